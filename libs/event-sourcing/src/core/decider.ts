@@ -1,0 +1,18 @@
+import type { Decision, Rejection } from './decision.js';
+import type { DomainEvent } from './event.js';
+
+/**
+ * The whole behaviour of one kind of stream, as two pure functions and a start. Time, ids and randomness come in
+ * with the command.
+ */
+export interface Decider<Command, E extends DomainEvent, State, R extends Rejection = Rejection> {
+  readonly initialState: State;
+  decide(command: Command, state: State): Decision<E, R>;
+  evolve(state: State, event: E): State;
+}
+
+export const fold = <E extends DomainEvent, State>(
+  decider: Pick<Decider<never, E, State>, 'evolve'>,
+  state: State,
+  events: readonly E[],
+): State => events.reduce((current, event) => decider.evolve(current, event), state);

@@ -1,0 +1,31 @@
+import type { DomainEvent } from './event.js';
+
+export interface Rejection<Code extends string = string, Details = unknown> {
+  readonly code: Code;
+  readonly details: Details;
+}
+
+/** What a decider answers. Exceptions are bugs; a refusal is a value. */
+export type Decision<E extends DomainEvent, R extends Rejection = Rejection> =
+  | { readonly kind: 'accept'; readonly events: readonly E[] }
+  | { readonly kind: 'ignore'; readonly reason: string }
+  | ({ readonly kind: 'reject' } & R);
+
+export const accept = <E extends DomainEvent>(...events: readonly E[]): Decision<E, never> => ({
+  kind: 'accept',
+  events,
+});
+
+/** The command changes nothing: it was already carried out, or no longer applies. */
+export const ignore = (reason: string): Decision<never, never> => ({ kind: 'ignore', reason });
+
+export const reject = <Code extends string, Details>(
+  code: Code,
+  details: Details,
+): { kind: 'reject'; code: Code; details: Details } => ({ kind: 'reject', code, details });
+
+/** Ends a switch over a union: a forgotten case is a compile error, an impossible one a bug with a name. */
+export const assertNever = (value: never): never => {
+  const type = (value as { type?: unknown }).type;
+  throw new TypeError(`Unhandled case ${typeof type === 'string' ? type : String(value)}`);
+};

@@ -1,0 +1,93 @@
+import type { z } from 'zod';
+import type { DomainEvent, Recorded, StoredEvent } from './event.js';
+import { categoryOf } from './stream-name.js';
+
+/** Lifts data of version n to version n + 1. Small and pure; kept for ever. */
+export type Upcaster = (data: unknown) => unknown;
+
+export interface EventDefinition<Schema extends z.ZodType = z.ZodType> {
+  /** Version written today. */
+  readonly version: number;
+  readonly schema: Schema;
+  /** Keyed by the version they lift from; one for each version below today's. */
+  readonly upcasters: Readonly<Record<number, Upcaster>>;
+}
+
+/** Defines an event type: today's version, its schema, and the upcasters from each older version. */
+export const event = <Schema extends z.ZodType>(
+  version: number,
+  schema: Schema,
+  upcasters: Readonly<Record<number, Upcaster>> = {},
+): EventDefinition<Schema> => ({ version, schema, upcasters });
+
+/** A stored event that does not decode. It is never skipped silently and never cast. */
+export class CorruptEvent extends Error {
+  override readonly name = 'CorruptEvent';
+  constructor(
+    readonly at: { stream: string; revision: bigint; type: string },
+    reason: string,
+  ) {
+    super(`${at.stream}@${at.revision} (${at.type}): ${reason}`);
+  }
+}
+
+type Definitions = Readonly<Record<string, EventDefinition>>;
+
+/** Every event of one stream category: the explicit map from type name to schema and upcasters. */
+export interface EventCatalogue<D extends Definitions = Definitions> {
+  readonly category: string;
+  readonly definitions: D;
+}
+
+/** The union of events a catalogue describes. */
+export type EventOf<C extends EventCatalogue> =
+  C extends EventCatalogue<infer D>
+    ? { [T in keyof D & string]: DomainEvent<T, z.infer<D[T]['schema']>> }[keyof D & string]
+    : never;
+
+export const eventCatalogue = <const D extends Definitions>(category: string, definitions: D): EventCatalogue<D> => ({
+  category,
+  definitions,
+});
+
+/** Validates data on its way into the store and gives the version to record. Throws TypeError: a bug in the writer. */
+export const encode = (catalogue: EventCatalogue, type: string, data: unknown): { data: unknown; version: number } => {
+  const definition = catalogue.definitions[type];
+  if (!definition) throw new TypeError(`${catalogue.category} has no event ${type}`);
+  const parsed = definition.schema.safeParse(data);
+  if (!parsed.success) throw new TypeError(`${type} does not match its schema: ${describe(parsed.error)}`);
+  return { data: parsed.data, version: definition.version };
+};
+
+/**
+ * Decodes a stored event of this catalogue's category: upcasts, validates, types it.
+ * @throws CorruptEvent on an unknown type, a missing upcaster, a newer version, or data that does not match.
+ */
+export const decode = <C extends EventCatalogue>(catalogue: C, stored: StoredEvent): Recorded<EventOf<C>> => {
+  const definition = catalogue.definitions[stored.type];
+  if (!definition) throw new CorruptEvent(stored, `not an event of category ${catalogue.category}`);
+  let data = stored.data;
+  let version = stored.metadata.schemaVersion;
+  if (version > definition.version) throw new CorruptEvent(stored, `version ${version} is newer than this program`);
+  for (; version < definition.version; version += 1) {
+    const upcast = definition.upcasters[version];
+    if (!upcast) throw new CorruptEvent(stored, `no upcaster from version ${version}`);
+    data = upcast(data);
+  }
+  const parsed = definition.schema.safeParse(data);
+  if (!parsed.success) throw new CorruptEvent(stored, describe(parsed.error));
+  return { ...stored, data: parsed.data } as Recorded<EventOf<C>>;
+};
+
+/**
+ * Decodes with the catalogue of the event's own category, or answers `null` for a category or type that the reader
+ * does not follow. For projections and processes, which look across modules.
+ */
+export const decodeAny = (catalogues: readonly EventCatalogue[], stored: StoredEvent): Recorded | null => {
+  const catalogue = catalogues.find(({ category }) => category === categoryOf(stored.stream));
+  return catalogue?.definitions[stored.type] ? (decode(catalogue, stored) as Recorded) : null;
+};
+
+/** Paths and codes only: an event may hold sealed or private data, so values never reach a message. */
+const describe = (error: z.ZodError): string =>
+  error.issues.map((issue) => `${issue.path.join('.') || 'data'}: ${issue.code}`).join('; ');

@@ -1,0 +1,254 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Decider } from '../core/decider.js';
+import type { Rejection } from '../core/decision.js';
+import { decode, encode, type EventCatalogue, type EventOf } from '../core/event-catalogue.js';
+import { eventId } from '../core/event-id.js';
+import type { EventMetadata, EventToAppend, Recorded, StoredEvent } from '../core/event.js';
+import { CHAIN_START, nextChain } from '../core/hash-chain.js';
+import { streamName } from '../core/stream-name.js';
+import { StoreUnavailable, WrongExpectedRevision } from '../store/errors.js';
+import type { EventStore, ExpectedRevision } from '../store/event-store.js';
+import { RecentlyUsed } from './recently-used.js';
+
+/** Who asks, on whose behalf, and under which name a retry of the same request is recognised. */
+export interface CommandContext {
+  /** The same for every retry of one command, unlike for any other: event ids are derived from it. */
+  readonly intent: string;
+  readonly metadata: Omit<EventMetadata, 'schemaVersion' | 'chain'>;
+}
+
+export type Outcome<E, S, R extends Rejection> =
+  | { readonly kind: 'accepted'; readonly events: readonly Recorded<E & { type: string; data: unknown }>[]; readonly state: S }
+  | { readonly kind: 'ignored'; readonly reason: string; readonly state: S }
+  | ({ readonly kind: 'rejected'; readonly state: S } & R);
+
+export interface ExecutorOptions {
+  /** Streams whose folded state is kept between commands. 0 reads the stream for each command. */
+  readonly cachedStreams?: number;
+  /** Commands decided on one fold and appended in one call when they wait for the same stream. */
+  readonly batchSize?: number;
+  /** Attempts after a conflict or an unknown outcome before the command fails as unavailable. */
+  readonly attempts?: number;
+  /** Adds a hash chain to the metadata of every event. */
+  readonly chained?: boolean;
+  /** An event type that carries the whole folded state: loading reads back to it and no further. */
+  readonly checkpointType?: string;
+}
+
+interface Loaded<S> {
+  state: S;
+  revision: ExpectedRevision;
+  chain: string;
+}
+
+interface Waiting<C, E, S, R extends Rejection> {
+  readonly command: C;
+  readonly context: CommandContext;
+  /** Decide on the empty stream first: for ids that were just made, reading would find nothing. */
+  readonly fresh: boolean;
+  resolve(outcome: Outcome<E, S, R>): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Runs a decider on its streams: load, fold, decide, append at the revision seen, and decide again when another writer
+ * was first. Commands that wait for the same stream are decided together on one fold and appended in one call, so that
+ * a hot stream costs one append per batch, not one per command. Between processes the expected revision is the arbiter.
+ */
+export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejection> {
+  private readonly queues = new Map<string, Waiting<C, EventOf<Cat>, S, R>[]>();
+  private readonly cache: RecentlyUsed<string, Loaded<S>>;
+  private readonly batchSize: number;
+  private readonly attempts: number;
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly catalogue: Cat,
+    private readonly decider: Decider<C, EventOf<Cat>, S, R>,
+    private readonly options: ExecutorOptions = {},
+  ) {
+    this.cache = new RecentlyUsed(options.cachedStreams ?? 0);
+    this.batchSize = options.batchSize ?? 64;
+    this.attempts = options.attempts ?? 8;
+  }
+
+  /**
+   * @param id the stream's id without its category
+   * @throws StoreUnavailable when the store is away or every attempt met a conflict
+   */
+  execute(
+    id: string,
+    command: C,
+    context: CommandContext,
+    { fresh = false }: { fresh?: boolean } = {},
+  ): Promise<Outcome<EventOf<Cat>, S, R>> {
+    const stream = streamName(this.catalogue.category, id);
+    return new Promise((resolve, reject) => {
+      const waiting = { command, context, fresh, resolve, reject };
+      const queue = this.queues.get(stream);
+      if (queue) queue.push(waiting);
+      else {
+        this.queues.set(stream, [waiting]);
+        void this.drain(stream);
+      }
+    });
+  }
+
+  /** The folded state of a stream and its revision, read from the store. */
+  async load(id: string): Promise<{ state: S; revision: ExpectedRevision }> {
+    return this.read(streamName(this.catalogue.category, id), null);
+  }
+
+  private async drain(stream: string): Promise<void> {
+    const queue = this.queues.get(stream)!;
+    while (queue.length > 0) {
+      const batch = queue.splice(0, this.batchSize);
+      try {
+        await this.run(stream, batch);
+      } catch (error) {
+        this.cache.delete(stream);
+        for (const waiting of batch) waiting.reject(error);
+      }
+    }
+    this.queues.delete(stream);
+  }
+
+  private async run(stream: string, batch: readonly Waiting<C, EventOf<Cat>, S, R>[]): Promise<void> {
+    let loaded: Loaded<S> | null = batch.every(({ fresh }) => fresh)
+      ? this.cache.get(stream) ?? this.empty()
+      : this.cache.get(stream) ?? (await this.read(stream, null));
+    for (let attempt = 1; ; attempt += 1) {
+      const decided = this.decideAll(stream, batch, loaded);
+      try {
+        if (decided.events.length > 0) {
+          const { revision, position } = await this.appendSurely(stream, loaded.revision, decided.events);
+          const first = revision - BigInt(decided.events.length - 1);
+          decided.events.forEach((event, index) => {
+            Object.assign(event, { revision: first + BigInt(index), position });
+          });
+          decided.loaded.revision = revision;
+        }
+        this.cache.set(stream, decided.loaded);
+        for (const settle of decided.settle) settle();
+        return;
+      } catch (error) {
+        if (!(error instanceof WrongExpectedRevision)) throw error;
+        if (attempt >= this.attempts) {
+          throw new StoreUnavailable(`${stream} is too busy: ${attempt} appends met a conflict`, false, { cause: error });
+        }
+        await delay(jitter(attempt));
+        loaded = await this.read(stream, loaded);
+      }
+    }
+  }
+
+  private decideAll(stream: string, batch: readonly Waiting<C, EventOf<Cat>, S, R>[], from: Loaded<S>) {
+    let { state, chain } = from;
+    const events: (EventToAppend & Recorded)[] = [];
+    const settle: (() => void)[] = [];
+    for (const { command, context, resolve, reject } of batch) {
+      try {
+        const decision = this.decider.decide(command, state);
+        if (decision.kind === 'ignore') {
+          const outcome = { kind: 'ignored', reason: decision.reason, state } as const;
+          settle.push(() => resolve(outcome));
+        } else if (decision.kind === 'reject') {
+          const outcome = { ...(decision as unknown as R), kind: 'rejected', state } as const;
+          settle.push(() => resolve(outcome));
+        } else {
+          const own: (EventToAppend & Recorded)[] = [];
+          for (const domainEvent of decision.events) {
+            const revision = nextRevision(from.revision, events.length + own.length);
+            const prepared = this.prepare(stream, revision, domainEvent, context, own.length, chain);
+            chain = prepared.metadata.chain ?? chain;
+            state = this.decider.evolve(state, domainEvent);
+            own.push(prepared);
+          }
+          events.push(...own);
+          const outcome = { kind: 'accepted', events: own as never[], state } as const;
+          settle.push(() => resolve(outcome));
+        }
+      } catch (error) {
+        settle.push(() => reject(error));
+      }
+    }
+    return { events, settle, loaded: { state, chain, revision: from.revision } };
+  }
+
+  private prepare(
+    stream: string,
+    revision: bigint,
+    { type, data }: EventOf<Cat>,
+    context: CommandContext,
+    index: number,
+    previousChain: string,
+  ): EventToAppend & Recorded {
+    const encoded = encode(this.catalogue, type, data);
+    const id = eventId(stream, context.intent, index);
+    const metadata = { ...context.metadata, schemaVersion: encoded.version };
+    const facts = {
+      stream,
+      revision: String(revision),
+      eventId: id,
+      type,
+      schemaVersion: encoded.version,
+      occurredAt: metadata.occurredAt,
+      data: encoded.data,
+    };
+    return {
+      id,
+      type,
+      data: encoded.data,
+      metadata: this.options.chained ? { ...metadata, chain: nextChain(previousChain, facts) } : metadata,
+      stream,
+      revision,
+      position: 0n,
+    };
+  }
+
+  /** An append whose outcome is unknown is repeated with the same ids at the same revision, which tells. */
+  private async appendSurely(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]) {
+    try {
+      return await this.store.append(stream, expected, events);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable && error.outcomeUnknown)) throw error;
+      return this.store.append(stream, expected, events);
+    }
+  }
+
+  private empty(): Loaded<S> {
+    return { state: this.decider.initialState, revision: 'no_stream', chain: CHAIN_START };
+  }
+
+  /** Folds what is new since `known`, or the whole stream (back to its last checkpoint event). */
+  private async read(stream: string, known: Loaded<S> | null): Promise<Loaded<S>> {
+    const { checkpointType } = this.options;
+    if (!known && checkpointType) {
+      const newest: StoredEvent[] = [];
+      for await (const stored of this.store.read(stream, { direction: 'backwards' })) {
+        newest.push(stored);
+        if (stored.type === checkpointType) break;
+      }
+      return newest.reverse().reduce((loaded, stored) => this.evolve(loaded, stored), this.empty());
+    }
+    let loaded = known ?? this.empty();
+    const from = loaded.revision === 'no_stream' ? 0n : loaded.revision + 1n;
+    for await (const stored of this.store.read(stream, { from })) loaded = this.evolve(loaded, stored);
+    return loaded;
+  }
+
+  private evolve(loaded: Loaded<S>, stored: StoredEvent): Loaded<S> {
+    const event = decode(this.catalogue, stored);
+    return {
+      state: this.decider.evolve(loaded.state, event as unknown as EventOf<Cat>),
+      revision: stored.revision,
+      chain: stored.metadata.chain ?? loaded.chain,
+    };
+  }
+}
+
+const nextRevision = (last: ExpectedRevision, offset: number): bigint =>
+  (last === 'no_stream' ? 0n : last + 1n) + BigInt(offset);
+
+/** Milliseconds before the next try after a conflict: short, growing, spread so that rivals part. */
+const jitter = (attempt: number): number => Math.min(200, 4 * 2 ** attempt) * (0.5 + Math.random());

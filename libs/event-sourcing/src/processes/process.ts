@@ -1,0 +1,50 @@
+import { decodeAny, type EventCatalogue } from '../core/event-catalogue.js';
+import type { Recorded } from '../core/event.js';
+import type { Consumer } from '../projections/consumer.js';
+import type { Statement } from '../projections/statement.js';
+
+/**
+ * What a process asks for when something happened: a command (carried out at least once, so it must be idempotent),
+ * or SQL in the transaction of the checkpoint (a job, a row), which happens exactly once.
+ */
+export type Reaction<Command> =
+  | { readonly kind: 'command'; readonly command: Command }
+  | { readonly kind: 'statement'; readonly statement: Statement };
+
+/** A process manager without memory of its own: pure `react(event)`, made durable by its checkpoint. Never rebuilt. */
+export interface Process<Command> {
+  readonly name: string;
+  readonly catalogues: readonly EventCatalogue[];
+  /** A process added to a running service starts `now`, so that history does not fire its effects. */
+  readonly birth?: 'beginning' | 'now';
+  react(event: Recorded): readonly Reaction<Command>[];
+}
+
+export const command = <C>(value: C): Reaction<C> => ({ kind: 'command', command: value });
+export const statement = (value: Statement): Reaction<never> => ({ kind: 'statement', statement: value });
+
+/** @param dispatch carries out one command; the commands of a batch run side by side */
+export const processConsumer = <C>(
+  process: Process<C>,
+  dispatch: (command: C) => Promise<unknown>,
+): Consumer => {
+  const reactions = (stored: Parameters<Consumer['statements']>[0]) =>
+    stored.flatMap((one) => {
+      const event = decodeAny(process.catalogues, one);
+      return event ? process.react(event) : [];
+    });
+  return {
+    name: process.name,
+    categories: process.catalogues.map(({ category }) => category),
+    birth: process.birth ?? 'beginning',
+    onPoison: 'halt',
+    async dispatch(events) {
+      const commands = reactions(events).flatMap((one) => (one.kind === 'command' ? [one.command] : []));
+      const results = await Promise.allSettled(commands.map(dispatch));
+      const failed = results.find((result) => result.status === 'rejected');
+      if (failed) throw failed.reason;
+    },
+    statements: (events) =>
+      reactions(events).flatMap((one) => (one.kind === 'statement' ? [one.statement] : [])),
+  };
+};

@@ -1,0 +1,77 @@
+import type { StoredEvent } from '../core/event.js';
+
+export interface Batch {
+  readonly events: readonly StoredEvent[];
+  /** Everything up to here has been seen, whether it was of interest or not. */
+  readonly position: bigint;
+}
+
+/**
+ * Groups what a subscription delivers into batches: whatever has arrived while the previous batch was being handled,
+ * at most `maximum` events. The source is paused when a full batch waits, so memory stays bounded. When nothing of
+ * interest comes, `quietPosition` is asked now and then, and an empty batch moves the checkpoint.
+ */
+export async function* batches(
+  source: AsyncIterable<StoredEvent>,
+  options: { maximum: number; quietMs: number; quietPosition: () => bigint | null; signal: AbortSignal },
+): AsyncGenerator<Batch> {
+  const waiting: StoredEvent[] = [];
+  let finished: { error?: unknown } | null = null;
+  let wakeReader = (): void => undefined;
+  let wakePump = (): void => undefined;
+  const changed = (set: (wake: () => void) => void, milliseconds?: number): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = milliseconds === undefined ? undefined : setTimeout(resolve, milliseconds);
+      set(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+
+  const pump = async (): Promise<void> => {
+    try {
+      for await (const event of source) {
+        waiting.push(event);
+        wakeReader();
+        if (waiting.length >= options.maximum) await changed((wake) => (wakePump = wake));
+        if (options.signal.aborted) break;
+      }
+      finished = {};
+    } catch (error) {
+      finished = { error };
+    }
+    wakeReader();
+  };
+  const stop = (): void => {
+    wakeReader();
+    wakePump();
+  };
+  options.signal.addEventListener('abort', stop, { once: true });
+  void pump();
+
+  let last: bigint | null = null;
+  try {
+    while (!options.signal.aborted) {
+      if (waiting.length > 0) {
+        const events = waiting.splice(0, options.maximum);
+        wakePump();
+        last = events.at(-1)!.position;
+        yield { events, position: last };
+        continue;
+      }
+      if (finished) {
+        if ('error' in finished) throw (finished as { error: unknown }).error;
+        return;
+      }
+      await changed((wake) => (wakeReader = wake), options.quietMs);
+      const quiet = options.quietPosition();
+      if (waiting.length === 0 && quiet !== null && (last === null || quiet > last)) {
+        last = quiet;
+        yield { events: [], position: quiet };
+      }
+    }
+  } finally {
+    options.signal.removeEventListener('abort', stop);
+    stop();
+  }
+}

@@ -1,0 +1,205 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import type { StoredEvent } from '../core/event.js';
+import { StoreUnavailable } from '../store/errors.js';
+import type { EventStore } from '../store/event-store.js';
+import { batches } from './batches.js';
+import { CheckpointMoved, advance, loadCheckpoint } from './checkpoint.js';
+import type { Consumer } from './consumer.js';
+import { sql, type Statement } from './statement.js';
+
+export interface RunnerOptions {
+  readonly store: EventStore;
+  readonly pool: Pool;
+  readonly log: { warn(details: object, message: string): void; error(details: object, message: string): void };
+  /** Events handled in one transaction. */
+  readonly batchSize?: number;
+  /** How long a subscription may be silent while the log grows before it is torn down and opened again. */
+  readonly watchdogMs?: number;
+  /** Tries of one failing event before it counts as poison. */
+  readonly poisonAttempts?: number;
+}
+
+const QUIET_MS = 1_000;
+
+/**
+ * Runs a consumer until the signal aborts. A subscription that ends, errors or goes silent is one and the same fault:
+ * it is opened again from the durable checkpoint after a jittered pause.
+ */
+export const runConsumer = async (consumer: Consumer, options: RunnerOptions, signal: AbortSignal): Promise<void> => {
+  for (let failures = 0; !signal.aborted; ) {
+    try {
+      await follow(consumer, options, signal, () => (failures = 0));
+    } catch (error) {
+      if (signal.aborted) return;
+      failures += 1;
+      const pause = Math.min(15_000, 100 * 2 ** Math.min(failures, 8)) * (0.5 + Math.random() / 2);
+      const known = error instanceof CheckpointMoved || isAway(error);
+      options.log[known ? 'warn' : 'error'](
+        { consumer: consumer.name, reason: describe(error), retryInMs: Math.round(pause) },
+        'consumer interrupted; it resumes from its checkpoint',
+      );
+      await delay(pause, undefined, { signal }).catch(() => undefined);
+    }
+  }
+};
+
+const follow = async (
+  consumer: Consumer,
+  options: RunnerOptions,
+  signal: AbortSignal,
+  progressed: () => void,
+): Promise<void> => {
+  const { store, pool } = options;
+  let checkpoint = await loadCheckpoint(pool, consumer, () => store.head());
+  let seen = checkpoint;
+  const parked = await parkedStreams(pool, consumer);
+  const silent = new AbortController();
+  const ended = AbortSignal.any([signal, silent.signal]);
+  const subscription = store.subscribe({
+    after: checkpoint,
+    categories: consumer.categories,
+    onCheckpoint: (position) => (seen = position),
+  });
+  const watchdog = watchForSilence(store, () => seen, options.watchdogMs ?? 20_000, () => silent.abort());
+  try {
+    const source = batches(subscription, {
+      maximum: options.batchSize ?? 256,
+      quietMs: QUIET_MS,
+      quietPosition: () => seen,
+      signal: ended,
+    });
+    for await (const { events, position } of source) {
+      if (checkpoint !== null && position <= checkpoint) continue;
+      checkpoint = await handle(consumer, options, parked, checkpoint, events, position, ended);
+      if (seen === null || checkpoint > seen) seen = checkpoint;
+      progressed();
+    }
+    if (silent.signal.aborted) throw new StoreUnavailable('the subscription went silent while the log grew', false);
+    if (!signal.aborted) throw new StoreUnavailable('the subscription ended', false);
+  } finally {
+    clearInterval(watchdog);
+    await subscription.close();
+  }
+};
+
+/** Handles a batch; on failure event by event, so that one bad event holds up no other. */
+const handle = async (
+  consumer: Consumer,
+  options: RunnerOptions,
+  parked: Set<string>,
+  from: bigint | null,
+  events: readonly StoredEvent[],
+  to: bigint,
+  signal: AbortSignal,
+): Promise<bigint> => {
+  const healthy = events.filter(({ stream }) => !parked.has(stream));
+  if (healthy.length === events.length) {
+    try {
+      await apply(consumer, options.pool, from, healthy, to);
+      return to;
+    } catch (error) {
+      if (error instanceof CheckpointMoved || isAway(error)) throw error;
+    }
+  }
+  let checkpoint = from;
+  for (const event of events) {
+    await handleOne(consumer, options, parked, checkpoint, event, signal);
+    checkpoint = event.position;
+  }
+  return checkpoint ?? to;
+};
+
+const handleOne = async (
+  consumer: Consumer,
+  options: RunnerOptions,
+  parked: Set<string>,
+  from: bigint | null,
+  event: StoredEvent,
+  signal: AbortSignal,
+): Promise<void> => {
+  if (parked.has(event.stream)) {
+    return advance(options.pool, consumer, from, event.position, [park(consumer, event, 'its stream is parked')]);
+  }
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await apply(consumer, options.pool, from, [event], event.position);
+    } catch (error) {
+      if (error instanceof CheckpointMoved || isAway(error) || signal.aborted) throw error;
+      if (attempt < (options.poisonAttempts ?? 5)) {
+        await delay(50 * 2 ** attempt, undefined, { signal }).catch(() => undefined);
+        continue;
+      }
+      const where = { consumer: consumer.name, stream: event.stream, eventType: event.type, reason: describe(error) };
+      if (consumer.onPoison === 'park') {
+        options.log.error(where, 'poison event: its stream is parked, the view goes on');
+        parked.add(event.stream);
+        return advance(options.pool, consumer, from, event.position, [park(consumer, event, describe(error))]);
+      }
+      options.log.error(where, 'poison event: the consumer is halted until it can be handled');
+      await options.pool.query(`update event_sourcing.consumer set status = 'halted', error = $2 where name = $1`, [
+        consumer.name,
+        `${event.stream}@${event.revision} ${event.type}: ${describe(error)}`,
+      ]);
+      throw error;
+    }
+  }
+};
+
+const apply = async (
+  consumer: Consumer,
+  pool: Pool,
+  from: bigint | null,
+  events: readonly StoredEvent[],
+  to: bigint,
+): Promise<void> => {
+  const statements = consumer.statements(events);
+  await consumer.dispatch?.(events);
+  await advance(pool, consumer, from, to, statements);
+};
+
+const park = (consumer: Consumer, event: StoredEvent, reason: string): Statement => sql`
+  insert into event_sourcing.parked_event (consumer, position, stream, event_id, event_type, error)
+  values (${consumer.name}, ${String(event.position)}, ${event.stream}, ${event.id}, ${event.type}, ${reason})
+  on conflict do nothing`;
+
+const parkedStreams = async (pool: Pool, consumer: Consumer): Promise<Set<string>> => {
+  const { rows } = await pool.query<{ stream: string }>(
+    'select distinct stream from event_sourcing.parked_event where consumer = $1',
+    [consumer.name],
+  );
+  return new Set(rows.map(({ stream }) => stream));
+};
+
+/** A subscription may fall silent without an error; the head of the log gives it away. */
+const watchForSilence = (
+  store: EventStore,
+  seen: () => bigint | null,
+  everyMs: number,
+  silent: () => void,
+): NodeJS.Timeout => {
+  let before = seen();
+  const timer = setInterval(() => {
+    const now = seen();
+    const still = now === before;
+    before = now;
+    if (!still) return;
+    store.head().then(
+      (head) => head !== null && (now === null || head > now) && seen() === now && silent(),
+      () => silent(),
+    );
+  }, everyMs);
+  return timer;
+};
+
+/** SQLSTATE classes of a database that is away or shutting down: not the event's fault. */
+const AWAY_CODES = /^(08|57P|53|25006|40001|40P01|ECONN|EPIPE|ETIMEDOUT|ENOENT|EAI_AGAIN)/;
+
+const isAway = (error: unknown): boolean => {
+  if (error instanceof StoreUnavailable) return true;
+  const { code, message } = error as { code?: unknown; message?: string };
+  if (typeof code === 'string' && AWAY_CODES.test(code)) return true;
+  return /connection terminated|not queryable|timeout exceeded when trying to connect|connection error/i.test(message ?? '');
+};
+
+const describe = (error: unknown): string => (error instanceof Error ? `${error.name}: ${error.message}` : 'unknown');

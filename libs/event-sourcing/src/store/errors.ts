@@ -1,0 +1,26 @@
+import type { ExpectedRevision } from './event-store.js';
+
+/** Another writer appended first. */
+export class WrongExpectedRevision extends Error {
+  override readonly name = 'WrongExpectedRevision';
+  constructor(
+    readonly stream: string,
+    readonly expected: ExpectedRevision,
+    readonly actual: ExpectedRevision,
+  ) {
+    super(`${stream} is at ${actual}, not ${expected}`);
+  }
+}
+
+/** The store cannot be reached, is not ready, or gave no answer in time. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+  constructor(
+    message: string,
+    /** True when an append may or may not have been committed: only a retry with the same ids and revision tells. */
+    readonly outcomeUnknown: boolean,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}

@@ -1,0 +1,52 @@
+import type { EventToAppend, StoredEvent } from '../core/event.js';
+
+/** The revision the writer saw: there is no "any", because only then is a repeated append harmless. */
+export type ExpectedRevision = 'no_stream' | bigint;
+
+export interface AppendResult {
+  /** Revision of the last event appended. */
+  readonly revision: bigint;
+  readonly position: bigint;
+}
+
+export interface ReadOptions {
+  /** First revision to read, inclusive. Default: the start, or the end when reading backwards. */
+  readonly from?: bigint;
+  readonly direction?: 'forwards' | 'backwards';
+  /** At most this many events. */
+  readonly limit?: number;
+}
+
+export interface SubscribeOptions {
+  /** Position of the last event already handled; `null` starts at the beginning. */
+  readonly after: bigint | null;
+  /** Only events of streams in these categories. */
+  readonly categories: readonly string[];
+  /** Told of positions before which nothing of interest is missing, so that a quiet subscriber's checkpoint moves. */
+  readonly onCheckpoint?: (position: bigint) => void;
+}
+
+/** An open catch-up subscription: iterate with for-await, then always `close()` in a `finally`. */
+export interface EventSubscription extends AsyncIterable<StoredEvent> {
+  close(): Promise<void>;
+}
+
+/** The one port to the event store. Its only implementation speaks EventStoreDB's protocol. */
+export interface EventStore {
+  /**
+   * Appends at exactly the revision seen.
+   * @throws WrongExpectedRevision when another writer was first
+   * @throws StoreUnavailable when the store cannot be reached, or did not answer in time (`outcomeUnknown`)
+   */
+  append(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]): Promise<AppendResult>;
+  /** Reads one stream; a stream that does not exist yields nothing. */
+  read(stream: string, options?: ReadOptions): AsyncIterable<StoredEvent>;
+  /** Reads every stream in the order of the log, system events left out. */
+  readAll(options?: { after?: bigint | null; direction?: 'forwards' | 'backwards'; limit?: number }): AsyncIterable<StoredEvent>;
+  subscribe(options: SubscribeOptions): EventSubscription;
+  /** Position of the newest event, or `null` in an empty store. */
+  head(): Promise<bigint | null>;
+  close(): Promise<void>;
+}
+
+export const EVENT_STORE = Symbol('EventStore');
