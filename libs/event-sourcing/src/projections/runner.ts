@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { StoredEvent } from '../core/event.js';
+import { categoryOf } from '../core/stream-name.js';
 import { StoreUnavailable } from '../store/errors.js';
 import type { EventStore } from '../store/event-store.js';
 import { batches } from './batches.js';
@@ -61,7 +62,11 @@ const follow = async (
     categories: consumer.categories,
     onCheckpoint: (position) => (seen = position),
   });
-  const watchdog = watchForSilence(store, () => seen, options.watchdogMs ?? 20_000, () => silent.abort());
+  const watchdog = watchForSilence(options.watchdogMs ?? 20_000, () => seen, async (position) => {
+    const missed = await firstMissed(store, consumer, position);
+    if (missed === 'something') silent.abort();
+    else if (missed !== null && seen === position) seen = missed;
+  });
   try {
     const source = batches(subscription, {
       maximum: options.batchSize ?? 256,
@@ -171,25 +176,37 @@ const parkedStreams = async (pool: Pool, consumer: Consumer): Promise<Set<string
   return new Set(rows.map(({ stream }) => stream));
 };
 
-/** A subscription may fall silent without an error; the head of the log gives it away. */
+/** A subscription may fall silent without an error: when nothing came for a while, the log itself is asked. */
 const watchForSilence = (
-  store: EventStore,
-  seen: () => bigint | null,
   everyMs: number,
-  silent: () => void,
+  seen: () => bigint | null,
+  check: (position: bigint | null) => Promise<void>,
 ): NodeJS.Timeout => {
   let before = seen();
-  const timer = setInterval(() => {
+  return setInterval(() => {
     const now = seen();
-    const still = now === before;
+    if (now === before) check(now).catch(() => undefined);
     before = now;
-    if (!still) return;
-    store.head().then(
-      (head) => head !== null && (now === null || head > now) && seen() === now && silent(),
-      () => silent(),
-    );
   }, everyMs);
-  return timer;
+};
+
+const LOOK_AHEAD = 256;
+
+/**
+ * Looks a bounded way past the last position seen: `something` when an event of interest was not delivered, else the
+ * position up to which there is none (`null` when there is nothing at all).
+ */
+const firstMissed = async (
+  store: EventStore,
+  consumer: Consumer,
+  after: bigint | null,
+): Promise<'something' | bigint | null> => {
+  let last: bigint | null = null;
+  for await (const event of store.readAll({ after, limit: LOOK_AHEAD })) {
+    if (consumer.categories.includes(categoryOf(event.stream))) return 'something';
+    last = event.position;
+  }
+  return last;
 };
 
 /** SQLSTATE classes of a database that is away or shutting down: not the event's fault. */

@@ -1,0 +1,93 @@
+import type { EventToAppend, StoredEvent } from '../core/event.js';
+import { categoryOf } from '../core/stream-name.js';
+import { WrongExpectedRevision } from '../store/errors.js';
+import type { EventStore, ExpectedRevision } from '../store/event-store.js';
+
+/**
+ * The store's semantics without a server, for specs of deciders and consumers: revisions, idempotent retries,
+ * positions that increase by more than one.
+ */
+export class InMemoryEventStore implements EventStore {
+  readonly log: StoredEvent[] = [];
+  private readonly streams = new Map<string, StoredEvent[]>();
+  private readonly listeners = new Set<() => void>();
+
+  async append(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]) {
+    const existing = this.streams.get(stream) ?? [];
+    const actual: ExpectedRevision = existing.length === 0 ? 'no_stream' : BigInt(existing.length - 1);
+    if (actual !== expected) {
+      const from = expected === 'no_stream' ? 0 : Number(expected) + 1;
+      const written = existing.slice(from, from + events.length);
+      const repeated = written.length === events.length && written.every(({ id }, index) => id === events[index]!.id);
+      if (!repeated) throw new WrongExpectedRevision(stream, expected, actual);
+      return { revision: written.at(-1)!.revision, position: written.at(-1)!.position };
+    }
+    for (const event of events) {
+      const stored: StoredEvent = {
+        ...structuredClone(event),
+        stream,
+        revision: BigInt(existing.length),
+        position: BigInt(this.log.length + 1) * 100n,
+      };
+      existing.push(stored);
+      this.log.push(stored);
+    }
+    this.streams.set(stream, existing);
+    for (const wake of this.listeners) wake();
+    return { revision: BigInt(existing.length - 1), position: this.log.at(-1)!.position };
+  }
+
+  async *read(stream: string, options: { from?: bigint; direction?: 'forwards' | 'backwards'; limit?: number } = {}) {
+    const all = this.streams.get(stream) ?? [];
+    const { from, direction = 'forwards', limit = Infinity } = options;
+    const chosen =
+      direction === 'forwards'
+        ? all.filter(({ revision }) => revision >= (from ?? 0n))
+        : all.filter(({ revision }) => from === undefined || revision <= from).reverse();
+    yield* chosen.slice(0, limit);
+  }
+
+  async *readAll({ after = null, direction = 'forwards', limit = Infinity }: Parameters<EventStore['readAll']>[0] = {}) {
+    const chosen =
+      direction === 'forwards'
+        ? this.log.filter(({ position }) => after === null || position > after)
+        : this.log.filter(({ position }) => after === null || position < after).reverse();
+    yield* chosen.slice(0, limit);
+  }
+
+  subscribe({ after, categories }: Parameters<EventStore['subscribe']>[0]) {
+    let closed = false;
+    let wake = (): void => undefined;
+    const listener = (): void => wake();
+    this.listeners.add(listener);
+    const log = this.log;
+    const listeners = this.listeners;
+    return {
+      async *[Symbol.asyncIterator]() {
+        for (let index = log.findIndex(({ position }) => after === null || position > after); !closed; ) {
+          if (index < 0) index = log.findIndex(({ position }) => after === null || position > after);
+          const event = index < 0 ? undefined : log[index];
+          if (!event) {
+            await new Promise<void>((resolve) => (wake = resolve));
+            continue;
+          }
+          index += 1;
+          if (categories.length === 0 || categories.includes(categoryOf(event.stream))) yield event;
+        }
+      },
+      close: async () => {
+        closed = true;
+        listeners.delete(listener);
+        wake();
+      },
+    };
+  }
+
+  async head() {
+    return this.log.at(-1)?.position ?? null;
+  }
+
+  async close() {
+    this.streams.clear();
+  }
+}
