@@ -1,0 +1,46 @@
+import { chain } from '../arithmetic/reduce.js';
+import { lettersOf, type Letter, type NameGroup, type Word } from '../name/words.js';
+import { sumOf } from '../numbers/name-numbers.js';
+
+/** The letters in force at an age, `A`–`Z`. */
+export interface Transits {
+  readonly physical: string;
+  readonly mental: string;
+  readonly spiritual: string;
+}
+
+export interface Essence {
+  /** 1–9, 11, 22 */
+  readonly value: number;
+  readonly chain: readonly number[];
+}
+
+/**
+ * Transit letters and Essence at an age in completed years. First names give the physical letter, middle names the
+ * mental, last names the spiritual one, each group run together; a letter lasts its value in years and the group
+ * loops. Without a middle name the last names serve twice. Essence = red(sum of the three).
+ * Decoz: Thomas Cruise Mapother at 20 has A, I, H.
+ */
+export function transitsAt(words: readonly Word[], age: number): { transits: Transits; essence: Essence } {
+  const physical = letterAt(groupLetters(words, 'first'), age);
+  const spiritual = letterAt(groupLetters(words, 'last'), age);
+  const middle = groupLetters(words, 'middle');
+  const mental = middle.length === 0 ? spiritual : letterAt(middle, age);
+  const visited = chain(physical.value + mental.value + spiritual.value);
+  return {
+    transits: { physical: physical.letter, mental: mental.letter, spiritual: spiritual.letter },
+    essence: { value: visited[visited.length - 1] ?? 0, chain: visited },
+  };
+}
+
+const groupLetters = (words: readonly Word[], group: NameGroup): Letter[] =>
+  lettersOf(words.filter((word) => word.group === group));
+
+function letterAt(letters: readonly Letter[], age: number): Letter {
+  let left = age % sumOf(letters);
+  for (const letter of letters) {
+    if (left < letter.value) return letter;
+    left -= letter.value;
+  }
+  throw new RangeError('first and last names need at least one letter');
+}

@@ -1,0 +1,104 @@
+import { foldToSegments, SEPARATOR, SPACES } from './fold.js';
+import type { StructuredName } from './structured-name.js';
+
+export type NameProblemCode =
+  | 'too_few'
+  | 'too_many'
+  | 'empty'
+  | 'too_long'
+  | 'no_letters'
+  | 'digit_in_name'
+  | 'invalid_character'
+  | 'unsupported_script';
+
+export interface NameProblem {
+  /** JSON pointer relative to the name object, e.g. `/firstNames/0`; empty for the name as a whole */
+  readonly pointer: string;
+  readonly code: NameProblemCode;
+  /** one English sentence part that never repeats the submitted value */
+  readonly detail: string;
+}
+
+export const MAX_ELEMENTS = 8;
+/** code points of one element after NFC */
+export const MAX_ELEMENT_LENGTH = 100;
+/** folded letters of the whole name */
+export const MAX_LETTERS = 300;
+
+const DETAILS: Readonly<Record<Exclude<NameProblemCode, 'too_few'>, string>> = {
+  too_many: `must have at most ${MAX_ELEMENTS} elements`,
+  empty: 'must not be empty',
+  too_long: `must have at most ${MAX_ELEMENT_LENGTH} characters`,
+  no_letters: 'must contain a letter',
+  digit_in_name: 'must not contain digits; write numbers in letters or leave them out',
+  invalid_character:
+    'may contain Latin letters, spaces, hyphens, apostrophes, periods and middle dots only; no symbols, no invisible characters',
+  unsupported_script: 'must be in Latin script; send the Latin spelling used on the passport or birth record',
+};
+
+const TOO_FEW: Readonly<Record<'firstNames' | 'lastNames', string>> = {
+  firstNames: 'must have at least one element; a single name has no counterpart to be read against',
+  lastNames: 'must have at least one element; a single name has no Heredity number',
+};
+
+/** Every problem of the name, in the order of its fields; an empty array means the name can be calculated. */
+export function checkName(name: StructuredName): NameProblem[] {
+  const problems = [
+    ...checkGroup('firstNames', name.firstNames),
+    ...checkGroup('middleNames', name.middleNames),
+    ...checkGroup('lastNames', name.lastNames),
+  ];
+  if (problems.length > 0) return problems;
+  const elements = [...name.firstNames, ...name.middleNames, ...name.lastNames];
+  return countLetters(elements) > MAX_LETTERS
+    ? [{ pointer: '', code: 'too_long', detail: `must have at most ${MAX_LETTERS} letters in all` }]
+    : [];
+}
+
+function checkGroup(group: keyof StructuredName, elements: readonly string[]): NameProblem[] {
+  const pointer = `/${group}`;
+  if (elements.length === 0 && group !== 'middleNames') {
+    return [{ pointer, code: 'too_few', detail: TOO_FEW[group] }];
+  }
+  if (elements.length > MAX_ELEMENTS) return [{ pointer, code: 'too_many', detail: DETAILS.too_many }];
+  return elements.flatMap((element, index) =>
+    checkElement(element).map((code) => ({ pointer: `${pointer}/${index}`, code, detail: DETAILS[code] })),
+  );
+}
+
+/** The distinct problems of one element. What is too long is not looked into further. */
+function checkElement(element: string): Exclude<NameProblemCode, 'too_few'>[] {
+  const characters = Array.from(element.normalize('NFC'));
+  if (characters.length > MAX_ELEMENT_LENGTH) return ['too_long'];
+  if (characters.every((character) => SPACES.test(character))) return ['empty'];
+  const found = new Set(
+    characters
+      .map((character, at) => checkCharacter(character, characters[at - 1]))
+      .filter((code) => code !== null),
+  );
+  if (found.size > 0) return [...found];
+  return foldToSegments(element).length === 0 ? ['no_letters'] : [];
+}
+
+const CASED_LATIN = /^(?=\p{Script=Latin})(?:\p{Lu}|\p{Ll}|\p{Lt})$/u;
+const OTHER_SCRIPT = /^(?=[\p{L}\p{M}])(?!\p{Script=Latin}|\p{Script=Common}|\p{Script=Inherited})/u;
+const DECIMAL_DIGIT = /^\p{Nd}$/u;
+/** Combining diacritics less the invisible grapheme joiner. Other marks belong to other scripts or to symbols. */
+const DIACRITIC = /^[\u0300-\u034E\u0350-\u036F\u1DC0-\u1DFF]$/u;
+
+type CharacterProblem = 'unsupported_script' | 'digit_in_name' | 'invalid_character';
+
+function checkCharacter(character: string, previous: string | undefined): CharacterProblem | null {
+  if (CASED_LATIN.test(character)) return foldToSegments(character).length > 0 ? null : 'invalid_character';
+  if (SEPARATOR.test(character) || SPACES.test(character)) return null;
+  if (DIACRITIC.test(character)) return isMarkable(previous) ? null : 'invalid_character';
+  if (OTHER_SCRIPT.test(character)) return 'unsupported_script';
+  return DECIMAL_DIGIT.test(character) ? 'digit_in_name' : 'invalid_character';
+}
+
+/** A diacritic stands on a letter or on another diacritic, never on a space or an apostrophe. */
+const isMarkable = (character: string | undefined): boolean =>
+  character !== undefined && (/^\p{L}$/u.test(character) || DIACRITIC.test(character));
+
+const countLetters = (elements: readonly string[]): number =>
+  elements.flatMap(foldToSegments).reduce((count, segment) => count + segment.length, 0);

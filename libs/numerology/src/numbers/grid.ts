@@ -1,0 +1,24 @@
+import { type Digit, DIGITS } from '../arithmetic/reduce.js';
+import type { Letter } from '../name/words.js';
+
+/** The inclusion grid. */
+export interface Grid {
+  /** how many letters have each value */
+  readonly counts: Readonly<Record<Digit, number>>;
+  /** karmic lessons: the values no letter has, ascending */
+  readonly lessons: readonly Digit[];
+  /** hidden passion: the value most letters have, all of them on a tie, ascending */
+  readonly hiddenPassion: readonly Digit[];
+}
+
+/** Inclusion grid, karmic lessons and hidden passion of the letters of a name. */
+export function grid(letters: readonly Letter[]): Grid {
+  const counts: Record<Digit, number> = { 1: 0, 2: 0, 3: 0, 4: 0, 5: 0, 6: 0, 7: 0, 8: 0, 9: 0 };
+  for (const { value } of letters) counts[value] += 1;
+  const highest = Math.max(...Object.values(counts));
+  return {
+    counts,
+    lessons: DIGITS.filter((digit) => counts[digit] === 0),
+    hiddenPassion: DIGITS.filter((digit) => counts[digit] === highest),
+  };
+}

@@ -1,0 +1,81 @@
+import { type Figure, figure, indebtedFigure } from '../arithmetic/figure.js';
+import { reduce } from '../arithmetic/reduce.js';
+import type { LetterRole } from '../name/letter-roles.js';
+import { lettersOf, type Letter, type Word } from '../name/words.js';
+
+export interface WordPart {
+  /** folded */
+  readonly word: string;
+  readonly sum: number;
+  /** the sum reduced, masters kept */
+  readonly value: number;
+}
+
+export interface NameNumber extends Figure {
+  readonly parts: readonly WordPart[];
+}
+
+/** Stands where a name has no vowel (Soul Urge) or no consonant (Personality). */
+export interface AbsentNumber {
+  readonly value: null;
+  readonly root: null;
+  readonly master: false;
+  readonly karmicDebt: null;
+  readonly chain: readonly [];
+  readonly display: '–';
+  readonly parts: readonly [];
+}
+
+export type OptionalNameNumber = NameNumber | AbsentNumber;
+
+const ABSENT: AbsentNumber = {
+  value: null,
+  root: null,
+  master: false,
+  karmicDebt: null,
+  chain: [],
+  display: '–',
+  parts: [],
+};
+
+/**
+ * Expression: red(Σ over words of red(Σ letters)). Decoz reduces each name before adding; the whole sum has the same
+ * root but other masters. A single word keeps its own chain (Lucy: 16 → 7, debt 16).
+ * Throws a RangeError if there are no letters.
+ */
+export function expression(words: readonly Word[]): NameNumber {
+  const number = byWord(words, () => true);
+  if (number.value === null) throw new RangeError('a name needs at least one letter');
+  return number;
+}
+
+/** Soul Urge: the vowels by the same rule; a word without a vowel is skipped. */
+export const soulUrge = (words: readonly Word[]): OptionalNameNumber => byWord(words, withRole('vowel'));
+
+/** Personality: the consonants by the same rule; a word without a consonant is skipped. */
+export const personality = (words: readonly Word[]): OptionalNameNumber =>
+  byWord(words, withRole('consonant'));
+
+/** Active (all first names) and Heredity (all last names): red(Σ letters of the group), as one sum. */
+export const groupNumber = (words: readonly Word[], group: Word['group']): Figure =>
+  figure(sumOf(lettersOf(words.filter((word) => word.group === group))));
+
+export const sumOf = (letters: readonly Letter[]): number =>
+  letters.reduce((sum, letter) => sum + letter.value, 0);
+
+const withRole =
+  (role: LetterRole) =>
+  (letter: Letter): boolean =>
+    letter.role === role;
+
+function byWord(words: readonly Word[], counts: (letter: Letter) => boolean): OptionalNameNumber {
+  const parts: WordPart[] = [];
+  for (const word of words) {
+    const sum = sumOf(word.spelling.filter(counts));
+    if (sum > 0) parts.push({ word: word.letters, sum, value: reduce(sum) });
+  }
+  const [only] = parts;
+  if (!only) return ABSENT;
+  const total = parts.length === 1 ? only.sum : parts.reduce((sum, part) => sum + part.value, 0);
+  return { ...indebtedFigure(total), parts };
+}

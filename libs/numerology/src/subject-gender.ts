@@ -1,0 +1,21 @@
+export type SubjectGender = 'feminine' | 'masculine' | 'neutral';
+
+const ALIASES: ReadonlyMap<string, SubjectGender> = new Map([
+  ...['feminine', 'female', 'f', 'woman'].map((alias) => [alias, 'feminine'] as const),
+  ...['masculine', 'male', 'm', 'man'].map((alias) => [alias, 'masculine'] as const),
+  ...['neutral', 'other', 'x', 'nonbinary', 'neuter', 'unspecified'].map(
+    (alias) => [alias, 'neutral'] as const,
+  ),
+]);
+
+/** Every spelling `canonicalGender` knows, the three canonical ones first; for error messages and schemas. */
+export const GENDER_SPELLINGS: readonly string[] = [
+  ...new Set<string>(['feminine', 'masculine', 'neutral', ...ALIASES.keys()]),
+];
+
+/**
+ * The canonical gender of a submitted spelling, any letter case; null for anything else.
+ * Gender governs grammatical agreement only, never a number.
+ */
+export const canonicalGender = (text: string): SubjectGender | null =>
+  ALIASES.get(text.toLowerCase()) ?? null;
