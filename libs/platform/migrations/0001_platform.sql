@@ -1,0 +1,20 @@
+-- Up Migration
+create schema if not exists platform;
+
+-- Data keys of readings, wrapped by a key-encryption key. Deleting a row erases the reading.
+create table platform.subject_key (
+  subject_id    uuid primary key,
+  workspace_id  text not null,
+  wrapped_key   bytea not null,
+  created_at    timestamptz not null default now()
+);
+
+-- Worker processes tell that they live; readiness of the API asks here.
+create table platform.heartbeat (
+  instance  text primary key,
+  role      text not null,
+  beat_at   timestamptz not null default now()
+);
+
+-- Down Migration
+drop schema platform cascade;

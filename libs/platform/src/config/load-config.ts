@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { settings, type Config } from './settings.js';
+
+/** Configuration that cannot be used. Its message names every variable at fault, and never prints a value. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** Reads and validates the environment. @throws ConfigError naming each variable and what it allows */
+export const loadConfig = (environment: Readonly<Record<string, string | undefined>>): Config => {
+  const parsed = settings.safeParse(environment);
+  if (parsed.success) return parsed.data;
+  const lines = parsed.error.issues.map((issue) => {
+    const name = String(issue.path[0]);
+    return `  ${name}: ${environment[name] === undefined ? 'is required' : issue.message} — ${describe(name)}`;
+  });
+  throw new ConfigError(`The configuration cannot be used:\n${lines.join('\n')}`);
+};
+
+/** One line per variable for `--help`: name, what it is, default. */
+export const configHelp = (): string =>
+  Object.keys(settings.shape)
+    .map((name) => `  ${name.padEnd(34)} ${describe(name)}${defaultOf(name)}`)
+    .join('\n');
+
+export const settingNames = (): readonly string[] => Object.keys(settings.shape);
+
+const describe = (name: string): string =>
+  (settings.shape as Record<string, z.ZodType>)[name]?.description ?? '';
+
+const defaultOf = (name: string): string => {
+  const result = (settings.shape as Record<string, z.ZodType>)[name]!.safeParse(undefined);
+  if (!result.success) return ' [required]';
+  const value = result.data;
+  return Array.isArray(value) && value.length === 0 ? '' : ` [${String(value)}]`;
+};

@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import type { Pool } from 'pg';
+import type { KeyRing } from './key-ring.js';
+import { open, seal } from './sealing.js';
+
+/** Seals and opens what belongs to one reading. Context names the place (`input`, `result`, `artifact:pdf:1`…). */
+export interface SubjectKey {
+  seal(context: string, plaintext: Uint8Array): Buffer;
+  /** @throws SealBroken */
+  open(context: string, sealed: Uint8Array): Buffer;
+}
+
+/**
+ * One data key per reading, wrapped by the key ring and kept in Postgres only. Destroying the row makes everything
+ * sealed with it unreadable, in events, rows and backups of the event store alike.
+ */
+export class SubjectKeys {
+  constructor(
+    private readonly pool: Pool,
+    private readonly ring: KeyRing,
+  ) {}
+
+  /** Makes the key of a subject, or returns the one it has: durable before anything is sealed with it. */
+  async create(subjectId: string, workspaceId: string): Promise<SubjectKey> {
+    const key = randomBytes(32);
+    const wrapped = this.ring.seal(wrapContext(subjectId, workspaceId), key);
+    const inserted = await this.pool.query(
+      `insert into platform.subject_key (subject_id, workspace_id, wrapped_key) values ($1, $2, $3)
+       on conflict (subject_id) do nothing`,
+      [subjectId, workspaceId, wrapped],
+    );
+    if (inserted.rowCount === 1) return subjectKey(subjectId, workspaceId, key);
+    const existing = await this.find(subjectId);
+    if (!existing) throw new Error('The key of a subject vanished while it was being made');
+    return existing;
+  }
+
+  /** `null` when the subject has no key, or was erased. */
+  async find(subjectId: string): Promise<SubjectKey | null> {
+    const { rows } = await this.pool.query<{ workspace_id: string; wrapped_key: Buffer }>({
+      name: 'subject-key',
+      text: 'select workspace_id, wrapped_key from platform.subject_key where subject_id = $1',
+      values: [subjectId],
+    });
+    const row = rows[0];
+    if (!row) return null;
+    return subjectKey(subjectId, row.workspace_id, this.ring.open(wrapContext(subjectId, row.workspace_id), row.wrapped_key));
+  }
+}
+
+const wrapContext = (subjectId: string, workspaceId: string): string => `subject-key|${subjectId}|${workspaceId}`;
+
+const subjectKey = (subjectId: string, workspaceId: string, key: Buffer): SubjectKey => ({
+  seal: (context, plaintext) => seal(key, `${subjectId}|${workspaceId}|${context}`, plaintext),
+  open: (context, sealed) => open(key, `${subjectId}|${workspaceId}|${context}`, sealed),
+});

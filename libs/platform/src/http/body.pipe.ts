@@ -1,0 +1,53 @@
+import { Injectable, type ArgumentMetadata, type PipeTransform } from '@nestjs/common';
+import { plainToInstance } from 'class-transformer';
+import { validate, type ValidationError } from 'class-validator';
+import { Problem, invalidRequest, type FieldError } from './problem.js';
+import { toPointer } from './strict-json.js';
+
+/**
+ * Validates bodies against their DTO: unknown members anywhere are refused, all errors are told at once, values are
+ * never repeated. A decorator's `context: { code }` becomes the error's code.
+ */
+@Injectable()
+export class BodyPipe implements PipeTransform {
+  async transform(value: unknown, { type, metatype }: ArgumentMetadata): Promise<unknown> {
+    if (type !== 'body' || metatype === undefined || metatype === Object) return value;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw new Problem('validation_failed', {
+        detail: 'The body must be a JSON object',
+        errors: [{ pointer: '', code: 'invalid_type', detail: 'must be an object' }],
+      });
+    }
+    const dto = plainToInstance(metatype, value) as object;
+    const errors = await validate(dto, {
+      whitelist: true,
+      forbidNonWhitelisted: true,
+      forbidUnknownValues: true,
+      validationError: { target: false, value: false },
+    });
+    if (errors.length > 0) throw invalidRequest(flatten(errors, []));
+    return dto;
+  }
+}
+
+const flatten = (errors: readonly ValidationError[], path: readonly string[]): FieldError[] =>
+  errors.flatMap((error) => {
+    const here = [...path, error.property];
+    const [first] = Object.entries(error.constraints ?? {});
+    const own = first ? [fieldError(error, here, first[0], first[1])] : [];
+    return [...own, ...flatten(error.children ?? [], here)];
+  });
+
+const fieldError = (error: ValidationError, path: readonly string[], constraint: string, message: string): FieldError => {
+  if (constraint === 'whitelistValidation') {
+    return { pointer: toPointer(path), code: 'unknown_field', detail: 'is not a field of this request' };
+  }
+  const context = error.contexts?.[constraint] as { code?: string; pointer?: string } | undefined;
+  return {
+    pointer: toPointer(path) + (context?.pointer ?? ''),
+    code: context?.code ?? 'invalid_value',
+    detail: message.replace(new RegExp(`^${escapeRegExp(error.property)} `), ''),
+  };
+};
+
+const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');

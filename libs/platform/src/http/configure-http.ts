@@ -1,0 +1,36 @@
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import express, { type NextFunction, type Request, type Response } from 'express';
+import helmet from 'helmet';
+import type { Logger } from 'pino';
+import type { Config } from '../config/settings.js';
+import { sendProblem, toProblem } from './problem.filter.js';
+import { requestId, requestIdOf } from './request-id.js';
+
+/** What every HTTP process does alike: ids, size limit, security headers, one log line per request, problems. */
+export const configureHttp = (app: NestExpressApplication, config: Config, log: Logger): void => {
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', 'simple');
+  app.use(requestId);
+  app.use(logRequests(log));
+  app.use(helmet({ contentSecurityPolicy: false, crossOriginEmbedderPolicy: false }));
+  app.use(express.raw({ type: () => true, limit: config.HTTP_BODY_LIMIT_BYTES, inflate: false }));
+  app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
+    sendProblem(response, toProblem(error), requestIdOf(request));
+  });
+};
+
+const logRequests =
+  (log: Logger) =>
+  (request: Request, response: Response, next: NextFunction): void => {
+    const startedAt = process.hrtime.bigint();
+    response.once('finish', () => {
+      const milliseconds = Number(process.hrtime.bigint() - startedAt) / 1e6;
+      const route = (request.route as { path?: string } | undefined)?.path ?? 'unmatched';
+      log.info(
+        { requestId: requestIdOf(request), method: request.method, route, status: response.statusCode, ms: Math.round(milliseconds * 10) / 10 },
+        'request',
+      );
+    });
+    next();
+  };

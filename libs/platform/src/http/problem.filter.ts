@@ -1,0 +1,64 @@
+import { Catch, HttpException, Inject, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { Logger } from 'pino';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import { LOGGER } from '../telemetry/logger.js';
+import { Problem, problemBody, type ProblemCode } from './problem.js';
+import { requestIdOf } from './request-id.js';
+
+/** The one place that turns what was thrown into a problem. Causes are logged, never sent. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  constructor(@Inject(LOGGER) private readonly log: Logger) {}
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const response = http.getResponse<Response>();
+    const problem = toProblem(error);
+    const requestId = requestIdOf(http.getRequest<Request>());
+    if (problem.status >= 500) {
+      const cause = problem.options.cause ?? error;
+      this.log.error({ requestId, code: problem.code, err: cause instanceof Error ? cause : undefined }, problem.title);
+    }
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    sendProblem(response, problem, requestId);
+  }
+}
+
+export const sendProblem = (response: Response, problem: Problem, requestId: string): void => {
+  for (const [name, value] of Object.entries(problem.options.headers ?? {})) response.setHeader(name, value);
+  response
+    .status(problem.status)
+    .set('content-type', 'application/problem+json')
+    .set('cache-control', 'no-store')
+    .end(JSON.stringify(problemBody(problem, requestId)));
+};
+
+const BY_STATUS: Readonly<Record<number, ProblemCode>> = {
+  404: 'not_found',
+  405: 'method_not_allowed',
+  406: 'not_acceptable',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+};
+
+export const toProblem = (error: unknown): Problem => {
+  if (error instanceof Problem) return error;
+  if (error instanceof StoreUnavailable || isDatabaseAway(error)) {
+    return new Problem('enqueue_unavailable', { headers: { 'Retry-After': '5' }, cause: error });
+  }
+  const status = error instanceof HttpException ? error.getStatus() : (error as { status?: unknown } | null)?.status;
+  const code = typeof status === 'number' ? BY_STATUS[status] : undefined;
+  return new Problem(code ?? 'internal_error', { cause: error });
+};
+
+const isDatabaseAway = (error: unknown): boolean => {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  return (
+    (typeof code === 'string' && /^(08|57P|53|ECONN|EPIPE|ENOENT|ETIMEDOUT)/.test(code)) ||
+    (typeof message === 'string' && /connection terminated|timeout exceeded when trying to connect/i.test(message))
+  );
+};

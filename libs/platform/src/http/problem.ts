@@ -1,0 +1,94 @@
+/** Every problem code and its HTTP status and title: a closed list (RFC 9457, `urn:problem:<code>`). */
+export const PROBLEMS = {
+  validation_failed: [400, 'Request body is invalid'],
+  malformed_json: [400, 'Request body is not valid JSON'],
+  unsupported_locale: [400, 'Locale is not supported'],
+  unknown_product: [400, 'Product is unknown'],
+  unknown_profile: [400, 'Profile is unknown'],
+  invalid_format: [400, 'Document format is missing or unknown'],
+  invalid_webhook_url: [400, 'Webhook URL is invalid'],
+  webhook_url_blocked: [400, 'Webhook URL leads to a blocked address'],
+  unsupported_event_type: [400, 'Event type is not supported'],
+  unauthenticated: [401, 'Authentication is missing or invalid'],
+  insufficient_credits: [402, 'Insufficient credits'],
+  auth_mode_not_allowed: [403, 'This authentication mode is not allowed here'],
+  wrong_workspace: [403, 'The resource belongs to another workspace'],
+  not_found: [404, 'Not found'],
+  reading_not_found: [404, 'Reading not found'],
+  document_not_available: [404, 'Document not available'],
+  webhook_not_found: [404, 'Webhook endpoint not found'],
+  delivery_not_found: [404, 'Delivery not found'],
+  method_not_allowed: [405, 'Method not allowed'],
+  not_acceptable: [406, 'Not acceptable'],
+  reading_not_completed: [409, 'Reading is not completed yet'],
+  reading_failed: [409, 'Reading has failed'],
+  endpoint_limit_reached: [409, 'Webhook endpoint limit reached'],
+  idempotency_in_progress: [409, 'A request with this idempotency key is in progress'],
+  precondition_failed: [412, 'Precondition failed'],
+  payload_too_large: [413, 'Request body is too large'],
+  unsupported_media_type: [415, 'Unsupported media type'],
+  idempotency_key_reused: [422, 'Idempotency key was used with another body'],
+  rate_limited: [429, 'Rate limit exceeded'],
+  internal_error: [500, 'Internal error'],
+  enqueue_unavailable: [503, 'The request cannot be enqueued right now'],
+  billing_misconfigured: [503, 'Billing is not configured for this request'],
+} as const satisfies Record<string, readonly [number, string]>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** One field at fault: an RFC 6901 pointer, a machine code and a sentence that never repeats the value. */
+export interface FieldError {
+  readonly pointer: string;
+  readonly code: string;
+  readonly detail: string;
+}
+
+export interface ProblemOptions {
+  readonly detail?: string;
+  readonly errors?: readonly FieldError[];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Further members of the body, such as `required` and `available`. */
+  readonly members?: Readonly<Record<string, string | number>>;
+  readonly cause?: unknown;
+}
+
+/** A refusal on its way to the caller as application/problem+json. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly status: number;
+  readonly title: string;
+
+  constructor(
+    readonly code: ProblemCode,
+    readonly options: ProblemOptions = {},
+  ) {
+    super(options.detail ?? PROBLEMS[code][1], { cause: options.cause });
+    [this.status, this.title] = PROBLEMS[code];
+  }
+}
+
+/** The body of a problem. `instance` and `requestId` let a caller quote the very request. */
+export const problemBody = (problem: Problem, requestId: string) => ({
+  type: `urn:problem:${problem.code}`,
+  title: problem.title,
+  status: problem.status,
+  code: problem.code,
+  ...(problem.options.detail === undefined ? {} : { detail: problem.options.detail }),
+  instance: `urn:request:${requestId}`,
+  requestId,
+  ...(problem.options.errors === undefined ? {} : { errors: problem.options.errors }),
+  ...problem.options.members,
+});
+
+/**
+ * A 400 from field errors. Errors of one cause take that cause as the top code when it is a problem code of its own.
+ */
+export const invalidRequest = (errors: readonly FieldError[]): Problem => {
+  const codes = new Set(errors.map(({ code }) => code));
+  const [only] = codes;
+  const code = codes.size === 1 && only !== undefined && isBadRequest(only) ? only : 'validation_failed';
+  const fields = errors.length === 1 ? '1 field is invalid' : `${errors.length} fields are invalid`;
+  return new Problem(code, { detail: fields, errors });
+};
+
+const isBadRequest = (code: string): code is ProblemCode => code in PROBLEMS && PROBLEMS[code as ProblemCode][0] === 400;

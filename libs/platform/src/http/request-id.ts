@@ -1,0 +1,15 @@
+import { randomUUID } from 'node:crypto';
+import type { NextFunction, Request, Response } from 'express';
+
+const REQUEST_ID = Symbol('requestId');
+type Identified = Request & { [REQUEST_ID]?: string };
+
+/** Gives every request an id and answers it in `x-request-id`; callers quote it, logs and events carry it. */
+export const requestId = (request: Request, response: Response, next: NextFunction): void => {
+  const id = `req_${randomUUID()}`;
+  (request as Identified)[REQUEST_ID] = id;
+  response.setHeader('x-request-id', id);
+  next();
+};
+
+export const requestIdOf = (request: Request): string => (request as Identified)[REQUEST_ID] ?? 'req_unknown';

@@ -1,0 +1,63 @@
+import { visit } from 'jsonc-parser';
+import { Problem, type FieldError } from './problem.js';
+
+const MAXIMUM_DEPTH = 8;
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Parses a request body as JSON in UTF-8, refusing what JSON.parse lets pass: duplicate members (the last would win
+ * silently) and deep nesting.
+ * @throws Problem malformed_json, or validation_failed with a pointer
+ */
+export const parseStrictJson = (body: Uint8Array): unknown => {
+  let text: string;
+  let value: unknown;
+  try {
+    text = utf8.decode(body);
+    value = JSON.parse(text);
+  } catch {
+    throw new Problem('malformed_json', { detail: 'The body must be one JSON value in UTF-8' });
+  }
+  const errors = structuralErrors(text);
+  if (errors.length > 0) throw new Problem('validation_failed', { detail: errors[0]!.detail, errors });
+  return value;
+};
+
+const structuralErrors = (text: string): FieldError[] => {
+  const errors: FieldError[] = [];
+  const members: Set<string>[] = [];
+  let depth = 0;
+  const enter = (): boolean => {
+    depth += 1;
+    if (depth === MAXIMUM_DEPTH + 1) {
+      errors.push({ pointer: '', code: 'too_deep', detail: `must not be nested more than ${MAXIMUM_DEPTH} deep` });
+    }
+    return depth <= MAXIMUM_DEPTH;
+  };
+  visit(text, {
+    onObjectBegin: () => {
+      members.push(new Set());
+      return enter();
+    },
+    onObjectEnd: () => {
+      members.pop();
+      depth -= 1;
+    },
+    onArrayBegin: enter,
+    onArrayEnd: () => {
+      depth -= 1;
+    },
+    onObjectProperty: (name, _offset, _length, _line, _character, path) => {
+      const seen = members.at(-1);
+      if (seen?.has(name)) {
+        errors.push({ pointer: toPointer([...path(), name]), code: 'duplicate_member', detail: 'appears more than once' });
+      }
+      seen?.add(name);
+    },
+  });
+  return errors;
+};
+
+/** RFC 6901. */
+export const toPointer = (path: readonly (string | number)[]): string =>
+  path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');

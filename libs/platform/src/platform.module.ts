@@ -1,0 +1,61 @@
+import { Global, Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { systemClock } from '@app/event-sourcing/core/clock.js';
+import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { CLOCK, CONFIG } from './tokens.js';
+import type { Config } from './config/settings.js';
+import { Digester } from './crypto/digest.js';
+import { KeyRing } from './crypto/key-ring.js';
+import { SubjectKeys } from './crypto/subject-keys.js';
+import { POSTGRES, openPool } from './postgres/pool.js';
+import { LOGGER } from './telemetry/logger.js';
+
+/** Connections, keys and clock of one process, open to every module. */
+@Global()
+@Module({})
+export class PlatformModule implements OnApplicationShutdown {
+  constructor(
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+  ) {}
+
+  static forProcess(config: Config, log: Logger): DynamicModule {
+    const pool = openPool(config.DATABASE_URL, {
+      size: config.DATABASE_POOL_SIZE,
+      applicationName: `reading-service ${String(log.bindings()['name'] ?? '')}`.trim(),
+      onError: (error) => log.warn({ reason: error.message }, 'a database connection was lost'),
+    });
+    const ring = new KeyRing(config.ENCRYPTION_KEYS);
+    const providers = [
+      { provide: CONFIG, useValue: config },
+      { provide: LOGGER, useValue: log },
+      { provide: CLOCK, useValue: systemClock },
+      { provide: POSTGRES, useValue: pool },
+      {
+        provide: EVENT_STORE,
+        useFactory: () =>
+          openEventStore({
+            connectionString: config.EVENTSTORE_URL,
+            appendTimeoutMs: config.EVENT_STORE_APPEND_TIMEOUT_MS,
+            readTimeoutMs: config.EVENT_STORE_READ_TIMEOUT_MS,
+          }),
+      },
+      { provide: KeyRing, useValue: ring },
+      { provide: Digester, useValue: new Digester(config.DIGEST_KEY) },
+      { provide: SubjectKeys, useValue: new SubjectKeys(pool, ring) },
+    ];
+    return {
+      module: PlatformModule,
+      imports: [CqrsModule.forRoot()],
+      providers,
+      exports: [...providers.map(({ provide }) => provide), CqrsModule],
+    };
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.allSettled([this.pool.end(), this.store.close()]);
+  }
+}

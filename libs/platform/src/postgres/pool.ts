@@ -1,0 +1,35 @@
+import pg from 'pg';
+
+export const POSTGRES = Symbol('Postgres');
+
+/** The process's connection pool. A connection that breaks while idle is logged and replaced, never thrown. */
+export const openPool = (
+  url: string,
+  options: { size: number; onError: (error: Error) => void; applicationName: string },
+): pg.Pool => {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.size,
+    connectionTimeoutMillis: 2_000,
+    application_name: options.applicationName,
+  });
+  pool.on('error', options.onError);
+  return pool;
+};
+
+/** Runs work in one transaction on one connection; rolls back when it throws. */
+export const transaction = async <T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await work(client);
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch((lost: Error) => (broken = lost));
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+};

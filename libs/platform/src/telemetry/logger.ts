@@ -1,0 +1,15 @@
+import type { LoggerService } from '@nestjs/common';
+import { pino, type Logger } from 'pino';
+
+export const LOGGER = Symbol('Logger');
+
+/** One JSON line per entry on standard output. Callers pass ids, never names, dates of birth, gender or secrets. */
+export const createLogger = (name: string, level: string): Logger =>
+  pino({ name, level, redact: ['*.apiKey', '*.signingSecret', '*.authorization', 'headers'] });
+
+/** Nest's own messages through the same logger; its start-up chatter is debug. */
+export const nestLogger = (logger: Logger): LoggerService => ({
+  log: (message: unknown, context?: unknown) => logger.debug({ context }, String(message)),
+  error: (message: unknown, trace?: unknown, context?: unknown) => logger.error({ context, trace }, String(message)),
+  warn: (message: unknown, context?: unknown) => logger.warn({ context }, String(message)),
+});

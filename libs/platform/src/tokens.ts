@@ -1,0 +1,2 @@
+export const CONFIG = Symbol('Config');
+export const CLOCK = Symbol('Clock');

@@ -1,0 +1,26 @@
+import { Query } from '@nestjs/cqrs';
+import type { Locale } from '@app/numerology/index.js';
+
+export type ReadingStatus = 'queued' | 'processing' | 'completed' | 'failed';
+
+/** Where a reading stands, without personal data. */
+export interface ReadingSummary {
+  readonly readingId: string;
+  readonly workspaceId: string;
+  readonly status: ReadingStatus;
+  readonly locale: Locale;
+}
+
+/** Answers `null` when there is no such reading. Reads the row, or the stream when the row is not there yet. */
+export class GetReadingSummary extends Query<ReadingSummary | null> {
+  constructor(readonly readingId: string) {
+    super();
+  }
+}
+
+/** The exact bytes of `/result` of a completed reading, and their SHA-256 (hex); `null` until then, or once erased. */
+export class GetReadingResult extends Query<{ bytes: Buffer; sha256: string; workspaceId: string } | null> {
+  constructor(readonly readingId: string) {
+    super();
+  }
+}
