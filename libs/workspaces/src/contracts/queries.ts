@@ -1,7 +1,19 @@
 import { Query } from '@nestjs/cqrs';
 
+export interface WorkspaceSummary {
+  readonly workspaceId: string;
+  readonly name: string;
+  /** RFC 3339. */
+  readonly openedAt: string;
+  readonly activeKeys: number;
+}
+
+/** From the stream itself, so that a workspace opened a moment ago is known. */
 export class WorkspaceExists extends Query<boolean> {
   constructor(readonly workspaceId: string) {
     super();
   }
 }
+
+/** Oldest first; at most 1,000. */
+export class ListWorkspaces extends Query<readonly WorkspaceSummary[]> {}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import { RANDOM_BYTES, base62, hashSecret, makeApiKey, parseApiKey } from './api-key.js';
+
+const make = () => makeApiKey({ id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) });
+
+describe('an API key', () => {
+  it('has the published shape and parses to the secret whose hash is stored', () => {
+    const { apiKey, keyId, hash } = make();
+    expect(apiKey).toMatch(/^ek_live_[0-9A-Za-z]{8}_[0-9A-Za-z]{38}$/);
+    const parsed = parseApiKey(apiKey);
+    expect(parsed?.keyId).toBe(keyId);
+    expect(hashSecret(parsed!.secret)).toBe(hash);
+  });
+
+  it('is refused when any one character is changed', () => {
+    const { apiKey } = make();
+    for (let index = 0; index < apiKey.length; index += 1) {
+      const other = apiKey[index] === 'a' ? 'b' : 'a';
+      expect(parseApiKey(apiKey.slice(0, index) + other + apiKey.slice(index + 1))).toBeNull();
+    }
+  });
+
+  it('is refused when cut, padded or empty', () => {
+    const { apiKey } = make();
+    for (const text of ['', apiKey.slice(1), `${apiKey}a`, ` ${apiKey}`, `${apiKey}\n`]) {
+      expect(parseApiKey(text)).toBeNull();
+    }
+  });
+
+  it('is drawn without bias from the random bytes, skipping the ones that would favour some characters', () => {
+    expect(base62(Uint8Array.from([255, 248, 0, 61, 62]), 3)).toBe('0z0');
+    expect(() => base62(Uint8Array.from([255, 255]), 1)).toThrow(RangeError);
+  });
+});

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const ID_LENGTH = 8;
+const SECRET_LENGTH = 32;
+const CHECKSUM_LENGTH = 6;
+const SHAPE = new RegExp(`^ek_live_([0-9A-Za-z]{${ID_LENGTH}})_([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`);
+
+/** Random bytes an API key or an id consumes at most; more than needed, because some are skipped to stay unbiased. */
+export const RANDOM_BYTES = 128;
+
+/**
+ * Base62 text of the given length. Bytes of 248 and above are skipped, so that every character is equally likely.
+ * @throws RangeError when the bytes run out (less than one in 10^20 with RANDOM_BYTES)
+ */
+export const base62 = (random: Uint8Array, length: number): string => {
+  const text = [...random].filter((byte) => byte < 248).map((byte) => ALPHABET[byte % 62]).slice(0, length).join('');
+  if (text.length < length) throw new RangeError('Not enough random bytes');
+  return text;
+};
+
+/** CRC-32 of the key without its checksum, six base62 digits: tells a typing error without asking a database. */
+const checksum = (body: string): string => {
+  let rest = crc32(body);
+  let text = '';
+  for (let digit = 0; digit < CHECKSUM_LENGTH; digit += 1) {
+    text = ALPHABET[rest % 62]! + text;
+    rest = Math.floor(rest / 62);
+  }
+  return text;
+};
+
+/** Lowercase hex SHA-256 of the secret: all that is stored. The secret has 190 bits, so no slow hash is needed. */
+export const hashSecret = (secret: string): string => createHash('sha256').update(secret, 'ascii').digest('hex');
+
+export interface NewApiKey {
+  readonly keyId: string;
+  /** `ek_live_<8 id>_<32 secret><6 checksum>`: shown once, never stored. */
+  readonly apiKey: string;
+  readonly hash: string;
+}
+
+/** @param random RANDOM_BYTES bytes for the id and as many for the secret */
+export const makeApiKey = (random: { id: Uint8Array; secret: Uint8Array }): NewApiKey => {
+  const keyId = base62(random.id, ID_LENGTH);
+  const secret = base62(random.secret, SECRET_LENGTH);
+  const body = `ek_live_${keyId}_${secret}`;
+  return { keyId, apiKey: body + checksum(body), hash: hashSecret(secret) };
+};
+
+/** The parts of a well-formed key, or `null` for a wrong shape or checksum. */
+export const parseApiKey = (text: string): { keyId: string; secret: string } | null => {
+  const match = SHAPE.exec(text);
+  if (!match) return null;
+  const [, keyId, secret, sum] = match as unknown as [string, string, string, string];
+  return checksum(`ek_live_${keyId}_${secret}`) === sum ? { keyId, secret } : null;
+};

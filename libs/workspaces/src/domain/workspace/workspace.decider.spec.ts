@@ -1,0 +1,34 @@
+import { describe, it } from '@jest/globals';
+import { given } from '@app/event-sourcing/testing/decider-spec.js';
+import type { WorkspaceEvent } from '../../contracts/events.js';
+import { workspaceDecider, type WorkspaceCommand } from './workspace.decider.js';
+
+const opened: WorkspaceEvent = { type: 'WorkspaceOpened', data: { workspaceId: 'ws_1', name: 'Atelier' } };
+const issued: WorkspaceEvent = {
+  type: 'ApiKeyIssued',
+  data: { keyId: 'key00001', hash: 'h', label: null, expiresAt: null },
+};
+const revoked: WorkspaceEvent = { type: 'ApiKeyRevoked', data: { keyId: 'key00001', reason: 'leaked' } };
+const issue: WorkspaceCommand = { type: 'IssueApiKey', keyId: 'key00001', hash: 'h', label: null, expiresAt: null };
+const revoke: WorkspaceCommand = { type: 'RevokeApiKey', keyId: 'key00001', reason: 'leaked' };
+
+describe('a workspace', () => {
+  it('opens once', () => {
+    const open: WorkspaceCommand = { type: 'OpenWorkspace', workspaceId: 'ws_1', name: 'Atelier' };
+    given(workspaceDecider, []).when(open).then(opened);
+    given(workspaceDecider, [opened]).when(open).thenIgnores('AlreadyOpen');
+  });
+
+  it('issues keys only while open, each id once', () => {
+    given(workspaceDecider, []).when(issue).thenRejects('WorkspaceNotOpen', null);
+    given(workspaceDecider, [opened]).when(issue).then(issued);
+    given(workspaceDecider, [opened, issued]).when(issue).thenIgnores('AlreadyIssued');
+  });
+
+  it('revokes a key it issued, once, and never revives it', () => {
+    given(workspaceDecider, [opened]).when(revoke).thenRejects('UnknownKey', { keyId: 'key00001' });
+    given(workspaceDecider, [opened, issued]).when(revoke).then(revoked);
+    given(workspaceDecider, [opened, issued, revoked]).when(revoke).thenIgnores('AlreadyRevoked');
+    given(workspaceDecider, [opened, issued, revoked]).when(issue).thenIgnores('AlreadyIssued');
+  });
+});

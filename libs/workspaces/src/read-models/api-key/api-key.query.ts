@@ -1,0 +1,26 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Pool } from 'pg';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+
+export interface ApiKeyRow {
+  readonly workspaceId: string;
+  /** Lowercase hex SHA-256 of the secret. */
+  readonly hash: string;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+@Injectable()
+export class ApiKeyQuery {
+  constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
+
+  async find(keyId: string): Promise<ApiKeyRow | null> {
+    const { rows } = await this.pool.query<ApiKeyRow>({
+      name: 'api-key',
+      text: `select workspace_id as "workspaceId", hash, expires_at as "expiresAt", revoked_at as "revokedAt"
+             from workspaces.api_key where key_id = $1`,
+      values: [keyId],
+    });
+    return rows[0] ?? null;
+  }
+}

@@ -1,0 +1,36 @@
+import { Inject } from '@nestjs/common';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import type { Pool } from 'pg';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { ListWorkspaces, WorkspaceExists, type WorkspaceSummary } from '../../contracts/queries.js';
+import { WORKSPACE_EXECUTOR, type WorkspaceExecutor } from '../../workspace.executor.js';
+
+@QueryHandler(WorkspaceExists)
+export class WorkspaceExistsHandler implements IQueryHandler<WorkspaceExists> {
+  constructor(@Inject(WORKSPACE_EXECUTOR) private readonly executor: WorkspaceExecutor) {}
+
+  async execute({ workspaceId }: WorkspaceExists): Promise<boolean> {
+    const { state } = await this.executor.load(workspaceId);
+    return state.open;
+  }
+}
+
+@QueryHandler(ListWorkspaces)
+export class ListWorkspacesHandler implements IQueryHandler<ListWorkspaces> {
+  constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
+
+  async execute(): Promise<readonly WorkspaceSummary[]> {
+    const { rows } = await this.pool.query<{ id: string; name: string; at: Date; keys: number }>(
+      `select w.workspace_id as id, w.name, w.opened_at as at,
+              count(k.key_id) filter (where k.revoked_at is null and (k.expires_at is null or k.expires_at > now()))::int as keys
+       from workspaces.workspace w left join workspaces.api_key k using (workspace_id)
+       group by w.workspace_id order by w.opened_at, w.workspace_id limit 1000`,
+    );
+    return rows.map(({ id, name, at, keys }) => ({
+      workspaceId: id,
+      name,
+      openedAt: at.toISOString(),
+      activeKeys: keys,
+    }));
+  }
+}
