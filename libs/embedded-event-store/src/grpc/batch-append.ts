@@ -1,0 +1,179 @@
+import type { handleBidiStreamingCall } from '@grpc/grpc-js';
+import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
+import type { ProposedEvent } from '../log/record.js';
+import type { ExpectedRevision } from '../streams/append-decision.js';
+import {
+  badRequestFailure,
+  batchFailed,
+  batchSuccess,
+  conflictFailure,
+  deletedFailure,
+  timeoutFailure,
+  tooLargeFailure,
+  unknownFailure,
+  type BatchFailure,
+  type BatchIdentity,
+} from './batch-answers.js';
+import type { ServerContext } from './context.js';
+import { appendBytes, expectedRevision, proposedEvent, uuidText, writableStreamName } from './requests.js';
+import { RpcError, stopping, toRpcError } from './rpc-error.js';
+
+/** Appends of one call that have begun and not ended yet. */
+const MAX_OPEN_BATCHES = 10_000;
+
+/** An append whose events are still arriving. */
+interface OpenBatch extends BatchIdentity {
+  /** Milliseconds since 1970, or undefined for none. */
+  readonly deadline: number | undefined;
+  readonly events: ProposedEvent[];
+  bytes: number;
+  failure: BatchFailure | undefined;
+}
+
+type BatchOptions = BatchAppendReq.Options;
+
+/** When the append must have been decided: a point in time, or a duration from now. */
+const deadlineOf = (options: BatchOptions): number | undefined => {
+  const at = options.getDeadline();
+  return at && at.getSeconds() * 1_000 + at.getNanos() / 1_000_000;
+};
+
+const batchExpectation = (options: BatchOptions): ExpectedRevision =>
+  expectedRevision({
+    hasRevision: () => options.hasStreamPosition(),
+    getRevision: () => options.getStreamPosition(),
+    hasNoStream: () => options.hasNoStream(),
+    hasStreamExists: () => options.hasStreamExists(),
+  });
+
+/** Collects the messages of one call into appends; each append is a batch with a correlation id. */
+class Batches {
+  private readonly open = new Map<string, OpenBatch>();
+
+  constructor(private readonly maxBytes: number) {}
+
+  /** Takes a message; returns the append it completes, if it does. */
+  take(request: BatchAppendReq): OpenBatch | undefined {
+    const correlationId = uuidText(request.getCorrelationId());
+    const batch = this.open.get(correlationId) ?? this.begin(correlationId, request.getOptions());
+    for (const message of request.getProposedMessagesList()) this.addTo(batch, message);
+    if (!request.getIsFinal()) return undefined;
+    this.open.delete(correlationId);
+    return batch;
+  }
+
+  private begin(correlationId: string, options: BatchOptions | undefined): OpenBatch {
+    if (this.open.size >= MAX_OPEN_BATCHES) throw toRpcError(undefined);
+    const identity = {
+      correlationId,
+      stream: '',
+      expected: 'any' as ExpectedRevision,
+      deadline: undefined,
+      events: [],
+      bytes: 0,
+    };
+    let batch: OpenBatch;
+    try {
+      if (!options) throw new RpcError(3, 'An append begins with its options.');
+      batch = {
+        ...identity,
+        stream: writableStreamName(options.getStreamIdentifier()),
+        expected: batchExpectation(options),
+        deadline: deadlineOf(options),
+        failure: undefined,
+      };
+    } catch (error) {
+      batch = { ...identity, failure: badRequestFailure(toRpcError(error).details) };
+    }
+    this.open.set(correlationId, batch);
+    return batch;
+  }
+
+  private addTo(batch: OpenBatch, message: BatchAppendReq.ProposedMessage): void {
+    if (batch.failure) return;
+    try {
+      const event = proposedEvent(message);
+      batch.bytes += appendBytes(event);
+      batch.events.push(event);
+    } catch (error) {
+      batch.failure = badRequestFailure(toRpcError(error).details);
+    }
+    if (batch.bytes > this.maxBytes) batch.failure = tooLargeFailure(this.maxBytes);
+    if (batch.failure) batch.events.length = 0;
+  }
+}
+
+/** BatchAppend: many appends over one call. The failure of one is its own answer and leaves the call open. */
+export const batchAppend =
+  (context: ServerContext): handleBidiStreamingCall<BatchAppendReq, BatchAppendResp> =>
+  (call) => {
+    const { writer, limits, calls, now, report } = context;
+    const batches = new Batches(limits.maxAppendBytes);
+    let over = false;
+    let unanswered = 0;
+    let inputEnded = false;
+
+    const finish = (error?: RpcError): void => {
+      if (over) return;
+      over = true;
+      forget();
+      if (error) call.emit('error', error);
+      else call.end();
+    };
+    const forget = calls.add(() => {
+      finish(stopping());
+    });
+
+    const decide = async (batch: OpenBatch): Promise<BatchAppendResp> => {
+      if (batch.failure) return batchFailed(batch, batch.failure);
+      if (batch.deadline !== undefined && batch.deadline < now()) return batchFailed(batch, timeoutFailure());
+      const outcome = await writer.append(batch.stream, batch.expected, batch.events);
+      switch (outcome.kind) {
+        case 'written':
+          return batchSuccess(batch, outcome.revision, outcome.position);
+        case 'conflict':
+          return batchFailed(batch, conflictFailure(batch.expected, outcome.current));
+        case 'deleted':
+          return batchFailed(batch, deletedFailure(batch.stream));
+      }
+    };
+
+    const answer = async (batch: OpenBatch): Promise<void> => {
+      unanswered++;
+      let response: BatchAppendResp;
+      try {
+        response = await decide(batch);
+      } catch (error) {
+        report(`An append failed: ${String(error)}`);
+        response = batchFailed(batch, unknownFailure(toRpcError(error).details));
+      }
+      unanswered--;
+      if (over) return;
+      call.write(response);
+      if (inputEnded && unanswered === 0) finish();
+    };
+
+    call.on('data', (request: BatchAppendReq) => {
+      if (over) return;
+      if (calls.stopping) {
+        finish(stopping());
+        return;
+      }
+      try {
+        const batch = batches.take(request);
+        if (batch) void answer(batch);
+      } catch (error) {
+        finish(toRpcError(error));
+      }
+    });
+    call.on('end', () => {
+      inputEnded = true;
+      if (unanswered === 0) finish();
+    });
+    for (const event of ['cancelled', 'error', 'close'] as const) {
+      call.on(event, () => {
+        over = true;
+        forget();
+      });
+    }
+  };

@@ -1,0 +1,27 @@
+import type { LogStore } from '../log/log-store.js';
+import type { StreamWriter } from '../streams/stream-writer.js';
+import type { CommitSignal } from '../subscriptions/commit-signal.js';
+import type { OpenCalls } from './open-calls.js';
+
+/** Bounds of one server. */
+export interface Limits {
+  /** Bytes of data and metadata that one append may carry (EventStoreDB's default: 1 MiB). */
+  readonly maxAppendBytes: number;
+  /** Subscriptions open at the same time. */
+  readonly maxSubscriptions: number;
+}
+
+export const DEFAULT_LIMITS: Limits = { maxAppendBytes: 1024 * 1024, maxSubscriptions: 1_000 };
+
+/** What the services work on. */
+export interface ServerContext {
+  readonly store: LogStore;
+  readonly writer: StreamWriter;
+  readonly signal: CommitSignal;
+  readonly calls: OpenCalls;
+  readonly limits: Limits;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Says on the operator's channel what a caller is not told. */
+  readonly report: (message: string) => void;
+}

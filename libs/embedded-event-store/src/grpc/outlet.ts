@@ -1,0 +1,67 @@
+import type { ServerWritableStream } from '@grpc/grpc-js';
+import type { OpenCalls } from './open-calls.js';
+import { stopping, toRpcError } from './rpc-error.js';
+
+/** The sending side of a call that streams answers: back-pressure, cancellation, and one end. */
+export class Outlet {
+  private ended = false;
+  private readonly wakes = new Set<() => void>();
+  private readonly forget: () => void;
+
+  constructor(
+    private readonly call: ServerWritableStream<unknown, Buffer>,
+    calls: OpenCalls,
+  ) {
+    this.forget = calls.add(() => {
+      this.fail(stopping());
+    });
+    for (const event of ['cancelled', 'close', 'error'] as const) call.on(event, () => this.close());
+    call.on('drain', () => this.wake());
+  }
+
+  /** Whether nothing more can be sent. */
+  get closed(): boolean {
+    return this.ended;
+  }
+
+  /** Sends one encoded message; resolves when there is room for the next one, or the call is over. */
+  async send(message: Buffer): Promise<void> {
+    if (this.ended || this.call.write(message)) return;
+    await this.wait(() => () => undefined);
+  }
+
+  /** Resolves when `subscribe`'s callback is called, there is room to send, or the call is over. */
+  async wait(subscribe: (wake: () => void) => () => void): Promise<void> {
+    if (this.ended) return;
+    let withdraw = (): void => undefined;
+    await new Promise<void>((resolve) => {
+      this.wakes.add(resolve);
+      withdraw = subscribe(resolve);
+    });
+    withdraw();
+  }
+
+  end(): void {
+    if (this.ended) return;
+    this.close();
+    this.call.end();
+  }
+
+  fail(error: unknown): void {
+    if (this.ended) return;
+    this.close();
+    this.call.emit('error', toRpcError(error));
+  }
+
+  private close(): void {
+    this.ended = true;
+    this.forget();
+    this.wake();
+  }
+
+  private wake(): void {
+    const wakes = [...this.wakes];
+    this.wakes.clear();
+    for (const wake of wakes) wake();
+  }
+}

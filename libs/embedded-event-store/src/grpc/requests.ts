@@ -1,0 +1,87 @@
+import type { StreamIdentifier, UUID } from '@eventstore/db-client/generated/shared_pb.js';
+import { MAX_NAME_BYTES, type ProposedEvent } from '../log/record.js';
+import type { ExpectedRevision } from '../streams/append-decision.js';
+import { canonicalUuid, uuidFromHalves } from '../wire/uuid.js';
+import { invalidArgument, missingMetadata } from './rpc-error.js';
+
+/** A stream's name. @throws {RpcError} INVALID_ARGUMENT when it is missing, too long, or reserved. */
+export const streamName = (identifier: StreamIdentifier | undefined): string => {
+  const bytes = identifier?.getStreamName_asU8();
+  if (!bytes || bytes.length === 0) throw invalidArgument('The stream name is missing.');
+  if (bytes.length > MAX_NAME_BYTES) {
+    throw invalidArgument(`The stream name is longer than ${String(MAX_NAME_BYTES)} bytes.`);
+  }
+  const name = Buffer.from(bytes).toString('utf8');
+  if (name === '$$' || name.startsWith('$$$$'))
+    throw invalidArgument(`The stream name ${name} is not valid.`);
+  return name;
+};
+
+/** A stream's name that may be written to. */
+export const writableStreamName = (identifier: StreamIdentifier | undefined): string => {
+  const name = streamName(identifier);
+  if (name === '$all') throw invalidArgument('Nothing can be appended to $all.');
+  return name;
+};
+
+/** Canonical text of an event's or a call's id. @throws {RpcError} INVALID_ARGUMENT */
+export const uuidText = (uuid: UUID | undefined): string => {
+  const structured = uuid?.getStructured();
+  const text = structured
+    ? uuidFromHalves(
+        BigInt(structured.getMostSignificantBits()),
+        BigInt(structured.getLeastSignificantBits()),
+      )
+    : canonicalUuid(uuid?.getString() ?? '');
+  if (text === undefined) throw invalidArgument('An event id is missing or is not a UUID.');
+  return text;
+};
+
+/** The parts that proposed messages of both kinds of append share. */
+interface ProposedMessage {
+  getId(): UUID | undefined;
+  getMetadataMap(): { get(key: string): string | undefined };
+  getCustomMetadata_asU8(): Uint8Array;
+  getData_asU8(): Uint8Array;
+}
+
+/** @throws {RpcError} INVALID_ARGUMENT */
+export const proposedEvent = (message: ProposedMessage): ProposedEvent => {
+  const properties = message.getMetadataMap();
+  const type = properties.get('type');
+  const contentType = properties.get('content-type');
+  if (type === undefined) throw missingMetadata('type');
+  if (contentType === undefined) throw missingMetadata('content-type');
+  if (Buffer.byteLength(type) > MAX_NAME_BYTES) {
+    throw invalidArgument(`An event type is longer than ${String(MAX_NAME_BYTES)} bytes.`);
+  }
+  return {
+    id: uuidText(message.getId()),
+    type,
+    contentType: contentType === 'application/json' ? contentType : 'application/octet-stream',
+    data: message.getData_asU8(),
+    metadata: message.getCustomMetadata_asU8(),
+  };
+};
+
+/** Bytes that an event counts towards the limit of one append. */
+export const appendBytes = (event: ProposedEvent): number => event.data.length + event.metadata.length;
+
+interface RevisionOption {
+  hasRevision(): boolean;
+  getRevision(): string;
+  hasNoStream(): boolean;
+  hasStreamExists(): boolean;
+}
+
+export const expectedRevision = (options: RevisionOption): ExpectedRevision => {
+  if (options.hasRevision()) return BigInt(options.getRevision());
+  if (options.hasNoStream()) return 'no_stream';
+  return options.hasStreamExists() ? 'stream_exists' : 'any';
+};
+
+/** The number that stands for an expectation in trailers: -1 no stream, -2 any, -4 stream exists. */
+export const expectedNumber = (expected: ExpectedRevision): bigint => {
+  if (typeof expected === 'bigint') return expected;
+  return { no_stream: -1n, any: -2n, stream_exists: -4n }[expected];
+};

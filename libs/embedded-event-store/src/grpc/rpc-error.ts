@@ -1,0 +1,62 @@
+import { Metadata, status } from '@grpc/grpc-js';
+
+/** A failure as it goes over the wire: a gRPC status, and trailers from which clients build their own errors. */
+export class RpcError extends Error {
+  readonly metadata = new Metadata();
+
+  constructor(
+    readonly code: status,
+    readonly details: string,
+    trailers: Readonly<Record<string, string>> = {},
+  ) {
+    super(details);
+    for (const [key, value] of Object.entries(trailers)) this.metadata.set(key, value);
+  }
+}
+
+/** Trailers carry ASCII only; other characters of a stream's name go percent-encoded. */
+const ascii = (text: string): string => (/^[\x20-\x7e]*$/.test(text) ? text : encodeURIComponent(text));
+
+export const invalidArgument = (details: string): RpcError => new RpcError(status.INVALID_ARGUMENT, details);
+
+export const unavailable = (details: string): RpcError => new RpcError(status.UNAVAILABLE, details);
+
+export const stopping = (): RpcError => new RpcError(status.CANCELLED, 'The server is stopping.');
+
+export const streamDeleted = (stream: string): RpcError =>
+  new RpcError(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, {
+    exception: 'stream-deleted',
+    'stream-name': ascii(stream),
+  });
+
+/** `expected` and `actual` as the protocol's numbers: -1 no stream, -2 any, -4 exists. */
+export const wrongExpectedVersion = (stream: string, expected: bigint, actual: bigint): RpcError =>
+  new RpcError(
+    status.FAILED_PRECONDITION,
+    `Append failed due to WrongExpectedVersion. Stream: ${stream}, Expected version: ${String(expected)}, ` +
+      `Actual version: ${String(actual)}`,
+    {
+      exception: 'wrong-expected-version',
+      'stream-name': ascii(stream),
+      'expected-version': String(expected),
+      ...(actual >= 0n && { 'actual-version': String(actual) }),
+    },
+  );
+
+export const maximumAppendSizeExceeded = (maximum: number): RpcError =>
+  new RpcError(status.INVALID_ARGUMENT, `Maximum Append Size of ${String(maximum)} Exceeded.`, {
+    exception: 'maximum-append-size-exceeded',
+    'maximum-append-size': String(maximum),
+  });
+
+const REQUIRED_METADATA = ['type', 'content-type'];
+
+export const missingMetadata = (property: string): RpcError =>
+  new RpcError(status.INVALID_ARGUMENT, `Required Metadata Property '${property}' is missing.`, {
+    exception: 'missing-required-metadata-property',
+    'required-metadata-properties': REQUIRED_METADATA.join(','),
+  });
+
+/** What a handler throws, as a status: failures nobody foresaw are INTERNAL and carry no inner detail. */
+export const toRpcError = (error: unknown): RpcError =>
+  error instanceof RpcError ? error : new RpcError(status.INTERNAL, 'The server failed to process the call.');

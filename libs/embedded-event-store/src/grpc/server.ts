@@ -1,0 +1,79 @@
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js';
+import serverFeaturesGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
+import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import { append } from './append.js';
+import { batchAppend } from './batch-append.js';
+import { getSupportedMethods, readGossip } from './cluster.js';
+import type { ServerContext } from './context.js';
+import { deleteStream, tombstoneStream } from './delete.js';
+import { read } from './read.js';
+import { addUnsupportedServices } from './unsupported.js';
+
+/** Largest message taken: the client sends batches of up to 3 MiB. */
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+
+/** How long a stop waits for ended calls to reach their clients, milliseconds. */
+const STOP_GRACE_MS = 2_000;
+
+export interface GrpcServer {
+  readonly port: number;
+  /** Ends open calls with CANCELLED, answers what was accepted, and closes the port. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Answers to Read are encoded already. */
+const streamsService = {
+  ...streamsGrpc.StreamsService,
+  read: { ...streamsGrpc.StreamsService.read, responseSerialize: (message: Buffer): Buffer => message },
+};
+
+const bind = (server: Server, address: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) => {
+      if (error) reject(error);
+      else resolve(port);
+    });
+  });
+
+/** Serves the protocol. @throws when the address cannot be bound. */
+export const startGrpcServer = async (
+  context: ServerContext,
+  { host, port }: { readonly host: string; readonly port: number },
+  settled: () => Promise<void>,
+): Promise<GrpcServer> => {
+  const server = new Server({
+    'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+    'grpc.max_send_message_length': -1,
+  });
+  let boundPort = port;
+  server.addService(streamsService, {
+    append: append(context),
+    batchAppend: batchAppend(context),
+    delete: deleteStream(context),
+    tombstone: tombstoneStream(context),
+    read: read(context),
+  });
+  server.addService(gossipGrpc.GossipService, { read: readGossip(() => ({ host, port: boundPort })) });
+  server.addService(serverFeaturesGrpc.ServerFeaturesService, { getSupportedMethods });
+  addUnsupportedServices(server);
+  const literal = host.includes(':') ? `[${host}]` : host;
+  boundPort = await bind(server, `${literal}:${String(port)}`);
+
+  const stop = async (): Promise<void> => {
+    context.calls.close();
+    await settled();
+    context.calls.endAll();
+    await new Promise<void>((resolve) => {
+      const force = setTimeout(() => {
+        server.forceShutdown();
+        resolve();
+      }, STOP_GRACE_MS);
+      server.tryShutdown(() => {
+        clearTimeout(force);
+        resolve();
+      });
+    });
+  };
+  return { port: boundPort, stop };
+};

@@ -1,0 +1,89 @@
+import type { LogStore, LogWrite } from './log-store.js';
+
+interface Waiting {
+  readonly write: LogWrite;
+  readonly resolve: () => void;
+}
+
+/** What a flush has made durable, told once per flush. */
+export interface Committed {
+  /** Names of the streams that have new events. */
+  readonly streams: ReadonlySet<string>;
+}
+
+export interface GroupCommitOptions {
+  /** Called after each flush, before the appends in it are acknowledged. */
+  readonly onCommitted: (committed: Committed) => void;
+  /**
+   * Called once when a flush fails. Revisions and positions of the failed appends were already handed out, so the
+   * process has to end: a new one starts from what is durable.
+   */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/**
+ * Collects appends while a flush is under way and writes all of them in the next one: one synced transaction
+ * carries one append when the store is idle and hundreds under load. At most one flush is in flight.
+ */
+export class GroupCommit {
+  private waiting: Waiting[] = [];
+  private flushing = false;
+  private failed = false;
+  private bytes = 0;
+
+  constructor(
+    private readonly store: LogStore,
+    private readonly options: GroupCommitOptions,
+    private readonly streamCount: () => number,
+  ) {}
+
+  /** Bytes accepted and not durable yet. */
+  get pendingBytes(): number {
+    return this.bytes;
+  }
+
+  /** Resolves when the write is durable. Never resolves after a failed flush. */
+  commit(write: LogWrite): Promise<void> {
+    for (const record of write.records) this.bytes += record.bytes.length;
+    return new Promise((resolve) => {
+      this.waiting.push({ write, resolve });
+      this.schedule();
+    });
+  }
+
+  /** Resolves when everything accepted so far is durable. */
+  settled(): Promise<void> {
+    if (!this.flushing && this.waiting.length === 0) return Promise.resolve();
+    // An empty write takes its place at the end of the queue.
+    return this.commit({ records: [], heads: [] });
+  }
+
+  private schedule(): void {
+    if (this.flushing || this.failed) return;
+    this.flushing = true;
+    // After this turn's input: requests that arrived together share a flush.
+    setImmediate(() => void this.flush());
+  }
+
+  private async flush(): Promise<void> {
+    const batch = this.waiting;
+    this.waiting = [];
+    const writes = batch.map(({ write }) => write);
+    try {
+      if (writes.some(({ heads }) => heads.length > 0)) await this.store.write(writes, this.streamCount());
+    } catch (error) {
+      this.failed = true;
+      this.options.onFailure(error);
+      return;
+    }
+    const streams = new Set<string>();
+    for (const { records, heads } of writes) {
+      for (const head of heads) streams.add(head.name);
+      for (const record of records) this.bytes -= record.bytes.length;
+    }
+    if (streams.size > 0) this.options.onCommitted({ streams });
+    for (const { resolve } of batch) resolve();
+    this.flushing = false;
+    if (this.waiting.length > 0) this.schedule();
+  }
+}

@@ -1,0 +1,182 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { open, type Database, type RootDatabase } from 'lmdb';
+import { decodeHead, encodeHead, type StreamHead } from '../streams/stream-head.js';
+import { decodePosition, MAX_UINT64, positionKey, revisionKey } from './keys.js';
+import { StoredRecord } from './record.js';
+
+/** Version of the layout of the data folder. A folder of another version is refused. */
+export const FORMAT_VERSION = 1;
+
+/**
+ * Position of the first record. Not 0, so that a consumer's checkpoint of 0 ("nothing seen yet"), which a
+ * subscription excludes, hides no event.
+ */
+export const FIRST_POSITION = 64n;
+
+/** Records whose checksum is verified when the folder is opened: a crash can only have touched the last ones. */
+const VERIFIED_TAIL = 1_000;
+
+/** One append as it is written: its records and the heads it leaves behind. */
+export interface LogWrite {
+  readonly records: readonly NumberedRecord[];
+  readonly heads: readonly StreamHead[];
+}
+
+export interface NumberedRecord {
+  readonly streamNumber: number;
+  readonly revision: bigint;
+  readonly position: bigint;
+  readonly bytes: Buffer;
+}
+
+/** Raised when the data folder cannot be served; the message is fit to be shown as it is. */
+export class UnusableDataError extends Error {}
+
+export interface RangeOptions {
+  /** First position looked at, inclusive. */
+  readonly from: bigint;
+  readonly limit: number;
+  readonly backwards?: boolean;
+}
+
+/**
+ * The durable store: four LMDB tables in one environment.
+ *
+ *   log    position                  → record
+ *   index  stream number, revision   → position
+ *   heads  stream name               → head
+ *   about  'format', 'streams'       → text
+ *
+ * A write is one LMDB transaction, committed and synced as a whole, so a crash leaves either all of it or nothing
+ * (LMDB switches between two root pages; there is no log tail to repair). Reads see committed data only.
+ */
+export class LogStore {
+  private readonly log: Database<Buffer, Buffer>;
+  private readonly index: Database<Buffer, Buffer>;
+  private readonly heads: Database<Buffer, Buffer>;
+  private readonly about: Database<string, string>;
+
+  private constructor(private readonly environment: RootDatabase) {
+    const binary = { encoding: 'binary', keyEncoding: 'binary' } as const;
+    this.log = environment.openDB('log', binary);
+    this.index = environment.openDB('index', binary);
+    this.heads = environment.openDB('heads', binary);
+    this.about = environment.openDB('about', { encoding: 'string' });
+  }
+
+  /**
+   * Opens or creates the store in a folder that the caller has locked.
+   * @throws {UnusableDataError} when the folder has another format or its last records are damaged.
+   */
+  static async open(folder: string): Promise<LogStore> {
+    mkdirSync(folder, { recursive: true });
+    const environment = open({
+      path: join(folder, 'data'),
+      maxDbs: 8,
+      // A commit is acknowledged after its own sync, never after the next one's.
+      overlappingSync: false,
+      // The group commit decides what goes into one transaction.
+      eventTurnBatching: false,
+    });
+    const store = new LogStore(environment);
+    try {
+      await store.checkFormat();
+      store.verifyTail();
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+    return store;
+  }
+
+  /** Writes appends in one synced transaction. A rejection leaves nothing of them. */
+  async write(writes: readonly LogWrite[], streamCount: number): Promise<void> {
+    await this.environment.batch(() => {
+      for (const { records, heads } of writes) {
+        for (const { streamNumber, revision, position, bytes } of records) {
+          const key = positionKey(position);
+          void this.log.put(key, bytes);
+          void this.index.put(revisionKey(streamNumber, revision), key);
+        }
+        for (const head of heads) void this.heads.put(Buffer.from(head.name), encodeHead(head));
+      }
+      void this.about.put('streams', String(streamCount));
+    });
+    this.environment.resetReadTxn();
+  }
+
+  /** The durable head of a stream, or undefined if nothing was ever written about it. */
+  head(name: string): StreamHead | undefined {
+    const bytes = this.heads.get(Buffer.from(name));
+    return bytes && decodeHead(name, bytes);
+  }
+
+  /** Number of streams ever created; the next stream's number. */
+  streamCount(): number {
+    return Number(this.about.get('streams') ?? '0');
+  }
+
+  /** @throws {DamagedRecordError} */
+  recordAt(position: bigint): StoredRecord | undefined {
+    const bytes = this.log.get(positionKey(position));
+    return bytes && StoredRecord.from(bytes, position);
+  }
+
+  /** The event of a stream at a revision. @throws {DamagedRecordError} */
+  recordOf(streamNumber: number, revision: bigint): StoredRecord | undefined {
+    const key = this.index.get(revisionKey(streamNumber, revision));
+    return key && this.recordAt(decodePosition(key));
+  }
+
+  /** Records of the whole log in position order (or reverse). @throws {DamagedRecordError} */
+  *records({ from, limit, backwards = false }: RangeOptions): Generator<StoredRecord> {
+    const range = { start: positionKey(from), limit, reverse: backwards };
+    for (const { key, value } of this.log.getRange(range))
+      yield StoredRecord.from(value, decodePosition(key));
+  }
+
+  /** Positions of a stream's events from one revision to another, both inclusive, in that order. */
+  *positions(streamNumber: number, from: bigint, to: bigint, limit: number): Generator<bigint> {
+    const backwards = to < from;
+    const start = revisionKey(streamNumber, from);
+    const end = backwards
+      ? revisionKey(streamNumber, to)
+      : revisionKey(streamNumber, to === MAX_UINT64 ? to : to + 1n);
+    // LMDB ranges exclude their end; going backwards the end is reached by the limit and the check below.
+    const range = backwards ? { start, limit, reverse: true } : { start, end, limit };
+    for (const { key, value } of this.index.getRange(range)) {
+      if (backwards && key.compare(end) < 0) return;
+      yield decodePosition(value);
+    }
+  }
+
+  /** The last record of the log, or undefined when it is empty. */
+  lastRecord(): StoredRecord | undefined {
+    for (const record of this.records({ from: MAX_UINT64, limit: 1, backwards: true })) return record;
+    return undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.environment.close();
+  }
+
+  private async checkFormat(): Promise<void> {
+    const format = this.about.get('format');
+    if (format === String(FORMAT_VERSION)) return;
+    if (format !== undefined) {
+      throw new UnusableDataError(
+        `The data folder has format ${format}; this program serves format ${String(FORMAT_VERSION)}.`,
+      );
+    }
+    await this.about.put('format', String(FORMAT_VERSION));
+  }
+
+  private verifyTail(): void {
+    try {
+      for (const _ of this.records({ from: MAX_UINT64, limit: VERIFIED_TAIL, backwards: true }));
+    } catch (error) {
+      throw new UnusableDataError(error instanceof Error ? error.message : String(error));
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import { parseArguments, USAGE } from './command-line.js';
+import { startEmbeddedEventStore, UnusableDataError } from './index.js';
+
+/** Ends with one line on standard error and status 1. */
+const fail = (message: string): never => {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+};
+
+const explain = (error: unknown): string => {
+  if (error instanceof UnusableDataError) return error.message;
+  return `The event store could not start: ${error instanceof Error ? error.message : String(error)}`;
+};
+
+const main = async (): Promise<void> => {
+  const parsed = parseArguments(process.argv.slice(2));
+  if (parsed.kind === 'help') {
+    process.stdout.write(USAGE);
+    return;
+  }
+  if (parsed.kind === 'invalid') fail(`${parsed.problem}\n\n${USAGE}`);
+  else {
+    const { data, port, host, exitWithParent } = parsed;
+    const store = await startEmbeddedEventStore({ dataDir: data, port, host });
+    let stopping = false;
+    const stop = (): void => {
+      if (stopping) return;
+      stopping = true;
+      store.stop().then(
+        () => process.exit(0),
+        (error: unknown) => fail(`The event store did not stop cleanly: ${String(error)}`),
+      );
+    };
+    process.once('SIGTERM', stop);
+    process.once('SIGINT', stop);
+    if (exitWithParent) process.stdin.on('end', stop).on('close', stop).on('error', stop).resume();
+    const line = { event: 'listening', host: store.host, port: store.port, pid: process.pid };
+    process.stdout.write(`${JSON.stringify(line)}\n`);
+  }
+};
+
+main().catch((error: unknown) => fail(explain(error)));

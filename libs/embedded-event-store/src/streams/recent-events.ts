@@ -1,0 +1,49 @@
+/** Events whose ids are remembered, so that a repeated append is recognised without an exact revision. */
+const REMEMBERED_EVENTS = 50_000;
+
+export interface RecentEvent {
+  readonly id: string;
+  readonly streamNumber: number;
+  readonly revision: bigint;
+  readonly position: bigint;
+}
+
+/** The most recent events by id, and those not durable yet by revision. */
+export class RecentEvents {
+  private readonly byId = new Map<string, RecentEvent>();
+  private readonly pending = new Map<string, RecentEvent>();
+
+  add(event: RecentEvent): void {
+    this.remember(event);
+    this.pending.set(pendingKey(event.streamNumber, event.revision), event);
+  }
+
+  /** Remembers an event that is durable already (at start). */
+  remember(event: RecentEvent): void {
+    this.byId.delete(event.id);
+    this.byId.set(event.id, event);
+    if (this.byId.size <= REMEMBERED_EVENTS) return;
+    const oldest = this.byId.keys().next();
+    if (!oldest.done) this.byId.delete(oldest.value);
+  }
+
+  /** Called when an event is durable: from now on the store has it. */
+  release(streamNumber: number, revision: bigint): void {
+    this.pending.delete(pendingKey(streamNumber, revision));
+  }
+
+  find(streamNumber: number, id: string): RecentEvent | undefined {
+    const event = this.byId.get(id);
+    return event?.streamNumber === streamNumber ? event : undefined;
+  }
+
+  findPending(streamNumber: number, revision: bigint): RecentEvent | undefined {
+    return this.pending.get(pendingKey(streamNumber, revision));
+  }
+}
+
+const pendingKey = (streamNumber: number, revision: bigint): string =>
+  `${String(streamNumber)}/${String(revision)}`;
+
+/** Records read at start to fill the memory of recent ids. */
+export const RECALLED_AT_START = 10_000;

@@ -1,0 +1,64 @@
+/** Revision of a stream that has no events. */
+export const NO_EVENTS = -1n;
+
+/** Revision of the tombstone event, the largest signed 64-bit integer, and `$tb` of a soft-deleted stream. */
+export const DELETED_STREAM = 0x7fff_ffff_ffff_ffffn;
+
+/** What limits the events of a stream that readers see, from its `$metadata`. */
+export interface Retention {
+  /** `$tb`: events before this revision are hidden. */
+  readonly truncateBefore?: bigint;
+  /** `$maxCount`: only this many last events are shown. */
+  readonly maxCount?: bigint;
+  /** `$maxAge`, seconds: older events are hidden. */
+  readonly maxAgeSeconds?: bigint;
+}
+
+/** The state of one stream; immutable, replaced by each append. */
+export interface StreamHead {
+  readonly name: string;
+  /** Number under which the index keeps the stream. */
+  readonly number: number;
+  /** Revision of the last event, NO_EVENTS (-1) if none. Of a tombstoned stream, the last before the tombstone. */
+  readonly last: bigint;
+  readonly tombstoned: boolean;
+  readonly retention: Retention;
+}
+
+/** A soft-deleted stream hides all events until the next append. */
+export const isSoftDeleted = (head: StreamHead): boolean => head.retention.truncateBefore === DELETED_STREAM;
+
+const ABSENT = -1n;
+
+/** Fixed 40 bytes: number, last, flags, then the three limits (-1 when absent). The name is the key. */
+export const encodeHead = (head: StreamHead): Buffer => {
+  const bytes = Buffer.alloc(40);
+  bytes.writeUIntBE(head.number, 0, 6);
+  bytes[6] = head.tombstoned ? 1 : 0;
+  bytes.writeBigInt64BE(head.last, 8);
+  bytes.writeBigInt64BE(head.retention.truncateBefore ?? ABSENT, 16);
+  bytes.writeBigInt64BE(head.retention.maxCount ?? ABSENT, 24);
+  bytes.writeBigInt64BE(head.retention.maxAgeSeconds ?? ABSENT, 32);
+  return bytes;
+};
+
+export const decodeHead = (name: string, bytes: Buffer): StreamHead => {
+  const limit = (offset: number): bigint | undefined => {
+    const value = bytes.readBigInt64BE(offset);
+    return value === ABSENT ? undefined : value;
+  };
+  const truncateBefore = limit(16);
+  const maxCount = limit(24);
+  const maxAgeSeconds = limit(32);
+  return {
+    name,
+    number: bytes.readUIntBE(0, 6),
+    tombstoned: bytes[6] === 1,
+    last: bytes.readBigInt64BE(8),
+    retention: {
+      ...(truncateBefore !== undefined && { truncateBefore }),
+      ...(maxCount !== undefined && { maxCount }),
+      ...(maxAgeSeconds !== undefined && { maxAgeSeconds }),
+    },
+  };
+};

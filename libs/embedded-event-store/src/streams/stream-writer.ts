@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto';
+import type { GroupCommit } from '../log/group-commit.js';
+import { MAX_UINT64 } from '../log/keys.js';
+import { FIRST_POSITION, type LogStore, type LogWrite, type NumberedRecord } from '../log/log-store.js';
+import { encodeRecord, RecordKind, type ProposedEvent } from '../log/record.js';
+import {
+  decideAppend,
+  decideDelete,
+  type AppendDecision,
+  type ExpectedRevision,
+  type StreamFacts,
+} from './append-decision.js';
+import { HeadCache } from './head-cache.js';
+import { RECALLED_AT_START, RecentEvents } from './recent-events.js';
+import { DELETED_STREAM, NO_EVENTS, type Retention, type StreamHead } from './stream-head.js';
+import {
+  deletedMetadata,
+  isMetastream,
+  METADATA_TYPE,
+  metastreamOf,
+  originalOf,
+  retentionOf,
+  revivedMetadata,
+} from './stream-metadata.js';
+
+/** What became of an append, a delete or a tombstone; told when it is durable. */
+export type WriteOutcome =
+  | { readonly kind: 'written'; readonly revision: bigint; readonly position: bigint | undefined }
+  /** `current` is the stream's last revision, -1 if it has no events. */
+  | { readonly kind: 'conflict'; readonly current: bigint }
+  | { readonly kind: 'deleted' };
+
+/** The stream's own events and, where an append changes it, its metadata, built before being written. */
+interface Draft {
+  readonly records: NumberedRecord[];
+  readonly heads: Map<string, StreamHead>;
+}
+
+/**
+ * Numbers and writes events. A write is decided synchronously, so writes have one order; its answer, a refusal
+ * included, waits until everything it is based on is durable.
+ */
+export class StreamWriter {
+  private readonly heads: HeadCache;
+  private readonly recent = new RecentEvents();
+  private nextPosition: bigint;
+  private nextStreamNumber: number;
+  private lastCreatedAt = 0;
+
+  constructor(
+    private readonly store: LogStore,
+    private readonly commits: GroupCommit,
+    private readonly now: () => number,
+  ) {
+    this.heads = new HeadCache(store);
+    this.nextStreamNumber = store.streamCount();
+    const last = store.lastRecord();
+    this.nextPosition = last ? last.position + BigInt(last.bytes.length) : FIRST_POSITION;
+    this.lastCreatedAt = last?.createdAt ?? 0;
+    this.recallRecentIds();
+  }
+
+  /** Streams ever created, those not durable yet included. */
+  get streamCount(): number {
+    return this.nextStreamNumber;
+  }
+
+  /** Appends events to a stream. Names and sizes have been checked by the caller. */
+  append(
+    stream: string,
+    expected: ExpectedRevision,
+    events: readonly ProposedEvent[],
+  ): Promise<WriteOutcome> {
+    const facts = this.facts(stream);
+    const ids = events.map(({ id }) => id);
+    const decision: AppendDecision = decideAppend(facts, expected, ids);
+    switch (decision.kind) {
+      case 'deleted':
+        return this.whenSettled({ kind: 'deleted' });
+      case 'conflict':
+        return this.whenSettled({ kind: 'conflict', current: facts.head?.last ?? NO_EVENTS });
+      case 'repeated':
+        return this.whenSettled({ kind: 'written', ...decision.last });
+      case 'accept': {
+        const draft: Draft = { records: [], heads: new Map() };
+        if (events.length === 0) {
+          return this.whenSettled({
+            kind: 'written',
+            revision: facts.head?.last ?? NO_EVENTS,
+            position: undefined,
+          });
+        }
+        if (decision.revives && facts.head) this.revive(draft, facts.head);
+        this.place(draft, stream, events);
+        return this.write(draft);
+      }
+    }
+  }
+
+  /** Soft delete: hides all events until the next append, which goes on with the numbering. */
+  delete(stream: string, expected: ExpectedRevision): Promise<WriteOutcome> {
+    return this.remove(stream, expected, (draft) => {
+      this.placeMetadata(draft, stream, deletedMetadata());
+    });
+  }
+
+  /** Closes a stream for ever: its name can never be appended to again. */
+  tombstone(stream: string, expected: ExpectedRevision): Promise<WriteOutcome> {
+    return this.remove(stream, expected, (draft) => {
+      const head = this.headFor(draft, stream);
+      const event = {
+        id: randomUUID(),
+        type: '$streamDeleted',
+        contentType: 'application/octet-stream',
+        data: Buffer.alloc(0),
+        metadata: Buffer.alloc(0),
+      };
+      this.number(draft, head, event, DELETED_STREAM, RecordKind.Tombstone);
+      draft.heads.set(stream, { ...head, tombstoned: true });
+    });
+  }
+
+  private remove(
+    stream: string,
+    expected: ExpectedRevision,
+    place: (draft: Draft) => void,
+  ): Promise<WriteOutcome> {
+    const facts = this.facts(stream);
+    const decision = decideDelete(facts, expected);
+    if (decision === 'deleted') return this.whenSettled({ kind: 'deleted' });
+    if (decision === 'conflict') {
+      return this.whenSettled({ kind: 'conflict', current: facts.head?.last ?? NO_EVENTS });
+    }
+    const draft: Draft = { records: [], heads: new Map() };
+    place(draft);
+    return this.write(draft);
+  }
+
+  private facts(stream: string): StreamFacts {
+    const own = this.heads.get(stream);
+    // A metadata stream shares the fate of the stream it describes.
+    const decisive = isMetastream(stream) ? this.heads.get(originalOf(stream)) : own;
+    const metadata = isMetastream(stream) ? undefined : this.heads.get(metastreamOf(stream));
+    return {
+      head: own,
+      closed: decisive?.tombstoned === true,
+      hasMetadata: metadata !== undefined && metadata.last !== NO_EVENTS,
+      recent: (id) => own && this.recent.find(own.number, id),
+      at: (revision) =>
+        own && (this.recent.findPending(own.number, revision) ?? this.store.recordOf(own.number, revision)),
+    };
+  }
+
+  private headFor(draft: Draft, stream: string): StreamHead {
+    const known = draft.heads.get(stream) ?? this.heads.get(stream);
+    if (known) return known;
+    // The metadata stream itself shows its last event only.
+    const retention: Retention = isMetastream(stream) ? { maxCount: 1n } : {};
+    return { name: stream, number: this.nextStreamNumber++, last: NO_EVENTS, tombstoned: false, retention };
+  }
+
+  private place(draft: Draft, stream: string, events: readonly ProposedEvent[]): void {
+    let head = this.headFor(draft, stream);
+    for (const event of events) {
+      head = { ...head, last: head.last + 1n };
+      this.number(draft, head, event, head.last);
+    }
+    draft.heads.set(stream, head);
+    const metadata = isMetastream(stream) ? events.findLast(({ type }) => type === METADATA_TYPE) : undefined;
+    if (!metadata) return;
+    const described = this.headFor(draft, originalOf(stream));
+    draft.heads.set(described.name, { ...described, retention: retentionOf(metadata.data) });
+  }
+
+  private number(
+    draft: Draft,
+    head: StreamHead,
+    event: ProposedEvent,
+    revision: bigint,
+    kind?: RecordKind,
+  ): void {
+    const createdAt = Math.max(this.now(), this.lastCreatedAt);
+    this.lastCreatedAt = createdAt;
+    const position = this.nextPosition;
+    const bytes = encodeRecord(event, { stream: head.name, revision, position, createdAt }, kind);
+    this.nextPosition += BigInt(bytes.length);
+    draft.records.push({ streamNumber: head.number, revision, position, bytes });
+    this.recent.add({ id: event.id, streamNumber: head.number, revision, position });
+  }
+
+  private placeMetadata(draft: Draft, stream: string, data: Buffer): void {
+    const contentType = 'application/json';
+    const event = { id: randomUUID(), type: METADATA_TYPE, contentType, data, metadata: Buffer.alloc(0) };
+    this.place(draft, metastreamOf(stream), [event]);
+  }
+
+  /** The metadata of a soft-deleted stream is rewritten so that it shows what is appended now, and no more. */
+  private revive(draft: Draft, head: StreamHead): void {
+    const metastream = this.heads.get(metastreamOf(head.name));
+    const current =
+      metastream && (this.store.recordOf(metastream.number, metastream.last)?.data ?? deletedMetadata());
+    this.placeMetadata(draft, head.name, revivedMetadata(current ?? deletedMetadata(), head.last + 1n));
+  }
+
+  private async write(draft: Draft): Promise<WriteOutcome> {
+    const write: LogWrite = { records: draft.records, heads: [...draft.heads.values()] };
+    for (const head of write.heads) this.heads.set(head);
+    await this.commits.commit(write);
+    for (const head of write.heads) this.heads.release(head);
+    for (const { streamNumber, revision } of write.records) this.recent.release(streamNumber, revision);
+    const last = draft.records.at(-1);
+    if (!last) throw new Error('A write without events was committed.');
+    return { kind: 'written', revision: last.revision, position: last.position };
+  }
+
+  private async whenSettled(outcome: WriteOutcome): Promise<WriteOutcome> {
+    await this.commits.settled();
+    return outcome;
+  }
+
+  private recallRecentIds(): void {
+    const latest = this.store.records({ from: MAX_UINT64, limit: RECALLED_AT_START, backwards: true });
+    for (const record of [...latest].reverse()) {
+      const streamNumber = this.store.head(record.stream)?.number;
+      if (streamNumber === undefined) continue;
+      this.recent.remember({
+        id: record.id,
+        streamNumber,
+        revision: record.revision,
+        position: record.position,
+      });
+    }
+  }
+}
