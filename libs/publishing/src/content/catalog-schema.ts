@@ -1,0 +1,209 @@
+import { z } from 'zod';
+import { message } from './message.js';
+
+/** One entry for each of 1 to 9. */
+const perRoot = <T extends z.ZodType>(entry: T) =>
+  z.strictObject({ 1: entry, 2: entry, 3: entry, 4: entry, 5: entry, 6: entry, 7: entry, 8: entry, 9: entry });
+
+/** One entry for each of 1 to 9 and the master numbers. */
+const perNumber = <T extends z.ZodType>(entry: T) =>
+  perRoot(entry).extend({ 11: entry, 22: entry, 33: entry });
+
+const terms = z.strictObject({
+  lifePath: message(),
+  birthday: message(),
+  expression: message(),
+  soulUrge: message(),
+  personality: message(),
+  active: message(),
+  heredity: message(),
+  maturity: message(),
+  balance: message(),
+  rationalThought: message(),
+  subconsciousSelf: message(),
+  personalYear: message(),
+  periods: message(),
+  pinnacles: message(),
+  position: message(),
+  number: message(),
+  theme: message(),
+  weight: message(),
+  letters: message(),
+  years: message(),
+  reduction: message(),
+  word: message(),
+  allLetters: message(),
+  vowels: message(),
+  consonants: message(),
+  none: message(),
+  letterCountOne: message(),
+  letterCountMany: message('count'),
+  onward: message('year'),
+  span: message('from', 'to'),
+});
+
+const numbers = perNumber(
+  z.strictObject({
+    archetype: message(),
+    keywords: z.array(message()).length(3),
+    /** A noun phrase with its article: "the taste for beginnings". */
+    theme: message(),
+  }),
+);
+
+const frames = z.strictObject({
+  title: message(),
+  born: message('date'),
+  established: message('date'),
+  opening: z.strictObject({
+    title: message(),
+    greeting: message('name', 'date'),
+    use: message(),
+    young: message(),
+    noticeTitle: message(),
+  }),
+  overview: z.strictObject({
+    title: message(),
+    portrait: message('lifePath', 'expression', 'soulUrge', 'lifePathTheme', 'expressionTheme', 'soulUrgeTheme'),
+    portraitWithoutSoulUrge: message('lifePath', 'expression', 'lifePathTheme', 'expressionTheme'),
+    tableIntro: message(),
+    wheelIntro: message(),
+    wheelCaption: message(),
+    wheelAlt: message('dominant', 'absent'),
+    wheelAltComplete: message('dominant'),
+  }),
+  path: z.strictObject({
+    title: message(),
+    dayTitle: message(),
+    dayIntro: message('day', 'number'),
+    questionTitle: message(),
+    debtTitle: message('debt'),
+  }),
+  name: z.strictObject({
+    title: message(),
+    intro: message('name'),
+    expressionTitle: message(),
+    soulUrgeTitle: message(),
+    personalityTitle: message(),
+  }),
+  year: z.strictObject({
+    title: message('year'),
+    intro: message('year', 'number'),
+    practiceTitle: message(),
+    nextTitle: message('year'),
+    stripCaption: message(),
+    stripAlt: message('from', 'to', 'year', 'number'),
+    beyond: message(),
+  }),
+  notice: z.strictObject({ title: message(), text: message() }),
+});
+
+const lifePath = perNumber(
+  z.strictObject({ lead: message(), drive: message(), cost: message(), question: message() }),
+);
+
+const birthday = perRoot(message()).extend({ 11: message(), 22: message() });
+
+const grid = z.strictObject({
+  title: message(),
+  intro: message('count'),
+  figureCaption: message(),
+  figureAlt: message('passion', 'lessons'),
+  figureAltComplete: message('passion'),
+  passionTitle: message(),
+  passionOne: message('number', 'count'),
+  passionTie: message('numbers', 'count'),
+  passion: perRoot(message()),
+  lessonsTitle: message(),
+  lessonsNone: message(),
+  lessonsOne: message(),
+  lessonsMany: message(),
+  lesson: perRoot(message()),
+});
+
+const cycles = z.strictObject({
+  title: message(),
+  intro: message(),
+  timelineCaption: message(),
+  timelineAlt: message('period', 'pinnacle'),
+  nowTitle: message('number'),
+  spanFirst: message('number', 'toAge'),
+  spanMiddle: message('number', 'fromAge', 'toAge'),
+  spanLast: message('number', 'fromAge'),
+  pinnacle: perNumber(message()),
+});
+
+const personalYear = perRoot(z.strictObject({ text: message(), practice: message(), next: message() }));
+
+const synthesis = z.strictObject({
+  title: message(),
+  /** Each position with its article, to follow "found in". */
+  positions: z.strictObject({
+    lifePath: message(),
+    expression: message(),
+    soulUrge: message(),
+    personality: message(),
+    birthday: message(),
+    maturity: message(),
+    hiddenPassion: message(),
+  }),
+  weightOne: message('number', 'positions'),
+  weightTie: message('numbers', 'number'),
+  dominant: perRoot(message()),
+  bridgeTitle: message(),
+  bridge: z.strictObject({
+    same: message('lifePath', 'expression'),
+    near: message('lifePath', 'expression'),
+    apart: message('lifePath', 'expression'),
+    far: message('lifePath', 'expression'),
+  }),
+  absentTitle: message(),
+  absentNone: message(),
+  absentOne: message('number', 'theme'),
+  absentMany: message('numbers'),
+  absent: perRoot(message()),
+  momentTitle: message(),
+  momentFirst: message('dominant', 'pinnacle', 'toAge'),
+  momentUntil: message('dominant', 'pinnacle', 'toAge'),
+  momentLast: message('dominant', 'pinnacle', 'fromAge'),
+  questionTitle: message(),
+  question: perRoot(message()),
+});
+
+const method = z.strictObject({
+  title: message(),
+  intro: message('method'),
+  conventions: z.array(message()).length(6),
+  wordsTitle: message(),
+  words: message('count'),
+  ignored: message('words'),
+  yNone: message(),
+  yRoles: message('roles'),
+  yVowel: message('word'),
+  yConsonant: message('word'),
+  lettersTitle: message(),
+  chainsTitle: message(),
+  chainsIntro: message(),
+  asOf: message('date', 'method', 'engine', 'content'),
+});
+
+/** Schema of each content file, by its name without extension; the same for every language. */
+export const FAMILIES = {
+  terms,
+  numbers,
+  frames,
+  'life-path': lifePath,
+  birthday,
+  expression: perNumber(message()),
+  'soul-urge': perNumber(message()).extend({ none: message() }),
+  personality: perNumber(message()).extend({ none: message() }),
+  'karmic-debt': z.strictObject({ 13: message(), 14: message(), 16: message(), 19: message() }),
+  grid,
+  cycles,
+  'personal-year': personalYear,
+  synthesis,
+  method,
+};
+
+export type Family = keyof typeof FAMILIES;
+export type Catalog = { readonly [F in Family]: z.infer<(typeof FAMILIES)[F]> };

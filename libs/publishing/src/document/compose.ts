@@ -1,0 +1,67 @@
+import type { ReadingResult } from '@app/numerology/index.js';
+import { createComposer } from './composer.js';
+import type { DocumentV1 } from './document.js';
+import { cycles } from './sections/cycles.js';
+import { grid } from './sections/grid.js';
+import { method } from './sections/method.js';
+import { name } from './sections/name.js';
+import { closingNotice, opening } from './sections/opening.js';
+import { overview } from './sections/overview.js';
+import { path } from './sections/path.js';
+import { synthesis } from './sections/synthesis.js';
+import { year } from './sections/year.js';
+import { assertDocument } from './validate.js';
+import { wordCount } from './walk.js';
+
+export interface PublicationOptions {
+  /** RFC 3339, UTC; also the creation date of the PDF. */
+  readonly publishedAt: string;
+  /** Publication counter of the reading, from 1 (the default). */
+  readonly documentVersion?: number;
+}
+
+/** General, then particular, then time, then the whole again, and the arithmetic last. */
+const SECTIONS = [opening, overview, path, name, grid, cycles, year, synthesis, method, closingNotice];
+
+/**
+ * Writes the document of a reading in its locale and grammatical gender. Pure: the same result, options and content
+ * version give the same tree.
+ * @throws Error if the content has a gap or the tree breaks the schema; both are bugs, not properties of the input
+ */
+export const composeDocument = (result: ReadingResult, options: PublicationOptions): DocumentV1 => {
+  const composer = createComposer(result);
+  const { frames } = composer.catalog;
+  const body = {
+    title: composer.plain(frames.title),
+    subtitle: result.subject.displayName,
+    details: [
+      composer.plain(frames.born, { date: composer.date(result.subject.dateOfBirth) }),
+      composer.plain(frames.established, { date: composer.date(result.asOf) }),
+    ],
+    children: SECTIONS.map((write) => write(composer)),
+  };
+  const document: DocumentV1 = {
+    type: 'document',
+    schemaVersion: '1.0',
+    locale: result.locale,
+    title: body.title,
+    subtitle: body.subtitle,
+    details: body.details,
+    meta: {
+      readingId: result.readingId,
+      productId: result.productId,
+      profileId: result.profileId,
+      method: result.method.id,
+      engineVersion: result.engineVersion,
+      contentVersion: result.contentVersion,
+      documentVersion: options.documentVersion ?? 1,
+      asOf: result.asOf,
+      publishedAt: options.publishedAt,
+      wordCount: wordCount(body),
+      subject: result.subject,
+    },
+    children: body.children,
+  };
+  assertDocument(document);
+  return document;
+};

@@ -1,0 +1,60 @@
+import type { ReadingResult } from '@app/numerology/index.js';
+import type { Catalog } from '../content/catalog-schema.js';
+import { catalogFor } from '../content/catalog.js';
+import { formatDate, formatList, formatNumber, formatOrdinal } from '../content/locale-formats.js';
+import { type Message, toInline, toPlain, type Values } from '../content/message.js';
+import type { Inline, NumberRef } from './document.js';
+import { numberRef } from './nodes.js';
+
+/** The numbers a section can cite by name. */
+export type NumberKey = keyof ReadingResult['numbers'];
+
+/** What every section is written with: the result, the prose of its language, and one gender's way to say it. */
+export interface Composer {
+  readonly result: ReadingResult;
+  readonly catalog: Catalog;
+  /** The message as inline nodes, its placeholders filled. */
+  say(message: Message, values?: Values): Inline[];
+  /** The message as a string, for titles and alternative texts. */
+  plain(message: Message, values?: Readonly<Record<string, string>>): string;
+  /** A link to one of `result.numbers`, printed as the result displays it. */
+  number(key: NumberKey): NumberRef;
+  date(date: string): string;
+  ordinal(value: number): string;
+  list(items: readonly string[]): string;
+  amount(value: number): string;
+  /** « une lettre », « 5 lettres » */
+  letterCount(count: number): string;
+}
+
+export const createComposer = (result: ReadingResult): Composer => {
+  const { locale } = result;
+  const gender = result.subject.subjectGender;
+  const catalog = catalogFor(locale);
+  const plain: Composer['plain'] = (message, values) => toPlain(message, gender, values);
+  return {
+    result,
+    catalog,
+    plain,
+    say: (message, values) => toInline(message, gender, values),
+    number: (key) => numberRef(`numbers.${key}`, result.numbers[key].display),
+    date: (date) => formatDate(locale, date),
+    ordinal: (value) => formatOrdinal(locale, value),
+    list: (items) => formatList(locale, items),
+    amount: (value) => formatNumber(locale, value),
+    letterCount: (count) =>
+      count === 1
+        ? plain(catalog.terms.letterCountOne)
+        : plain(catalog.terms.letterCountMany, { count: String(count) }),
+  };
+};
+
+/**
+ * The entry of a table of prose for one number.
+ * @throws Error if there is none: a gap in the content, never a property of a person
+ */
+export const entryFor = <T>(entries: Readonly<Record<number, T>>, key: number): T => {
+  const entry = entries[key];
+  if (entry === undefined) throw new Error(`The content has no entry for ${key}`);
+  return entry;
+};

@@ -1,0 +1,190 @@
+/**
+ * `document_v1`: the one tree behind the three published formats (schema/document_v1.schema.json).
+ * Node names follow mdast where a node exists there; section, callout, numberCard and figure are ours and each
+ * lowers to mdast. The tree says what a thing is, never how it looks.
+ */
+
+export type Locale = 'fr-FR' | 'en-US';
+export type GrammaticalGender = 'feminine' | 'masculine' | 'neutral';
+
+export interface Text {
+  readonly type: 'text';
+  readonly value: string;
+}
+
+export interface Emphasis {
+  readonly type: 'strong' | 'emphasis';
+  readonly children: readonly Inline[];
+}
+
+/** A number of the reading, linked to the `result` path it prints, e.g. `numbers.lifePath` as `13/4`. */
+export interface NumberRef {
+  readonly type: 'numberRef';
+  readonly ref: string;
+  readonly value: string;
+}
+
+export type Inline = Text | Emphasis | NumberRef;
+
+export interface Paragraph {
+  readonly type: 'paragraph';
+  readonly id: string;
+  readonly variant?: 'body' | 'lead' | 'note';
+  readonly children: readonly Inline[];
+}
+
+export interface List {
+  readonly type: 'list';
+  readonly id: string;
+  readonly ordered: boolean;
+  readonly children: readonly { readonly type: 'listItem'; readonly children: readonly Inline[] }[];
+}
+
+export interface Blockquote {
+  readonly type: 'blockquote';
+  readonly id: string;
+  readonly children: readonly Block[];
+}
+
+export interface Callout {
+  readonly type: 'callout';
+  readonly id: string;
+  readonly variant: 'key' | 'practice' | 'question' | 'caution' | 'disclaimer';
+  readonly title?: string;
+  readonly children: readonly Block[];
+}
+
+export interface NumberCard {
+  readonly type: 'numberCard';
+  readonly id: string;
+  readonly ref: string;
+  readonly label: string;
+  readonly value: string;
+  readonly archetype?: string;
+  readonly keywords?: readonly string[];
+  readonly chain: readonly number[];
+}
+
+export type Cell = readonly Inline[];
+
+export interface Table {
+  readonly type: 'table';
+  readonly id: string;
+  readonly caption?: string;
+  readonly align?: readonly ('left' | 'center' | 'right')[];
+  readonly head: readonly Cell[];
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+/** What each figure is drawn from; amounts only, no coordinates and no colours. */
+export interface FigureData {
+  /** Weight of each root 1–9 in the reading, in halves. */
+  readonly numberWheel: { readonly weights: Readonly<Record<string, number>>; readonly dominant: readonly number[] };
+  /** Letters of the name by value 1–9. */
+  readonly inclusionGrid: {
+    readonly counts: Readonly<Record<string, number>>;
+    readonly lessons: readonly number[];
+    readonly passion: readonly number[];
+  };
+  /** Bars in years; `to` is null for a span with no end. `birthYear`, `asOfYear` are calendar years. */
+  readonly lifeTimeline: {
+    readonly birthYear: number;
+    readonly asOfYear: number;
+    readonly rows: readonly {
+      readonly label: string;
+      readonly spans: readonly { readonly value: string; readonly from: number; readonly to: number | null }[];
+    }[];
+  };
+  /** Nine consecutive calendar years with their personal year. */
+  readonly nineYearCycle: {
+    readonly years: readonly { readonly year: number; readonly value: number; readonly current: boolean }[];
+  };
+}
+
+export type FigureKind = keyof FigureData;
+
+interface FigureOf<Kind extends FigureKind> {
+  readonly type: 'figure';
+  readonly id: string;
+  readonly kind: Kind;
+  readonly data: FigureData[Kind];
+  readonly caption?: string;
+  /** What the drawing shows, for those who do not see it. */
+  readonly alt: string;
+  /** The same content as text, for formats that cannot draw. */
+  readonly fallback: readonly (Table | List | Paragraph)[];
+}
+
+export type Figure = { [Kind in FigureKind]: FigureOf<Kind> }[FigureKind];
+
+export interface ThematicBreak {
+  readonly type: 'thematicBreak';
+  readonly id: string;
+}
+
+export type Block =
+  | Paragraph
+  | List
+  | Blockquote
+  | Callout
+  | NumberCard
+  | Table
+  | Figure
+  | ThematicBreak;
+
+export type SectionRole =
+  | 'opening'
+  | 'overview'
+  | 'path'
+  | 'name'
+  | 'grid'
+  | 'cycles'
+  | 'year'
+  | 'synthesis'
+  | 'method'
+  | 'notice'
+  | 'subsection';
+
+export interface Section {
+  readonly type: 'section';
+  /** Stable content key, unique in the document, e.g. `path.day`. */
+  readonly id: string;
+  readonly role: SectionRole;
+  readonly title: string;
+  /** Paths of `result` this section comments, e.g. `numbers.lifePath`. */
+  readonly refs?: readonly string[];
+  readonly children: readonly (Block | Section)[];
+}
+
+export interface DocumentMeta {
+  readonly readingId: string;
+  readonly productId: 'theme';
+  readonly profileId: 'evan';
+  readonly method: string;
+  readonly engineVersion: string;
+  readonly contentVersion: string;
+  /** Publication counter of the reading, from 1. */
+  readonly documentVersion: number;
+  readonly asOf: string;
+  /** RFC 3339, UTC. */
+  readonly publishedAt: string;
+  /** Words of the document's text, numbers included. */
+  readonly wordCount: number;
+  readonly subject: {
+    readonly displayName: string;
+    readonly dateOfBirth: string;
+    readonly subjectGender: GrammaticalGender;
+  };
+}
+
+export interface DocumentV1 {
+  readonly type: 'document';
+  readonly schemaVersion: '1.0';
+  readonly locale: Locale;
+  readonly title: string;
+  readonly subtitle: string;
+  /** Short facts that stand under the title: birth, date of the reading. */
+  readonly details: readonly string[];
+  readonly meta: DocumentMeta;
+  readonly children: readonly Section[];
+}

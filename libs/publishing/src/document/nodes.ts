@@ -1,0 +1,49 @@
+import type { Block, Callout, Cell, Inline, NumberRef, Paragraph, Section, SectionRole, Table } from './document.js';
+
+export const text = (value: string): Inline => ({ type: 'text', value });
+
+export const cell = (content: string | Inline): Cell => [typeof content === 'string' ? text(content) : content];
+
+export const numberRef = (ref: string, value: string): NumberRef => ({ type: 'numberRef', ref, value });
+
+export const paragraph = (
+  id: string,
+  children: readonly Inline[],
+  variant: NonNullable<Paragraph['variant']> = 'body',
+): Paragraph => ({ type: 'paragraph', id, variant, children });
+
+/** A callout of one paragraph, whose id is `<id>.text`. */
+export const callout = (
+  id: string,
+  variant: Callout['variant'],
+  title: string,
+  children: readonly Inline[],
+): Callout => ({ type: 'callout', id, variant, title, children: [paragraph(`${id}.text`, children)] });
+
+export const list = (id: string, items: readonly (readonly Inline[])[]): Block => ({
+  type: 'list',
+  id,
+  ordered: false,
+  children: items.map((children) => ({ type: 'listItem', children })),
+});
+
+export const table = (
+  id: string,
+  align: NonNullable<Table['align']>,
+  head: readonly string[],
+  rows: readonly (readonly (string | Inline)[])[],
+): Table => ({
+  type: 'table',
+  id,
+  align,
+  head: head.map(cell),
+  rows: rows.map((row) => row.map(cell)),
+});
+
+export const section = (
+  id: string,
+  role: SectionRole,
+  title: string,
+  children: readonly (Block | Section)[],
+  refs: readonly string[] = [],
+): Section => ({ type: 'section', id, role, title, ...(refs.length > 0 && { refs }), children });

@@ -1,0 +1,33 @@
+import type { Message } from '../../content/message.js';
+import { type Composer, entryFor } from '../composer.js';
+import type { Section } from '../document.js';
+import { paragraph, section } from '../nodes.js';
+import { numberCard } from './path.js';
+
+type NamePart = 'expression' | 'soulUrge' | 'personality';
+
+const proseOf = ({ result, catalog }: Composer, part: NamePart): Message => {
+  const { value } = result.numbers[part];
+  if (part === 'expression') return entryFor(catalog.expression, result.numbers.expression.value);
+  const family = part === 'soulUrge' ? catalog['soul-urge'] : catalog.personality;
+  return value === null ? family.none : entryFor(family, value);
+};
+
+export const name = (composer: Composer): Section => {
+  const { result, catalog, say, plain } = composer;
+  const { name: frame } = catalog.frames;
+  const part = (key: NamePart, id: string, title: Message): Section =>
+    section(
+      id,
+      'subsection',
+      plain(title),
+      [...numberCard(composer, `${id}.card`, key), paragraph(`${id}.text`, say(proseOf(composer, key)))],
+      [`numbers.${key}`],
+    );
+  return section('name', 'name', plain(frame.title), [
+    paragraph('name.intro', say(frame.intro, { name: result.subject.displayName }), 'lead'),
+    part('expression', 'name.expression', frame.expressionTitle),
+    part('soulUrge', 'name.soul-urge', frame.soulUrgeTitle),
+    part('personality', 'name.personality', frame.personalityTitle),
+  ]);
+};

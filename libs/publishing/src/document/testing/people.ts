@@ -1,0 +1,34 @@
+import { calculateTheme, type ReadingResult, type StructuredName, toResult } from '@app/numerology/index.js';
+import type { GrammaticalGender, Locale } from '../document.js';
+
+export interface Person {
+  readonly name: StructuredName;
+  readonly dateOfBirth: string;
+}
+
+const named = (first: string, middle: readonly string[], last: string, dateOfBirth: string): Person => ({
+  name: { firstNames: [first], middleNames: middle, lastNames: [last] },
+  dateOfBirth,
+});
+
+/** People whose readings take the rarer branches of the text. */
+export const camille = named('Camille', ['Marie'], 'Laurent', '1990-06-15');
+export const minh = named('Nguyễn', ['Thị'], 'Minh', '1984-11-22');
+export const withoutVowel = named('Ng', [], 'Ng', '1978-02-03');
+export const withoutConsonant = named('Aoi', [], 'Ueo', '2001-01-01');
+export const child = named('Yann', [], 'Le Goff', '2019-08-30');
+export const ancestor = named('Ada', ['King'], 'Lovelace', '1815-12-10');
+export const thirtyThree = named('Jean-Pierre', [], "d'Arc", '1992-08-31');
+
+/** The result of a person as the service would store it, read on 29 September 2026. */
+export const resultOf = (
+  person: Person,
+  locale: Locale = 'fr-FR',
+  subjectGender: GrammaticalGender = 'neutral',
+): ReadingResult =>
+  toResult(calculateTheme({ ...person, subjectGender }, '2026-09-29'), {
+    readingId: '0b9f6f0e-5b7d-4f44-9a43-0f3c6c1f8a11',
+    locale,
+    contentVersion: '2026.11.0',
+    formats: ['document_v1', 'markdown', 'pdf'],
+  });

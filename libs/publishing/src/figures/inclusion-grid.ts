@@ -1,0 +1,30 @@
+import { DIGITS } from '@app/numerology/index.js';
+import type { Composer } from '../document/composer.js';
+import type { Figure } from '../document/document.js';
+import { table } from '../document/nodes.js';
+
+/** The letters of the name counted by value, as a grid of three by three. */
+export const inclusionGrid = ({ result, catalog, plain, list }: Composer): Figure => {
+  const { counts, lessons, hiddenPassion } = result.grid;
+  const { grid: frame, terms } = catalog;
+  const passion = list(hiddenPassion.map(String));
+  return {
+    type: 'figure',
+    id: 'grid.figure',
+    kind: 'inclusionGrid',
+    data: { counts, lessons, passion: hiddenPassion },
+    caption: plain(frame.figureCaption),
+    alt:
+      lessons.length === 0
+        ? plain(frame.figureAltComplete, { passion })
+        : plain(frame.figureAlt, { passion, lessons: list(lessons.map(String)) }),
+    fallback: [
+      table(
+        'grid.figure.table',
+        ['center', 'right'],
+        [plain(terms.number), plain(terms.letters)],
+        DIGITS.map((digit) => [String(digit), String(counts[digit])]),
+      ),
+    ],
+  };
+};

@@ -1,0 +1,30 @@
+import { DIGITS } from '@app/numerology/index.js';
+import type { Composer } from '../document/composer.js';
+import type { Figure } from '../document/document.js';
+import { table } from '../document/nodes.js';
+
+/** Nine sectors whose length is the weight of a root in the reading: an amount, not the number itself. */
+export const numberWheel = ({ result, catalog, plain, list, amount }: Composer): Figure => {
+  const { weights, dominant, absent } = result.synthesis;
+  const { overview: frame } = catalog.frames;
+  const leading = list(dominant.map(String));
+  return {
+    type: 'figure',
+    id: 'overview.wheel',
+    kind: 'numberWheel',
+    data: { weights, dominant },
+    caption: plain(frame.wheelCaption),
+    alt:
+      absent.length === 0
+        ? plain(frame.wheelAltComplete, { dominant: leading })
+        : plain(frame.wheelAlt, { dominant: leading, absent: list(absent.map(String)) }),
+    fallback: [
+      table(
+        'overview.wheel.table',
+        ['center', 'right'],
+        [plain(catalog.terms.number), plain(catalog.terms.weight)],
+        DIGITS.map((digit) => [String(digit), amount(weights[digit])]),
+      ),
+    ],
+  };
+};

@@ -1,0 +1,43 @@
+import { projectPath } from '@app/platform/project-path.js';
+import { Piscina } from 'piscina';
+import type { DocumentV1 } from '../document/document.js';
+
+export interface PdfRendererOptions {
+  /** Worker threads, at least 1. Each holds a compiler and its fonts, about 60 MB. */
+  readonly threads: number;
+  /** Documents that may wait for a thread before `render` refuses more. Default 256. */
+  readonly maxQueue?: number;
+  /** Milliseconds from `render` to its answer, waiting included. Default 60 000. */
+  readonly timeoutMs?: number;
+}
+
+export interface PdfRenderer {
+  /**
+   * The document as a tagged PDF (PDF/UA-1). Deterministic bytes.
+   * @throws Error if the queue is full, the time is up, or the document cannot be typeset
+   */
+  render(document: DocumentV1): Promise<Uint8Array>;
+  /** Lets running renders end, refuses new ones and stops the threads. */
+  close(): Promise<void>;
+}
+
+const DEFAULT_MAX_QUEUE = 256;
+const DEFAULT_TIMEOUT_MS = 60_000;
+
+/** A bounded pool of threads that typeset PDFs. The threads run the compiled worker, so the project must be built. */
+export const createPdfRenderer = ({
+  threads,
+  maxQueue = DEFAULT_MAX_QUEUE,
+  timeoutMs = DEFAULT_TIMEOUT_MS,
+}: PdfRendererOptions): PdfRenderer => {
+  const pool = new Piscina<DocumentV1, Uint8Array>({
+    filename: projectPath('dist/libs/publishing/src/pdf/worker.js'),
+    minThreads: 1,
+    maxThreads: threads,
+    maxQueue,
+  });
+  return {
+    render: (document) => pool.run(document, { signal: AbortSignal.timeout(timeoutMs) }),
+    close: () => pool.close(),
+  };
+};
