@@ -1,0 +1,40 @@
+/** Prices and allowances, in US cents and credits. A constant: a change is a release, and past grants keep their own. */
+export interface Plan {
+  readonly name: string;
+  readonly creditsPerMonth: number;
+  readonly priceCents: number;
+  /** Sold only with a reference to an approval. */
+  readonly approvalRequired: boolean;
+}
+
+export interface Pack {
+  readonly name: string;
+  readonly credits: number;
+  readonly priceCents: number;
+}
+
+export const PLANS = {
+  studio: { name: 'Studio', creditsPerMonth: 400, priceCents: 14_900, approvalRequired: false },
+  pro: { name: 'Pro', creditsPerMonth: 2_000, priceCents: 39_900, approvalRequired: false },
+  growth: { name: 'Growth', creditsPerMonth: 10_000, priceCents: 119_000, approvalRequired: false },
+  access_local: { name: 'Access Local', creditsPerMonth: 100, priceCents: 4_900, approvalRequired: true },
+} as const satisfies Record<string, Plan>;
+
+export const PACKS = {
+  flex: { name: 'Flex', credits: 50, priceCents: 2_900 },
+  sprint: { name: 'Sprint', credits: 200, priceCents: 9_900 },
+  campaign: { name: 'Campaign', credits: 500, priceCents: 19_900 },
+  burst: { name: 'Burst', credits: 2_000, priceCents: 69_900 },
+} as const satisfies Record<string, Pack>;
+
+export type PlanId = keyof typeof PLANS;
+export type PackId = keyof typeof PACKS;
+
+export const PLAN_IDS = Object.keys(PLANS) as [PlanId, ...PlanId[]];
+export const PACK_IDS = Object.keys(PACKS) as [PackId, ...PackId[]];
+
+/** Credits for one Standard Theme reading. */
+export const READING_COST = 20;
+
+/** Credits by product. A product without a price cannot be sold. */
+export const PRODUCT_PRICES: ReadonlyMap<string, number> = new Map([['theme', READING_COST]]);

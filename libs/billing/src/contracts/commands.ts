@@ -1,0 +1,123 @@
+import { Command } from '@nestjs/cqrs';
+import type { PackId, PlanId } from './catalogue.js';
+
+/** Who asks and on whose behalf; recorded in the metadata of every event that follows. */
+export interface Requested {
+  /** `apiKey:<id>`, `user:<sub>`, `system:<process>` or `operator:<name>`. */
+  readonly actor: string;
+  readonly correlationId: string;
+  readonly causationId: string;
+}
+
+/** Opens the credit book of a workspace; does nothing when it is open. */
+export class OpenBook extends Command<void> {
+  constructor(
+    readonly workspaceId: string,
+    readonly by: Requested,
+  ) {
+    super();
+  }
+}
+
+export type ReserveResult =
+  | { readonly outcome: 'reserved'; readonly amount: number }
+  | { readonly outcome: 'insufficient'; readonly required: number; readonly available: number }
+  | { readonly outcome: 'misconfigured'; readonly reason: string }
+  /** This reservation was already captured or released. */
+  | { readonly outcome: 'settled' };
+
+/**
+ * Holds the price of a product for a reading. Asking again with the same reservation id holds nothing more.
+ * Throws StoreUnavailable when the ledger cannot be reached.
+ */
+export class ReserveCredits extends Command<ReserveResult> {
+  constructor(
+    readonly workspaceId: string,
+    readonly readingId: string,
+    readonly reservationId: string,
+    readonly productId: string,
+    readonly by: Requested,
+  ) {
+    super();
+  }
+}
+
+export type SubscribeResult =
+  | { readonly outcome: 'subscribed' | 'already_subscribed'; readonly available: number }
+  | { readonly outcome: 'approval_required' };
+
+/**
+ * Starts a subscription and grants its first month; on a subscribed workspace it changes the plan from the next grant
+ * on. Throws BookNotOpen.
+ */
+export class SubscribeToPlan extends Command<SubscribeResult> {
+  constructor(
+    readonly workspaceId: string,
+    readonly plan: PlanId,
+    readonly approvalRef: string | null,
+    readonly by: Requested,
+  ) {
+    super();
+  }
+}
+
+/** Ends monthly grants. Credits already granted stay until they expire. Throws BookNotOpen. */
+export class CancelSubscription extends Command<{ readonly outcome: 'cancelled' | 'not_subscribed' }> {
+  constructor(
+    readonly workspaceId: string,
+    readonly by: Requested,
+  ) {
+    super();
+  }
+}
+
+export interface PurchaseResult {
+  readonly outcome: 'purchased' | 'already_purchased';
+  readonly available: number;
+}
+
+/** Adds a pack, once per order reference. Throws BookNotOpen. */
+export class PurchasePack extends Command<PurchaseResult> {
+  constructor(
+    readonly workspaceId: string,
+    readonly pack: PackId,
+    readonly orderRef: string,
+    readonly by: Requested,
+  ) {
+    super();
+  }
+}
+
+export interface AdjustResult {
+  readonly outcome: 'adjusted' | 'insufficient';
+  readonly available: number;
+}
+
+/**
+ * Corrects a book by a signed whole number of credits, once per adjustment id. Throws BookNotOpen; TypeError when the
+ * amount is zero or not whole, or the reason or approver is empty.
+ */
+export class AdjustCredits extends Command<AdjustResult> {
+  constructor(
+    readonly workspaceId: string,
+    readonly amount: number,
+    readonly reason: string,
+    readonly approvedBy: string,
+    readonly adjustmentId: string,
+    readonly by: Requested,
+    /** The ledger event this entry corrects. */
+    readonly reversesEventId: string | null = null,
+  ) {
+    super();
+  }
+}
+
+/** Records what the passing of time made due in a book: expiries, monthly grants, closed months. */
+export class RecordDue extends Command<void> {
+  constructor(
+    readonly workspaceId: string,
+    readonly by: Requested,
+  ) {
+    super();
+  }
+}

@@ -1,0 +1,180 @@
+import { z } from 'zod';
+import { event, eventCatalogue, type EventOf } from '@app/event-sourcing/core/event-catalogue.js';
+import { PACK_IDS, PLAN_IDS } from './catalogue.js';
+
+/**
+ * Accounts of a book. Each event moves credits from one to another (see `postings`), so their sum is always zero:
+ * what was issued or adjusted is negative, where it is now is positive.
+ */
+export const ACCOUNTS = [
+  'issued:plan',
+  'issued:pack',
+  'adjusted',
+  'available',
+  'held',
+  'consumed',
+  'expired',
+] as const;
+export type Account = (typeof ACCOUNTS)[number];
+
+const credits = z.int().positive();
+const amount = z.int().nonnegative();
+const instant = z.iso.datetime({ precision: 3 });
+/** A calendar month in UTC. */
+const month = z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/);
+const plan = z.enum(PLAN_IDS);
+
+const allocation = z.strictObject({ grantId: z.string(), amount: credits });
+const hold = z.strictObject({
+  reservationId: z.string(),
+  readingId: z.string(),
+  amount: credits,
+  allocations: z.array(allocation),
+});
+/** `remaining` can be reserved; `held` is in open holds; both are 0 once a grant is used up, and it is dropped. */
+const grant = z.strictObject({
+  grantId: z.string(),
+  kind: z.enum(['plan', 'pack', 'adjustment']),
+  credits,
+  remaining: amount,
+  held: amount,
+  expiresAt: instant.nullable(),
+});
+const subscription = z.strictObject({
+  subscriptionId: z.string(),
+  plan,
+  /** Day of the month (UTC) on which credits are granted; the last day in shorter months. */
+  anchorDay: z.int().min(1).max(31),
+  nextGrantAt: instant,
+});
+const accounts = z.record(z.enum(ACCOUNTS), z.int());
+const totals = z.record(z.enum(ACCOUNTS), z.strictObject({ debit: amount, credit: amount }));
+
+/**
+ * Stream `credits-<workspaceId>`: the credit book of one workspace. Amounts are whole credits, prices US cents,
+ * instants RFC 3339 in UTC with milliseconds.
+ */
+export const creditsEvents = eventCatalogue('credits', {
+  /** `period`: the book's first month. */
+  BookOpened: event(1, z.strictObject({ workspaceId: z.string(), period: month })),
+  SubscriptionStarted: event(
+    1,
+    z.strictObject({
+      subscriptionId: z.string(),
+      plan,
+      anchorDay: z.int().min(1).max(31),
+      startedAt: instant,
+      approvalRef: z.string().nullable(),
+    }),
+  ),
+  /** From the next monthly grant on, the new plan is granted. */
+  SubscriptionChanged: event(
+    1,
+    z.strictObject({
+      subscriptionId: z.string(),
+      previousPlan: plan,
+      plan,
+      approvalRef: z.string().nullable(),
+    }),
+  ),
+  /** No further grants; what was granted stays until it expires. */
+  SubscriptionCancelled: event(1, z.strictObject({ subscriptionId: z.string(), plan })),
+  /** `grantId` is `plan:<subscription>:<yyyy-mm>`. */
+  PlanGranted: event(
+    1,
+    z.strictObject({
+      grantId: z.string(),
+      plan,
+      credits,
+      validFrom: instant,
+      expiresAt: instant,
+      priceCents: amount,
+    }),
+  ),
+  /** `grantId` is `pack:<orderRef>`. */
+  PackPurchased: event(
+    1,
+    z.strictObject({
+      grantId: z.string(),
+      pack: z.enum(PACK_IDS),
+      orderRef: z.string(),
+      credits,
+      priceCents: amount,
+    }),
+  ),
+  CreditsReserved: event(1, hold),
+  /** `causeEventId`: the ReadingCompleted that earned the credits. */
+  CreditsCaptured: event(
+    1,
+    z.strictObject({
+      reservationId: z.string(),
+      readingId: z.string(),
+      amount: credits,
+      causeEventId: z.string(),
+    }),
+  ),
+  /** Credits of a grant that expired while they were held go to `expired`. */
+  CreditsReleased: event(
+    1,
+    z.strictObject({
+      reservationId: z.string(),
+      readingId: z.string(),
+      amount: credits,
+      allocations: z.array(
+        z.strictObject({ grantId: z.string(), amount: credits, to: z.enum(['available', 'expired']) }),
+      ),
+      causeEventId: z.string(),
+    }),
+  ),
+  GrantExpired: event(1, z.strictObject({ grantId: z.string(), amount: credits, expiredAt: instant })),
+  /**
+   * A correction is a new entry. A positive amount is a grant of its own without expiry (`adjustment:<id>`); a negative
+   * one is taken from the grants in burn order. Allocations bear the sign of the amount.
+   */
+  CreditsAdjusted: event(
+    1,
+    z.strictObject({
+      adjustmentId: z.string(),
+      amount: z.int(),
+      allocations: z.array(z.strictObject({ grantId: z.string(), amount: z.int() })),
+      reason: z.string().min(1),
+      approvedBy: z.string().min(1),
+      reversesEventId: z.string().nullable(),
+    }),
+  ),
+  /**
+   * Closes the books of a month and carries the whole folded state, so that nothing before it needs to be read. The
+   * hash of the closed ledger is the `chain` in this event's own metadata.
+   */
+  PeriodClosed: event(
+    1,
+    z.strictObject({
+      workspaceId: z.string(),
+      period: month,
+      opening: accounts,
+      /** What each account gave (debit) and received (credit) in the period. */
+      totals,
+      closing: accounts,
+      subscription: subscription.nullable(),
+      /** Subscriptions ever started. */
+      subscriptions: amount,
+      openGrants: z.array(grant),
+      openHolds: z.array(hold),
+      /** Reservations settled lately, oldest first: asking for one of them again must not hold credits anew. */
+      settled: z.array(z.string()),
+      orderRefs: z.array(z.string()),
+      adjustmentIds: z.array(z.string()),
+      /** Events in the stream before this one; also its revision. */
+      eventCount: amount,
+    }),
+  ),
+});
+
+export type CreditsEvent = EventOf<typeof creditsEvents>;
+export type CreditsEventOf<T extends CreditsEvent['type']> = Extract<CreditsEvent, { type: T }>;
+export type Allocation = z.infer<typeof allocation>;
+export type Hold = z.infer<typeof hold>;
+export type Grant = z.infer<typeof grant>;
+export type Subscription = z.infer<typeof subscription>;
+export type Accounts = Readonly<Record<Account, number>>;
+export type Totals = Readonly<Record<Account, { readonly debit: number; readonly credit: number }>>;

@@ -1,0 +1,5 @@
+export * from './catalogue.js';
+export * from './commands.js';
+export * from './errors.js';
+export * from './events.js';
+export * from './queries.js';

@@ -1,0 +1,69 @@
+import { Query } from '@nestjs/cqrs';
+import type { Account, CreditsEvent } from './events.js';
+
+/** Whole credits. granted + adjusted = available + held + consumed + expired. */
+export interface Balance {
+  readonly available: number;
+  readonly held: number;
+  readonly consumed: number;
+  readonly expired: number;
+  /** Issued by plans and packs. */
+  readonly granted: number;
+  /** Signed. */
+  readonly adjusted: number;
+}
+
+/** Folded from the stream, as of now: what has expired counts as expired. `null` when the book is not open. */
+export class GetBalance extends Query<Balance | null> {
+  constructor(readonly workspaceId: string) {
+    super();
+  }
+}
+
+export interface GrantSummary {
+  readonly grantId: string;
+  readonly kind: 'plan' | 'pack' | 'adjustment';
+  readonly credits: number;
+  readonly remaining: number;
+  readonly expiresAt: string | null;
+}
+
+/** What a customer sees: grants with credits left, in the order in which they are spent. */
+export interface CreditsSummary {
+  readonly available: number;
+  readonly reserved: number;
+  readonly grants: readonly GrantSummary[];
+}
+
+/** As GetBalance, with the grants. */
+export class GetCredits extends Query<CreditsSummary | null> {
+  constructor(readonly workspaceId: string) {
+    super();
+  }
+}
+
+/** Signed: negative leaves the account, positive enters it. The postings of an event sum to zero. */
+export interface Posting {
+  readonly account: Account;
+  readonly amount: number;
+}
+
+/** One event of a book as a row of a statement. */
+export interface LedgerEntry {
+  readonly eventId: string;
+  readonly occurredAt: string;
+  readonly type: CreditsEvent['type'];
+  readonly revision: bigint;
+  readonly postings: readonly Posting[];
+  readonly availableAfter: number;
+  readonly heldAfter: number;
+  readonly readingId: string | null;
+  readonly reservationId: string | null;
+}
+
+/** Every event of a book, oldest first; empty when the book is not open. */
+export class GetLedger extends Query<LedgerEntry[]> {
+  constructor(readonly workspaceId: string) {
+    super();
+  }
+}
