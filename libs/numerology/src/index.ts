@@ -20,7 +20,7 @@ export {
   type NameProblem,
   type NameProblemCode,
 } from './name/check-name.js';
-export type { LetterRole } from './name/letter-roles.js';
+export type { LetterRole } from './name/letter-role.js';
 export { letterValue } from './name/letters.js';
 export type { IgnoredWord, Normalization, NormalizedWord, YRole } from './name/normalization.js';
 export { displayName, printedName, type StructuredName } from './name/structured-name.js';

@@ -1,6 +1,6 @@
 import { chain } from '../arithmetic/reduce.js';
-import { lettersOf, type Letter, type NameGroup, type Word } from '../name/words.js';
-import { sumOf } from '../numbers/name-numbers.js';
+import type { Letter, NameGroup, Word } from '../name/words.js';
+import { groupSum } from '../numbers/name-numbers.js';
 
 /** The letters in force at an age, `A`–`Z`. */
 export interface Transits {
@@ -22,10 +22,10 @@ export interface Essence {
  * Decoz: Thomas Cruise Mapother at 20 has A, I, H.
  */
 export function transitsAt(words: readonly Word[], age: number): { transits: Transits; essence: Essence } {
-  const physical = letterAt(groupLetters(words, 'first'), age);
-  const spiritual = letterAt(groupLetters(words, 'last'), age);
-  const middle = groupLetters(words, 'middle');
-  const mental = middle.length === 0 ? spiritual : letterAt(middle, age);
+  const physical = letterAt(words, 'first', age);
+  const spiritual = letterAt(words, 'last', age);
+  const hasMiddle = words.some(({ group }) => group === 'middle');
+  const mental = hasMiddle ? letterAt(words, 'middle', age) : spiritual;
   const visited = chain(physical.value + mental.value + spiritual.value);
   return {
     transits: { physical: physical.letter, mental: mental.letter, spiritual: spiritual.letter },
@@ -33,14 +33,14 @@ export function transitsAt(words: readonly Word[], age: number): { transits: Tra
   };
 }
 
-const groupLetters = (words: readonly Word[], group: NameGroup): Letter[] =>
-  lettersOf(words.filter((word) => word.group === group));
-
-function letterAt(letters: readonly Letter[], age: number): Letter {
-  let left = age % sumOf(letters);
-  for (const letter of letters) {
-    if (left < letter.value) return letter;
-    left -= letter.value;
+function letterAt(words: readonly Word[], group: NameGroup, age: number): Letter {
+  let left = age % groupSum(words, group);
+  for (const word of words) {
+    if (word.group !== group) continue;
+    for (const letter of word.spelling) {
+      if (left < letter.value) return letter;
+      left -= letter.value;
+    }
   }
   throw new RangeError('first and last names need at least one letter');
 }

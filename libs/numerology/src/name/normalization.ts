@@ -1,4 +1,4 @@
-import type { LetterRole } from './letter-roles.js';
+import type { LetterRole } from './letter-role.js';
 import type { FoldedName, NameGroup } from './words.js';
 
 /** How the name was read: the annex of a document prints it. */

@@ -1,6 +1,6 @@
 import type { Digit } from '../arithmetic/reduce.js';
 import { foldToSegments, SPACES } from './fold.js';
-import { type LetterRole, letterRoles } from './letter-roles.js';
+import { type LetterRole, roleAt } from './letter-role.js';
 import { letterValue } from './letters.js';
 import type { StructuredName } from './structured-name.js';
 
@@ -36,7 +36,7 @@ export interface FoldedName {
  */
 export function foldToWords(name: StructuredName): FoldedName {
   const last = wordsOf(name.lastNames, 'last');
-  const suffix = last.length > 1 && isSuffix(last[last.length - 1]) ? last.splice(-1) : [];
+  const suffix = last.length > 1 && SUFFIX.test(last[last.length - 1]?.source ?? '') ? last.splice(-1) : [];
   return {
     words: [...wordsOf(name.firstNames, 'first'), ...wordsOf(name.middleNames, 'middle'), ...last],
     ignored: suffix,
@@ -44,26 +44,36 @@ export function foldToWords(name: StructuredName): FoldedName {
 }
 
 /** All letters of the given words, in order. */
-export const lettersOf = (words: readonly Word[]): Letter[] => words.flatMap((word) => word.spelling);
+export function lettersOf(words: readonly Word[]): Letter[] {
+  const letters: Letter[] = [];
+  for (const word of words) letters.push(...word.spelling);
+  return letters;
+}
 
-const SUFFIX = /^(JR|SR|II|III|IV|V)$/;
-
-// `J.R.` folds to the letters of `Jr.`, but its period inside marks initials.
-const isSuffix = (word: Word | undefined): boolean =>
-  word !== undefined && SUFFIX.test(word.letters) && foldToSegments(word.source).length === 1;
+// Judged by the plain spelling: `J.R.` are initials, and a word that only folds to these letters is a name.
+const SUFFIX = /^(?:jr|sr|ii|iii|iv|v)\.?$/i;
 
 function wordsOf(elements: readonly string[], group: NameGroup): Word[] {
-  return elements.flatMap((element) => element.split(SPACES)).flatMap((source) => foldWord(source, group));
+  const words: Word[] = [];
+  for (const element of elements) {
+    for (const source of element.split(SPACES)) {
+      const spelling = spell(source);
+      if (spelling.length > 0) words.push({ source, letters: joined(spelling), group, spelling });
+    }
+  }
+  return words;
 }
 
-function foldWord(source: string, group: NameGroup): Word[] {
-  const segments = foldToSegments(source);
-  if (segments.length === 0) return [];
-  const roles = segments.flatMap(letterRoles);
-  const letters = segments.join('');
-  const spelling = roles.map((role, at): Letter => {
-    const letter = letters.charAt(at);
-    return { letter, value: letterValue(letter), role };
-  });
-  return [{ source, letters, group, spelling }];
+function spell(word: string): Letter[] {
+  const spelling: Letter[] = [];
+  for (const segment of foldToSegments(word)) {
+    for (let at = 0; at < segment.length; at += 1) {
+      const letter = segment.charAt(at);
+      spelling.push({ letter, value: letterValue(letter), role: roleAt(segment, at) });
+    }
+  }
+  return spelling;
 }
+
+const joined = (spelling: readonly Letter[]): string =>
+  spelling.reduce((text, { letter }) => text + letter, '');

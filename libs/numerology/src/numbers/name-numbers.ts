@@ -1,7 +1,7 @@
 import { type Figure, figure, indebtedFigure } from '../arithmetic/figure.js';
 import { reduce } from '../arithmetic/reduce.js';
-import type { LetterRole } from '../name/letter-roles.js';
-import { lettersOf, type Letter, type Word } from '../name/words.js';
+import type { LetterRole } from '../name/letter-role.js';
+import type { Letter, NameGroup, Word } from '../name/words.js';
 
 export interface WordPart {
   /** folded */
@@ -44,34 +44,41 @@ const ABSENT: AbsentNumber = {
  * Throws a RangeError if there are no letters.
  */
 export function expression(words: readonly Word[]): NameNumber {
-  const number = byWord(words, () => true);
+  const number = byWord(words, sumOf);
   if (number.value === null) throw new RangeError('a name needs at least one letter');
   return number;
 }
 
 /** Soul Urge: the vowels by the same rule; a word without a vowel is skipped. */
-export const soulUrge = (words: readonly Word[]): OptionalNameNumber => byWord(words, withRole('vowel'));
+export const soulUrge = (words: readonly Word[]): OptionalNameNumber => byWord(words, sumOfRole('vowel'));
 
 /** Personality: the consonants by the same rule; a word without a consonant is skipped. */
 export const personality = (words: readonly Word[]): OptionalNameNumber =>
-  byWord(words, withRole('consonant'));
+  byWord(words, sumOfRole('consonant'));
 
 /** Active (all first names) and Heredity (all last names): red(Σ letters of the group), as one sum. */
-export const groupNumber = (words: readonly Word[], group: Word['group']): Figure =>
-  figure(sumOf(lettersOf(words.filter((word) => word.group === group))));
+export const groupNumber = (words: readonly Word[], group: NameGroup): Figure =>
+  figure(groupSum(words, group));
+
+/** Sum of all letters of the words of one group, 0 if it has none. */
+export const groupSum = (words: readonly Word[], group: NameGroup): number =>
+  words.reduce((sum, word) => (word.group === group ? sum + sumOf(word.spelling) : sum), 0);
 
 export const sumOf = (letters: readonly Letter[]): number =>
   letters.reduce((sum, letter) => sum + letter.value, 0);
 
-const withRole =
+const sumOfRole =
   (role: LetterRole) =>
-  (letter: Letter): boolean =>
-    letter.role === role;
+  (letters: readonly Letter[]): number =>
+    letters.reduce((sum, letter) => (letter.role === role ? sum + letter.value : sum), 0);
 
-function byWord(words: readonly Word[], counts: (letter: Letter) => boolean): OptionalNameNumber {
+function byWord(
+  words: readonly Word[],
+  sumLetters: (letters: readonly Letter[]) => number,
+): OptionalNameNumber {
   const parts: WordPart[] = [];
   for (const word of words) {
-    const sum = sumOf(word.spelling.filter(counts));
+    const sum = sumLetters(word.spelling);
     if (sum > 0) parts.push({ word: word.letters, sum, value: reduce(sum) });
   }
   const [only] = parts;

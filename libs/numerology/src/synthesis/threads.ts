@@ -39,12 +39,11 @@ export const threads = (source: ThreadSource): Thread[] =>
   );
 
 function opening({ numbers, weights }: ThreadSource): Thread {
-  const held = POSITIONS.map((position) => numbers[position].root);
-  const echoing = held.find((root) => root !== null && held.filter((other) => other === root).length >= 3);
-  if (echoing) return `echo:${echoing}`;
+  const held = POSITIONS.map((position) => numbers[position].root).filter((root) => root !== null);
+  const echoing = held.find((root) => held.filter((other) => other === root).length >= 3);
+  if (echoing !== undefined) return `echo:${echoing}`;
   const heaviest: readonly number[] = dominant(weights);
-  const leading = held.find((root) => root !== null && heaviest.includes(root)) ?? heaviest[0] ?? 0;
-  return `dominant:${leading}`;
+  return `dominant:${held.find((root) => heaviest.includes(root)) ?? heaviest[0] ?? 0}`;
 }
 
 /** A friction comes before any distance: 3 and 4 disagree more than 3 and 9, though they are neighbours. */
@@ -83,15 +82,15 @@ function resource({ numbers, grid }: ThreadSource): Thread | null {
  * change a year apart are one threshold).
  */
 function threshold({ age, cycles }: ThreadSource): Thread | null {
-  const candidates = [
+  const stages = [
     ...cycles.pinnacles.map((stage) => ({ kind: 'pinnacle' as const, stage })),
     ...cycles.periods.map((stage) => ({ kind: 'period' as const, stage })),
-  ]
-    .map((candidate) => ({ ...candidate, years: candidate.stage.fromAge - age }))
-    .filter(({ stage, years }) => stage.index > 1 && years >= -1 && years <= 2)
-    .sort((a, b) => Math.abs(a.years) - Math.abs(b.years) || b.years - a.years);
-  const [nearest] = candidates;
-  return nearest ? `threshold:${nearest.kind}-${nearest.stage.index}:${nearest.stage.fromAge}` : null;
+  ].filter(({ stage }) => stage.index > 1);
+  for (const years of [0, 1, -1, 2]) {
+    const found = stages.find(({ stage }) => stage.fromAge === age + years);
+    if (found) return `threshold:${found.kind}-${found.stage.index}:${found.stage.fromAge}`;
+  }
+  return null;
 }
 
 function rare({ numbers, grid }: ThreadSource): Thread | null {

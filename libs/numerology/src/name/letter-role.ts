@@ -2,11 +2,10 @@ import { isPlainVowel } from './letters.js';
 
 export type LetterRole = 'vowel' | 'consonant';
 
-/** The role of each letter of one folded segment. A E I O U are vowels, W never is, Y is judged by its place. */
-export function letterRoles(segment: string): LetterRole[] {
-  return Array.from(segment, (letter, at) =>
-    isPlainVowel(letter) || (letter === 'Y' && isVowelY(segment, at)) ? 'vowel' : 'consonant',
-  );
+/** The role of the letter at an index of a folded segment: A E I O U are vowels, W never is, Y goes by its place. */
+export function roleAt(segment: string, at: number): LetterRole {
+  const letter = segment.charAt(at);
+  return isPlainVowel(letter) || (letter === 'Y' && isVowelY(segment, at)) ? 'vowel' : 'consonant';
 }
 
 /**
@@ -24,5 +23,5 @@ function isVowelY(segment: string, at: number): boolean {
   if (previous === undefined) return !isPlainVowel(next);
   if (isPlainVowel(previous)) return false;
   if (!isPlainVowel(next)) return true;
-  return !Array.from(segment.slice(0, at)).some(isPlainVowel);
+  return !/[AEIOU]/.test(segment.slice(0, at));
 }

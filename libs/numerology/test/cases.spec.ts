@@ -1,0 +1,128 @@
+import { describe, expect, it } from '@jest/globals';
+import { readDate, type CalendarDate } from '../src/calendar/calendar-date.js';
+import { challenges } from '../src/cycles/challenges.js';
+import { periodAges, periods } from '../src/cycles/periods.js';
+import { personalDay, personalYear } from '../src/cycles/personal-year.js';
+import { pinnacleAges, pinnacles } from '../src/cycles/pinnacles.js';
+import { transitsAt } from '../src/cycles/transits.js';
+import type { StructuredName } from '../src/name/structured-name.js';
+import { foldToWords, lettersOf, type Word } from '../src/name/words.js';
+import { bridges } from '../src/numbers/bridges.js';
+import { grid } from '../src/numbers/grid.js';
+import { birthday, lifePath } from '../src/numbers/life-path.js';
+import { balance, maturity, rationalThought, subconsciousSelf } from '../src/numbers/minor-numbers.js';
+import { expression, groupNumber, personality, soulUrge } from '../src/numbers/name-numbers.js';
+import { planes } from '../src/numbers/planes.js';
+import { readData } from './read-data.js';
+
+interface Case {
+  readonly id: string;
+  readonly quantity: string;
+  readonly name: StructuredName | null;
+  readonly date_of_birth: string | null;
+  readonly params: {
+    readonly year?: number;
+    readonly month?: number;
+    readonly day?: number;
+    readonly age?: number;
+    readonly karmicDebt_evan?: number | null;
+    readonly chain_evan?: readonly number[];
+    readonly parts_evan?: readonly (readonly [string, number, number])[];
+  };
+  readonly evan_value: unknown;
+}
+
+const { cases } = JSON.parse(readData('numerology-cases.json')) as { readonly cases: readonly Case[] };
+
+/** What a quantity is calculated from: `words` and `birth` throw if the case gives none. */
+interface Given {
+  readonly words: readonly Word[];
+  readonly birth: CalendarDate;
+  readonly params: Case['params'];
+}
+
+const values = (figures: readonly { readonly value: number }[]): number[] =>
+  figures.map(({ value }) => value);
+const pathRoot = ({ birth }: Given): number => lifePath(birth).root;
+
+const FIGURES = {
+  lifePath: ({ birth }: Given) => lifePath(birth),
+  birthday: ({ birth }: Given) => birthday(birth),
+  expression: ({ words }: Given) => expression(words),
+  soulUrge: ({ words }: Given) => soulUrge(words),
+  personality: ({ words }: Given) => personality(words),
+  active: ({ words }: Given) => groupNumber(words, 'first'),
+  heredity: ({ words }: Given) => groupNumber(words, 'last'),
+  maturity: ({ words, birth }: Given) => maturity(lifePath(birth), expression(words)),
+  balance: ({ words }: Given) => balance(words),
+  rationalThought: ({ words, birth }: Given) => rationalThought(words, birth.day),
+  subconsciousSelf: ({ words }: Given) => subconsciousSelf(grid(lettersOf(words)).lessons),
+} as const;
+
+const VALUES: Readonly<Record<string, (given: Given) => unknown>> = {
+  yRole: ({ words }) => lettersOf(words).find(({ letter }) => letter === 'Y')?.role,
+  inclusion: ({ words }) => grid(lettersOf(words)).counts,
+  karmicLessons: ({ words }) => grid(lettersOf(words)).lessons,
+  hiddenPassion: ({ words }) => grid(lettersOf(words)).hiddenPassion,
+  planesOfExpression: ({ words }) =>
+    Object.fromEntries(Object.entries(planes(lettersOf(words))).map(([plane, { count }]) => [plane, count])),
+  pinnacles: (given) => values(pinnacles(given.birth, pathRoot(given), 0)),
+  pinnacleAges: (given) => pinnacleAges(pathRoot(given)),
+  periodCycles: (given) => values(periods(given.birth, pathRoot(given), 0)),
+  periodAges: (given) => periodAges(pathRoot(given)),
+  challenges: ({ birth }) => Object.values(challenges(birth)),
+  bridges: ({ words, birth }) =>
+    bridges(lifePath(birth), expression(words), soulUrge(words), personality(words)),
+  personalYear: ({ birth, params }) => personalYear(birth, params.year ?? NaN),
+  personalDay: ({ birth, params }) =>
+    personalDay(birth, { year: params.year ?? NaN, month: params.month ?? NaN, day: params.day ?? NaN }),
+  essence: ({ words, params }) => transitsAt(words, params.age ?? NaN).essence.value,
+};
+
+const isFigure = (quantity: string): quantity is keyof typeof FIGURES => quantity in FIGURES;
+
+function given({ name, date_of_birth, params }: Case): Given {
+  return {
+    params,
+    get words() {
+      if (!name) throw new Error('the case gives no name');
+      return foldToWords(name).words;
+    },
+    get birth() {
+      const birth = readDate(date_of_birth ?? '');
+      if (!birth) throw new Error('the case gives no date of birth');
+      return birth;
+    },
+  };
+}
+
+describe('the worked cases of published sources', () => {
+  it('are 102', () => expect(cases).toHaveLength(102));
+
+  it.each(cases.map((entry) => [entry.id, entry.quantity, entry] as const))(
+    '%s %s',
+    (_id, quantity, entry) => {
+      const { chain_evan, karmicDebt_evan, parts_evan } = entry.params;
+      if (!isFigure(quantity)) {
+        expect(VALUES[quantity]?.(given(entry))).toEqual(entry.evan_value);
+        return;
+      }
+      const figure = FIGURES[quantity](given(entry));
+      expect(figure.value).toBe(entry.evan_value);
+      if (chain_evan) expect(figure.chain).toEqual(chain_evan);
+      if (karmicDebt_evan !== undefined) expect(figure.karmicDebt).toBe(karmicDebt_evan);
+      if (parts_evan && 'parts' in figure) {
+        expect(figure.parts).toEqual(parts_evan.map(([word, sum, value]) => ({ word, sum, value })));
+      }
+    },
+  );
+
+  it('include Thomas Cruise Mapother, whose letters at 20 are A, I and H', () => {
+    const name = { firstNames: ['Thomas'], middleNames: ['Cruise'], lastNames: ['Mapother'] };
+    expect(transitsAt(foldToWords(name).words, 20).transits).toEqual({
+      physical: 'A',
+      mental: 'I',
+      spiritual: 'H',
+    });
+  });
+});

@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals';
+import { calculateTheme, checkName, displayName, printedName, type StructuredName } from '../src/index.js';
+import { readData } from './read-data.js';
+
+interface Accepted {
+  readonly name: StructuredName;
+  readonly displayName: string;
+  readonly words: readonly string[];
+  readonly inclusion: Readonly<Record<string, number>>;
+  readonly expression: number;
+  readonly expressionChain: readonly number[];
+  readonly soulUrge: number | null;
+  readonly personality: number | null;
+  readonly why: string;
+}
+
+interface Rejected {
+  readonly name: StructuredName;
+  readonly code: string;
+  readonly why: string;
+}
+
+const { accept, reject } = JSON.parse(readData('numerology-name-vectors.json')) as {
+  readonly accept: readonly Accepted[];
+  readonly reject: readonly Rejected[];
+};
+
+describe('an accepted name', () => {
+  it.each(accept.map((vector) => [vector.why, vector] as const))('%s', (_why, vector) => {
+    expect(checkName(vector.name)).toEqual([]);
+    const theme = calculateTheme(
+      { name: vector.name, dateOfBirth: '1990-06-15', subjectGender: 'neutral' },
+      '2026-09-29',
+    );
+    expect(theme.normalization.words.map(({ letters }) => letters)).toEqual(vector.words);
+    expect(theme.grid.counts).toEqual(vector.inclusion);
+    expect(theme.numbers.expression.value).toBe(vector.expression);
+    expect(theme.numbers.expression.chain).toEqual(vector.expressionChain);
+    expect(theme.numbers.soulUrge.value).toBe(vector.soulUrge);
+    expect(theme.numbers.personality.value).toBe(vector.personality);
+    expect(theme.subject.displayName).toBe(vector.displayName);
+  });
+});
+
+describe('a refused name', () => {
+  // A value that is no array of strings is a matter of the request's shape: it never becomes a StructuredName.
+  const named = reject.filter(({ code }) => code !== 'type');
+
+  it('leaves three vectors to the request schema', () => expect(reject.length - named.length).toBe(3));
+
+  it.each(named.map((vector) => [vector.why, vector] as const))('%s', (_why, { name, code }) => {
+    const problems = checkName(name);
+    expect([...new Set(problems.map((problem) => problem.code))]).toEqual([code]);
+    const submitted = [...name.firstNames, ...name.middleNames, ...name.lastNames];
+    const longEnough = submitted.filter((element) => element.trim().length > 3);
+    for (const element of longEnough) expect(JSON.stringify(problems)).not.toContain(element);
+  });
+});
+
+describe('the echo of a name', () => {
+  const name = { firstNames: ['  Ada '], middleNames: ['É'], lastNames: ['Lovelace  '] };
+
+  it('is the exact elements joined by single spaces', () => {
+    expect(displayName(name)).toBe('  Ada  É Lovelace  ');
+  });
+
+  it('is printed without surplus spaces', () => expect(printedName(name)).toBe('Ada É Lovelace'));
+});
