@@ -37,7 +37,7 @@ const DETAILS: Readonly<Record<Exclude<NameProblemCode, 'too_few'>, string>> = {
 };
 
 const TOO_FEW: Readonly<Record<'firstNames' | 'lastNames', string>> = {
-  firstNames: 'must have at least one element; a single name has no counterpart to be read against',
+  firstNames: 'must have at least one element; a single name alone cannot be read',
   lastNames: 'must have at least one element; a single name has no Heredity number',
 };
 

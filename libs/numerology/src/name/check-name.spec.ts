@@ -1,0 +1,69 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkName, type NameProblem } from './check-name.js';
+import type { StructuredName } from './structured-name.js';
+
+const check = (change: Partial<StructuredName>): NameProblem[] =>
+  checkName({ firstNames: ['Ada'], middleNames: [], lastNames: ['Lovelace'], ...change });
+
+const codes = (firstName: string): string[] => check({ firstNames: [firstName] }).map(({ code }) => code);
+
+describe('checking a name', () => {
+  it('reports every problem where it stands', () => {
+    const problems = check({ firstNames: ['Ada', 'R2D2', '@7'], middleNames: [''], lastNames: [] });
+    expect(problems.map(({ pointer, code }) => [pointer, code])).toEqual([
+      ['/firstNames/1', 'digit_in_name'],
+      ['/firstNames/2', 'invalid_character'],
+      ['/firstNames/2', 'digit_in_name'],
+      ['/middleNames/0', 'empty'],
+      ['/lastNames', 'too_few'],
+    ]);
+  });
+
+  it('allows eight elements and no more', () => {
+    expect(check({ middleNames: Array.from({ length: 8 }, () => 'Ann') })).toEqual([]);
+    expect(check({ middleNames: Array.from({ length: 9 }, () => 'Ann') })).toMatchObject([
+      { pointer: '/middleNames', code: 'too_many' },
+    ]);
+  });
+
+  it('counts the code points of an element after composition', () => {
+    expect(codes('e\u0301'.repeat(100))).toEqual([]);
+    expect(codes('é'.repeat(101))).toEqual(['too_long']);
+  });
+
+  it('allows 300 letters in all, a ligature counting as what it folds to', () => {
+    const hundred = 'a'.repeat(100);
+    expect(check({ firstNames: [hundred, hundred], lastNames: [hundred] })).toEqual([]);
+    expect(check({ firstNames: [hundred, hundred], lastNames: [`${'a'.repeat(99)}œ`] })).toMatchObject([
+      { pointer: '', code: 'too_long' },
+    ]);
+  });
+
+  it.each([
+    ['ªº', 'an ordinal sign'],
+    ['Annⁿ', 'a superscript letter'],
+    ['𝐀nna', 'a mathematical letter'],
+    ['Ⅷ', 'a Roman numeral sign'],
+    ['Ann\u00ADa', 'a soft hyphen'],
+    ['Ann\u034Fa', 'a grapheme joiner'],
+    ['Ann\uFE0F', 'a variation selector'],
+    ['Ann\u20DD', 'an enclosing circle'],
+    ['\u0301Ann', 'a diacritic on nothing'],
+    ['An\tn', 'a tab'],
+    ['Ann\uD800', 'a lone surrogate'],
+    ['Ann_a', 'a low line'],
+    ['ʔa', 'a Latin letter with no counterpart in A–Z'],
+  ])('refuses %j: %s', (name) => {
+    expect(codes(name)).toEqual(['invalid_character']);
+  });
+
+  it.each(['प्रिया', 'דוד', '김', 'Αnna', 'Иван Ivan'])('refuses another script: %s', (name) => {
+    expect(codes(name)).toEqual(['unsupported_script']);
+  });
+
+  it('refuses the digits of any script', () => expect(codes('Ann٣')).toEqual(['digit_in_name']));
+
+  it.each(['m̃a', 'Ợ', 'Əli', 'Ó Súilleabháin', 'N’Diaye', 'J.-P.', 'Ann\u00A0Lee'])('accepts %s', (name) => {
+    expect(codes(name)).toEqual([]);
+  });
+});

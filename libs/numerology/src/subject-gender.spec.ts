@@ -1,0 +1,21 @@
+import { describe, expect, it } from '@jest/globals';
+import { canonicalGender, GENDER_SPELLINGS } from './subject-gender.js';
+
+describe('the gender of a subject', () => {
+  it.each([
+    ['feminine', ['feminine', 'female', 'f', 'woman', 'F', 'Female']],
+    ['masculine', ['masculine', 'male', 'm', 'man', 'MALE']],
+    ['neutral', ['neutral', 'other', 'x', 'nonbinary', 'neuter', 'unspecified', 'X']],
+  ])('is %s', (canonical, spellings) => {
+    for (const spelling of spellings) expect(canonicalGender(spelling)).toBe(canonical);
+  });
+
+  it('is not guessed from anything else', () => {
+    for (const text of ['', 'femail', ' f', 'toString', 'w']) expect(canonicalGender(text)).toBeNull();
+  });
+
+  it('has a closed list of spellings, each one understood', () => {
+    expect(GENDER_SPELLINGS).toHaveLength(14);
+    expect(GENDER_SPELLINGS.every((spelling) => canonicalGender(spelling) !== null)).toBe(true);
+  });
+});
