@@ -1,0 +1,33 @@
+import type { DataFolder } from './data-folder.js';
+import { LogFile } from './log-file.js';
+import { launchNode, type Announcement } from './node-service.js';
+import type { ProcessRecord } from './process-record.js';
+import { Supervisor, type SupervisorEvents } from './supervisor.js';
+
+/** One of our own processes, `dist/apps/<name>/src/main.js`, configured by its environment alone. */
+export const appProcess = (
+  name: 'api' | 'worker',
+  folder: DataFolder,
+  record: ProcessRecord,
+  events: SupervisorEvents,
+  /** Read anew at every start. */
+  environment: () => NodeJS.ProcessEnv,
+): Supervisor<Announcement> => {
+  const log = new LogFile(folder.logs, name);
+  return new Supervisor(
+    {
+      name,
+      log,
+      stopSignal: 'SIGTERM',
+      launch: () =>
+        launchNode(`apps/${name}/src/main.js`, {
+          name,
+          args: [],
+          environment: { ...environment(), EXIT_WITH_PARENT: '1' },
+          log,
+          record,
+        }),
+    },
+    events,
+  );
+};

@@ -1,0 +1,40 @@
+import type { DataFolder } from './data-folder.js';
+import { LogFile } from './log-file.js';
+import { launchNode, type Announcement } from './node-service.js';
+import type { ProcessRecord } from './process-record.js';
+import { Supervisor, type SupervisorEvents } from './supervisor.js';
+
+export interface EventStoreProcess {
+  readonly supervisor: Supervisor<Announcement>;
+  readonly url: string;
+}
+
+/** Starts the embedded event store of a data folder; one that is started again keeps its port. */
+export const startEventStore = async (
+  folder: DataFolder,
+  record: ProcessRecord,
+  events: SupervisorEvents,
+  adopt: (supervisor: Supervisor<Announcement>) => void,
+): Promise<EventStoreProcess> => {
+  const log = new LogFile(folder.logs, 'event-store');
+  let port = 0;
+  const supervisor = new Supervisor(
+    {
+      name: 'event-store',
+      log,
+      stopSignal: 'SIGTERM',
+      launch: () =>
+        launchNode('libs/embedded-event-store/src/main.js', {
+          name: 'event-store',
+          args: ['--data', folder.eventStore, '--port', String(port), '--exit-with-parent'],
+          environment: process.env,
+          log,
+          record,
+        }),
+    },
+    events,
+  );
+  adopt(supervisor);
+  port = (await supervisor.start()).port ?? 0;
+  return { supervisor, url: `esdb://127.0.0.1:${port}?tls=false` };
+};

@@ -1,0 +1,31 @@
+import { existsSync } from 'node:fs';
+import { z } from 'zod';
+import { runOps } from './ops.js';
+import { writePrivateJson } from './private-file.js';
+import type { RunningStack } from './stack.js';
+
+export interface Workspace {
+  readonly workspaceId: string;
+  /** Shown once; only its hash is stored. */
+  readonly apiKey: string;
+}
+
+/** Opens a workspace with a Studio plan (400 credits a month) and issues a key for it. */
+export const openWorkspace = async (environment: NodeJS.ProcessEnv, name: string): Promise<Workspace> => {
+  const { workspaceId } = z
+    .object({ workspaceId: z.string() })
+    .parse(await runOps(environment, ['workspace', 'create', '--name', name]));
+  const [issued] = await Promise.all([
+    runOps(environment, ['key', 'issue', '--workspace', workspaceId]),
+    runOps(environment, ['plan', 'subscribe', '--workspace', workspaceId, '--plan', 'studio']),
+  ]);
+  return { workspaceId, apiKey: z.object({ apiKey: z.string() }).parse(issued).apiKey };
+};
+
+/** The demo workspace of a new data folder; undefined if it was opened before, for its key is not kept. */
+export const openDemoWorkspace = async (stack: RunningStack): Promise<Workspace | undefined> => {
+  if (existsSync(stack.folder.demoWorkspace)) return undefined;
+  const workspace = await openWorkspace(stack.environment, 'Demo workspace');
+  writePrivateJson(stack.folder.demoWorkspace, { workspaceId: workspace.workspaceId });
+  return workspace;
+};

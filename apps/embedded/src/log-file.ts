@@ -1,0 +1,41 @@
+import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+
+const LARGEST_BYTES = 10 * 1024 * 1024;
+const TAIL_BYTES = 2_000;
+
+/** The output of one child: `<name>.log`, and the 10 MiB before it as `<name>.log.1`. */
+export class LogFile {
+  readonly path: string;
+  private file: number;
+  private bytes: number;
+  private tail = '';
+
+  constructor(folder: string, name: string) {
+    this.path = join(folder, `${name}.log`);
+    this.file = openSync(this.path, 'a', 0o600);
+    this.bytes = fstatSync(this.file).size;
+  }
+
+  append(output: Buffer): void {
+    if (this.bytes + output.length > LARGEST_BYTES) this.rotate();
+    this.bytes += writeSync(this.file, output);
+    this.tail = (this.tail + output.toString('utf8')).slice(-TAIL_BYTES);
+  }
+
+  /** The last lines written by this run, indented, to show why a child ended. */
+  lastLines(count: number): string {
+    const lines = this.tail.split('\n').filter((line) => line.trim() !== '');
+    return lines
+      .slice(-count)
+      .map((line) => `  ${line}`)
+      .join('\n');
+  }
+
+  private rotate(): void {
+    closeSync(this.file);
+    renameSync(this.path, `${this.path}.1`);
+    this.file = openSync(this.path, 'a', 0o600);
+    this.bytes = 0;
+  }
+}

@@ -1,0 +1,65 @@
+import { ConfigError } from '@app/platform/config/load-config.js';
+import { banner, firstSteps } from './banner.js';
+import { OWN_SETTINGS } from './child-environment.js';
+import { HELP, parseArguments } from './command-line.js';
+import { openDemoWorkspace } from './first-start.js';
+import { Stack } from './stack.js';
+import { StackError } from './stack-error.js';
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const complain = (error: unknown): void => {
+  const expected = error instanceof StackError || error instanceof ConfigError;
+  const text =
+    error instanceof Error ? (expected ? error.message : (error.stack ?? error.message)) : String(error);
+  process.stderr.write(`${text}\n`);
+};
+
+const run = async (): Promise<void> => {
+  const begin = performance.now();
+  let stopping = false;
+  const stop = async (exitCode: number): Promise<void> => {
+    // Ctrl-C under npm arrives twice: from the terminal and from npm.
+    if (stopping) return;
+    stopping = true;
+    say('Stopping…');
+    await stack.stop();
+    say('Stopped.');
+    process.exit(exitCode);
+  };
+  const stack = new Stack({
+    dataDir: process.env['DATA_DIR'] || '.data',
+    environment: process.env,
+    say,
+    onFailure: (message) => {
+      complain(new StackError(message));
+      void stop(1);
+    },
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
+  for (const name of OWN_SETTINGS) {
+    if (process.env[name]) say(`${name} is ignored: the embedded stack brings its own.`);
+  }
+
+  try {
+    const running = await stack.start();
+    const workspace =
+      process.env['EMBEDDED_SKIP_DEMO_WORKSPACE'] === '1' ? undefined : await openDemoWorkspace(running);
+    say(banner(running, ((performance.now() - begin) / 1000).toFixed(1)));
+    if (workspace) say(firstSteps(running, workspace));
+  } catch (error) {
+    if (stopping) return;
+    complain(error);
+    await stop(1);
+  }
+};
+
+const wanted = parseArguments(process.argv.slice(2));
+if (wanted === 'help') {
+  process.stdout.write(HELP);
+} else if (wanted === 'start') {
+  await run();
+} else {
+  process.stderr.write(`Unknown argument ${wanted.unknown}; see --help.\n`);
+  process.exitCode = 1;
+}

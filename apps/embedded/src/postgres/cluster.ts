@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process';
+import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { commandLine, endProcess, identify } from '../process-identity.js';
+import type { Account } from './account.js';
+import type { Binaries } from './binaries.js';
+
+/** The one role and the database of the embedded cluster. */
+export const ROLE = 'reading_service';
+
+const SHUTDOWN_PATIENCE_MS = 5_000;
+
+/** The server runs in a known language and time zone whatever the machine's, and sees none of our environment. */
+export const SERVER_ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC', PATH: process.env['PATH'] } as const;
+
+/** Creates the cluster below `home` unless it is there; a creation cut short is started afresh. */
+export const ensureCluster = async (
+  home: string,
+  binaries: Binaries,
+  account: Account | undefined,
+  password: string,
+): Promise<string> => {
+  const cluster = join(home, 'cluster');
+  if (existsSync(cluster)) return cluster;
+  const draft = join(home, 'cluster.new');
+  const passwordFile = join(home, 'password');
+  rmSync(draft, { recursive: true, force: true });
+  mkdirSync(draft, { mode: 0o700 });
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  if (account) for (const path of [draft, passwordFile]) chownSync(path, account.uid, account.gid);
+  try {
+    await promisify(execFile)(
+      binaries.initdb,
+      [
+        `--pgdata=${draft}`,
+        `--username=${ROLE}`,
+        `--pwfile=${passwordFile}`,
+        '--auth=scram-sha-256',
+        '--encoding=UTF8',
+        '--locale=C',
+        '--locale-provider=builtin',
+        '--builtin-locale=C.UTF-8',
+      ],
+      { ...account, cwd: '/', env: { ...SERVER_ENVIRONMENT } },
+    );
+  } finally {
+    rmSync(passwordFile, { force: true });
+  }
+  renameSync(draft, cluster);
+  return cluster;
+};
+
+/**
+ * Prepares a cluster whose server may have been killed: ends a server that still runs on it, and removes the pid file
+ * of one that does not, since PostgreSQL would take any living process with that id for its own.
+ */
+export const releaseCluster = async (cluster: string): Promise<void> => {
+  const pidFile = join(cluster, 'postmaster.pid');
+  if (!existsSync(pidFile)) return;
+  const server = identify(Number(readFileSync(pidFile, 'utf8').split('\n')[0]));
+  if (server && commandLine(server.pid).includes(cluster)) {
+    await endProcess(server, 'SIGINT', SHUTDOWN_PATIENCE_MS);
+  }
+  rmSync(pidFile, { force: true });
+};

@@ -1,0 +1,45 @@
+import { chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { StackError } from '../stack-error.js';
+import { canEnter, type Account } from './account.js';
+
+/** Root's folder for databases whose data folder other users cannot enter; its parent is writable by root alone. */
+const OUTSIDE = '/var/lib/reading-service-embedded';
+
+/**
+ * The folder that holds the database cluster, created if need be: `DATA_DIR/postgres` itself or, when the server's
+ * account cannot get there (root, in a folder like /root), a folder it links to.
+ * @returns its real path, which the server can reach.
+ */
+export const databaseHome = (path: string, account: Account | undefined): string => {
+  if (!exists(path)) create(path, account);
+  if (!existsSync(path)) {
+    throw new StackError(`${path} links to a database that is gone: start over in an empty DATA_DIR.`);
+  }
+  const home = realpathSync(path);
+  if (!canEnter(account, home)) {
+    throw new StackError(
+      `The user "postgres" cannot enter ${home}: move DATA_DIR to a folder every user can pass through.`,
+    );
+  }
+  return home;
+};
+
+/** Also true of a link that leads nowhere. */
+const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+
+const create = (path: string, account: Account | undefined): void => {
+  if (canEnter(account, join(path, '..'))) {
+    mkdirSync(path, { mode: 0o700 });
+    own(path, account);
+    return;
+  }
+  mkdirSync(OUTSIDE, { recursive: true, mode: 0o711 });
+  const outside = mkdtempSync(join(OUTSIDE, 'database-'));
+  own(outside, account);
+  symlinkSync(outside, path);
+};
+
+const own = (folder: string, account: Account | undefined): void => {
+  if (account) chownSync(folder, account.uid, account.gid);
+};

@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { launch, type Launched } from '../launched.js';
+import type { LogFile } from '../log-file.js';
+import type { ProcessRecord } from '../process-record.js';
+import type { Account } from './account.js';
+import type { Binaries } from './binaries.js';
+import { SERVER_ENVIRONMENT } from './cluster.js';
+
+/** For a laptop: small, without replication, and as durable as PostgreSQL is by default (fsync on). */
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '100',
+  shared_buffers: '128MB',
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_wal_size: '1GB',
+  checkpoint_timeout: '10min',
+  random_page_cost: '1.1',
+  io_method: 'sync',
+  max_parallel_workers_per_gather: '0',
+  jit: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+} as const;
+
+export interface ServerOptions {
+  readonly cluster: string;
+  readonly binaries: Binaries;
+  readonly account: Account | undefined;
+  readonly port: number;
+  readonly log: LogFile;
+  readonly record: ProcessRecord;
+}
+
+/** Spawns the server; ready when it accepts connections. Stop it with SIGINT (its "fast" shutdown). */
+export const launchServer = ({
+  cluster,
+  binaries,
+  account,
+  port,
+  log,
+  record,
+}: ServerOptions): Launched<void> => {
+  const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const server = launch(
+    {
+      name: 'postgres',
+      command: binaries.postgres,
+      args: ['-D', cluster, '-p', String(port), ...settings],
+      environment: { ...SERVER_ENVIRONMENT },
+      workingFolder: '/',
+      log,
+      record,
+      ...(account && { account }),
+    },
+    (child) =>
+      acceptsConnections(cluster, child.pid ?? 0, () => child.exitCode === null && child.signalCode === null),
+  );
+  guard(cluster, server);
+  return server;
+};
+
+/** The server writes its state to the eighth line of its pid file; `pg_ctl` waits in the same way. */
+const acceptsConnections = async (cluster: string, pid: number, alive: () => boolean): Promise<void> => {
+  while (alive()) {
+    const lines = readPidFile(cluster);
+    if (lines[0] === String(pid) && lines[7]?.trim() === 'ready') return;
+    await sleep(20);
+  }
+  return new Promise(() => undefined);
+};
+
+const readPidFile = (cluster: string): string[] => {
+  try {
+    return readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n');
+  } catch {
+    return [];
+  }
+};
+
+/**
+ * PostgreSQL does not notice the death of the process that started it. This shell does: its standard input ends with
+ * us, and it then asks the server to stop, if the pid file still names it.
+ */
+const guard = (cluster: string, server: Launched<void>): void => {
+  const script = 'read -r _; [ "$(head -n 1 "$1" 2>/dev/null)" = "$2" ] && kill -INT "$2"';
+  const shell = spawn(
+    '/bin/sh',
+    ['-c', script, 'guard', join(cluster, 'postmaster.pid'), String(server.pid)],
+    {
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+      cwd: '/',
+    },
+  );
+  shell.on('error', () => undefined);
+  shell.stdin.on('error', () => undefined);
+  shell.unref();
+  void server.exited.then(() => shell.kill('SIGKILL'));
+};

@@ -1,0 +1,26 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { hasCode } from './stack-error.js';
+
+/** Writes JSON that only the owner may read (mode 0600), whole or not at all, also across a power cut. */
+export const writePrivateJson = (path: string, value: unknown): void => {
+  const draft = `${path}.${randomUUID()}`;
+  const file = openSync(draft, 'wx', 0o600);
+  try {
+    writeSync(file, `${JSON.stringify(value, null, 2)}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(draft, path);
+};
+
+/** @returns the parsed file, or undefined if it does not exist or is not JSON. */
+export const readJson = (path: string): unknown => {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    if (hasCode(error, 'ENOENT') || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+};

@@ -1,0 +1,44 @@
+import { endProcess, identify, type ProcessIdentity } from './process-identity.js';
+import { readJson, writePrivateJson } from './private-file.js';
+
+const ORPHAN_PATIENCE_MS = 4_000;
+
+/** The children of this stack, on disk, so that a start after a crash knows which processes are its own leftovers. */
+export class ProcessRecord {
+  private readonly children = new Map<string, ProcessIdentity>();
+
+  constructor(private readonly path: string) {}
+
+  /** Notes a child the moment it is spawned. */
+  add(name: string, pid: number): void {
+    const identity = identify(pid);
+    if (!identity) return;
+    this.children.set(name, identity);
+    this.save();
+  }
+
+  remove(name: string, pid: number): void {
+    if (this.children.get(name)?.pid !== pid) return;
+    this.children.delete(name);
+    this.save();
+  }
+
+  pids(): Record<string, number> {
+    return Object.fromEntries([...this.children].map(([name, { pid }]) => [name, pid]));
+  }
+
+  /** Ends what an earlier run of this folder left behind: only processes it noted, and only if still the same ones. */
+  async endOrphans(): Promise<void> {
+    const noted = Object.entries((readJson(this.path) ?? {}) as Record<string, ProcessIdentity>);
+    await Promise.all(
+      noted.map(([name, identity]) =>
+        endProcess(identity, name === 'postgres' ? 'SIGINT' : 'SIGTERM', ORPHAN_PATIENCE_MS),
+      ),
+    );
+    this.save();
+  }
+
+  private save(): void {
+    writePrivateJson(this.path, Object.fromEntries(this.children));
+  }
+}

@@ -1,0 +1,8 @@
+/** A start that cannot go on. Its message is one line a person can act on; it is printed without a stack trace. */
+export class StackError extends Error {
+  override readonly name = 'StackError';
+}
+
+/** Whether a file-system call failed with this code. */
+export const hasCode = (error: unknown, ...codes: string[]): boolean =>
+  error instanceof Error && codes.includes((error as NodeJS.ErrnoException).code ?? '');

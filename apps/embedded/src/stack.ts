@@ -1,0 +1,162 @@
+import { appProcess } from './app-process.js';
+import { checkSettings, childEnvironment, settingsOf } from './child-environment.js';
+import { openDataFolder, type DataFolder } from './data-folder.js';
+import { startEventStore } from './event-store-process.js';
+import { isFree } from './free-port.js';
+import { takeLock } from './lock.js';
+import { startPostgres } from './postgres.js';
+import { ProcessRecord } from './process-record.js';
+import { removeRuntimeFile, writeRuntimeFile } from './runtime-file.js';
+import { loadSecrets, type Secrets } from './secrets.js';
+import { StackError } from './stack-error.js';
+import type { SupervisorEvents } from './supervisor.js';
+
+/** When each child is killed if it has not stopped, counted from the beginning of the stop (ms). */
+const STOP_WITHIN_MS = { api: 5_500, worker: 8_000, 'event-store': 9_000, postgres: 9_800 } as const;
+const LEAST_PATIENCE_MS = 200;
+
+type ChildName = keyof typeof STOP_WITHIN_MS;
+
+export interface StackOptions {
+  readonly dataDir: string;
+  /** The settings of the service, as environment variables; what is absent has its default. */
+  readonly environment: NodeJS.ProcessEnv;
+  say(line: string): void;
+  /** A child could not be kept running: the stack is of no more use, and its owner should stop it. */
+  onFailure(message: string): void;
+}
+
+/** What a running stack offers. */
+export interface RunningStack {
+  readonly baseUrl: string;
+  readonly folder: DataFolder;
+  /** The environment of the children, for `ops`. */
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+/** Database, event store, API and worker on one machine, under one data folder. */
+export class Stack {
+  private readonly children = new Map<ChildName, { stop(withinMs: number): Promise<void> }>();
+  private readonly startedAt = new Date();
+  private running?: RunningStack;
+  private stopped?: Promise<void>;
+  private releaseLock = (): void => undefined;
+  private folder?: DataFolder;
+  private record?: ProcessRecord;
+
+  constructor(private readonly options: StackOptions) {}
+
+  /**
+   * Starts everything, or nothing: what was begun is stopped before it fails.
+   * @throws StackError or ConfigError with a message for the person at the terminal
+   */
+  async start(): Promise<RunningStack> {
+    try {
+      return await this.startAll();
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  /** Stops API, worker, event store and database, in this order, within 10 s; also while they start. */
+  stop(): Promise<void> {
+    this.stopped ??= this.stopAll();
+    return this.stopped;
+  }
+
+  private async startAll(): Promise<RunningStack> {
+    const { environment, say } = this.options;
+    const folder = (this.folder = openDataFolder(this.options.dataDir));
+    this.releaseLock = takeLock(folder.lock, folder.path);
+    const secrets = loadSecrets(folder);
+    const config = checkSettings(environment, secrets);
+    const record = (this.record = new ProcessRecord(folder.processes));
+    await record.endOrphans();
+    await requireFreePort(config.PORT, config.HOST);
+
+    say('Starting the database and the event store…');
+    const connections = await this.startStores(folder, secrets, record);
+    say('Starting the API and the worker…');
+    const settings = childEnvironment(environment, secrets, connections);
+    const port = await this.startApps(folder, record, settings);
+
+    this.running = { baseUrl: `http://${reachable(config.HOST)}:${port}`, folder, environment: settings };
+    this.publish();
+    return this.running;
+  }
+
+  private async startStores(folder: DataFolder, secrets: Secrets, record: ProcessRecord) {
+    const [postgres, eventStore] = await Promise.all([
+      startPostgres(folder, secrets.POSTGRES_PASSWORD, record, this.events(), (child) =>
+        this.adopt('postgres', child),
+      ),
+      startEventStore(folder, record, this.events(), (child) => this.adopt('event-store', child)),
+    ]);
+    return { DATABASE_URL: postgres.url, EVENTSTORE_URL: eventStore.url };
+  }
+
+  /** @returns the port of the API, which it keeps when it is started again. */
+  private async startApps(
+    folder: DataFolder,
+    record: ProcessRecord,
+    environment: NodeJS.ProcessEnv,
+  ): Promise<number> {
+    const api = appProcess('api', folder, record, this.events(), () => environment);
+    const worker = appProcess('worker', folder, record, this.events(), () => environment);
+    this.adopt('api', api);
+    this.adopt('worker', worker);
+    const [announcement] = await Promise.all([api.start(), worker.start()]);
+    environment['PORT'] = String(announcement.port);
+    return announcement.port ?? 0;
+  }
+
+  private adopt(name: ChildName, child: { stop(withinMs: number): Promise<void> }): void {
+    this.children.set(name, child);
+    if (this.stopped) void child.stop(LEAST_PATIENCE_MS);
+  }
+
+  private events(): SupervisorEvents {
+    return {
+      say: (line) => this.options.say(line),
+      onRestart: () => this.publish(),
+      onGivenUp: (message) => this.options.onFailure(message),
+    };
+  }
+
+  /** Writes how to reach the stack, for `ops`. */
+  private publish(): void {
+    if (!this.running || !this.record || this.stopped) return;
+    const { baseUrl, folder, environment } = this.running;
+    writeRuntimeFile(folder.runtime, {
+      baseUrl,
+      pids: { main: process.pid, ...this.record.pids() },
+      startedAt: this.startedAt.toISOString(),
+      environment: settingsOf(environment),
+    });
+  }
+
+  private async stopAll(): Promise<void> {
+    const begin = Date.now();
+    for (const name of Object.keys(STOP_WITHIN_MS) as ChildName[]) {
+      const remaining = begin + STOP_WITHIN_MS[name] - Date.now();
+      await this.children.get(name)?.stop(Math.max(remaining, LEAST_PATIENCE_MS));
+    }
+    if (this.running && this.folder) removeRuntimeFile(this.folder.runtime);
+    this.releaseLock();
+  }
+}
+
+const requireFreePort = async (port: number, host: string): Promise<void> => {
+  if (port !== 0 && !(await isFree(port, host))) {
+    throw new StackError(
+      `Port ${port} is in use by another program: choose another with PORT, for example PORT=${port + 1}.`,
+    );
+  }
+};
+
+/** The address to call an API by that listens on this one. */
+const reachable = (host: string): string => {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+};

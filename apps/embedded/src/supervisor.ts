@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Launched } from './launched.js';
+import type { LogFile } from './log-file.js';
+import { StackError } from './stack-error.js';
+
+const MOST_RESTARTS = 5;
+const RESTART_WINDOW_MS = 60_000;
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 5_000;
+
+export interface Service<Ready> {
+  readonly name: string;
+  readonly log: LogFile;
+  /** What asks it to stop in good order. */
+  readonly stopSignal: 'SIGTERM' | 'SIGINT';
+  launch(): Launched<Ready>;
+}
+
+export interface SupervisorEvents {
+  say(line: string): void;
+  /** A service runs again, with another process id. */
+  onRestart(): void;
+  /** A service could not be kept running; the message names it and its log. */
+  onGivenUp(message: string): void;
+}
+
+/** Keeps one child running: one that dies is started again, at most 5 times in a minute, with growing pauses. */
+export class Supervisor<Ready> {
+  private current?: Launched<Ready>;
+  private stopping = false;
+  private restarts: number[] = [];
+
+  constructor(
+    private readonly service: Service<Ready>,
+    private readonly events: SupervisorEvents,
+  ) {}
+
+  /** Starts the child. @throws Error with its last lines of output if it does not become ready */
+  async start(): Promise<Ready> {
+    if (this.stopping) throw new Error(`${this.service.name} is not started: the stack is stopping`);
+    const launched = this.service.launch();
+    this.current = launched;
+    try {
+      const ready = await launched.ready;
+      void launched.exited.then((how) => this.onExit(how));
+      return ready;
+    } catch (error) {
+      await launched.exited;
+      throw new StackError(
+        `${(error as Error).message}; see ${this.service.log.path}\n${this.service.log.lastLines(5)}`,
+      );
+    }
+  }
+
+  /** Asks the child to stop and, after `withinMs`, kills it; returns when it is gone. */
+  async stop(withinMs: number): Promise<void> {
+    this.stopping = true;
+    const launched = this.current;
+    if (!launched) return;
+    launched.kill(this.service.stopSignal);
+    const force = setTimeout(() => launched.kill('SIGKILL'), withinMs);
+    await launched.exited;
+    clearTimeout(force);
+  }
+
+  private async onExit(how: string): Promise<void> {
+    let reason = how;
+    while (!this.stopping) {
+      const now = Date.now();
+      this.restarts = [...this.restarts.filter((at) => now - at < RESTART_WINDOW_MS), now];
+      if (this.restarts.length > MOST_RESTARTS) {
+        this.events.onGivenUp(
+          `${this.service.name} ended ${this.restarts.length} times within a minute (${reason}); see ${this.service.log.path}`,
+        );
+        return;
+      }
+      this.events.say(
+        `${this.service.name} ended (${reason}); starting it again. Its log: ${this.service.log.path}`,
+      );
+      await sleep(Math.min(FIRST_PAUSE_MS * 2 ** (this.restarts.length - 1), LONGEST_PAUSE_MS));
+      if (this.stopping) return;
+      try {
+        await this.start();
+        this.events.onRestart();
+        return;
+      } catch (error) {
+        reason = (error as Error).message;
+      }
+    }
+  }
+}
