@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import type { StoredEvent } from '../core/event.js';
 import { categoryOf } from '../core/stream-name.js';
 import { StoreUnavailable } from '../store/errors.js';
+import { isDependencyAway } from '../store/dependency-away.js';
 import type { EventStore } from '../store/event-store.js';
 import { batches } from './batches.js';
 import { CheckpointMoved, advance, loadCheckpoint } from './checkpoint.js';
@@ -35,7 +36,7 @@ export const runConsumer = async (consumer: Consumer, options: RunnerOptions, si
       if (signal.aborted) return;
       failures += 1;
       const pause = Math.min(15_000, 100 * 2 ** Math.min(failures, 8)) * (0.5 + Math.random() / 2);
-      const known = error instanceof CheckpointMoved || isAway(error);
+      const known = error instanceof CheckpointMoved || isDependencyAway(error);
       options.log[known ? 'warn' : 'error'](
         { consumer: consumer.name, reason: describe(error), retryInMs: Math.round(pause) },
         'consumer interrupted; it resumes from its checkpoint',
@@ -104,7 +105,7 @@ const handle = async (
       await apply(consumer, options.pool, from, healthy, to);
       return to;
     } catch (error) {
-      if (error instanceof CheckpointMoved || isAway(error)) throw error;
+      if (error instanceof CheckpointMoved || isDependencyAway(error)) throw error;
     }
   }
   let checkpoint = from;
@@ -130,7 +131,7 @@ const handleOne = async (
     try {
       return await apply(consumer, options.pool, from, [event], event.position);
     } catch (error) {
-      if (error instanceof CheckpointMoved || isAway(error) || signal.aborted) throw error;
+      if (error instanceof CheckpointMoved || isDependencyAway(error) || signal.aborted) throw error;
       if (attempt < (options.poisonAttempts ?? 5)) {
         await delay(50 * 2 ** attempt, undefined, { signal }).catch(() => undefined);
         continue;
@@ -207,16 +208,6 @@ const firstMissed = async (
     last = event.position;
   }
   return last;
-};
-
-/** SQLSTATE classes of a database that is away or shutting down: not the event's fault. */
-const AWAY_CODES = /^(08|57P|53|25006|40001|40P01|ECONN|EPIPE|ETIMEDOUT|ENOENT|EAI_AGAIN)/;
-
-const isAway = (error: unknown): boolean => {
-  if (error instanceof StoreUnavailable) return true;
-  const { code, message } = error as { code?: unknown; message?: string };
-  if (typeof code === 'string' && AWAY_CODES.test(code)) return true;
-  return /connection terminated|not queryable|timeout exceeded when trying to connect|connection error/i.test(message ?? '');
 };
 
 const describe = (error: unknown): string => (error instanceof Error ? `${error.name}: ${error.message}` : 'unknown');

@@ -4,6 +4,17 @@ import { validate, type ValidationError } from 'class-validator';
 import { Problem, invalidRequest, type FieldError } from './problem.js';
 import { toPointer } from './strict-json.js';
 
+/** A DTO whose fields have rules beyond their shape. All field errors are told at once, so both kinds are joined. */
+export interface SelfChecking {
+  /**
+   * @param sound whether a property passed the shape checks, nested ones included
+   * @param now milliseconds since the epoch
+   */
+  fieldErrors(sound: (property: string) => boolean, now: number): FieldError[];
+}
+
+const isSelfChecking = (dto: object): dto is SelfChecking => 'fieldErrors' in dto && typeof dto.fieldErrors === 'function';
+
 /**
  * Validates bodies against their DTO: unknown members anywhere are refused, all errors are told at once, values are
  * never repeated. A decorator's `context: { code }` becomes the error's code.
@@ -25,7 +36,10 @@ export class BodyPipe implements PipeTransform {
       forbidUnknownValues: true,
       validationError: { target: false, value: false },
     });
-    if (errors.length > 0) throw invalidRequest(flatten(errors, []));
+    const unsound = new Set(errors.map(({ property }) => property));
+    const problems = flatten(errors, []);
+    if (isSelfChecking(dto)) problems.push(...dto.fieldErrors((property) => !unsound.has(property), Date.now()));
+    if (problems.length > 0) throw invalidRequest(problems);
     return dto;
   }
 }
@@ -33,7 +47,8 @@ export class BodyPipe implements PipeTransform {
 const flatten = (errors: readonly ValidationError[], path: readonly string[]): FieldError[] =>
   errors.flatMap((error) => {
     const here = [...path, error.property];
-    const [first] = Object.entries(error.constraints ?? {});
+    const constraints = Object.entries(error.constraints ?? {});
+    const first = constraints.find(([name]) => name === 'isDefined') ?? constraints[0];
     const own = first ? [fieldError(error, here, first[0], first[1])] : [];
     return [...own, ...flatten(error.children ?? [], here)];
   });

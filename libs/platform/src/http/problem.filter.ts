@@ -1,7 +1,7 @@
 import { Catch, HttpException, Inject, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
-import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
 import { LOGGER } from '../telemetry/logger.js';
 import { Problem, problemBody, type ProblemCode } from './problem.js';
 import { requestIdOf } from './request-id.js';
@@ -47,18 +47,10 @@ const BY_STATUS: Readonly<Record<number, ProblemCode>> = {
 
 export const toProblem = (error: unknown): Problem => {
   if (error instanceof Problem) return error;
-  if (error instanceof StoreUnavailable || isDatabaseAway(error)) {
+  if (isDependencyAway(error)) {
     return new Problem('enqueue_unavailable', { headers: { 'Retry-After': '5' }, cause: error });
   }
   const status = error instanceof HttpException ? error.getStatus() : (error as { status?: unknown } | null)?.status;
   const code = typeof status === 'number' ? BY_STATUS[status] : undefined;
   return new Problem(code ?? 'internal_error', { cause: error });
-};
-
-const isDatabaseAway = (error: unknown): boolean => {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  return (
-    (typeof code === 'string' && /^(08|57P|53|ECONN|EPIPE|ENOENT|ETIMEDOUT)/.test(code)) ||
-    (typeof message === 'string' && /connection terminated|timeout exceeded when trying to connect/i.test(message))
-  );
 };

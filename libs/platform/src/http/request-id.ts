@@ -1,3 +1,4 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
 
@@ -13,3 +14,8 @@ export const requestId = (request: Request, response: Response, next: NextFuncti
 };
 
 export const requestIdOf = (request: Request): string => (request as Identified)[REQUEST_ID] ?? 'req_unknown';
+
+/** Parameter decorator: the id of this request, `req_` and a UUID. */
+export const RequestId = createParamDecorator((_: unknown, context: ExecutionContext): string =>
+  requestIdOf(context.switchToHttp().getRequest<Request>()),
+);

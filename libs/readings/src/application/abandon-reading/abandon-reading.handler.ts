@@ -1,0 +1,25 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type { Clock } from '@app/event-sourcing/core/clock.js';
+import { CLOCK } from '@app/platform/tokens.js';
+import { AbandonReading } from '../../contracts/commands.js';
+import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
+import { systemContext } from '../reading-job.js';
+
+@CommandHandler(AbandonReading)
+export class AbandonReadingHandler implements ICommandHandler<AbandonReading> {
+  constructor(
+    @Inject(READING_EXECUTOR) private readonly executor: ReadingExecutor,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ readingId, workspaceId, reservationId, reason }: AbandonReading) {
+    const cause = { readingId, workspaceId, correlationId: reservationId, causationId: reservationId };
+    const outcome = await this.executor.execute(
+      readingId,
+      { type: 'AbandonReading', workspaceId, reservationId, reason },
+      systemContext(cause, `abandon:${reservationId}`, 'fence', this.clock.now()),
+    );
+    return { outcome: outcome.kind === 'rejected' ? 'claimed' : 'abandoned' } as const;
+  }
+}

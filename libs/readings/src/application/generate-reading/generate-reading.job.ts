@@ -1,0 +1,95 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { createHash, randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
+import type { Config } from '@app/platform/config/settings.js';
+import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { SealBroken } from '@app/platform/crypto/sealing.js';
+import { LOGGER } from '@app/platform/telemetry/logger.js';
+import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import type { FailureCode } from '../../contracts/events.js';
+import type { ReadingInput } from '../../domain/reading/reading-view.js';
+import type { Requested } from '../../domain/reading/reading.state.js';
+import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
+import { systemContext, type ReadingJob } from '../reading-job.js';
+import { InputUnprocessable, THEME_CALCULATOR, type ThemeCalculator } from './theme-calculator.js';
+
+/**
+ * One attempt at a reading. The job is a doorbell and the stream is the lock: only the worker whose `ReadingStarted`
+ * is appended goes on, and only while its lease lasts.
+ */
+@Injectable()
+export class GenerateReadingJob {
+  private readonly workerId = `worker-${randomUUID()}`;
+
+  constructor(
+    @Inject(READING_EXECUTOR) private readonly executor: ReadingExecutor,
+    @Inject(THEME_CALCULATOR) private readonly calculate: ThemeCalculator,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'READING_LEASE_MS' | 'READING_RETRY_MS' | 'READING_ATTEMPTS'>,
+    @Inject(LOGGER) private readonly log: Logger,
+    private readonly keys: SubjectKeys,
+  ) {}
+
+  async run(job: ReadingJob): Promise<void> {
+    const now = this.clock.now();
+    const started = await this.executor.execute(
+      job.readingId,
+      {
+        type: 'StartAttempt',
+        workerId: this.workerId,
+        now: instant(now),
+        leaseUntil: instant(now + this.config.READING_LEASE_MS),
+      },
+      systemContext(job, `start:${randomUUID()}`, 'generation', now),
+    );
+    if (started.kind !== 'accepted' || started.state.status === 'none') return;
+    const attempt = started.state.attempts;
+    try {
+      const bytes = await this.result(job, started.state);
+      await this.complete(job, attempt, bytes);
+    } catch (error) {
+      // Not the reading's fault: the job comes back, and takes over when this lease has run out.
+      if (isDependencyAway(error)) throw error;
+      const code = failureCode(error);
+      // The error's own words stay here: they might repeat the input.
+      this.log.warn({ readingId: job.readingId, attempt, code, kind: (error as Error).name }, 'an attempt failed');
+      await this.fail(job, attempt, code);
+    }
+  }
+
+  private async result(job: ReadingJob, { request }: Requested): Promise<{ sealed: Buffer; sha256: string }> {
+    const key = await this.keys.find(job.readingId);
+    if (!key) throw new InputUnprocessable('The key of this reading was destroyed');
+    const input = JSON.parse(key.open('input', Buffer.from(request.sealedInput, 'base64')).toString('utf8')) as ReadingInput;
+    const bytes = this.calculate({ readingId: job.readingId, locale: request.locale, asOf: request.asOf, input });
+    return { sealed: key.seal('result', bytes), sha256: createHash('sha256').update(bytes).digest('hex') };
+  }
+
+  private async complete(job: ReadingJob, attempt: number, { sealed, sha256 }: { sealed: Buffer; sha256: string }): Promise<void> {
+    await this.executor.execute(
+      job.readingId,
+      { type: 'CompleteReading', attempt, sealedResult: sealed.toString('base64'), resultSha256: sha256 },
+      systemContext(job, `complete:${attempt}`, 'generation', this.clock.now()),
+    );
+  }
+
+  private async fail(job: ReadingJob, attempt: number, code: FailureCode): Promise<void> {
+    const now = this.clock.now();
+    await this.executor.execute(
+      job.readingId,
+      {
+        type: 'FailAttempt',
+        attempt,
+        code,
+        attemptsAllowed: this.config.READING_ATTEMPTS,
+        retryAt: instant(now + this.config.READING_RETRY_MS * 2 ** (attempt - 1)),
+      },
+      systemContext(job, `fail:${attempt}`, 'generation', now),
+    );
+  }
+}
+
+const failureCode = (error: unknown): FailureCode =>
+  error instanceof InputUnprocessable || error instanceof SealBroken ? 'input_unprocessable' : 'generation_failed';

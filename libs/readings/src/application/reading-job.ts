@@ -1,0 +1,31 @@
+import { instant } from '@app/event-sourcing/core/clock.js';
+import type { CommandContext } from '@app/event-sourcing/handling/command-executor.js';
+import type { JobPayload } from '@app/platform/jobs/job-runner.js';
+
+/** What a job about a reading carries: ids only. */
+export interface ReadingJob {
+  readonly readingId: string;
+  readonly workspaceId: string;
+  readonly correlationId: string;
+  /** Id of the event that made the job. */
+  readonly causationId: string;
+}
+
+export const readReadingJob = (payload: JobPayload): ReadingJob => ({
+  readingId: String(payload['readingId']),
+  workspaceId: String(payload['workspaceId']),
+  correlationId: String(payload['correlationId']),
+  causationId: String(payload['causationId']),
+});
+
+/** The context of a command that the service gives itself. */
+export const systemContext = (job: ReadingJob, intent: string, process: string, now: number): CommandContext => ({
+  intent,
+  metadata: {
+    correlationId: job.correlationId,
+    causationId: job.causationId,
+    workspaceId: job.workspaceId,
+    actor: `system:readings.${process}`,
+    occurredAt: instant(now),
+  },
+});

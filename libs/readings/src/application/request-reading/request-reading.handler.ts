@@ -1,0 +1,136 @@
+import { Inject } from '@nestjs/common';
+import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { randomUUID } from 'node:crypto';
+import { ReserveCredits } from '@app/billing/contracts/index.js';
+import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
+import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { uuid5, uuidFromHash } from '@app/event-sourcing/core/event-id.js';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import type { ExpectedRevision } from '@app/event-sourcing/store/event-store.js';
+import { Digester } from '@app/platform/crypto/digest.js';
+import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { CLOCK } from '@app/platform/tokens.js';
+import { readingView, type ReadingInput } from '../../domain/reading/reading-view.js';
+import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
+import { ReadingQuery } from '../../read-models/reading/reading.query.js';
+import { RequestReading, type RequestReadingResult } from './request-reading.js';
+
+/** A reservation can be fenced off while its request is still under way; each round takes a new one. */
+const ROUNDS = 3;
+
+@CommandHandler(RequestReading)
+export class RequestReadingHandler implements ICommandHandler<RequestReading> {
+  constructor(
+    @Inject(READING_EXECUTOR) private readonly executor: ReadingExecutor,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly commands: CommandBus,
+    private readonly digester: Digester,
+    private readonly keys: SubjectKeys,
+    private readonly readings: ReadingQuery,
+  ) {}
+
+  async execute(command: RequestReading): Promise<RequestReadingResult> {
+    const { workspaceId, request, idempotencyKey } = command;
+    const inputDigest = this.digester.digest('reading-request', canonicalJson(request)).toString('hex');
+    const readingId =
+      idempotencyKey === null
+        ? randomUUID()
+        : uuidFromHash(this.digester.digest('reading-id', workspaceId, idempotencyKey));
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const seen = idempotencyKey === null && round === 1 ? NOTHING : await this.executor.load(readingId);
+      if (seen.state.status !== 'none') {
+        return seen.state.request.inputDigest === inputDigest
+          ? this.replay(readingId)
+          : { outcome: 'different_request' };
+      }
+      const result = await this.attempt(command, readingId, inputDigest, seen.revision);
+      if (result !== 'again') return result;
+    }
+    throw new StoreUnavailable('The reservation was abandoned again and again', false);
+  }
+
+  /** One round: the key, the hold, then the request, so that a crash in between leaves only a hold to be released. */
+  private async attempt(
+    { workspaceId, request, idempotencyKey, caller }: RequestReading,
+    readingId: string,
+    inputDigest: string,
+    revision: ExpectedRevision,
+  ): Promise<RequestReadingResult | 'again'> {
+    const key = await this.keys.create(readingId, workspaceId);
+    const reservationId = uuid5(readingId, 'reservation', String(revision));
+    const reserved = await this.commands.execute(
+      new ReserveCredits(workspaceId, readingId, reservationId, request.productId, {
+        actor: caller.actor,
+        correlationId: caller.requestId,
+        causationId: caller.requestId,
+      }),
+    );
+    if (reserved.outcome === 'misconfigured') return { outcome: 'billing_misconfigured' };
+    if (reserved.outcome === 'settled') return 'again';
+    if (reserved.outcome === 'insufficient') {
+      return { outcome: 'insufficient_credits', required: reserved.required, available: reserved.available };
+    }
+    const occurredAt = instant(this.clock.now());
+    const outcome = await this.executor.execute(
+      readingId,
+      {
+        type: 'RequestReading',
+        request: {
+          workspaceId,
+          productId: request.productId,
+          profileId: request.profileId,
+          locale: request.locale,
+          asOf: occurredAt.slice(0, 10),
+          sealedInput: key.seal('input', Buffer.from(JSON.stringify(request.input))).toString('base64'),
+          inputDigest,
+          idempotencyDigest: idempotencyKey && this.digester.digest('idempotency', workspaceId, idempotencyKey).toString('hex'),
+          cost: reserved.amount,
+          reservationId,
+        },
+      },
+      {
+        intent: `request:${caller.requestId}`,
+        metadata: { correlationId: caller.requestId, causationId: caller.requestId, workspaceId, actor: caller.actor, occurredAt },
+      },
+      { fresh: revision === 'no_stream' },
+    );
+    if (outcome.kind === 'ignored') return this.replay(readingId);
+    if (outcome.kind === 'rejected') return outcome.code === 'ReservationAbandoned' ? 'again' : { outcome: 'different_request' };
+    return { outcome: 'accepted', reading: acceptedView(readingId, workspaceId, request, occurredAt) };
+  }
+
+  /** The first answer again: the reading as it was accepted, whatever has become of it since. */
+  private async replay(readingId: string): Promise<RequestReadingResult> {
+    const found = await this.readings.find(readingId);
+    const input = found && (await this.readings.input(found));
+    if (!found) throw new StoreUnavailable('The accepted reading cannot be read right now', false);
+    const { record } = found;
+    const accepted = { ...record, status: 'queued', updatedAt: record.createdAt, completedAt: null, failure: null, document: null } as const;
+    return { outcome: 'replayed', reading: readingView(accepted, input) };
+  }
+}
+
+const NOTHING = { state: { status: 'none', abandoned: [] }, revision: 'no_stream' } as const;
+
+const acceptedView = (
+  readingId: string,
+  workspaceId: string,
+  request: { productId: string; profileId: string; locale: 'fr-FR' | 'en-US'; input: ReadingInput },
+  at: string,
+) =>
+  readingView(
+    {
+      readingId,
+      workspaceId,
+      status: 'queued',
+      productId: request.productId,
+      profileId: request.profileId,
+      locale: request.locale,
+      createdAt: at,
+      updatedAt: at,
+      completedAt: null,
+      failure: null,
+      document: null,
+    },
+    request.input,
+  );

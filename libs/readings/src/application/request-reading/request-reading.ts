@@ -1,0 +1,29 @@
+import { Command } from '@nestjs/cqrs';
+import type { Locale } from '@app/numerology/index.js';
+import type { ReadingInput, ReadingView } from '../../domain/reading/reading-view.js';
+
+export interface ReadingRequest {
+  readonly productId: string;
+  readonly profileId: string;
+  readonly locale: Locale;
+  readonly input: ReadingInput;
+}
+
+/** `replayed`: the same request was accepted before under this Idempotency-Key. */
+export type RequestReadingResult =
+  | { readonly outcome: 'accepted' | 'replayed'; readonly reading: ReadingView }
+  | { readonly outcome: 'different_request' }
+  | { readonly outcome: 'insufficient_credits'; readonly required: number; readonly available: number }
+  | { readonly outcome: 'billing_misconfigured' };
+
+/** Accepts a reading: seals the input, holds its credits, records the request. Throws StoreUnavailable. */
+export class RequestReading extends Command<RequestReadingResult> {
+  constructor(
+    readonly workspaceId: string,
+    readonly request: ReadingRequest,
+    readonly idempotencyKey: string | null,
+    readonly caller: { readonly actor: string; readonly requestId: string },
+  ) {
+    super();
+  }
+}

@@ -1,0 +1,54 @@
+import type { Locale } from '@app/numerology/index.js';
+import { displayName } from '@app/numerology/index.js';
+import type { FailureCode } from '../../contracts/events.js';
+import { failureView } from '../../contracts/failures.js';
+import type { ReadingStatus } from '../../contracts/queries.js';
+
+/** What the caller sent, kept exactly as sent; sealed wherever it is stored. */
+export interface ReadingInput {
+  readonly name: {
+    readonly firstNames: readonly string[];
+    readonly middleNames: readonly string[];
+    readonly lastNames: readonly string[];
+  };
+  readonly dateOfBirth: string;
+  readonly grammaticalProfile: { readonly subjectGender: string };
+}
+
+/** Everything the reading resource shows besides its input. */
+export interface ReadingRecord {
+  readonly readingId: string;
+  readonly workspaceId: string;
+  readonly status: ReadingStatus;
+  readonly productId: string;
+  readonly profileId: string;
+  readonly locale: Locale;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly completedAt: string | null;
+  readonly failure: { readonly code: FailureCode; readonly occurredAt: string } | null;
+  readonly document: { readonly version: number; readonly artifactId: string; readonly publishedAt: string } | null;
+}
+
+/** The Reading resource of the interface. `input` is `null` once the personal data was erased. */
+export const readingView = (record: ReadingRecord, input: ReadingInput | null) => ({
+  readingId: record.readingId,
+  workspaceId: record.workspaceId,
+  status: record.status,
+  productId: record.productId,
+  profileId: record.profileId,
+  locale: record.locale,
+  input: input && { ...input, displayName: displayName(input.name) },
+  document: {
+    available: record.document !== null,
+    version: record.document?.version ?? null,
+    artifactId: record.document?.artifactId ?? null,
+    publishedAt: record.document?.publishedAt ?? null,
+  },
+  error: record.failure && failureView(record.failure.code, record.failure.occurredAt),
+  createdAt: record.createdAt,
+  updatedAt: record.updatedAt,
+  completedAt: record.completedAt,
+});
+
+export type ReadingView = ReturnType<typeof readingView>;

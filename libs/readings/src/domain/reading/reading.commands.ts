@@ -1,0 +1,30 @@
+import type { FailureCode, ReadingEvent } from '../../contracts/events.js';
+
+type RequestedData = Extract<ReadingEvent, { type: 'ReadingRequested' }>['data'];
+
+/** Instants are RFC 3339 UTC; durations milliseconds. */
+export type ReadingCommand =
+  | { readonly type: 'RequestReading'; readonly request: RequestedData }
+  | { readonly type: 'StartAttempt'; readonly workerId: string; readonly now: string; readonly leaseUntil: string }
+  | {
+      readonly type: 'CompleteReading';
+      readonly attempt: number;
+      readonly sealedResult: string;
+      readonly resultSha256: string;
+    }
+  | {
+      readonly type: 'FailAttempt';
+      readonly attempt: number;
+      readonly code: FailureCode;
+      /** Attempts after which the reading fails for good. */
+      readonly attemptsAllowed: number;
+      readonly retryAt: string;
+    }
+  | { readonly type: 'DelayReading' }
+  | { readonly type: 'TimeOutReading' }
+  | {
+      readonly type: 'AbandonReading';
+      readonly workspaceId: string;
+      readonly reservationId: string;
+      readonly reason: string;
+    };

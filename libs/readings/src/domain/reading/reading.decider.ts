@@ -1,0 +1,93 @@
+import type { Decider } from '@app/event-sourcing/core/decider.js';
+import { accept, assertNever, ignore, reject, type Decision, type Rejection } from '@app/event-sourcing/core/decision.js';
+import type { FailureCode, ReadingEvent } from '../../contracts/events.js';
+import type { ReadingCommand } from './reading.commands.js';
+import { evolve, initialReading, isTerminal, type Reading, type Requested } from './reading.state.js';
+
+export type ReadingRejection =
+  | Rejection<'DifferentRequest', null>
+  | Rejection<'ReservationAbandoned', null>
+  | Rejection<'ReservationClaimed', null>
+  | Rejection<'NotRequested', null>;
+
+type ReadingDecision = Decision<ReadingEvent, ReadingRejection>;
+
+const decide = (command: ReadingCommand, state: Reading): ReadingDecision => {
+  if (command.type === 'RequestReading') return request(command, state);
+  if (command.type === 'AbandonReading') return abandon(command, state);
+  if (state.status === 'none') return reject('NotRequested', null);
+  if (isTerminal(state)) return ignore('Terminal');
+  switch (command.type) {
+    case 'StartAttempt':
+      return start(command, state);
+    case 'CompleteReading':
+      return complete(command, state);
+    case 'FailAttempt':
+      return failAttempt(command, state);
+    case 'DelayReading':
+      return state.delayed
+        ? ignore('AlreadyDelayed')
+        : accept({ type: 'ReadingDelayed', data: { workspaceId: state.request.workspaceId } });
+    case 'TimeOutReading':
+      return accept(failed(state, 'timed_out', state.attempts));
+    default:
+      return assertNever(command);
+  }
+};
+
+const request = (command: Extract<ReadingCommand, { type: 'RequestReading' }>, state: Reading): ReadingDecision => {
+  if (state.status !== 'none') {
+    const same = state.request.inputDigest === command.request.inputDigest;
+    return same ? ignore('AlreadyRequested') : reject('DifferentRequest', null);
+  }
+  if (state.abandoned.includes(command.request.reservationId)) return reject('ReservationAbandoned', null);
+  return accept({ type: 'ReadingRequested', data: command.request });
+};
+
+/** The fence: once abandoned, a reservation can no longer carry a reading, so its credits are free to go back. */
+const abandon = (command: Extract<ReadingCommand, { type: 'AbandonReading' }>, state: Reading): ReadingDecision => {
+  const { workspaceId, reservationId, reason } = command;
+  if (state.abandoned.includes(reservationId)) return ignore('AlreadyAbandoned');
+  if (state.status !== 'none' && state.request.reservationId === reservationId) return reject('ReservationClaimed', null);
+  return accept({ type: 'ReadingAbandoned', data: { workspaceId, reservationId, reason } });
+};
+
+/** The stream is the lock: only one worker's append wins, and a lease that ran out may be taken over. */
+const start = (command: Extract<ReadingCommand, { type: 'StartAttempt' }>, state: Requested): ReadingDecision => {
+  if (state.notBefore !== null && state.notBefore > command.now) return ignore('NotDue');
+  const { workerId, leaseUntil } = command;
+  return accept({ type: 'ReadingStarted', data: { attempt: state.attempts + 1, workerId, leaseUntil } });
+};
+
+const complete = (command: Extract<ReadingCommand, { type: 'CompleteReading' }>, state: Requested): ReadingDecision => {
+  const { attempt, sealedResult, resultSha256 } = command;
+  if (!owns(attempt, state)) return ignore('Superseded');
+  const { workspaceId, reservationId } = state.request;
+  return accept({
+    type: 'ReadingCompleted',
+    data: { workspaceId, attempt, reservationId, sealedResult, resultSha256 },
+  });
+};
+
+const failAttempt = (command: Extract<ReadingCommand, { type: 'FailAttempt' }>, state: Requested): ReadingDecision => {
+  const { attempt, code, attemptsAllowed, retryAt } = command;
+  if (!owns(attempt, state)) return ignore('Superseded');
+  const hopeless = code === 'input_unprocessable' || attempt >= attemptsAllowed;
+  return hopeless
+    ? accept(failed(state, code, attempt))
+    : accept({ type: 'ReadingAttemptFailed', data: { attempt, code, retryAt } });
+};
+
+/** A worker whose lease was taken over has lost: its late answer changes nothing. */
+const owns = (attempt: number, state: Requested): boolean => state.status === 'processing' && state.attempts === attempt;
+
+const failed = ({ request: { workspaceId, reservationId } }: Requested, code: FailureCode, attempts: number): ReadingEvent => ({
+  type: 'ReadingFailed',
+  data: { workspaceId, code, attempts, reservationId },
+});
+
+export const readingDecider: Decider<ReadingCommand, ReadingEvent, Reading, ReadingRejection> = {
+  initialState: initialReading,
+  decide,
+  evolve,
+};

@@ -1,0 +1,88 @@
+import { Type } from 'class-transformer';
+import { IsArray, IsDefined, IsIn, IsObject, IsString, ValidateNested } from 'class-validator';
+import { GENDER_SPELLINGS, canonicalGender, checkDateOfBirth, checkName, type Locale } from '@app/numerology/index.js';
+import type { FieldError } from '@app/platform/http/problem.js';
+import type { SelfChecking } from '@app/platform/http/body.pipe.js';
+import { toPointer } from '@app/platform/http/strict-json.js';
+
+const required = { message: 'is required', context: { code: 'required' } };
+const strings = { each: true, message: 'must be an array of strings', context: { code: 'invalid_type' } } as const;
+const array = { message: 'must be an array of strings', context: { code: 'invalid_type' } };
+const object = { message: 'must be an object', context: { code: 'invalid_type' } };
+
+export class NameDto {
+  @IsDefined(required)
+  @IsArray(array)
+  @IsString(strings)
+  firstNames!: string[];
+
+  @IsDefined(required)
+  @IsArray(array)
+  @IsString(strings)
+  middleNames!: string[];
+
+  @IsDefined(required)
+  @IsArray(array)
+  @IsString(strings)
+  lastNames!: string[];
+}
+
+export class GrammaticalProfileDto {
+  @IsDefined(required)
+  @IsString({ message: 'must be a string', context: { code: 'invalid_type' } })
+  subjectGender!: string;
+}
+
+/** Body of POST /api/v1/readings. The shape is declared here; the rules of names and dates are the calculation's own. */
+export class CreateReadingDto implements SelfChecking {
+  @IsDefined(required)
+  @IsIn(['theme'], { message: 'must be theme', context: { code: 'unknown_product' } })
+  productId!: string;
+
+  @IsDefined(required)
+  @IsIn(['evan'], { message: 'must be evan', context: { code: 'unknown_profile' } })
+  profileId!: string;
+
+  @IsDefined(required)
+  @IsIn(['fr-FR', 'en-US'], { message: 'must be one of fr-FR, en-US', context: { code: 'unsupported_locale' } })
+  locale!: Locale;
+
+  @IsDefined(required)
+  @IsObject(object)
+  @ValidateNested()
+  @Type(() => NameDto)
+  name!: NameDto;
+
+  @IsDefined(required)
+  @IsString({ message: 'must be a calendar date YYYY-MM-DD', context: { code: 'invalid_date' } })
+  dateOfBirth!: string;
+
+  @IsDefined(required)
+  @IsObject(object)
+  @ValidateNested()
+  @Type(() => GrammaticalProfileDto)
+  grammaticalProfile!: GrammaticalProfileDto;
+
+  /** @param now milliseconds since the epoch */
+  fieldErrors(sound: (property: string) => boolean, now: number): FieldError[] {
+    const errors: FieldError[] = [];
+    if (sound('name')) {
+      errors.push(...checkName(this.name).map(({ pointer, code, detail }) => ({ pointer: `/name${pointer}`, code, detail })));
+    }
+    const dateProblem = sound('dateOfBirth') ? checkDateOfBirth(this.dateOfBirth, earliestToday(now)) : null;
+    if (dateProblem) errors.push({ pointer: '/dateOfBirth', code: dateProblem.code, detail: dateProblem.detail });
+    if (sound('grammaticalProfile') && canonicalGender(this.grammaticalProfile.subjectGender) === null) {
+      errors.push({
+        pointer: toPointer(['grammaticalProfile', 'subjectGender']),
+        code: 'invalid_value',
+        detail: `must be one of ${Object.values(GENDER_SPELLINGS).flat().join(', ')}`,
+      });
+    }
+    return errors;
+  }
+}
+
+const FOURTEEN_HOURS_MS = 14 * 3_600_000;
+
+/** Today's date where it begins first (UTC+14): nobody is born after it. */
+const earliestToday = (now: number): string => new Date(now + FOURTEEN_HOURS_MS).toISOString().slice(0, 10);

@@ -1,0 +1,24 @@
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { GetReadingResult, GetReadingSummary, type ReadingSummary } from '../../contracts/queries.js';
+import { ReadingQuery } from './reading.query.js';
+
+@QueryHandler(GetReadingSummary)
+export class GetReadingSummaryHandler implements IQueryHandler<GetReadingSummary> {
+  constructor(private readonly readings: ReadingQuery) {}
+
+  async execute({ readingId }: GetReadingSummary): Promise<ReadingSummary | null> {
+    const found = await this.readings.find(readingId);
+    if (!found) return null;
+    const { workspaceId, status, locale } = found.record;
+    return { readingId, workspaceId, status, locale };
+  }
+}
+
+@QueryHandler(GetReadingResult)
+export class GetReadingResultHandler implements IQueryHandler<GetReadingResult> {
+  constructor(private readonly readings: ReadingQuery) {}
+
+  execute({ readingId }: GetReadingResult) {
+    return this.readings.result(readingId);
+  }
+}

@@ -1,0 +1,108 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Pool } from 'pg';
+import { decode } from '@app/event-sourcing/core/event-catalogue.js';
+import { streamName } from '@app/event-sourcing/core/stream-name.js';
+import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import type { Locale } from '@app/numerology/index.js';
+import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { readingEvents, type FailureCode } from '../../contracts/events.js';
+import type { ReadingStatus } from '../../contracts/queries.js';
+import { foldRecord } from './fold-record.js';
+import type { ReadingInput, ReadingRecord } from '../../domain/reading/reading-view.js';
+
+/** A reading as stored: its record and its sealed input. */
+export interface StoredReading {
+  readonly record: ReadingRecord;
+  readonly sealedInput: string;
+}
+
+interface Row {
+  reading_id: string;
+  workspace_id: string;
+  status: ReadingStatus;
+  product_id: string;
+  profile_id: string;
+  locale: Locale;
+  sealed_input: string;
+  error_code: FailureCode | null;
+  created_at: Date;
+  updated_at: Date;
+  completed_at: Date | null;
+  failed_at: Date | null;
+  document_version: number | null;
+  artifact_id: string | null;
+  published_at: Date | null;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+@Injectable()
+export class ReadingQuery {
+  constructor(
+    @Inject(POSTGRES) private readonly pool: Pool,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    private readonly keys: SubjectKeys,
+  ) {}
+
+  /** From the row or, when it is not projected yet, from the reading's own stream. */
+  async find(readingId: string): Promise<StoredReading | null> {
+    if (!UUID.test(readingId)) return null;
+    const { rows } = await this.pool.query<Row>({
+      name: 'reading',
+      text: `select reading_id, workspace_id, status, product_id, profile_id, locale, sealed_input, error_code, created_at,
+                    updated_at, completed_at, failed_at, document_version, artifact_id, published_at
+             from readings.reading where reading_id = $1`,
+      values: [readingId],
+    });
+    return rows[0] ? fromRow(rows[0]) : this.fold(readingId);
+  }
+
+  /** Opens the input with the reading's key; `null` when the key was destroyed. */
+  async input({ record, sealedInput }: StoredReading): Promise<ReadingInput | null> {
+    const key = await this.keys.find(record.readingId);
+    return key && (JSON.parse(key.open('input', Buffer.from(sealedInput, 'base64')).toString('utf8')) as ReadingInput);
+  }
+
+  /** The bytes of `/result`; `null` until completed and projected, or once erased. */
+  async result(readingId: string): Promise<{ bytes: Buffer; sha256: string; workspaceId: string } | null> {
+    const { rows } = await this.pool.query<{ workspace_id: string; sealed_result: string; sha256: string }>({
+      name: 'reading-result',
+      text: 'select workspace_id, sealed_result, sha256 from readings.result where reading_id = $1',
+      values: [readingId],
+    });
+    const row = rows[0];
+    const key = row && (await this.keys.find(readingId));
+    if (!row || !key) return null;
+    const bytes = key.open('result', Buffer.from(row.sealed_result, 'base64'));
+    return { bytes, sha256: row.sha256, workspaceId: row.workspace_id };
+  }
+
+  private async fold(readingId: string): Promise<StoredReading | null> {
+    const events = [];
+    for await (const stored of this.store.read(streamName(readingEvents.category, readingId))) {
+      events.push(decode(readingEvents, stored));
+    }
+    return foldRecord(readingId, events);
+  }
+}
+
+const fromRow = (row: Row): StoredReading => ({
+  record: {
+    readingId: row.reading_id,
+    workspaceId: row.workspace_id,
+    status: row.status,
+    productId: row.product_id,
+    profileId: row.profile_id,
+    locale: row.locale,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    completedAt: row.completed_at?.toISOString() ?? null,
+    failure: row.error_code && row.failed_at ? { code: row.error_code, occurredAt: row.failed_at.toISOString() } : null,
+    document:
+      row.document_version !== null && row.artifact_id !== null && row.published_at !== null
+        ? { version: row.document_version, artifactId: row.artifact_id, publishedAt: row.published_at.toISOString() }
+        : null,
+  },
+  sealedInput: row.sealed_input,
+});

@@ -1,0 +1,41 @@
+import { Inject, Module, type OnModuleInit } from '@nestjs/common';
+import type { Pool } from 'pg';
+import { processConsumer } from '@app/event-sourcing/processes/process.js';
+import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
+import type { Config } from '@app/platform/config/settings.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { CONFIG } from '@app/platform/tokens.js';
+import { WorkRegistry } from '@app/platform/work/work-registry.js';
+import { GenerateReadingJob } from './application/generate-reading/generate-reading.job.js';
+import { THEME_CALCULATOR, calculateResult } from './application/generate-reading/theme-calculator.js';
+import { readReadingJob } from './application/reading-job.js';
+import { ReadingTimers } from './application/reading-timers.js';
+import { DELAY_READING, GENERATE_READING, TIME_OUT_READING, generationProcess } from './processes/generation.process.js';
+import { rescueLoop } from './processes/rescue.loop.js';
+import { readingProjection } from './read-models/reading/reading.projection.js';
+import { ReadingsModule } from './readings.module.js';
+
+@Module({
+  imports: [ReadingsModule],
+  providers: [GenerateReadingJob, ReadingTimers, { provide: THEME_CALCULATOR, useValue: calculateResult }],
+})
+export class ReadingsWorkerModule implements OnModuleInit {
+  constructor(
+    private readonly work: WorkRegistry,
+    private readonly generate: GenerateReadingJob,
+    private readonly timers: ReadingTimers,
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(POSTGRES) private readonly pool: Pool,
+  ) {}
+
+  onModuleInit(): void {
+    const { READING_DELAYED_AFTER_MS, READING_TIMEOUT_MS } = this.config;
+    const process = generationProcess({ delayedAfterMs: READING_DELAYED_AFTER_MS, timeoutMs: READING_TIMEOUT_MS });
+    this.work.addConsumer(projectionConsumer(readingProjection));
+    this.work.addConsumer(processConsumer(process, () => Promise.resolve()));
+    this.work.addJob({ task: GENERATE_READING, handle: (payload) => this.generate.run(readReadingJob(payload)) });
+    this.work.addJob({ task: DELAY_READING, handle: (payload) => this.timers.delay(readReadingJob(payload)) });
+    this.work.addJob({ task: TIME_OUT_READING, handle: (payload) => this.timers.timeOut(readReadingJob(payload)) });
+    this.work.addLoop(rescueLoop(this.pool));
+  }
+}

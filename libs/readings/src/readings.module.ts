@@ -1,0 +1,21 @@
+import { Module } from '@nestjs/common';
+import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
+import { AbandonReadingHandler } from './application/abandon-reading/abandon-reading.handler.js';
+import { RequestReadingHandler } from './application/request-reading/request-reading.handler.js';
+import { READING_EXECUTOR, createReadingExecutor } from './reading.executor.js';
+import { GetReadingResultHandler, GetReadingSummaryHandler } from './read-models/reading/reading.handlers.js';
+import { ReadingQuery } from './read-models/reading/reading.query.js';
+
+/** Needs the billing module beside it: a request reserves credits over the command bus. */
+@Module({
+  providers: [
+    { provide: READING_EXECUTOR, useFactory: createReadingExecutor, inject: [EVENT_STORE] },
+    ReadingQuery,
+    RequestReadingHandler,
+    AbandonReadingHandler,
+    GetReadingSummaryHandler,
+    GetReadingResultHandler,
+  ],
+  exports: [READING_EXECUTOR, ReadingQuery],
+})
+export class ReadingsModule {}
