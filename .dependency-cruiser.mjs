@@ -1,0 +1,157 @@
+/**
+ * The borders between folders (docs/adr/0001). Type-only imports count: a border is about who knows whom.
+ * Each rule has a planted violation in test/architecture/planted, and a test that it is caught.
+ *
+ * The forbidden list reads: `from` may not import `to`. In `pathNot`, `$1` is what the group in `from.path` matched.
+ */
+const MODULE = '(workspaces|readings|publishing|billing|webhooks)';
+const SPEC = '[.]spec[.]ts$';
+const KERNEL_CORE = '^libs/event-sourcing/src/core/';
+const CONTRACTS = `^libs/${MODULE}/src/contracts/`;
+
+/** Packages are matched inside their path: the folder that holds node_modules differs from machine to machine. */
+const PACKAGE = 'node_modules/';
+const ZOD = `${PACKAGE}zod/`;
+/** Packages that are functions of their arguments: shapes, and the arithmetic of IP addresses. */
+const PURE_PACKAGES = `${PACKAGE}(zod|ipaddr[.]js)/`;
+/** Node's own modules that hold pure functions; the linter allows only those (hashes, checksums) by name. */
+const HASHING = '^(node:)?(crypto|zlib)$';
+/** Packages and Node's own modules, in contrast to our folders. */
+const OUTSIDE_CODE = [
+  'core',
+  'npm',
+  'npm-dev',
+  'npm-optional',
+  'npm-peer',
+  'npm-no-pkg',
+  'npm-unknown',
+  'unknown',
+];
+const DEV_PACKAGE = ['npm-dev', 'npm-no-pkg'];
+
+const rule = (name, comment, from, to) => ({ name, severity: 'error', comment, from, to });
+
+const modules = [
+  rule(
+    'module-border',
+    'A module knows of another module only what its contracts/ folder offers: events, commands, queries, errors.',
+    { path: `^libs/${MODULE}/` },
+    { path: `^libs/${MODULE}/`, pathNot: ['^libs/$1/', CONTRACTS] },
+  ),
+  rule(
+    'contracts-show-no-inside',
+    'contracts/ is what others import: it imports nothing of its module’s inside, or the inside would leak through it.',
+    { path: `^libs/${MODULE}/src/contracts/` },
+    { path: '^(apps|libs|test)/', pathNot: [CONTRACTS, KERNEL_CORE, '^libs/numerology/src/'] },
+  ),
+  rule(
+    'http-is-the-outermost-layer',
+    'Nothing inside a module knows that HTTP exists: the same use cases serve the worker and the operator’s CLI.',
+    { path: `^libs/${MODULE}/src/(domain|application|processes|read-models)/` },
+    { path: '^libs/[^/]+/src/http/' },
+  ),
+  rule(
+    'domain-knows-no-outer-layer',
+    'A domain folder sees itself, contracts, the kernel’s core and numerology: decisions do not depend on who asks or stores.',
+    { path: `^libs/${MODULE}/src/domain/`, pathNot: SPEC },
+    {
+      path: '^(apps|libs|test)/',
+      pathNot: ['^libs/$1/src/domain/', CONTRACTS, KERNEL_CORE, '^libs/numerology/src/'],
+    },
+  ),
+  rule(
+    'domain-does-no-io',
+    'A domain folder uses no framework, driver or I/O: only zod, ipaddr.js and the hashes of node:crypto and node:zlib are pure.',
+    { path: `^libs/${MODULE}/src/domain/`, pathNot: SPEC },
+    { dependencyTypes: OUTSIDE_CODE, pathNot: [PURE_PACKAGES, HASHING] },
+  ),
+  rule(
+    'class-validator-below-http-only',
+    'Validating decorators describe HTTP bodies. Elsewhere zod describes shapes (docs/adr/0003).',
+    { path: '^(apps|libs)/', pathNot: '^libs/[^/]+/src/http/' },
+    { path: `${PACKAGE}class-(validator|transformer)/` },
+  ),
+];
+
+const foundations = [
+  rule(
+    'kernel-core-is-plain-typescript',
+    'The kernel’s core runs without Nest, a database or I/O: only zod, and node:crypto and node:zlib for hashes.',
+    { path: KERNEL_CORE, pathNot: SPEC },
+    { pathNot: [KERNEL_CORE, ZOD, HASHING] },
+  ),
+  rule(
+    'kernel-knows-no-feature',
+    'The kernel is the same for every service: it knows no feature module, no platform, no program.',
+    { path: '^libs/event-sourcing/', pathNot: SPEC },
+    { path: '^(apps|libs|test)/', pathNot: '^libs/event-sourcing/' },
+  ),
+  rule(
+    'numerology-stands-alone',
+    'The calculation is arithmetic on a name and a date: it imports nothing outside itself, not even of Node.',
+    { path: '^libs/numerology/src/', pathNot: SPEC },
+    { pathNot: '^libs/numerology/src/' },
+  ),
+  rule(
+    'embedded-event-store-stands-alone',
+    'The embedded event store speaks EventStoreDB’s protocol and knows nothing of who uses it.',
+    { path: '^libs/embedded-event-store/' },
+    { path: '^(apps|libs|test)/', pathNot: '^libs/embedded-event-store/' },
+  ),
+  rule(
+    'platform-knows-no-feature',
+    'The platform serves the modules and knows none of them.',
+    { path: '^libs/platform/', pathNot: SPEC },
+    { path: '^(apps|libs|test)/', pathNot: '^libs/(platform|event-sourcing)/' },
+  ),
+];
+
+const programs = [
+  rule(
+    'libs-never-import-apps',
+    'Programs are put together from libraries, never the other way round.',
+    { path: '^libs/' },
+    { path: '^apps/' },
+  ),
+  rule(
+    'code-never-imports-tests',
+    'What ships holds no test code: not test/, no spec, not the libraries’ testing tools.',
+    { path: '^(apps|libs)/', pathNot: [SPEC, '^libs/[^/]+/(test|src/testing)/'] },
+    { path: ['^test/', '^libs/[^/]+/(test|src/testing)/', SPEC] },
+  ),
+  rule(
+    'code-ships-with-its-packages',
+    'What ships imports packages of "dependencies" only: the image is installed without development packages.',
+    { path: '^(apps|libs)/', pathNot: [SPEC, '^libs/[^/]+/test/'] },
+    { dependencyTypes: DEV_PACKAGE, dependencyTypesNot: ['type-only'], pathNot: `${PACKAGE}@types/` },
+  ),
+];
+
+const everywhere = [
+  rule(
+    'no-circular-import',
+    'Two files that need each other are one idea in two places, and may meet each other half-loaded.',
+    {},
+    { circular: true },
+  ),
+  rule(
+    'imports-resolve',
+    'An import that resolves to no file would slip past every border.',
+    {},
+    { couldNotResolve: true },
+  ),
+];
+
+export default {
+  forbidden: [...modules, ...foundations, ...programs, ...everywhere],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(dist|test/architecture/planted)/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'types', 'node', 'default'],
+    },
+  },
+};

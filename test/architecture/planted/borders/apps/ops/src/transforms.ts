@@ -1,0 +1,2 @@
+// caught by: class-validator-below-http-only
+export { plainToInstance } from 'class-transformer';

@@ -1,0 +1,2 @@
+// caught by: code-never-imports-tests
+export { support } from '../../../test/support.js';

@@ -1,0 +1,2 @@
+// caught by: module-border
+export { reading } from '../../../readings/src/domain/reading.js';

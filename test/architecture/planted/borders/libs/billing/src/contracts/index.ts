@@ -1,0 +1,2 @@
+// caught by: contracts-show-no-inside
+export { CLOCK } from '@app/platform/tokens.js';

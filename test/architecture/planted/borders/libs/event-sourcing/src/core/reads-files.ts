@@ -1,0 +1,2 @@
+// caught by: kernel-core-is-plain-typescript
+export { readFileSync } from 'node:fs';

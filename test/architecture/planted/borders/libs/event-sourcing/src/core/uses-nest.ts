@@ -1,0 +1,2 @@
+// caught by: kernel-core-is-plain-typescript
+export { Injectable } from '@nestjs/common';

@@ -1,0 +1,2 @@
+// caught by: kernel-knows-no-feature
+export { CLOCK } from '@app/platform/tokens.js';

@@ -1,0 +1,3 @@
+export interface EventStore {
+  readonly name: string;
+}

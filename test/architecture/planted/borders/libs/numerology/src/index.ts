@@ -1,0 +1,1 @@
+export const reduce = (value: number): number => value % 9;

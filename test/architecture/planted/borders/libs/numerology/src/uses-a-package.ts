@@ -1,0 +1,2 @@
+// caught by: numerology-stands-alone
+export { z } from 'zod';

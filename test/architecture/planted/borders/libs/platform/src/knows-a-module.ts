@@ -1,0 +1,2 @@
+// caught by: platform-knows-no-feature
+export { readingRequested } from '@app/readings/contracts/events.js';

@@ -1,0 +1,4 @@
+// caught by: no-circular-import
+import { right } from './circle-right.js';
+
+export const left = (): unknown => right;

@@ -1,0 +1,3 @@
+import { left } from './circle-left.js';
+
+export const right = (): unknown => left;

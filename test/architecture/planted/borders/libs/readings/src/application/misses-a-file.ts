@@ -1,0 +1,2 @@
+// caught by: imports-resolve
+export { nothing } from '@app/readings/domain/nothing.js';

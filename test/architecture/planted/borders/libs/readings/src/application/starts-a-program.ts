@@ -1,0 +1,2 @@
+// caught by: libs-never-import-apps
+export { start } from '../../../../apps/api/src/main.js';

@@ -1,0 +1,2 @@
+// caught by: code-ships-with-its-packages
+export { assert } from 'fast-check';

@@ -1,0 +1,2 @@
+// caught by: code-never-imports-tests
+export { given } from '@app/event-sourcing/testing/given.js';

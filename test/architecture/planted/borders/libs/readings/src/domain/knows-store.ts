@@ -1,0 +1,2 @@
+// caught by: domain-knows-no-outer-layer
+export type { EventStore } from '@app/event-sourcing/store/event-store.js';

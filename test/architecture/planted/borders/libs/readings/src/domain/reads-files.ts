@@ -1,0 +1,2 @@
+// caught by: domain-does-no-io
+export { readFileSync } from 'node:fs';

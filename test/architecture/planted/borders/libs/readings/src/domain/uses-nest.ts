@@ -1,0 +1,2 @@
+// caught by: domain-does-no-io
+export { Injectable } from '@nestjs/common';

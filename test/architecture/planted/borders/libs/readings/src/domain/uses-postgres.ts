@@ -1,0 +1,4 @@
+// caught by: domain-does-no-io
+import type { Pool } from 'pg';
+
+export type Database = Pool;

@@ -1,0 +1,2 @@
+// caught by: domain-does-no-io
+export { setTimeout } from 'node:timers/promises';

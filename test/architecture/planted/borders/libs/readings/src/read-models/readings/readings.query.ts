@@ -1,0 +1,2 @@
+// caught by: http-is-the-outermost-layer
+export { ReadingDto } from '../../http/reading.dto.js';

@@ -1,0 +1,3 @@
+import { readingRequested } from '@app/readings/contracts/events.js';
+
+export const followed = readingRequested;

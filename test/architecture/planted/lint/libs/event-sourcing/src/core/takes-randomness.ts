@@ -1,0 +1,2 @@
+// caught by: no-restricted-properties: random
+export const id = Math.random();

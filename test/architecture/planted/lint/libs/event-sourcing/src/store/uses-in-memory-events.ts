@@ -1,0 +1,2 @@
+// caught by: no-restricted-imports: EventBus
+export { EventBus } from '@nestjs/cqrs';

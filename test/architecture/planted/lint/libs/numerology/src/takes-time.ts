@@ -1,0 +1,2 @@
+// caught by: no-restricted-syntax: time
+export const today = new Date();

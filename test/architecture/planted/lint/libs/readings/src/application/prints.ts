@@ -1,0 +1,2 @@
+// caught by: no-console: console
+console.log('a library has a logger');

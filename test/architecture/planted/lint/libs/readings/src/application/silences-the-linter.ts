@@ -1,0 +1,4 @@
+// caught by: noInlineConfig
+// caught by: no-console: console
+// eslint-disable-next-line no-console
+console.log('a rule that must be switched off in one place is wrong, or the place is');

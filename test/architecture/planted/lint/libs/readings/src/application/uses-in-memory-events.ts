@@ -1,0 +1,13 @@
+// caught by: no-restricted-imports: EventBus
+// caught by: no-restricted-imports: EventPublisher
+// caught by: no-restricted-imports: EventsHandler
+// caught by: no-restricted-imports: AggregateRoot
+// caught by: no-restricted-imports: Saga
+// caught by: no-restricted-imports: ofType
+export { CommandBus, QueryBus } from '@nestjs/cqrs';
+export { EventBus } from '@nestjs/cqrs';
+export { EventPublisher } from '@nestjs/cqrs';
+export { EventsHandler } from '@nestjs/cqrs';
+export { AggregateRoot } from '@nestjs/cqrs';
+export { Saga } from '@nestjs/cqrs';
+export { ofType } from '@nestjs/cqrs';

@@ -1,0 +1,2 @@
+// caught by: no-restricted-properties: configuration
+export const home = process.env['HOME'];

@@ -1,0 +1,2 @@
+// caught by: no-restricted-imports: AggregateRoot
+export { AggregateRoot } from '@nestjs/cqrs';

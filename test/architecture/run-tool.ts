@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectPath } from '@app/platform/project-path.js';
+
+export const PLANTED_BORDERS = projectPath('test', 'architecture', 'planted', 'borders');
+export const PLANTED_LINT = projectPath('test', 'architecture', 'planted', 'lint');
+
+/**
+ * Runs a tool of node_modules as continuous integration does, and parses the JSON it prints. A tool that found
+ * something exits with an error, which is no fault here. @throws SyntaxError when it printed anything but JSON
+ */
+export const runTool = <Report>(script: string, args: readonly string[], cwd: string): Promise<Report> =>
+  new Promise((resolve, reject) => {
+    const command = [projectPath('node_modules', script), ...args];
+    // The test runner's own options are not for the tool.
+    const env = { ...process.env, NODE_OPTIONS: '' };
+    execFile(process.execPath, command, { cwd, env, maxBuffer: 256 * 1024 * 1024 }, (_, stdout, stderr) => {
+      try {
+        resolve(JSON.parse(stdout) as Report);
+      } catch {
+        reject(
+          new SyntaxError(`${script} printed no JSON: ${stdout.slice(0, 1_000)}${stderr.slice(0, 1_000)}`),
+        );
+      }
+    });
+  });
+
+/** TypeScript files below a folder, as paths relative to it, sorted. */
+export const typeScriptFiles = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !path.includes('node_modules'))
+    .sort();
+
+/**
+ * What each planted file says of itself: its leading lines `// caught by: …`, in the order of the violations.
+ * A file without one is planted to be let through.
+ */
+export const plantedExpectations = (folder: string): Readonly<Record<string, readonly string[]>> =>
+  Object.fromEntries(
+    typeScriptFiles(folder).map((path) => {
+      const text = readFileSync(join(folder, path), 'utf8');
+      return [path, [...text.matchAll(/^\/\/ caught by: (.+)$/gm)].map((match) => match[1]!)];
+    }),
+  );

@@ -1,0 +1,66 @@
+/**
+ * Completes package-lock.json where a registry lacks the optional packages of other platforms (a mirror that is a few
+ * releases behind). `npm install` leaves such packages out of the lock, and `npm ci` then refuses the lock it wrote:
+ * "Missing: … from lock file". Run it after every `npm install` that changed the lock; a complete lock is left as it is.
+ *
+ * An entry it adds has no integrity hash, because the file was never seen; npm adds the hash once a registry has it.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+
+const OPERATING_SYSTEMS = ['android', 'darwin', 'freebsd', 'linux', 'openharmony', 'win32'];
+/** How the last parts of a package's name spell the processor, and what Node calls it. */
+const PROCESSORS = { 'arm-eabi': 'arm', 'arm-gnueabihf': 'arm', 'arm-musleabihf': 'arm', wasm32: 'wasm32' };
+for (const name of ['arm64', 'arm', 'ia32', 'loong64', 'ppc64', 'riscv64', 's390x', 'x64'])
+  PROCESSORS[name] = name;
+
+const file = new URL('../package-lock.json', import.meta.url);
+const lock = JSON.parse(readFileSync(file, 'utf8'));
+const { packages } = lock;
+
+/** Is `name` found from `from`, by Node's walk up the node_modules folders? */
+const isLocked = (from, name) => {
+  for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('node_modules/') - 1))) {
+    if (packages[`${folder === '' ? '' : `${folder}/`}node_modules/${name}`]) return true;
+    if (folder === '') return false;
+  }
+};
+
+/** The platform that `…-<os>-<cpu>[-<abi>]` names. @throws Error for a name of another form */
+const platformOf = (name) => {
+  const parts = name.split('/').at(-1).split('-');
+  const at = parts.findIndex((part) => OPERATING_SYSTEMS.includes(part));
+  const [processor, abi] = parts.slice(at + 1);
+  const cpu = PROCESSORS[`${processor}-${abi}`] ?? PROCESSORS[processor];
+  if (at < 0 || !cpu)
+    throw new Error(`Which platform is ${name} for? Add its entry to package-lock.json by hand.`);
+  const libc = abi?.startsWith('gnu') ? ['glibc'] : abi?.startsWith('musl') ? ['musl'] : undefined;
+  return { cpu: [cpu], ...(libc && { libc }), os: [parts[at]] };
+};
+
+const added = {};
+for (const [path, entry] of Object.entries(packages)) {
+  for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
+    if (isLocked(path, name)) continue;
+    if (!/^\d+\.\d+\.\d+/.test(version))
+      throw new Error(`${name}@${version} is not locked and not one version.`);
+    const { cpu, libc, os } = platformOf(name);
+    added[`node_modules/${name}`] = {
+      version,
+      cpu,
+      ...(entry.dev && { dev: true }),
+      ...(libc && { libc }),
+      license: entry.license,
+      optional: true,
+      os,
+      ...(entry.engines && { engines: entry.engines }),
+    };
+  }
+}
+
+if (Object.keys(added).length > 0) {
+  const byPath = ([a], [b]) => a.localeCompare(b, 'en');
+  lock.packages = Object.fromEntries(Object.entries({ ...packages, ...added }).sort(byPath));
+  writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
+}
+console.log(`${Object.keys(added).length} optional packages added to package-lock.json`);
+for (const path of Object.keys(added)) console.log(`  ${path.slice('node_modules/'.length)}`);
