@@ -25,7 +25,7 @@ describe('the letter Y', () => {
   it('is judged inside its own segment', () => {
     expect(rolesOfY('Marie-Yvonne')).toEqual(['vowel']);
     expect(rolesOfY('Roy-Yates')).toEqual(['consonant', 'consonant']);
-    expect(rolesOfY('O’Yn')).toEqual(['vowel']);
+    for (const mark of "-.·'’ʼʻ´`‘‐‑‒–") expect(rolesOfY(`O${mark}Yn`)).toEqual(['vowel']);
   });
 });
 

@@ -130,6 +130,14 @@ describe('the threshold', () => {
   ])('at %i is %s', (age, thread) => expect(at(age)).toBe(thread));
 });
 
+describe('two thresholds equally near', () => {
+  it('give way to the one still to come', () => {
+    const pinnacles = stages([1, 2], [30], 1990, 0);
+    const periods = stages([1, 2], [32], 1990, 0);
+    expect(threads(source({}, { age: 31, pinnacles, periods }))).toContain('threshold:period-2:32');
+  });
+});
+
 describe('the rare trait', () => {
   it.each([
     ['rare:33', source({ maturity: 33 })],
