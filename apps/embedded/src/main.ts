@@ -37,6 +37,7 @@ const run = async (): Promise<void> => {
     },
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
+  if (process.env['EXIT_WITH_PARENT'] === '1') process.stdin.on('end', () => void stop(0)).resume();
   for (const name of OWN_SETTINGS) {
     if (process.env[name]) say(`${name} is ignored: the embedded stack brings its own.`);
   }
@@ -48,9 +49,12 @@ const run = async (): Promise<void> => {
     say(banner(running, ((performance.now() - begin) / 1000).toFixed(1)));
     if (workspace) say(firstSteps(running, workspace));
   } catch (error) {
+    // A signal during the start makes it fail, too.
     if (stopping) return;
+    stopping = true;
     complain(error);
-    await stop(1);
+    await stack.stop();
+    process.exit(1);
   }
 };
 

@@ -78,7 +78,7 @@ export class Stack {
     say('Starting the database and the event store…');
     const connections = await this.startStores(folder, secrets, record);
     say('Starting the API and the worker…');
-    const settings = childEnvironment(environment, secrets, connections);
+    const settings = { ...childEnvironment(environment, secrets, connections), DATA_DIR: folder.path };
     const port = await this.startApps(folder, record, settings);
 
     this.running = { baseUrl: `http://${reachable(config.HOST)}:${port}`, folder, environment: settings };

@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { verifySignature } from './verify-signature.js';
+
+/** The body of a webhook, as far as a receiver needs it. */
+export interface WebhookEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly readingId: string;
+  readonly sequence: number;
+}
+
+export interface ReceivedWebhook {
+  /** Path and query it was sent to. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawBody: Buffer;
+  readonly event: WebhookEvent;
+  readonly receivedAt: Date;
+  /** Whether its signature was right under the receiver's secret when it came in. */
+  readonly verified: boolean;
+}
+
+/** What a receiver answers; by default 204. */
+export type Answer = (webhook: ReceivedWebhook) => { status: number; headers?: Record<string, string> };
+
+/** A webhook receiver on this machine: keeps what it gets, in order, and verifies every signature. */
+export class Receiver {
+  readonly received: ReceivedWebhook[] = [];
+  /** The endpoint's `signingSecret`, known once the endpoint is created. */
+  secret = '';
+  answer: Answer = () => ({ status: 204 });
+  private readonly waiting = new Set<() => void>();
+
+  private constructor(
+    private readonly server: Server,
+    readonly url: string,
+  ) {}
+
+  static async start(): Promise<Receiver> {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const receiver = new Receiver(server, `http://127.0.0.1:${port}/webhooks`);
+    server.on('request', (request, response) => {
+      receiver.take(request).then(
+        ({ status, headers }) => response.writeHead(status, headers).end(),
+        () => response.writeHead(400).end(),
+      );
+    });
+    return receiver;
+  }
+
+  /**
+   * Waits until a webhook that fits has come in (perhaps earlier).
+   * @throws Error naming what was waited for, after `withinMs`
+   */
+  async waitFor(
+    fits: (webhook: ReceivedWebhook) => boolean,
+    withinMs: number,
+    what = 'a webhook',
+  ): Promise<ReceivedWebhook> {
+    const deadline = Date.now() + withinMs;
+    for (;;) {
+      const found = this.received.find(fits);
+      if (found) return found;
+      const remaining = deadline - Date.now();
+      if (remaining <= 0) throw new Error(`${what} did not arrive within ${withinMs / 1000} s`);
+      await this.nextArrival(remaining);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private nextArrival(withinMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer);
+        this.waiting.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, withinMs);
+      this.waiting.add(wake);
+    });
+  }
+
+  private async take(request: IncomingMessage): Promise<ReturnType<Answer>> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const rawBody = Buffer.concat(chunks);
+    const webhook: ReceivedWebhook = {
+      path: request.url ?? '/',
+      headers: request.headers,
+      rawBody,
+      event: JSON.parse(rawBody.toString('utf8')) as WebhookEvent,
+      receivedAt: new Date(),
+      verified: verifySignature(
+        this.secret,
+        request.headers['x-service-signature']?.toString(),
+        rawBody,
+        Date.now(),
+      ),
+    };
+    this.received.push(webhook);
+    for (const wake of this.waiting) wake();
+    return this.answer(webhook);
+  }
+}

@@ -1,0 +1,10 @@
+export { removeDataFolder, temporaryDataDir } from './data-dir.js';
+export { startPostgres, type StartedPostgres } from './start-postgres.js';
+export {
+  RECEIVER_SETTINGS,
+  startReceiver,
+  verifySignature,
+  type Receiver,
+  type ReceivedWebhook,
+} from './start-receiver.js';
+export { startStack, type StackStart, type StartedStack } from './start-stack.js';

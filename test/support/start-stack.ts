@@ -1,0 +1,104 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { projectPath } from '@app/platform/project-path.js';
+import { runOps } from '../../apps/embedded/src/ops.js';
+import { readJson } from '../../apps/embedded/src/private-file.js';
+import { identify, isRunning } from '../../apps/embedded/src/process-identity.js';
+import { removeDataFolder, temporaryDataDir } from './data-dir.js';
+
+const READY_WITHIN_MS = 60_000;
+const POLL_MS = 25;
+
+type ChildName = 'postgres' | 'event-store' | 'api' | 'worker';
+
+export interface StartedStack {
+  readonly baseUrl: string;
+  readonly databaseUrl: string;
+  readonly eventStoreUrl: string;
+  readonly dataDir: string;
+  /** The process ids at this moment: a child that was killed comes back with another. */
+  pids(): Readonly<Record<ChildName | 'main', number>>;
+  /** Runs `ops <args> --json` on this stack. @throws Error with the command's message */
+  ops(args: readonly string[]): Promise<unknown>;
+  /** SIGTERM, as an operator would; deletes a temporary data folder. @returns the exit code */
+  stop(): Promise<number | null>;
+  /** SIGKILL to every process at once, as a power cut; the data stays, for `startStack({ dataDir })`. */
+  killAll(): Promise<void>;
+  /** What the stack has printed so far, both streams. */
+  output(): string;
+}
+
+export interface StackStart {
+  /** Settings of the service that differ from their defaults. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Kept at the end; without it a temporary folder is made, and deleted by `stop`. */
+  readonly dataDir?: string;
+}
+
+/** Starts the compiled embedded stack on free ports, as `npm start` does, without a demo workspace. */
+export const startStack = async ({ env = {}, dataDir }: StackStart = {}): Promise<StartedStack> => {
+  const folder = dataDir ?? temporaryDataDir();
+  const main = spawn(process.execPath, [projectPath('dist/apps/embedded/src/main.js')], {
+    env: {
+      ...process.env,
+      PORT: '0',
+      EMBEDDED_SKIP_DEMO_WORKSPACE: '1',
+      EXIT_WITH_PARENT: '1',
+      DATA_DIR: folder,
+      ...env,
+    },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let printed = '';
+  for (const stream of [main.stdout, main.stderr])
+    stream.on('data', (text: Buffer) => (printed += text.toString()));
+  const exited = new Promise<number | null>((resolve) => main.once('exit', resolve));
+
+  const runtime = await becomesReady(main, folder, () => printed);
+  const pids = () => (readRuntime(folder) ?? runtime).pids;
+  return {
+    baseUrl: runtime.baseUrl,
+    databaseUrl: runtime.DATABASE_URL,
+    eventStoreUrl: runtime.EVENTSTORE_URL,
+    dataDir: folder,
+    pids,
+    ops: (args) => runOps({ ...process.env, DATA_DIR: folder }, args),
+    output: () => printed,
+    stop: async () => {
+      main.kill('SIGTERM');
+      const code = await exited;
+      if (dataDir === undefined) removeDataFolder(folder);
+      return code;
+    },
+    killAll: async () => {
+      const { main: mainPid, ...children } = pids();
+      // The parent first, lest it starts a child again in between.
+      const doomed = [mainPid, ...Object.values(children)].flatMap((pid) => identify(pid) ?? []);
+      for (const { pid } of doomed) process.kill(pid, 'SIGKILL');
+      while (doomed.some(isRunning)) await sleep(POLL_MS);
+    },
+  };
+};
+
+interface Runtime {
+  readonly baseUrl: string;
+  readonly DATABASE_URL: string;
+  readonly EVENTSTORE_URL: string;
+  readonly pids: Readonly<Record<ChildName | 'main', number>>;
+}
+
+const readRuntime = (folder: string): Runtime | undefined =>
+  readJson(join(folder, 'runtime.json')) as Runtime | undefined;
+
+const becomesReady = async (main: ChildProcess, folder: string, printed: () => string): Promise<Runtime> => {
+  const deadline = Date.now() + READY_WITHIN_MS;
+  while (main.exitCode === null && main.signalCode === null && Date.now() < deadline) {
+    const runtime = readRuntime(folder);
+    // A stack that was killed leaves its file behind.
+    if (runtime && runtime.pids.main === main.pid) return runtime;
+    await sleep(POLL_MS);
+  }
+  main.kill('SIGTERM');
+  throw new Error(`The stack did not start:\n${printed()}`);
+};
