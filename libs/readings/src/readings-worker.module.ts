@@ -3,16 +3,17 @@ import type { Pool } from 'pg';
 import { processConsumer } from '@app/event-sourcing/processes/process.js';
 import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
 import type { Config } from '@app/platform/config/settings.js';
+import { readReadingJob } from '@app/platform/jobs/reading-job.js';
+import { rescueOverdue } from '@app/platform/jobs/rescue.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { GenerateReadingJob } from './application/generate-reading/generate-reading.job.js';
 import { THEME_CALCULATOR, calculateResult } from './application/generate-reading/theme-calculator.js';
-import { readReadingJob } from './application/reading-job.js';
 import { ReadingTimers } from './application/reading-timers.js';
 import { DELAY_READING, GENERATE_READING, TIME_OUT_READING, generationProcess } from './processes/generation.process.js';
-import { rescueLoop } from './processes/rescue.loop.js';
 import { readingProjection } from './read-models/reading/reading.projection.js';
+import { OVERDUE_READINGS } from './read-models/reading/overdue.js';
 import { ReadingsModule } from './readings.module.js';
 
 @Module({
@@ -36,6 +37,6 @@ export class ReadingsWorkerModule implements OnModuleInit {
     this.work.addJob({ task: GENERATE_READING, handle: (payload) => this.generate.run(readReadingJob(payload)) });
     this.work.addJob({ task: DELAY_READING, handle: (payload) => this.timers.delay(readReadingJob(payload)) });
     this.work.addJob({ task: TIME_OUT_READING, handle: (payload) => this.timers.timeOut(readReadingJob(payload)) });
-    this.work.addLoop(rescueLoop(this.pool));
+    this.work.addLoop(rescueOverdue(this.pool, { task: GENERATE_READING, overdue: OVERDUE_READINGS }));
   }
 }

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
+import { systemContext, type ReadingJob } from '@app/platform/jobs/reading-job.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../reading.executor.js';
-import { systemContext, type ReadingJob } from './reading-job.js';
 
 /** What the durable timers of a reading do when they go off; a reading that has ended is left alone. */
 @Injectable()
@@ -13,14 +13,14 @@ export class ReadingTimers {
   ) {}
 
   async delay(job: ReadingJob): Promise<void> {
-    await this.executor.execute(job.readingId, { type: 'DelayReading' }, systemContext(job, 'delay', 'timer', this.clock.now()));
+    await this.executor.execute(job.readingId, { type: 'DelayReading' }, systemContext(job, 'delay', 'readings.timer', this.clock.now()));
   }
 
   async timeOut(job: ReadingJob): Promise<void> {
     await this.executor.execute(
       job.readingId,
       { type: 'TimeOutReading' },
-      systemContext(job, 'time-out', 'timer', this.clock.now()),
+      systemContext(job, 'time-out', 'readings.timer', this.clock.now()),
     );
   }
 }

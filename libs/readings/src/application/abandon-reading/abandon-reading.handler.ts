@@ -1,10 +1,10 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
+import { systemContext } from '@app/platform/jobs/reading-job.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { AbandonReading } from '../../contracts/commands.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
-import { systemContext } from '../reading-job.js';
 
 @CommandHandler(AbandonReading)
 export class AbandonReadingHandler implements ICommandHandler<AbandonReading> {
@@ -18,7 +18,7 @@ export class AbandonReadingHandler implements ICommandHandler<AbandonReading> {
     const outcome = await this.executor.execute(
       readingId,
       { type: 'AbandonReading', workspaceId, reservationId, reason },
-      systemContext(cause, `abandon:${reservationId}`, 'fence', this.clock.now()),
+      systemContext(cause, `abandon:${reservationId}`, 'readings.fence', this.clock.now()),
     );
     return { outcome: outcome.kind === 'rejected' ? 'claimed' : 'abandoned' } as const;
   }

@@ -6,13 +6,13 @@ import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
 import type { Config } from '@app/platform/config/settings.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { SealBroken } from '@app/platform/crypto/sealing.js';
+import { systemContext, type ReadingJob } from '@app/platform/jobs/reading-job.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import type { FailureCode } from '../../contracts/events.js';
 import type { ReadingInput } from '../../domain/reading/reading-view.js';
 import type { Requested } from '../../domain/reading/reading.state.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
-import { systemContext, type ReadingJob } from '../reading-job.js';
 import { InputUnprocessable, THEME_CALCULATOR, type ThemeCalculator } from './theme-calculator.js';
 
 /**
@@ -42,7 +42,7 @@ export class GenerateReadingJob {
         now: instant(now),
         leaseUntil: instant(now + this.config.READING_LEASE_MS),
       },
-      systemContext(job, `start:${randomUUID()}`, 'generation', now),
+      systemContext(job, `start:${randomUUID()}`, 'readings.generation', now),
     );
     if (started.kind !== 'accepted' || started.state.status === 'none') return;
     const attempt = started.state.attempts;
@@ -71,7 +71,7 @@ export class GenerateReadingJob {
     await this.executor.execute(
       job.readingId,
       { type: 'CompleteReading', attempt, sealedResult: sealed.toString('base64'), resultSha256: sha256 },
-      systemContext(job, `complete:${attempt}`, 'generation', this.clock.now()),
+      systemContext(job, `complete:${attempt}`, 'readings.generation', this.clock.now()),
     );
   }
 
@@ -86,7 +86,7 @@ export class GenerateReadingJob {
         attemptsAllowed: this.config.READING_ATTEMPTS,
         retryAt: instant(now + this.config.READING_RETRY_MS * 2 ** (attempt - 1)),
       },
-      systemContext(job, `fail:${attempt}`, 'generation', now),
+      systemContext(job, `fail:${attempt}`, 'readings.generation', now),
     );
   }
 }

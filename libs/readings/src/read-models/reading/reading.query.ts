@@ -17,6 +17,12 @@ export interface StoredReading {
   readonly sealedInput: string;
 }
 
+interface SealedResult {
+  readonly workspaceId: string;
+  readonly sealedResult: string;
+  readonly sha256: string;
+}
+
 interface Row {
   reading_id: string;
   workspace_id: string;
@@ -64,18 +70,36 @@ export class ReadingQuery {
     return key && (JSON.parse(key.open('input', Buffer.from(sealedInput, 'base64')).toString('utf8')) as ReadingInput);
   }
 
-  /** The bytes of `/result`; `null` until completed and projected, or once erased. */
+  /** The bytes of `/result`; `null` until completed, or once erased. */
   async result(readingId: string): Promise<{ bytes: Buffer; sha256: string; workspaceId: string } | null> {
-    const { rows } = await this.pool.query<{ workspace_id: string; sealed_result: string; sha256: string }>({
+    if (!UUID.test(readingId)) return null;
+    const stored = (await this.resultRow(readingId)) ?? (await this.resultEvent(readingId));
+    const key = stored && (await this.keys.find(readingId));
+    if (!stored || !key) return null;
+    const { workspaceId, sealedResult, sha256 } = stored;
+    return { bytes: key.open('result', Buffer.from(sealedResult, 'base64')), sha256, workspaceId };
+  }
+
+  private async resultRow(readingId: string): Promise<SealedResult | null> {
+    const { rows } = await this.pool.query<SealedResult>({
       name: 'reading-result',
-      text: 'select workspace_id, sealed_result, sha256 from readings.result where reading_id = $1',
+      text: `select workspace_id as "workspaceId", sealed_result as "sealedResult", sha256
+             from readings.result where reading_id = $1`,
       values: [readingId],
     });
-    const row = rows[0];
-    const key = row && (await this.keys.find(readingId));
-    if (!row || !key) return null;
-    const bytes = key.open('result', Buffer.from(row.sealed_result, 'base64'));
-    return { bytes, sha256: row.sha256, workspaceId: row.workspace_id };
+    return rows[0] ?? null;
+  }
+
+  /** The moment before the row is there, the stream's last event has it. */
+  private async resultEvent(readingId: string): Promise<SealedResult | null> {
+    const newestFirst = this.store.read(streamName(readingEvents.category, readingId), { direction: 'backwards' });
+    for await (const stored of newestFirst) {
+      const event = decode(readingEvents, stored);
+      if (event.type !== 'ReadingCompleted') continue;
+      const { workspaceId, sealedResult, resultSha256 } = event.data;
+      return { workspaceId, sealedResult, sha256: resultSha256 };
+    }
+    return null;
   }
 
   private async fold(readingId: string): Promise<StoredReading | null> {

@@ -1,6 +1,6 @@
 import { instant } from '@app/event-sourcing/core/clock.js';
 import type { CommandContext } from '@app/event-sourcing/handling/command-executor.js';
-import type { JobPayload } from '@app/platform/jobs/job-runner.js';
+import type { JobPayload } from './job-runner.js';
 
 /** What a job about a reading carries: ids only. */
 export interface ReadingJob {
@@ -18,14 +18,18 @@ export const readReadingJob = (payload: JobPayload): ReadingJob => ({
   causationId: String(payload['causationId']),
 });
 
-/** The context of a command that the service gives itself. */
+/**
+ * The context of a command that the service gives itself.
+ * @param process `<module>.<process>`, recorded as the actor
+ * @param now milliseconds since the epoch
+ */
 export const systemContext = (job: ReadingJob, intent: string, process: string, now: number): CommandContext => ({
   intent,
   metadata: {
     correlationId: job.correlationId,
     causationId: job.causationId,
     workspaceId: job.workspaceId,
-    actor: `system:readings.${process}`,
+    actor: `system:${process}`,
     occurredAt: instant(now),
   },
 });

@@ -1,0 +1,79 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import type { Logger } from 'pino';
+import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { uuid5 } from '@app/event-sourcing/core/event-id.js';
+import type { CommandContext } from '@app/event-sourcing/handling/command-executor.js';
+import type { ReadingResult } from '@app/numerology/index.js';
+import { systemContext, type ReadingJob } from '@app/platform/jobs/reading-job.js';
+import { LOGGER } from '@app/platform/telemetry/logger.js';
+import { CLOCK } from '@app/platform/tokens.js';
+import { GetReadingResult } from '@app/readings/contracts/index.js';
+import { ArtifactStore } from '../../artifacts/artifact.store.js';
+import { composeDocument } from '../../document/compose.js';
+import { renderMarkdown } from '../../markdown/render.js';
+import type { PdfRenderer } from '../../pdf/renderer.js';
+import { PUBLICATION_EXECUTOR, type PublicationExecutor } from '../../publication.executor.js';
+
+export const PDF_RENDERER = Symbol('PdfRenderer');
+
+/** The version every reading is published as first; a later one would be published beside it. */
+const VERSION = 1;
+
+/**
+ * Publishes a completed reading: one document tree, three formats, stored before the publication is recorded, so that
+ * whoever sees `DocumentPublished` can fetch every format. Repeating it after a crash renders the same bytes.
+ */
+@Injectable()
+export class PublishDocumentJob {
+  constructor(
+    @Inject(PUBLICATION_EXECUTOR) private readonly executor: PublicationExecutor,
+    @Inject(PDF_RENDERER) private readonly pdf: PdfRenderer,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly log: Logger,
+    private readonly queries: QueryBus,
+    private readonly artifacts: ArtifactStore,
+  ) {}
+
+  async run(job: ReadingJob): Promise<void> {
+    const result = await this.queries.execute(new GetReadingResult(job.readingId));
+    // Completed a moment ago and not projected yet: the job comes back.
+    if (!result) throw new Error('The result of this reading cannot be read yet');
+    const requested = await this.executor.execute(
+      job.readingId,
+      {
+        type: 'RequestPublication',
+        publication: {
+          workspaceId: result.workspaceId,
+          version: VERSION,
+          artifactId: `art_${uuid5(job.readingId, 'artifact', String(VERSION))}`,
+          publishedAt: instant(this.clock.now()),
+        },
+      },
+      this.context(job, `publish:${VERSION}`),
+    );
+    const pending = requested.state.pending.get(VERSION);
+    if (!pending) return;
+    const rendered = await this.render(JSON.parse(result.bytes.toString('utf8')) as ReadingResult, pending.publishedAt);
+    const formats = await this.artifacts.put({ readingId: job.readingId, ...pending }, rendered);
+    await this.executor.execute(
+      job.readingId,
+      { type: 'RecordPublished', version: VERSION, formats },
+      this.context(job, `published:${VERSION}`),
+    );
+    this.log.debug({ readingId: job.readingId, version: VERSION }, 'published');
+  }
+
+  private async render(result: ReadingResult, publishedAt: string) {
+    const document = composeDocument(result, { publishedAt });
+    return {
+      document_v1: Buffer.from(JSON.stringify(document)),
+      markdown: Buffer.from(renderMarkdown(document)),
+      pdf: await this.pdf.render(document),
+    };
+  }
+
+  private context(job: ReadingJob, intent: string): CommandContext {
+    return systemContext(job, intent, 'publishing.publication', this.clock.now());
+  }
+}

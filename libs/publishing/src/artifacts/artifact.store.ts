@@ -1,0 +1,75 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { createHash } from 'node:crypto';
+import type { Pool } from 'pg';
+import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import type { DocumentFormat, PublicationEvent } from '../contracts/events.js';
+
+export type FormatSummary = Extract<PublicationEvent, { type: 'DocumentPublished' }>['data']['formats'][number];
+
+export interface Artifact {
+  readonly mediaType: string;
+  readonly sha256: string;
+  readonly bytes: Buffer;
+}
+
+export const MEDIA_TYPES: Readonly<Record<DocumentFormat, string>> = {
+  document_v1: 'application/json',
+  markdown: 'text/markdown; charset=utf-8',
+  pdf: 'application/pdf',
+};
+
+/** Published bytes, sealed with the reading's key. */
+@Injectable()
+export class ArtifactStore {
+  constructor(
+    @Inject(POSTGRES) private readonly pool: Pool,
+    private readonly keys: SubjectKeys,
+  ) {}
+
+  /** Stores the formats of one version unless they are there, and tells what is stored. @throws when the key is gone */
+  async put(
+    { readingId, version, artifactId }: { readingId: string; version: number; artifactId: string },
+    rendered: Readonly<Record<DocumentFormat, Uint8Array>>,
+  ): Promise<FormatSummary[]> {
+    const key = await this.keys.find(readingId);
+    if (!key) throw new Error('The key of this reading was destroyed');
+    for (const [format, bytes] of Object.entries(rendered) as [DocumentFormat, Uint8Array][]) {
+      await this.pool.query(
+        `insert into publishing.artifact (artifact_id, format, reading_id, version, media_type, sha256, bytes, sealed)
+         values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`,
+        [
+          artifactId,
+          format,
+          readingId,
+          version,
+          MEDIA_TYPES[format],
+          createHash('sha256').update(bytes).digest('hex'),
+          bytes.length,
+          key.seal(context(format, version), bytes),
+        ],
+      );
+    }
+    const { rows } = await this.pool.query<FormatSummary>(
+      `select format, media_type as "mediaType", sha256, bytes from publishing.artifact
+       where reading_id = $1 and version = $2 order by format`,
+      [readingId, version],
+    );
+    return rows;
+  }
+
+  /** `null` when it is not stored, or its key was destroyed. */
+  async get(readingId: string, version: number, format: DocumentFormat): Promise<Artifact | null> {
+    const { rows } = await this.pool.query<{ media_type: string; sha256: string; sealed: Buffer }>({
+      name: 'artifact',
+      text: 'select media_type, sha256, sealed from publishing.artifact where reading_id = $1 and version = $2 and format = $3',
+      values: [readingId, version, format],
+    });
+    const row = rows[0];
+    const key = row && (await this.keys.find(readingId));
+    if (!row || !key) return null;
+    return { mediaType: row.media_type, sha256: row.sha256, bytes: key.open(context(format, version), row.sealed) };
+  }
+}
+
+const context = (format: DocumentFormat, version: number): string => `artifact|${format}|${version}`;

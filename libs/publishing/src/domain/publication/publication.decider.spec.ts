@@ -1,0 +1,36 @@
+import { describe, it } from '@jest/globals';
+import { given } from '@app/event-sourcing/testing/decider-spec.js';
+import type { PublicationEvent } from '../../contracts/events.js';
+import { publicationDecider, type PublicationCommand } from './publication.decider.js';
+
+const publication = {
+  workspaceId: 'ws_1',
+  version: 1,
+  artifactId: 'art_1',
+  publishedAt: '2026-09-29T08:00:00.000Z',
+};
+const formats = [{ format: 'pdf' as const, mediaType: 'application/pdf', sha256: 'aa', bytes: 3 }];
+const requested: PublicationEvent = { type: 'PublicationRequested', data: publication };
+const published: PublicationEvent = { type: 'DocumentPublished', data: { ...publication, formats } };
+const request: PublicationCommand = {
+  type: 'RequestPublication',
+  publication: { ...publication, publishedAt: '2026-09-29T09:00:00.000Z' },
+};
+const record: PublicationCommand = { type: 'RecordPublished', version: 1, formats };
+
+describe('a publication', () => {
+  it('is asked for once per version: a retry keeps the instant first fixed', () => {
+    given(publicationDecider, []).when(request).thenTypes('PublicationRequested');
+    given(publicationDecider, [requested]).when(request).thenIgnores('AlreadyRequested');
+  });
+
+  it('is published once per version, with the instant it was asked for', () => {
+    given(publicationDecider, [requested]).when(record).then(published);
+    given(publicationDecider, [requested, published]).when(record).thenIgnores('AlreadyPublished');
+    given(publicationDecider, [requested, published]).when(request).thenIgnores('AlreadyPublished');
+  });
+
+  it('cannot be recorded when it was never asked for', () => {
+    given(publicationDecider, []).when(record).thenRejects('NotRequested', { version: 1 });
+  });
+});

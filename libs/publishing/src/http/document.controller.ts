@@ -1,0 +1,71 @@
+import { Controller, Get, Headers, Inject, Param, Query, Res } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import type { Response } from 'express';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
+import type { Config } from '@app/platform/config/settings.js';
+import { Problem } from '@app/platform/http/problem.js';
+import { sendBytes } from '@app/platform/http/send-json.js';
+import { CONFIG } from '@app/platform/tokens.js';
+import { GetReadingSummary, type ReadingSummary } from '@app/readings/contracts/index.js';
+import { ArtifactStore } from '../artifacts/artifact.store.js';
+import { DOCUMENT_FORMATS, type DocumentFormat } from '../contracts/events.js';
+import { PublicationQuery } from '../read-models/publication/publication.query.js';
+
+const LOOK_AGAIN_MS = 100;
+const POLL_AFTER = { 'Retry-After': '2' };
+
+@Controller('api/v1/readings/:readingId/document')
+@Accepts('apiKey')
+export class DocumentController {
+  constructor(
+    private readonly queries: QueryBus,
+    private readonly publications: PublicationQuery,
+    private readonly artifacts: ArtifactStore,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'DOCUMENT_WAIT_MS'>,
+  ) {}
+
+  @Get()
+  async get(
+    @Param('readingId') readingId: string,
+    @Query('format') format: unknown,
+    @Query('version') version: unknown,
+    @Headers('if-none-match') ifNoneMatch: string | undefined,
+    @Caller() caller: Principal,
+    @Res() response: Response,
+  ): Promise<void> {
+    const wanted = readFormat(format);
+    const reading = await this.queries.execute(new GetReadingSummary(readingId));
+    if (!reading) throw new Problem('reading_not_found');
+    if (reading.workspaceId !== caller.workspaceId) throw new Problem('wrong_workspace');
+    const published = await this.waitForPublication(reading, readVersion(version));
+    const artifact = published === null ? null : await this.artifacts.get(readingId, published, wanted);
+    if (!artifact) {
+      throw new Problem('document_not_available', reading.status === 'failed' ? {} : { headers: POLL_AFTER });
+    }
+    if (wanted === 'pdf') response.set('Content-Disposition', `attachment; filename="reading-${readingId}.pdf"`);
+    sendBytes(response, artifact.bytes, { mediaType: artifact.mediaType, sha256: artifact.sha256, ifNoneMatch });
+  }
+
+  /** A completed reading is published a moment later: the request is held that long, so that callers need not retry. */
+  private async waitForPublication(reading: ReadingSummary, version: number | undefined): Promise<number | null> {
+    const rounds = reading.status === 'completed' ? Math.ceil(this.config.DOCUMENT_WAIT_MS / LOOK_AGAIN_MS) : 0;
+    for (let round = 0; ; round += 1) {
+      const published = await this.publications.published(reading.readingId, version);
+      if (published !== null || round >= rounds) return published;
+      await delay(LOOK_AGAIN_MS);
+    }
+  }
+}
+
+const readFormat = (format: unknown): DocumentFormat => {
+  const known = DOCUMENT_FORMATS.find((one) => one === format);
+  if (known) return known;
+  throw new Problem('invalid_format', { detail: `format must be one of ${DOCUMENT_FORMATS.join(', ')}` });
+};
+
+const readVersion = (version: unknown): number | undefined => {
+  if (version === undefined) return undefined;
+  if (typeof version === 'string' && /^[1-9]\d{0,8}$/.test(version)) return Number(version);
+  throw new Problem('validation_failed', { detail: 'version must be a whole number from 1' });
+};

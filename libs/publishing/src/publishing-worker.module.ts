@@ -1,0 +1,47 @@
+import { Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import type { Pool } from 'pg';
+import { processConsumer } from '@app/event-sourcing/processes/process.js';
+import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
+import type { Config } from '@app/platform/config/settings.js';
+import { readReadingJob } from '@app/platform/jobs/reading-job.js';
+import { rescueOverdue } from '@app/platform/jobs/rescue.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { CONFIG } from '@app/platform/tokens.js';
+import { WorkRegistry } from '@app/platform/work/work-registry.js';
+import { PDF_RENDERER, PublishDocumentJob } from './application/publish-document/publish-document.job.js';
+import { createPdfRenderer, type PdfRenderer } from './pdf/renderer.js';
+import { PUBLISH_DOCUMENT, publicationProcess } from './processes/publication.process.js';
+import { OVERDUE_PUBLICATIONS } from './read-models/publication/overdue.js';
+import { publicationProjection } from './read-models/publication/publication.projection.js';
+import { PublishingModule } from './publishing.module.js';
+
+@Module({
+  imports: [PublishingModule],
+  providers: [
+    PublishDocumentJob,
+    {
+      provide: PDF_RENDERER,
+      useFactory: (config: Config) => createPdfRenderer({ threads: config.PDF_THREADS }),
+      inject: [CONFIG],
+    },
+  ],
+})
+export class PublishingWorkerModule implements OnModuleInit, OnApplicationShutdown {
+  constructor(
+    private readonly work: WorkRegistry,
+    private readonly publish: PublishDocumentJob,
+    @Inject(PDF_RENDERER) private readonly pdf: PdfRenderer,
+    @Inject(POSTGRES) private readonly pool: Pool,
+  ) {}
+
+  onModuleInit(): void {
+    this.work.addConsumer(projectionConsumer(publicationProjection));
+    this.work.addConsumer(processConsumer(publicationProcess, () => Promise.resolve()));
+    this.work.addJob({ task: PUBLISH_DOCUMENT, handle: (payload) => this.publish.run(readReadingJob(payload)) });
+    this.work.addLoop(rescueOverdue(this.pool, { task: PUBLISH_DOCUMENT, overdue: OVERDUE_PUBLICATIONS }));
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.pdf.close();
+  }
+}

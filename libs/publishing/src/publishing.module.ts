@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
+import { ArtifactStore } from './artifacts/artifact.store.js';
+import { PUBLICATION_EXECUTOR, createPublicationExecutor } from './publication.executor.js';
+import { PublicationQuery } from './read-models/publication/publication.query.js';
+
+/** Needs the readings module beside it: it asks for results and summaries over the query bus. */
+@Module({
+  providers: [
+    { provide: PUBLICATION_EXECUTOR, useFactory: createPublicationExecutor, inject: [EVENT_STORE] },
+    ArtifactStore,
+    PublicationQuery,
+  ],
+  exports: [PUBLICATION_EXECUTOR, ArtifactStore, PublicationQuery],
+})
+export class PublishingModule {}
