@@ -1,0 +1,34 @@
+import { Command } from '@nestjs/cqrs';
+import type { PublicEventType } from './event-types.js';
+import type { WebhookEndpointRecord } from './endpoint-record.js';
+
+/** Who asks, for the metadata of events. */
+export interface Requester {
+  /** `apiKey:<id>`, `user:<sub>` or `operator:<name>`. */
+  readonly actor: string;
+  readonly correlationId: string;
+}
+
+export interface CreatedWebhookEndpoint extends WebhookEndpointRecord {
+  /** Shown this once. */
+  readonly signingSecret: string;
+  /** `unresolvable`: the host has no address yet. */
+  readonly warnings: readonly 'unresolvable'[];
+}
+
+/**
+ * Creates an endpoint. `events` null subscribes to all.
+ * Fails with the problems invalid_webhook_url, webhook_url_blocked, endpoint_limit_reached.
+ */
+export class CreateWebhookEndpoint extends Command<CreatedWebhookEndpoint> {
+  constructor(
+    readonly workspaceId: string,
+    readonly url: string,
+    readonly events: readonly PublicEventType[] | null,
+    readonly description: string | null,
+    readonly actor: string,
+    readonly correlationId: string,
+  ) {
+    super();
+  }
+}

@@ -1,0 +1,22 @@
+import type { DisabledReason } from './events.js';
+import type { PublicEventType } from './event-types.js';
+
+/** An endpoint as callers see it. Instants are RFC 3339 UTC with milliseconds. */
+export interface WebhookEndpointRecord {
+  /** `we_` and a version 4 UUID. */
+  readonly endpointId: string;
+  readonly url: string;
+  readonly events: readonly PublicEventType[];
+  readonly enabled: boolean;
+  readonly description: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly health: {
+    readonly state: 'ok' | 'failing' | 'disabled';
+    readonly failingSince: string | null;
+    readonly disabledReason: DisabledReason | null;
+    readonly consecutiveFailures: number;
+  };
+  /** The newest secret's last four characters, to tell secrets apart. */
+  readonly secretHint: string;
+}

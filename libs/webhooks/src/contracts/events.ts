@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { event, eventCatalogue, type EventOf } from '@app/event-sourcing/core/event-catalogue.js';
+import { PUBLIC_EVENT_TYPES } from './event-types.js';
+
+const settings = {
+  /** Exactly as the caller sent it. */
+  url: z.string(),
+  events: z.array(z.enum(PUBLIC_EVENT_TYPES)),
+  description: z.string().nullable(),
+};
+
+/** Why an endpoint no longer receives: the owner asked, the receiver answered 410, or it failed for too long. */
+export const DISABLED_REASONS = ['requested', 'gone', 'failing'] as const;
+export type DisabledReason = (typeof DISABLED_REASONS)[number];
+
+/**
+ * Stream `webhookEndpoint-<endpointId>`. Secrets are never here: `secretRef` names a row of `webhooks.secret`, where
+ * they are sealed.
+ */
+export const webhookEndpointEvents = eventCatalogue('webhookEndpoint', {
+  WebhookEndpointCreated: event(1, z.strictObject({ workspaceId: z.string(), ...settings, secretRef: z.uuid() })),
+  /** All settings as they are from now on, changed or not. */
+  WebhookEndpointUpdated: event(1, z.strictObject(settings)),
+  /** The secret before goes on signing beside the new one until `previousValidUntil` (RFC 3339). */
+  WebhookEndpointSecretRotated: event(1, z.strictObject({ secretRef: z.uuid(), previousValidUntil: z.string() })),
+  WebhookEndpointDisabled: event(1, z.strictObject({ reason: z.enum(DISABLED_REASONS) })),
+  WebhookEndpointEnabled: event(1, z.strictObject({})),
+  WebhookEndpointDeleted: event(1, z.strictObject({})),
+});
+
+export type WebhookEndpointEvent = EventOf<typeof webhookEndpointEvents>;

@@ -1,0 +1,4 @@
+export * from './commands.js';
+export * from './endpoint-record.js';
+export * from './event-types.js';
+export * from './events.js';

@@ -1,0 +1,46 @@
+import type { DisabledReason } from '../../contracts/events.js';
+
+/** Why an attempt failed, in classes that tell the owner what to mend and nothing about our network. */
+export type AttemptError =
+  | 'timeout'
+  | 'dns_failed'
+  | 'connect_failed'
+  | 'connection_lost'
+  | 'tls_error'
+  | 'blocked_address'
+  | 'invalid_url'
+  | 'redirect_not_followed'
+  | 'invalid_response'
+  | 'http_error';
+
+export interface AttemptResult {
+  /** `null`: the receiver answered 2xx. */
+  readonly error: AttemptError | null;
+  readonly statusCode: number | null;
+  readonly retryAfterMs: number | null;
+  /** First bytes of the answer. */
+  readonly responseBody: Uint8Array | null;
+}
+
+/** What an HTTP status means: 2xx alone is success, and redirects are not followed. */
+export const judgeStatus = (statusCode: number): AttemptError | null => {
+  if (statusCode >= 200 && statusCode < 300) return null;
+  return statusCode >= 300 && statusCode < 400 ? 'redirect_not_followed' : 'http_error';
+};
+
+/** Consecutive failures after which an endpoint is only probed. */
+export const PROBE_AFTER_FAILURES = 10;
+export const PROBE_PAUSE_MS = 300_000;
+
+/**
+ * Should the endpoint be disabled after this failure? At once when the receiver says it is gone (410); otherwise when
+ * nothing has succeeded for `disableAfterMs` and at least ten attempts in a row have failed.
+ */
+export const disablement = (
+  failure: { statusCode: number | null; consecutiveFailures: number; failingSince: number; at: number },
+  disableAfterMs: number,
+): DisabledReason | null => {
+  if (failure.statusCode === 410) return 'gone';
+  const forTooLong = failure.at - failure.failingSince >= disableAfterMs;
+  return forTooLong && failure.consecutiveFailures >= PROBE_AFTER_FAILURES ? 'failing' : null;
+};

@@ -1,0 +1,121 @@
+import { assertNever } from '@app/event-sourcing/core/decision.js';
+import { uuid5 } from '@app/event-sourcing/core/event-id.js';
+import type { Recorded } from '@app/event-sourcing/core/event.js';
+import { streamId } from '@app/event-sourcing/core/stream-name.js';
+import type { PublicationEvent } from '@app/publishing/contracts/index.js';
+import type { FailureCode, ReadingEvent } from '@app/readings/contracts/index.js';
+import type { PublicEventType } from '../../contracts/event-types.js';
+
+export const API_VERSION = 'v1';
+
+/**
+ * What receivers are told of one fact: thin, no personal data. Its sequence number is only known when it is stored,
+ * so the body is in two parts: `bodyHead`, the number, `bodyTail`.
+ */
+export interface PublicEvent {
+  /** `evt_` and a UUID: the same whenever the fact is read again. */
+  readonly eventId: string;
+  readonly type: PublicEventType;
+  readonly workspaceId: string;
+  readonly readingId: string;
+  readonly occurredAt: string;
+  readonly bodyHead: string;
+  readonly bodyTail: string;
+}
+
+export type TellableEvent = Recorded<ReadingEvent | PublicationEvent>;
+
+const FAILURES: Readonly<Record<FailureCode, { title: string; retryable: boolean }>> = {
+  generation_failed: { title: 'The reading could not be generated', retryable: true },
+  input_unprocessable: { title: 'The input cannot be processed', retryable: false },
+  timed_out: { title: 'The reading could not be finished in time', retryable: true },
+  internal_error: { title: 'An internal error occurred', retryable: true },
+};
+
+const UNPUBLISHED = { available: false, version: null, artifactId: null, publishedAt: null };
+
+/** The public event of a recorded one; `null` when receivers are not told of it. */
+export const publicEventOf = (event: TellableEvent): PublicEvent | null => {
+  const { occurredAt } = event.metadata;
+  switch (event.type) {
+    case 'ReadingDelayed':
+      // Before a reading is started, its request is the only event before this one.
+      return draft(event, 'reading.delayed', { status: event.revision === 1n ? 'queued' : 'processing' });
+    case 'ReadingCompleted':
+      return draft(event, 'reading.completed', { status: 'completed' });
+    case 'DocumentPublished': {
+      const { version, artifactId, publishedAt } = event.data;
+      const document = { available: true, version, artifactId, publishedAt };
+      return draft(event, 'reading.published', { status: 'completed', document });
+    }
+    case 'ReadingFailed': {
+      const { code } = event.data;
+      return draft(event, 'reading.failed', { status: 'failed', error: { code, ...FAILURES[code], occurredAt } });
+    }
+    case 'ReadingRequested':
+    case 'ReadingStarted':
+    case 'ReadingAttemptFailed':
+    case 'ReadingAbandoned':
+    case 'PublicationRequested':
+    case 'PublicationFailed':
+      return null;
+    default:
+      return assertNever(event);
+  }
+};
+
+interface Told {
+  readonly status: 'queued' | 'processing' | 'completed' | 'failed';
+  readonly document?: object;
+  readonly error?: object | null;
+}
+
+const draft = (
+  event: TellableEvent & { data: { workspaceId: string } },
+  type: PublicEventType,
+  told: Told,
+): PublicEvent =>
+  publicEvent(
+    {
+      eventId: `evt_${uuid5(event.stream, String(event.revision), type)}`,
+      type,
+      workspaceId: event.data.workspaceId,
+      readingId: streamId(event.stream),
+      occurredAt: event.metadata.occurredAt,
+    },
+    told,
+  );
+
+type Facts = Omit<PublicEvent, 'bodyHead' | 'bodyTail'>;
+
+const publicEvent = (facts: Facts, { status, document = UNPUBLISHED, error = null }: Told): PublicEvent => {
+  const { eventId, type, workspaceId, readingId, occurredAt } = facts;
+  const reading = `/api/v1/readings/${readingId}`;
+  const links = { reading, result: `${reading}/result`, document: `${reading}/document` };
+  const head = { id: eventId, type, apiVersion: API_VERSION, createdAt: occurredAt, workspaceId, readingId };
+  return {
+    ...facts,
+    bodyHead: `${JSON.stringify(head).slice(0, -1)},"sequence":`,
+    bodyTail: `,"data":${JSON.stringify({ status, document, error, links })}}`,
+  };
+};
+
+/** An event for trying an endpoint out: shaped as the real one, about a reading that does not exist. */
+export const sampleEvent = (facts: Facts): PublicEvent => {
+  switch (facts.type) {
+    case 'reading.completed':
+      return publicEvent(facts, { status: 'completed' });
+    case 'reading.published': {
+      const document = { available: true, version: 1, artifactId: `art_${facts.readingId}`, publishedAt: facts.occurredAt };
+      return publicEvent(facts, { status: 'completed', document });
+    }
+    case 'reading.failed': {
+      const error = { code: 'generation_failed', ...FAILURES.generation_failed, occurredAt: facts.occurredAt };
+      return publicEvent(facts, { status: 'failed', error });
+    }
+    case 'reading.delayed':
+      return publicEvent(facts, { status: 'processing' });
+    default:
+      return assertNever(facts.type);
+  }
+};

@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+
+export const LONGEST_RETRY_AFTER_MS = 86_400_000;
+const JITTER = 0.2;
+
+/**
+ * Milliseconds to wait after `attempts` attempts, or `null` when that was the last. The scheduled pause is spread by
+ * ±20 % with a hash of delivery and attempt, so that any worker computes the same. A receiver's Retry-After can only
+ * lengthen it, to 24 h at most.
+ * @param schedule pause before each attempt, in milliseconds; its length is the number of attempts
+ */
+export const retryPause = (
+  schedule: readonly number[],
+  deliveryId: string,
+  attempts: number,
+  retryAfterMs: number | null,
+): number | null => {
+  const scheduled = schedule[attempts];
+  if (scheduled === undefined) return null;
+  const jittered = Math.round(scheduled * (1 + JITTER * (2 * fraction(deliveryId, attempts) - 1)));
+  return Math.max(jittered, Math.min(retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS));
+};
+
+/** Even over [0, 1). */
+const fraction = (deliveryId: string, attempts: number): number =>
+  createHash('sha256').update(`${deliveryId}|${attempts}`).digest().readUInt32BE(0) / 2 ** 32;
+
+/**
+ * Retry-After (RFC 9110, 10.2.3): whole seconds or an HTTP date, as milliseconds from `now`; `null` when it is absent
+ * or makes no sense.
+ */
+export const parseRetryAfter = (header: string | undefined, now: number): number | null => {
+  const text = header?.trim() ?? '';
+  if (/^\d{1,15}$/.test(text)) return Number(text) * 1_000;
+  const date = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? null : Math.max(0, date - now);
+};

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import Stripe from 'stripe';
+import { projectPath } from '@app/platform/project-path.js';
+import { formatSecret, serviceSignature, standardSignature } from './signature.js';
+
+interface Vector {
+  readonly id: string;
+  readonly t: number;
+  readonly secrets: readonly ('S1' | 'S2')[];
+  readonly body?: string;
+  readonly bodyBase64?: string;
+  readonly bodyBytes: number;
+  readonly bodySha256?: string;
+  readonly header: string;
+  readonly standardWebhooks?: { readonly msgId: string; readonly signature: string };
+}
+
+const { secrets: keys, vectors } = JSON.parse(
+  readFileSync(projectPath('libs', 'webhooks', 'test', 'signature-vectors.json'), 'utf8'),
+) as { secrets: Record<'S1' | 'S2', string>; vectors: readonly Vector[] };
+const bodyOf = ({ body, bodyBase64 }: Vector): Buffer =>
+  body === undefined ? Buffer.from(bodyBase64!, 'base64') : Buffer.from(body, 'utf8');
+const secretsOf = (vector: Vector): string[] => vector.secrets.map((name) => keys[name]);
+const [v1, v2, v3] = vectors as readonly [Vector, Vector, Vector];
+
+const { webhooks } = new Stripe('sk_test_unused');
+/** Verifies as a receiver would with the `stripe` package; `now` in unix seconds. */
+const stripeVerifies = (body: Buffer, header: string, secret: string, now: number): boolean => {
+  try {
+    webhooks.constructEvent(body, header, secret, 300, undefined, now * 1_000);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+describe('The service signature', () => {
+  it.each(vectors)('of vector $id is as computed with openssl', (vector) => {
+    const body = bodyOf(vector);
+    expect(body.length).toBe(vector.bodyBytes);
+    if (vector.bodySha256) expect(createHash('sha256').update(body).digest('hex')).toBe(vector.bodySha256);
+    expect(serviceSignature(secretsOf(vector), vector.t, body)).toBe(vector.header);
+  });
+
+  it.each(vectors)('of vector $id verifies with the stripe package, under each of its secrets alone', (vector) => {
+    for (const secret of secretsOf(vector)) {
+      expect(stripeVerifies(bodyOf(vector), vector.header, secret, vector.t)).toBe(true);
+    }
+  });
+
+  it('fails outside five minutes', () => {
+    expect(stripeVerifies(bodyOf(v1), v1.header, keys.S1, v1.t + 300)).toBe(true);
+    expect(stripeVerifies(bodyOf(v1), v1.header, keys.S1, v1.t + 301)).toBe(false);
+  });
+
+  it('fails for other bytes, another secret or the decoded secret', () => {
+    const decoded = Buffer.from(keys.S1.slice('whsec_'.length), 'base64').toString('utf8');
+    const reserialised = Buffer.from(JSON.stringify(JSON.parse(bodyOf(v2).toString('utf8'))));
+    expect(stripeVerifies(Buffer.concat([bodyOf(v1), Buffer.from(' ')]), v1.header, keys.S1, v1.t)).toBe(false);
+    expect(stripeVerifies(reserialised, v2.header, keys.S1, v2.t)).toBe(false);
+    expect(stripeVerifies(bodyOf(v1), v1.header, keys.S2, v1.t)).toBe(false);
+    expect(stripeVerifies(bodyOf(v1), v1.header, decoded, v1.t)).toBe(false);
+  });
+});
+
+describe('The Standard Webhooks signature', () => {
+  it('is as in the vector', () => {
+    const { msgId, signature } = v1.standardWebhooks!;
+    expect(standardSignature([keys.S1], msgId, v1.t, bodyOf(v1))).toBe(signature);
+  });
+
+  it('verifies with the standardwebhooks package under each secret of an overlap', () => {
+    const now = Math.floor(Date.now() / 1_000);
+    const body = bodyOf(v1);
+    const headers = {
+      'webhook-id': 'evt_1',
+      'webhook-timestamp': String(now),
+      'webhook-signature': standardSignature(secretsOf(v3), 'evt_1', now, body),
+    };
+    for (const secret of secretsOf(v3)) {
+      expect(new Webhook(secret).verify(body, headers)).toMatchObject({ type: 'reading.completed' });
+    }
+    const stranger = formatSecret(Buffer.alloc(33, 7));
+    expect(() => new Webhook(stranger).verify(body, headers)).toThrow('No matching signature');
+  });
+});
+
+describe('A signing secret', () => {
+  it('is whsec_ and the unpadded base64 of 33 bytes', () => {
+    expect(formatSecret(Buffer.alloc(33, 1))).toMatch(/^whsec_[A-Za-z0-9+/]{44}$/);
+  });
+});

@@ -1,0 +1,35 @@
+import { createHmac } from 'node:crypto';
+
+export const SECRET_PREFIX = 'whsec_';
+/** Random bytes of a secret. A multiple of three, so that their base64 has no padding. */
+export const SECRET_BYTES = 33;
+
+/** `whsec_` and base64: what the owner is shown once. */
+export const formatSecret = (random: Uint8Array): string => SECRET_PREFIX + Buffer.from(random).toString('base64');
+
+/**
+ * `x-service-signature`: `t=<unix seconds>,v1=<hex>` with one `v1` for each secret in force, the newest first. HMAC-SHA256
+ * over `<t>.<raw body>`, keyed with the UTF-8 of the whole secret, prefix included.
+ */
+export const serviceSignature = (secrets: readonly string[], timestamp: number, body: Uint8Array): string => {
+  const signatures = secrets.map(
+    (secret) => `v1=${createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex')}`,
+  );
+  return [`t=${timestamp}`, ...signatures].join(',');
+};
+
+/**
+ * `webhook-signature` of Standard Webhooks 1.0: space-separated `v1,<base64>`, HMAC-SHA256 over `<id>.<t>.<raw body>`,
+ * keyed with the base64-decoded part of the secret.
+ */
+export const standardSignature = (
+  secrets: readonly string[],
+  messageId: string,
+  timestamp: number,
+  body: Uint8Array,
+): string =>
+  secrets
+    .map((secret) => Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64'))
+    .map((key) => createHmac('sha256', key).update(`${messageId}.${timestamp}.`).update(body).digest('base64'))
+    .map((signature) => `v1,${signature}`)
+    .join(' ');

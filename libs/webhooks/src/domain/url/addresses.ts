@@ -1,0 +1,69 @@
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = [Address, number];
+
+const ranges = (...cidrs: readonly string[]): readonly Range[] => cidrs.map((cidr) => ipaddr.parseCIDR(cidr));
+
+/** IANA special-purpose IPv4 ranges: this host, private, shared, loopback, link-local, test nets, multicast, reserved. */
+const DENIED_IPV4 = ranges(
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+);
+
+/** Of IPv6 only global unicast is reachable, less protocol assignments, documentation and 6to4. */
+const GLOBAL_IPV6 = ranges('2000::/3');
+const DENIED_IPV6 = ranges('2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20');
+
+/** Where clouds answer with credentials: closed whatever the operator opens. */
+const METADATA = ['169.254.169.254', '100.100.100.200', 'fd00:ec2::254'].map((address) => ipaddr.parse(address));
+
+/** Is this an address, and not a name? Takes the form of a URL's host: IPv6 in brackets or not. */
+export const isAddress = (host: string): boolean => ipaddr.isValid(unbracketed(host));
+
+export const unbracketed = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
+
+/**
+ * May a webhook be sent to this address?
+ * @param address textual IPv4 or IPv6; anything else is refused
+ * @param openedCidrs ranges the operator opened (WEBHOOK_ALLOW_CIDRS); metadata addresses stay closed
+ */
+export const isReachable = (address: string, openedCidrs: readonly string[]): boolean => {
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.process(address);
+  if (METADATA.some((closed) => isSame(closed, parsed) || isSame(closed, embeddedIpv4(parsed)))) return false;
+  if (isIn(parsed, ranges(...openedCidrs))) return true;
+  return parsed.kind() === 'ipv4'
+    ? !isIn(parsed, DENIED_IPV4)
+    : isIn(parsed, GLOBAL_IPV6) && !isIn(parsed, DENIED_IPV6);
+};
+
+/** Two spellings of one address are the same address. */
+export const isSameAddress = (a: string, b: string): boolean =>
+  ipaddr.isValid(a) && ipaddr.isValid(b) && isSame(ipaddr.process(a), ipaddr.process(b));
+
+const isIn = (address: Address, among: readonly Range[]): boolean =>
+  among.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
+
+const isSame = (a: Address, b: Address | null): boolean => b !== null && a.toNormalizedString() === b.toNormalizedString();
+
+/** The IPv4 address that a translating prefix (NAT64, 6to4, IPv4-compatible) would lead to. */
+const embeddedIpv4 = (address: Address): ipaddr.IPv4 | null => {
+  if (address.kind() === 'ipv4') return null;
+  const bytes = address.toByteArray();
+  if (isIn(address, ranges('2002::/16'))) return new ipaddr.IPv4(bytes.slice(2, 6));
+  return isIn(address, ranges('64:ff9b::/96', '64:ff9b:1::/48', '::/96')) ? new ipaddr.IPv4(bytes.slice(12)) : null;
+};

@@ -1,0 +1,34 @@
+import type { PublicEventType } from '../../contracts/event-types.js';
+import type { DisabledReason } from '../../contracts/events.js';
+
+/** Settings that an owner may change; a member left out stays as it is. */
+export interface EndpointChanges {
+  readonly url?: string;
+  readonly events?: readonly PublicEventType[];
+  readonly description?: string | null;
+  readonly enabled?: boolean;
+}
+
+export type WebhookEndpointCommand =
+  | {
+      readonly type: 'CreateEndpoint';
+      readonly workspaceId: string;
+      readonly url: string;
+      readonly events: readonly PublicEventType[];
+      readonly description: string | null;
+      readonly secretRef: string;
+    }
+  | {
+      readonly type: 'ChangeEndpoint';
+      readonly changes: EndpointChanges;
+      /** Revisions the caller allows the endpoint to be at; `null`: any. */
+      readonly ifRevision: readonly bigint[] | null;
+    }
+  /** `at`: milliseconds since the epoch. */
+  | { readonly type: 'RotateSecret'; readonly secretRef: string; readonly at: number; readonly overlapSeconds: number }
+  | { readonly type: 'DisableEndpoint'; readonly reason: DisabledReason }
+  | { readonly type: 'DeleteEndpoint'; readonly ifRevision: readonly bigint[] | null };
+
+export type WebhookEndpointRejection =
+  | { readonly code: 'EndpointNotFound'; readonly details: null }
+  | { readonly code: 'RevisionMismatch'; readonly details: null };

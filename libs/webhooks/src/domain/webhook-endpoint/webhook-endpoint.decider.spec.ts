@@ -1,0 +1,97 @@
+import { describe, expect, it } from '@jest/globals';
+import { given } from '@app/event-sourcing/testing/decider-spec.js';
+import type { WebhookEndpointEvent } from '../../contracts/events.js';
+import type { WebhookEndpointCommand } from './webhook-endpoint.commands.js';
+import { webhookEndpoint } from './webhook-endpoint.decider.js';
+
+const ref = (n: number): string => `00000000-0000-4000-8000-00000000000${n}`;
+const settings = {
+  url: 'https://receiver.example/hook',
+  events: ['reading.completed' as const],
+  description: null,
+};
+const created: WebhookEndpointEvent = {
+  type: 'WebhookEndpointCreated',
+  data: { workspaceId: 'ws_1', ...settings, secretRef: ref(1) },
+};
+const disabled: WebhookEndpointEvent = { type: 'WebhookEndpointDisabled', data: { reason: 'failing' } };
+const deleted: WebhookEndpointEvent = { type: 'WebhookEndpointDeleted', data: {} };
+const rotated = (n: number, previousValidUntil: string): WebhookEndpointEvent => ({
+  type: 'WebhookEndpointSecretRotated',
+  data: { secretRef: ref(n), previousValidUntil },
+});
+const create: WebhookEndpointCommand = {
+  type: 'CreateEndpoint',
+  workspaceId: 'ws_1',
+  ...settings,
+  secretRef: ref(1),
+};
+const change = (
+  changes: (WebhookEndpointCommand & { type: 'ChangeEndpoint' })['changes'],
+  ifRevision: readonly bigint[] | null = null,
+): WebhookEndpointCommand => ({ type: 'ChangeEndpoint', changes, ifRevision });
+
+describe('A webhook endpoint', () => {
+  it('is created once', () => {
+    given(webhookEndpoint, []).when(create).then(created);
+    given(webhookEndpoint, [created]).when(create).thenIgnores('AlreadyCreated');
+  });
+
+  it('records all its settings when one changes', () => {
+    given(webhookEndpoint, [created])
+      .when(change({ description: 'production' }))
+      .then({ type: 'WebhookEndpointUpdated', data: { ...settings, description: 'production' } });
+  });
+
+  it('records nothing when nothing changes', () => {
+    given(webhookEndpoint, [created]).when(change({})).thenIgnores('NothingChanges');
+    given(webhookEndpoint, [created]).when(change({ ...settings, enabled: true })).thenIgnores('NothingChanges');
+  });
+
+  it('tells a change of settings from being switched off and on', () => {
+    given(webhookEndpoint, [created])
+      .when(change({ url: 'https://other.example/', enabled: false }))
+      .thenTypes('WebhookEndpointUpdated', 'WebhookEndpointDisabled');
+    given(webhookEndpoint, [created, disabled])
+      .when(change({ enabled: true }))
+      .then({ type: 'WebhookEndpointEnabled', data: {} });
+  });
+
+  it('changes only at a revision the caller has seen, when one is named', () => {
+    given(webhookEndpoint, [created]).when(change({ enabled: false }, [0n])).thenTypes('WebhookEndpointDisabled');
+    given(webhookEndpoint, [created, disabled]).when(change({ enabled: true }, [0n])).thenRejects('RevisionMismatch');
+  });
+
+  it('is disabled once, whoever asks', () => {
+    given(webhookEndpoint, [created]).when({ type: 'DisableEndpoint', reason: 'gone' }).thenTypes('WebhookEndpointDisabled');
+    given(webhookEndpoint, [created, disabled])
+      .when({ type: 'DisableEndpoint', reason: 'gone' })
+      .thenIgnores('AlreadyDisabled');
+  });
+
+  it('ends the overlap of a rotation at an instant fixed by the rotation', () => {
+    given(webhookEndpoint, [created])
+      .when({ type: 'RotateSecret', secretRef: ref(2), at: Date.parse('2026-04-04T00:00:00Z'), overlapSeconds: 3_600 })
+      .then(rotated(2, '2026-04-04T01:00:00.000Z'));
+  });
+
+  it('keeps at most two old secrets, newest first', () => {
+    const { state } = given(webhookEndpoint, [created, rotated(2, 'a'), rotated(3, 'b'), rotated(4, 'c')]);
+    expect(state.secrets).toEqual([
+      { ref: ref(4), validUntil: null },
+      { ref: ref(3), validUntil: 'c' },
+      { ref: ref(2), validUntil: 'b' },
+    ]);
+  });
+
+  it('counts its revision as the store does', () => {
+    expect(given(webhookEndpoint, [created, disabled]).state.revision).toBe(1n);
+  });
+
+  it('is gone for good once deleted', () => {
+    given(webhookEndpoint, [created]).when({ type: 'DeleteEndpoint', ifRevision: null }).then(deleted);
+    given(webhookEndpoint, [created, deleted]).when(change({})).thenRejects('EndpointNotFound');
+    given(webhookEndpoint, []).when(change({})).thenRejects('EndpointNotFound');
+    given(webhookEndpoint, [created, deleted]).when(create).thenIgnores('AlreadyCreated');
+  });
+});

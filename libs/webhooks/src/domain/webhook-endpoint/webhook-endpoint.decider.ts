@@ -1,0 +1,79 @@
+import { instant } from '@app/event-sourcing/core/clock.js';
+import type { Decider } from '@app/event-sourcing/core/decider.js';
+import { accept, assertNever, ignore, reject, type Decision } from '@app/event-sourcing/core/decision.js';
+import type { WebhookEndpointEvent } from '../../contracts/events.js';
+import type {
+  EndpointChanges,
+  WebhookEndpointCommand,
+  WebhookEndpointRejection,
+} from './webhook-endpoint.commands.js';
+import { evolve, noEndpoint, type WebhookEndpoint } from './webhook-endpoint.state.js';
+
+type EndpointDecision = Decision<WebhookEndpointEvent, WebhookEndpointRejection>;
+
+const decide = (command: WebhookEndpointCommand, state: WebhookEndpoint): EndpointDecision => {
+  if (command.type === 'CreateEndpoint') return create(command, state);
+  if (state.existence !== 'live') return reject('EndpointNotFound', null);
+  switch (command.type) {
+    case 'ChangeEndpoint': {
+      if (!allows(command.ifRevision, state)) return reject('RevisionMismatch', null);
+      const events = changeEvents(command.changes, state);
+      return events.length > 0 ? accept(...events) : ignore('NothingChanges');
+    }
+    case 'RotateSecret': {
+      const previousValidUntil = instant(command.at + command.overlapSeconds * 1_000);
+      return accept({
+        type: 'WebhookEndpointSecretRotated',
+        data: { secretRef: command.secretRef, previousValidUntil },
+      });
+    }
+    case 'DisableEndpoint':
+      return state.enabled
+        ? accept({ type: 'WebhookEndpointDisabled', data: { reason: command.reason } })
+        : ignore('AlreadyDisabled');
+    case 'DeleteEndpoint':
+      return allows(command.ifRevision, state)
+        ? accept({ type: 'WebhookEndpointDeleted', data: {} })
+        : reject('RevisionMismatch', null);
+    default:
+      return assertNever(command);
+  }
+};
+
+const create = (
+  { workspaceId, url, events, description, secretRef }: WebhookEndpointCommand & { type: 'CreateEndpoint' },
+  state: WebhookEndpoint,
+): EndpointDecision =>
+  state.existence === 'none'
+    ? accept({
+        type: 'WebhookEndpointCreated',
+        data: { workspaceId, url, events: [...events], description, secretRef },
+      })
+    : ignore('AlreadyCreated');
+
+const changeEvents = (changes: EndpointChanges, state: WebhookEndpoint): WebhookEndpointEvent[] => {
+  const { url = state.url, events = state.events, description = state.description } = changes;
+  const settings = { url, events: [...events], description };
+  const happened: WebhookEndpointEvent[] = [];
+  if (url !== state.url || description !== state.description || !sameMembers(events, state.events)) {
+    happened.push({ type: 'WebhookEndpointUpdated', data: settings });
+  }
+  if (changes.enabled === false && state.enabled) {
+    happened.push({ type: 'WebhookEndpointDisabled', data: { reason: 'requested' } });
+  }
+  if (changes.enabled === true && !state.enabled) happened.push({ type: 'WebhookEndpointEnabled', data: {} });
+  return happened;
+};
+
+const sameMembers = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((member, index) => member === b[index]);
+
+const allows = (revisions: readonly bigint[] | null, { revision }: WebhookEndpoint): boolean =>
+  revisions === null || revisions.includes(revision);
+
+export const webhookEndpoint: Decider<
+  WebhookEndpointCommand,
+  WebhookEndpointEvent,
+  WebhookEndpoint,
+  WebhookEndpointRejection
+> = { initialState: noEndpoint, decide, evolve };

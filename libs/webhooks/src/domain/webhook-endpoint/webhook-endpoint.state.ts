@@ -1,0 +1,70 @@
+import type { PublicEventType } from '../../contracts/event-types.js';
+import type { DisabledReason, WebhookEndpointEvent } from '../../contracts/events.js';
+import { assertNever } from '@app/event-sourcing/core/decision.js';
+
+export interface EndpointSecret {
+  readonly ref: string;
+  /** RFC 3339; `null` for the newest, which has no end. */
+  readonly validUntil: string | null;
+}
+
+/** Old secrets that may go on signing beside the newest. */
+const OLD_SECRETS = 2;
+
+export interface WebhookEndpoint {
+  readonly existence: 'none' | 'live' | 'deleted';
+  readonly workspaceId: string;
+  readonly url: string;
+  readonly events: readonly PublicEventType[];
+  readonly description: string | null;
+  readonly enabled: boolean;
+  readonly disabledReason: DisabledReason | null;
+  /** Newest first. */
+  readonly secrets: readonly EndpointSecret[];
+  /** Of the last event folded in; -1 before the first. */
+  readonly revision: bigint;
+}
+
+export const noEndpoint: WebhookEndpoint = {
+  existence: 'none',
+  workspaceId: '',
+  url: '',
+  events: [],
+  description: null,
+  enabled: false,
+  disabledReason: null,
+  secrets: [],
+  revision: -1n,
+};
+
+export const evolve = (before: WebhookEndpoint, event: WebhookEndpointEvent): WebhookEndpoint => {
+  const state = { ...before, revision: before.revision + 1n };
+  switch (event.type) {
+    case 'WebhookEndpointCreated': {
+      const { workspaceId, url, events, description, secretRef } = event.data;
+      const secrets = [{ ref: secretRef, validUntil: null }];
+      return { ...state, existence: 'live', workspaceId, url, events, description, secrets, enabled: true };
+    }
+    case 'WebhookEndpointUpdated':
+      return { ...state, ...event.data };
+    case 'WebhookEndpointSecretRotated':
+      return { ...state, secrets: rotated(state.secrets, event.data.secretRef, event.data.previousValidUntil) };
+    case 'WebhookEndpointDisabled':
+      return { ...state, enabled: false, disabledReason: event.data.reason };
+    case 'WebhookEndpointEnabled':
+      return { ...state, enabled: true, disabledReason: null };
+    case 'WebhookEndpointDeleted':
+      return { ...state, existence: 'deleted', enabled: false, secrets: [] };
+    default:
+      return assertNever(event);
+  }
+};
+
+const rotated = (
+  [current, ...older]: readonly EndpointSecret[],
+  ref: string,
+  previousValidUntil: string,
+): readonly EndpointSecret[] => {
+  const previous = current ? [{ ref: current.ref, validUntil: previousValidUntil }] : [];
+  return [{ ref, validUntil: null }, ...[...previous, ...older].slice(0, OLD_SECRETS)];
+};

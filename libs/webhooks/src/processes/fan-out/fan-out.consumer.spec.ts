@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { transaction } from '@app/platform/postgres/pool.js';
+import { endpoint, reading, secretRef, stored } from '../../../test/events.js';
+import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
+import { fanOutConsumer } from './fan-out.consumer.js';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startDatabase();
+});
+afterAll(async () => database.stop());
+beforeEach(async () => {
+  await database.pool.query(
+    'truncate webhooks.endpoint, webhooks.endpoint_health, webhooks.public_event, webhooks.delivery, webhooks.secret',
+  );
+});
+
+const consumer = fanOutConsumer(0);
+const handle = (...batch: readonly StoredEvent[]): Promise<void> =>
+  transaction(database.pool, async (client) => {
+    for (const { text, values } of consumer.statements(batch)) await client.query(text, values as unknown[]);
+  });
+const rows = async <Row extends object>(text: string): Promise<Row[]> =>
+  (await database.pool.query<Row>(text)).rows;
+const deliveries = () =>
+  rows<{ endpoint_id: string; type: string; status: string; sequence: number }>(
+    `select delivery.endpoint_id, event.type, delivery.status, delivery.sequence
+     from webhooks.delivery join webhooks.public_event event using (event_id)
+     order by delivery.endpoint_id, event.reading_id, delivery.sequence`,
+  );
+const bodies = async (): Promise<string[]> =>
+  (await rows<{ body: string }>('select body from webhooks.public_event order by reading_id, sequence')).map(
+    ({ body }) => body,
+  );
+const endpointRow = async () => (await rows<Record<string, unknown>>('select * from webhooks.endpoint'))[0]!;
+
+const A = endpoint('we_a');
+const B = endpoint('we_b');
+
+describe('The fan-out', () => {
+  it('adds a delivery for each endpoint of the workspace that subscribes to the type', async () => {
+    const id = randomUUID();
+    await handle(
+      A.created(),
+      B.created({ events: ['reading.published'] }),
+      endpoint('we_c').created({ workspaceId: 'ws_other' }),
+      reading(id).completed(),
+      reading(id).published(),
+    );
+    expect(await deliveries()).toEqual([
+      { endpoint_id: 'we_a', type: 'reading.completed', status: 'pending', sequence: 1 },
+      { endpoint_id: 'we_a', type: 'reading.published', status: 'pending', sequence: 2 },
+      { endpoint_id: 'we_b', type: 'reading.published', status: 'pending', sequence: 2 },
+    ]);
+  });
+
+  it('sends an event to the endpoints that were there before it in the log, and to no other', async () => {
+    const [before, after] = [randomUUID(), randomUUID()];
+    await handle(reading(before).completed(), A.created(), reading(after).completed());
+    const told = await rows<{ reading_id: string }>('select reading_id from webhooks.delivery');
+    expect(told).toEqual([{ reading_id: after }]);
+    expect(await bodies()).toHaveLength(2);
+  });
+
+  it('changes nothing when a batch comes again, whole or in other pieces', async () => {
+    const [one, two] = [randomUUID(), randomUUID()];
+    const batch = [
+      reading(one).delayed(),
+      A.created(),
+      reading(one).completed(),
+      A.updated(1, { events: ['reading.failed'] }),
+      reading(two).completed(),
+      A.rotated(2, 2, '2026-04-05T00:00:00.000Z'),
+      B.created(),
+      reading(one).published(),
+      B.disabled(1),
+      reading(two).failed(),
+    ];
+    const everything = async (): Promise<unknown> => [
+      await rows('select * from webhooks.endpoint order by 1'),
+      await rows('select * from webhooks.public_event order by 1'),
+      await rows('select * from webhooks.delivery order by 1'),
+    ];
+    await handle(...batch);
+    const once = await everything();
+    await handle(...batch);
+    for (const event of batch) await handle(event);
+    expect(await everything()).toEqual(once);
+  });
+
+  it('gives the same rows event by event as in one batch', async () => {
+    const id = randomUUID();
+    const batch = [A.created(), reading(id).delayed(), reading(id).completed(), reading(id).published()];
+    await handle(...batch);
+    const inOne = [await deliveries(), await bodies()];
+    await database.pool.query('truncate webhooks.endpoint, webhooks.public_event, webhooks.delivery');
+    for (const event of batch) await handle(event);
+    expect([await deliveries(), await bodies()]).toEqual(inOne);
+  });
+
+  it('numbers the events of a reading from 1 without a gap', async () => {
+    const [one, two] = [randomUUID(), randomUUID()];
+    await handle(A.created(), reading(one).delayed(), reading(two).completed());
+    await handle(reading(one).completed(), reading(one).published(), reading(two).published());
+    const numbered = await rows<{ reading_id: string; sequences: number[] }>(
+      'select reading_id, array_agg(sequence order by occurred_at, sequence) as sequences from webhooks.public_event group by 1',
+    );
+    expect(Object.fromEntries(numbered.map(({ reading_id, sequences }) => [reading_id, sequences]))).toEqual({
+      [one]: [1, 2, 3],
+      [two]: [1, 2],
+    });
+  });
+
+  it('writes the body byte for byte as documented', async () => {
+    const id = '5b0f7a4e-6c0d-4c59-9d9c-3d7a1f2e8b11';
+    await handle(reading(id).completed(), reading(id).published());
+    const [completed, published] = (await bodies()) as [string, string];
+    const { id: eventId } = JSON.parse(published) as { id: string };
+    expect(eventId).toMatch(/^evt_[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(published).toBe(
+      `{"id":"${eventId}","type":"reading.published","apiVersion":"v1","createdAt":"2026-04-04T09:30:00.000Z",` +
+        `"workspaceId":"ws_1","readingId":"${id}","sequence":2,"data":{"status":"completed",` +
+        '"document":{"available":true,"version":1,"artifactId":"art_1","publishedAt":"2026-04-04T09:31:00.000Z"},' +
+        `"error":null,"links":{"reading":"/api/v1/readings/${id}","result":"/api/v1/readings/${id}/result",` +
+        `"document":"/api/v1/readings/${id}/document"}}}`,
+    );
+    expect(JSON.parse(completed)).toMatchObject({
+      sequence: 1,
+      data: { document: { available: false, version: null, artifactId: null, publishedAt: null } },
+    });
+  });
+
+  it('tells why a reading failed', async () => {
+    await handle(reading(randomUUID()).failed());
+    const [failed] = (await bodies()) as [string];
+    expect(JSON.parse(failed)).toMatchObject({
+      type: 'reading.failed',
+      data: {
+        status: 'failed',
+        error: {
+          code: 'input_unprocessable',
+          title: 'The input cannot be processed',
+          retryable: false,
+          occurredAt: '2026-04-04T09:30:00.000Z',
+        },
+      },
+    });
+  });
+
+  it('tells whether a delayed reading has begun', async () => {
+    const [waiting, begun] = [randomUUID(), randomUUID()];
+    await handle(reading(waiting).delayed(), stored(`reading-${begun}`, 2, 'ReadingDelayed', { workspaceId: 'ws_1' }));
+    const told = (await bodies()).map((body) => JSON.parse(body) as { readingId: string; data: { status: string } });
+    expect(Object.fromEntries(told.map(({ readingId, data }) => [readingId, data.status]))).toEqual({
+      [waiting]: 'queued',
+      [begun]: 'processing',
+    });
+  });
+
+  it('records deliveries to a disabled endpoint as skipped, and sends none of them once it is enabled', async () => {
+    const [before, during, after] = [randomUUID(), randomUUID(), randomUUID()];
+    await handle(A.created(), reading(before).completed(), A.disabled(1), reading(during).completed());
+    await handle(A.enabled(2), reading(after).completed());
+    const status = Object.fromEntries(
+      (await rows<{ reading_id: string; status: string }>('select reading_id, status from webhooks.delivery')).map(
+        ({ reading_id, status }) => [reading_id, status],
+      ),
+    );
+    expect(status).toEqual({ [before]: 'skipped', [during]: 'skipped', [after]: 'pending' });
+  });
+
+  it('forgets the failures of an endpoint that is enabled again', async () => {
+    await handle(A.created(), A.disabled(1));
+    await database.pool.query(`insert into webhooks.endpoint_health values ('we_a', 12, now(), now())`);
+    await handle(A.enabled(2));
+    expect(await rows('select * from webhooks.endpoint_health')).toEqual([]);
+    expect(await endpointRow()).toMatchObject({ enabled: true, disabled_reason: null });
+  });
+
+  it('keeps the newest secret and two old ones', async () => {
+    await handle(A.created(), A.rotated(1, 2, 'a'), A.rotated(2, 3, 'b'), A.rotated(3, 4, 'c'));
+    expect((await endpointRow())['secrets']).toEqual([
+      { ref: secretRef(4), validUntil: null },
+      { ref: secretRef(3), validUntil: 'c' },
+      { ref: secretRef(2), validUntil: 'b' },
+    ]);
+  });
+
+  it('destroys the secrets of a deleted endpoint and sends it nothing more', async () => {
+    await handle(A.created(), reading(randomUUID()).completed());
+    await database.pool.query(
+      `insert into webhooks.secret values ($1, 'we_a', 'ws_1', '\\x00', 'hint', now())`,
+      [secretRef(1)],
+    );
+    await handle(A.deleted(1), reading(randomUUID()).completed());
+    expect(await rows('select * from webhooks.secret')).toEqual([]);
+    expect((await deliveries()).map(({ status }) => status)).toEqual(['skipped']);
+  });
+
+  it('makes a delivery wait as long as the earlier one it must follow', async () => {
+    const id = randomUUID();
+    await handle(A.created(), reading(id).completed());
+    await database.pool.query(`update webhooks.delivery set due_at = '2026-04-04T12:00:00Z'`);
+    await handle(reading(id).published());
+    const due = await rows<{ due_at: Date }>('select due_at from webhooks.delivery order by sequence');
+    expect(due.map(({ due_at }) => due_at.toISOString())).toEqual([
+      '2026-04-04T12:00:00.000Z',
+      '2026-04-04T12:00:00.000Z',
+    ]);
+  });
+
+  it('stays under 8 KiB', async () => {
+    await handle(reading(randomUUID()).failed(), reading(randomUUID()).published());
+    for (const body of await bodies()) expect(Buffer.byteLength(body)).toBeLessThanOrEqual(8_192);
+  });
+});

@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { instant } from '@app/event-sourcing/core/clock.js';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+
+/** An event as the store would return it. `position` orders the log. */
+export const stored = (
+  stream: string,
+  revision: number,
+  type: string,
+  data: object,
+  options: { position?: bigint; at?: number } = {},
+): StoredEvent => ({
+  id: randomUUID(),
+  stream,
+  revision: BigInt(revision),
+  position: options.position ?? BigInt(revision),
+  type,
+  data,
+  metadata: {
+    correlationId: 'req_test',
+    causationId: 'req_test',
+    workspaceId: 'ws_1',
+    actor: 'system:test',
+    occurredAt: instant(options.at ?? Date.parse('2026-04-04T09:30:00Z')),
+    schemaVersion: 1,
+  },
+});
+
+const inWorkspace = { workspaceId: 'ws_1' };
+type Options = Parameters<typeof stored>[4];
+
+/** Events of a reading, at the revisions where they really stand. */
+export const reading = (readingId: string) => ({
+  delayed: (options?: Options) => stored(`reading-${readingId}`, 1, 'ReadingDelayed', inWorkspace, options),
+  completed: (options?: Options) =>
+    stored(
+      `reading-${readingId}`,
+      2,
+      'ReadingCompleted',
+      { ...inWorkspace, attempt: 1, reservationId: 'r', sealedResult: 'sealed', resultSha256: '00' },
+      options,
+    ),
+  failed: (options?: Options) =>
+    stored(
+      `reading-${readingId}`,
+      3,
+      'ReadingFailed',
+      { ...inWorkspace, code: 'input_unprocessable', attempts: 1, reservationId: 'r' },
+      options,
+    ),
+  published: (options?: Options) =>
+    stored(
+      `publication-${readingId}`,
+      1,
+      'DocumentPublished',
+      { ...inWorkspace, version: 1, artifactId: 'art_1', formats: [], publishedAt: '2026-04-04T09:31:00.000Z' },
+      options,
+    ),
+});
+
+export const secretRef = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+
+/** Events of an endpoint of workspace `ws_1` that subscribes to everything. */
+export const endpoint = (endpointId: string) => {
+  const stream = `webhookEndpoint-${endpointId}`;
+  const settings = {
+    url: 'https://receiver.example/hook',
+    events: ['reading.completed', 'reading.published', 'reading.failed', 'reading.delayed'],
+    description: null,
+  };
+  return {
+    created: (changes: object = {}, options?: Options) =>
+      stored(stream, 0, 'WebhookEndpointCreated', { ...inWorkspace, ...settings, secretRef: secretRef(1), ...changes }, options),
+    updated: (revision: number, changes: object, options?: Options) =>
+      stored(stream, revision, 'WebhookEndpointUpdated', { ...settings, ...changes }, options),
+    rotated: (revision: number, n: number, previousValidUntil: string) =>
+      stored(stream, revision, 'WebhookEndpointSecretRotated', { secretRef: secretRef(n), previousValidUntil }),
+    disabled: (revision: number, options?: Options) =>
+      stored(stream, revision, 'WebhookEndpointDisabled', { reason: 'requested' }, options),
+    enabled: (revision: number) => stored(stream, revision, 'WebhookEndpointEnabled', {}),
+    deleted: (revision: number) => stored(stream, revision, 'WebhookEndpointDeleted', {}),
+  };
+};
