@@ -1,0 +1,31 @@
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { AdjustCredits, type AdjustResult } from '../../contracts/commands.js';
+import { BookNotOpen } from '../../contracts/errors.js';
+import { available } from '../../domain/credits/credits.state.js';
+import { CreditBooks } from '../credit-books.js';
+
+@CommandHandler(AdjustCredits)
+export class AdjustCreditsHandler implements ICommandHandler<AdjustCredits> {
+  constructor(private readonly books: CreditBooks) {}
+
+  async execute(command: AdjustCredits): Promise<AdjustResult> {
+    const { workspaceId, amount, reason, approvedBy, adjustmentId, reversesEventId, by } = command;
+    if (!Number.isSafeInteger(amount) || amount === 0) {
+      throw new TypeError('An adjustment is a whole number of credits other than zero');
+    }
+    if (reason.trim() === '' || approvedBy.trim() === '') {
+      throw new TypeError('An adjustment needs a reason and an approver');
+    }
+    const outcome = await this.books.execute(
+      workspaceId,
+      (now) => ({ type: 'AdjustCredits', adjustmentId, amount, reason, approvedBy, reversesEventId, now }),
+      `adjust:${adjustmentId}`,
+      by,
+    );
+    if (outcome.kind !== 'rejected') return { outcome: 'adjusted', available: available(outcome.state) };
+    if (outcome.code === 'InsufficientCredits') {
+      return { outcome: 'insufficient', available: outcome.details.available };
+    }
+    throw new BookNotOpen(workspaceId);
+  }
+}

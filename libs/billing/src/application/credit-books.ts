@@ -1,0 +1,69 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { CommandExecutor, type Outcome } from '@app/event-sourcing/handling/command-executor.js';
+import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { scopedEventStore } from '@app/event-sourcing/store/scoped-event-store.js';
+import { CLOCK } from '@app/platform/tokens.js';
+import type { Requested } from '../contracts/commands.js';
+import { creditsEvents, type CreditsEvent } from '../contracts/events.js';
+import type { CreditsCommand, CreditsRejection } from '../domain/credits/credits.commands.js';
+import { credits } from '../domain/credits/credits.decider.js';
+import type { Credits } from '../domain/credits/credits.state.js';
+import { dueBy } from '../domain/credits/due.js';
+
+type Refusal = Exclude<CreditsRejection, { code: 'PeriodIsClosed' }>;
+export type CreditsOutcome = Outcome<CreditsEvent, Credits, Refusal>;
+
+/** Books kept folded in memory, per process. */
+const CACHED_BOOKS = 2_000;
+
+/** The credit books of all workspaces: carries out commands on them and folds them. */
+@Injectable()
+export class CreditBooks {
+  private readonly executor: CommandExecutor<CreditsCommand, typeof creditsEvents, Credits, CreditsRejection>;
+
+  constructor(
+    @Inject(EVENT_STORE) store: EventStore,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
+    const ownStreams = scopedEventStore(store, [creditsEvents.category]);
+    this.executor = new CommandExecutor(ownStreams, creditsEvents, credits, {
+      cachedStreams: CACHED_BOOKS,
+      chained: true,
+      checkpointType: 'PeriodClosed',
+    });
+  }
+
+  /**
+   * @param command makes the command for a time in milliseconds
+   * @param intent names this command among all of the book: a retry has the same
+   * @throws StoreUnavailable when the store is away
+   */
+  async execute(
+    workspaceId: string,
+    command: (now: number) => CreditsCommand,
+    intent: string,
+    { actor, correlationId, causationId }: Requested,
+  ): Promise<CreditsOutcome> {
+    const decideAt = (now: number) =>
+      this.executor.execute(workspaceId, command(now), {
+        intent,
+        metadata: { actor, correlationId, causationId, workspaceId, occurredAt: instant(now) },
+      });
+    const outcome = await decideAt(this.clock.now());
+    if (!isPeriodClosed(outcome)) return outcome as CreditsOutcome;
+    // Another process, whose clock is ahead, closed the month: nothing may be dated in it any more.
+    return (await decideAt(outcome.details.notBefore)) as CreditsOutcome;
+  }
+
+  /** The book as the next command would find it, everything due by now included; `null` when it is not open. */
+  async current(workspaceId: string): Promise<Credits | null> {
+    const { state } = await this.executor.load(workspaceId);
+    return state.workspaceId === null ? null : dueBy(state, this.clock.now()).state;
+  }
+}
+
+const isPeriodClosed = <S, E>(
+  outcome: Outcome<E, S, CreditsRejection>,
+): outcome is Extract<Outcome<E, S, CreditsRejection>, { code: 'PeriodIsClosed' }> =>
+  outcome.kind === 'rejected' && outcome.code === 'PeriodIsClosed';

@@ -1,0 +1,78 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type pg from 'pg';
+import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import type { Config } from '@app/platform/config/settings.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { AbandonReading } from '@app/readings/contracts/index.js';
+
+/** Holds asked about at a time. */
+const PAGE = 100;
+
+const REASON = 'no reading was requested in time';
+
+interface OldHold {
+  workspace_id: string;
+  reservation_id: string;
+  reading_id: string;
+  /** Text, so that the microseconds of the database survive the way back. */
+  reserved_at: string;
+}
+
+/**
+ * Fence, then release: a hold that grew old without a reading may belong to a request that died between reserving and
+ * accepting. The reading's stream is the arbiter: once it is abandoned there, no reading can claim the hold any more,
+ * and the settlement process releases it. Any number of workers may do this at once.
+ */
+@Injectable()
+export class HoldFence {
+  constructor(
+    private readonly commands: CommandBus,
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'RESERVATION_FENCE_MS'>,
+  ) {}
+
+  /** Looks once at every old hold without a known reading, page by page. */
+  async sweep(signal: AbortSignal): Promise<void> {
+    const reservedBefore = instant(this.clock.now() - this.config.RESERVATION_FENCE_MS);
+    let last: OldHold | undefined;
+    do {
+      const page = await this.oldHolds(reservedBefore, last);
+      for (const hold of page) {
+        if (signal.aborted) return;
+        await this.fence(hold);
+      }
+      last = page.length === PAGE ? page.at(-1) : undefined;
+    } while (last);
+  }
+
+  private async fence({ workspace_id, reservation_id, reading_id }: OldHold): Promise<void> {
+    const command = new AbandonReading(reading_id, workspace_id, reservation_id, REASON);
+    const { outcome } = await this.commands.execute(command);
+    if (outcome === 'abandoned') return;
+    await this.pool.query(
+      'update billing.hold set confirmed = true where workspace_id = $1 and reservation_id = $2',
+      [workspace_id, reservation_id],
+    );
+  }
+
+  private async oldHolds(reservedBefore: string, after: OldHold | undefined): Promise<OldHold[]> {
+    const { rows } = await this.pool.query<OldHold>(
+      `select workspace_id, reservation_id, reading_id, reserved_at::text
+       from billing.hold
+       where not confirmed and reserved_at < $1::timestamptz
+         and ($2::text is null or (reserved_at, workspace_id, reservation_id) > ($2::timestamptz, $3, $4))
+       order by reserved_at, workspace_id, reservation_id
+       limit ${PAGE}`,
+      [
+        reservedBefore,
+        after?.reserved_at ?? null,
+        after?.workspace_id ?? null,
+        after?.reservation_id ?? null,
+      ],
+    );
+    return rows;
+  }
+}

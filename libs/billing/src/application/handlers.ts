@@ -1,0 +1,26 @@
+import { AdjustCreditsHandler } from './adjust-credits/adjust-credits.handler.js';
+import { CancelSubscriptionHandler } from './cancel-subscription/cancel-subscription.handler.js';
+import { GetBalanceHandler } from './get-balance/get-balance.handler.js';
+import { GetCreditsHandler } from './get-credits/get-credits.handler.js';
+import { GetLedgerHandler } from './get-ledger/get-ledger.handler.js';
+import { OpenBookHandler } from './open-book/open-book.handler.js';
+import { PurchasePackHandler } from './purchase-pack/purchase-pack.handler.js';
+import { RecordDueHandler } from './record-due/record-due.handler.js';
+import { ReserveCreditsHandler } from './reserve-credits/reserve-credits.handler.js';
+import { SettleReservationHandler } from './settle-reservation/settle-reservation.handler.js';
+import { SubscribeToPlanHandler } from './subscribe-to-plan/subscribe-to-plan.handler.js';
+
+/** Everything this module answers on the command and query buses. */
+export const HANDLERS = [
+  AdjustCreditsHandler,
+  CancelSubscriptionHandler,
+  GetBalanceHandler,
+  GetCreditsHandler,
+  GetLedgerHandler,
+  OpenBookHandler,
+  PurchasePackHandler,
+  RecordDueHandler,
+  ReserveCreditsHandler,
+  SettleReservationHandler,
+  SubscribeToPlanHandler,
+];

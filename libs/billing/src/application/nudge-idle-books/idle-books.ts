@@ -1,0 +1,44 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type pg from 'pg';
+import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { CLOCK } from '@app/platform/tokens.js';
+import { RecordDue } from '../../contracts/commands.js';
+
+/** Books nudged at a time. */
+const PAGE = 100;
+
+const ACTOR = 'system:billing.clock';
+
+/**
+ * Lets idle books record what time made due. Only a courtesy to statements and views: a book in use does so by itself
+ * before every decision.
+ */
+@Injectable()
+export class IdleBooks {
+  constructor(
+    private readonly commands: CommandBus,
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async nudge(signal: AbortSignal): Promise<void> {
+    const now = instant(this.clock.now());
+    let last = '';
+    do {
+      const { rows } = await this.pool.query<{ workspace_id: string }>(
+        `select workspace_id from billing.balance where due_at <= $1 and workspace_id > $2
+         order by workspace_id limit ${PAGE}`,
+        [now, last],
+      );
+      for (const { workspace_id } of rows) {
+        if (signal.aborted) return;
+        const cause = `due:${workspace_id}:${now}`;
+        const by = { actor: ACTOR, correlationId: cause, causationId: cause };
+        await this.commands.execute(new RecordDue(workspace_id, by));
+      }
+      last = rows.length === PAGE ? rows.at(-1)!.workspace_id : '';
+    } while (last !== '');
+  }
+}

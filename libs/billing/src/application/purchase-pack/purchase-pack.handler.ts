@@ -1,0 +1,24 @@
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { PurchasePack, type PurchaseResult } from '../../contracts/commands.js';
+import { BookNotOpen } from '../../contracts/errors.js';
+import { available } from '../../domain/credits/credits.state.js';
+import { CreditBooks } from '../credit-books.js';
+
+@CommandHandler(PurchasePack)
+export class PurchasePackHandler implements ICommandHandler<PurchasePack> {
+  constructor(private readonly books: CreditBooks) {}
+
+  async execute({ workspaceId, pack, orderRef, by }: PurchasePack): Promise<PurchaseResult> {
+    const outcome = await this.books.execute(
+      workspaceId,
+      (now) => ({ type: 'PurchasePack', pack, orderRef, now }),
+      `pack:${orderRef}`,
+      by,
+    );
+    if (outcome.kind === 'rejected') throw new BookNotOpen(workspaceId);
+    return {
+      outcome: outcome.kind === 'accepted' ? 'purchased' : 'already_purchased',
+      available: available(outcome.state),
+    };
+  }
+}

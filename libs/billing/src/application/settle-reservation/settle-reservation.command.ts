@@ -1,0 +1,19 @@
+import { Command } from '@nestjs/cqrs';
+import type { Requested } from '../../contracts/commands.js';
+
+/** `unknown`: no such hold is open, nor was one settled lately. */
+export type SettleResult = { readonly outcome: 'settled' | 'already_settled' | 'unknown' };
+
+/** Ends a hold: `capture` consumes its credits, `release` gives them back. Only the first one of a hold counts. */
+export class SettleReservation extends Command<SettleResult> {
+  constructor(
+    readonly workspaceId: string,
+    readonly reservationId: string,
+    readonly settlement: 'capture' | 'release',
+    /** The reading's event that settles it. */
+    readonly causeEventId: string,
+    readonly by: Requested,
+  ) {
+    super();
+  }
+}

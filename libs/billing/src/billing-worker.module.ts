@@ -1,0 +1,62 @@
+import { Inject, Module, type OnModuleInit } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { Logger } from 'pino';
+import { processConsumer } from '@app/event-sourcing/processes/process.js';
+import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
+import type { Config } from '@app/platform/config/settings.js';
+import { LOGGER } from '@app/platform/telemetry/logger.js';
+import { CONFIG } from '@app/platform/tokens.js';
+import { WorkRegistry } from '@app/platform/work/work-registry.js';
+import { HoldFence } from './application/fence-holds/hold-fence.js';
+import { IdleBooks } from './application/nudge-idle-books/idle-books.js';
+import { repeat } from './application/repeat.js';
+import type { SettleReservation } from './application/settle-reservation/settle-reservation.command.js';
+import { BillingModule } from './billing.module.js';
+import { bookOpening } from './processes/book-opening.process.js';
+import { settlement } from './processes/settlement.process.js';
+import { balanceProjection } from './read-models/balance/balance.projection.js';
+import { holdProjection } from './read-models/hold/hold.projection.js';
+
+/** What billing does by itself: opens books, settles reservations, keeps its views, fences holds that no reading names. */
+@Module({ imports: [BillingModule], providers: [HoldFence, IdleBooks] })
+export class BillingWorkerModule implements OnModuleInit {
+  constructor(
+    private readonly work: WorkRegistry,
+    private readonly commands: CommandBus,
+    private readonly fence: HoldFence,
+    private readonly idleBooks: IdleBooks,
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {}
+
+  onModuleInit(): void {
+    this.work.addConsumer(projectionConsumer(balanceProjection));
+    this.work.addConsumer(projectionConsumer(holdProjection));
+    this.work.addConsumer(processConsumer(bookOpening, (command) => this.commands.execute(command)));
+    this.work.addConsumer(processConsumer(settlement, (command) => this.settle(command)));
+    this.addLoop('billing.hold-fence', (signal) => this.fence.sweep(signal));
+    this.addLoop('billing.idle-books', (signal) => this.idleBooks.nudge(signal));
+  }
+
+  private async settle(command: SettleReservation): Promise<void> {
+    const { outcome } = await this.commands.execute(command);
+    if (outcome !== 'unknown') return;
+    const { workspaceId, reservationId, settlement: asked, causeEventId } = command;
+    this.log.warn(
+      { workspaceId, reservationId, settlement: asked, causeEventId },
+      'a reading ended whose reservation is not open',
+    );
+  }
+
+  private addLoop(name: string, round: (signal: AbortSignal) => Promise<void>): void {
+    const onError = (error: unknown): void =>
+      this.log.warn(
+        { loop: name, reason: error instanceof Error ? error.message : 'unknown' },
+        'round failed',
+      );
+    this.work.addLoop({
+      name,
+      run: (signal) => repeat(this.config.RESERVATION_SWEEP_MS, round, onError, signal),
+    });
+  }
+}

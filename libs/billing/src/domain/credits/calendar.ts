@@ -1,0 +1,23 @@
+import { instant } from '@app/event-sourcing/core/clock.js';
+
+/** Months are `yyyy-mm` in UTC; instants are milliseconds unless they are written out. */
+export const monthOf = (at: number): string => instant(at).slice(0, 7);
+
+const parts = (month: string): { year: number; index: number } => ({
+  year: Number(month.slice(0, 4)),
+  index: Number(month.slice(5, 7)) - 1,
+});
+
+export const monthAfter = (month: string): string => monthOf(endOfMonth(month));
+
+export const startOfMonth = (month: string): number => Date.UTC(parts(month).year, parts(month).index, 1);
+
+/** The first instant that is no longer in the month. */
+export const endOfMonth = (month: string): number => Date.UTC(parts(month).year, parts(month).index + 1, 1);
+
+/** Midnight UTC of the anchor day in the month after the given instant's; the last day when that month is shorter. */
+export const nextAnchor = (at: number, anchorDay: number): number => {
+  const { year, index } = parts(monthOf(at));
+  const lastDay = new Date(Date.UTC(year, index + 2, 0)).getUTCDate();
+  return Date.UTC(year, index + 1, Math.min(anchorDay, lastDay));
+};

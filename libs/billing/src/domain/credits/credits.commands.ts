@@ -1,0 +1,40 @@
+import type { Rejection } from '@app/event-sourcing/core/decision.js';
+import type { PackId, PlanId } from '../../contracts/catalogue.js';
+
+/** Every command bears the time at which it is decided, in milliseconds. */
+interface At {
+  readonly now: number;
+}
+
+export type CreditsCommand = At &
+  (
+    | { readonly type: 'OpenBook'; readonly workspaceId: string }
+    | {
+        readonly type: 'ReserveCredits';
+        readonly reservationId: string;
+        readonly readingId: string;
+        readonly amount: number;
+      }
+    | { readonly type: 'CaptureCredits'; readonly reservationId: string; readonly causeEventId: string }
+    | { readonly type: 'ReleaseCredits'; readonly reservationId: string; readonly causeEventId: string }
+    | { readonly type: 'SubscribeToPlan'; readonly plan: PlanId; readonly approvalRef: string | null }
+    | { readonly type: 'CancelSubscription' }
+    | { readonly type: 'PurchasePack'; readonly pack: PackId; readonly orderRef: string }
+    | {
+        readonly type: 'AdjustCredits';
+        readonly adjustmentId: string;
+        readonly amount: number;
+        readonly reason: string;
+        readonly approvedBy: string;
+        readonly reversesEventId: string | null;
+      }
+    | { readonly type: 'RecordDue' }
+  );
+
+export type CreditsRejection =
+  | Rejection<'BookNotOpen', null>
+  | Rejection<'InsufficientCredits', { readonly required: number; readonly available: number }>
+  | Rejection<'ReservationSettled', { readonly reservationId: string }>
+  | Rejection<'ApprovalRequired', { readonly plan: PlanId }>
+  /** The decider's clock is behind the last closed month; `notBefore` in milliseconds. */
+  | Rejection<'PeriodIsClosed', { readonly notBefore: number }>;

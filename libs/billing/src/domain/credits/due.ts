@@ -1,0 +1,91 @@
+import { instant } from '@app/event-sourcing/core/clock.js';
+import { PLANS } from '../../contracts/catalogue.js';
+import type { CreditsEvent, CreditsEventOf, Grant, Subscription } from '../../contracts/events.js';
+import { valuesOf } from './bucket-map.js';
+import { endOfMonth, monthAfter, nextAnchor } from './calendar.js';
+import { evolve, type Credits } from './credits.state.js';
+import { balances } from './postings.js';
+import { listRecent } from './recent-ids.js';
+
+interface Due {
+  /** Milliseconds. */
+  readonly at: number;
+  readonly event: () => CreditsEvent;
+}
+
+/**
+ * Everything the passing of time made due in a book by `now` (milliseconds), in the order in which it fell due:
+ * expiries, monthly grants and closed months. Every decision begins with it, so no timer is needed for a right balance.
+ * At one instant, credits expire before the month is closed, and the new month is granted after it.
+ */
+export const dueBy = (book: Credits, now: number): { events: CreditsEvent[]; state: Credits } => {
+  const events: CreditsEvent[] = [];
+  let state = book;
+  for (let next = nextDue(state, now); next && next.at <= now; next = nextDue(state, now)) {
+    const event = next.event();
+    events.push(event);
+    state = evolve(state, event);
+  }
+  return { events, state };
+};
+
+const nextDue = (state: Credits, now: number): Due | null => {
+  if (state.workspaceId === null) return null;
+  const candidates: Due[] = [
+    ...state.grants.flatMap(expiry),
+    { at: endOfMonth(state.period), event: () => periodClosed(state, now) },
+    ...(state.subscription ? [monthlyGrant(state.subscription)] : []),
+  ];
+  return candidates.reduce((first, other) => (other.at < first.at ? other : first));
+};
+
+const expiry = ({ grantId, remaining, expiresAt }: Grant): Due[] =>
+  expiresAt === null || remaining === 0
+    ? []
+    : [
+        {
+          at: Date.parse(expiresAt),
+          event: () => ({ type: 'GrantExpired', data: { grantId, amount: remaining, expiredAt: expiresAt } }),
+        },
+      ];
+
+const monthlyGrant = ({ subscriptionId, plan, anchorDay, nextGrantAt }: Subscription): Due => {
+  const at = Date.parse(nextGrantAt);
+  return {
+    at,
+    event: () => ({
+      type: 'PlanGranted',
+      data: {
+        grantId: `plan:${subscriptionId}:${nextGrantAt.slice(0, 7)}`,
+        plan,
+        credits: PLANS[plan].creditsPerMonth,
+        validFrom: nextGrantAt,
+        expiresAt: instant(nextAnchor(at, anchorDay)),
+        priceCents: PLANS[plan].priceCents,
+      },
+    }),
+  };
+};
+
+/**
+ * Reservations settled lately are carried into the next month, unless that month is over as well: a retry of a
+ * request does not come a month late, and a run of idle months stays small.
+ */
+const periodClosed = (state: Credits, now: number): CreditsEventOf<'PeriodClosed'> => ({
+  type: 'PeriodClosed',
+  data: {
+    workspaceId: state.workspaceId!,
+    period: state.period,
+    opening: state.opening,
+    totals: state.totals,
+    closing: balances(state.opening, state.totals),
+    subscription: state.subscription,
+    subscriptions: state.subscriptions,
+    openGrants: [...state.grants],
+    openHolds: valuesOf(state.holds),
+    settled: now < endOfMonth(monthAfter(state.period)) ? listRecent(state.settled) : [],
+    orderRefs: [...state.orderRefs],
+    adjustmentIds: [...state.adjustmentIds],
+    eventCount: state.eventCount,
+  },
+});

@@ -1,0 +1,20 @@
+import { Controller, Get, Header } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { Problem } from '@app/platform/http/problem.js';
+import { GetCredits, type CreditsSummary } from '../contracts/queries.js';
+
+@Controller('api/v1/credits')
+export class CreditsController {
+  constructor(private readonly queries: QueryBus) {}
+
+  /** The caller's credits as of now: what can be spent, what is reserved, and the grants in burn order. */
+  @Get()
+  @Accepts('apiKey', 'bearer')
+  @Header('Cache-Control', 'no-store')
+  async get(@Caller() { workspaceId }: Principal): Promise<CreditsSummary> {
+    const credits = await this.queries.execute(new GetCredits(workspaceId));
+    if (!credits) throw new Problem('billing_misconfigured', { headers: { 'Retry-After': '60' } });
+    return credits;
+  }
+}
