@@ -15,6 +15,10 @@ const ajv = new Ajv2020({ allErrors: true });
 addFormats.default(ajv);
 const validate = ajv.compile(schema);
 
+function errorsOf(result: unknown): unknown {
+  return validate(result) ? null : validate.errors;
+}
+
 const resultOf = (subject: Parameters<typeof calculateTheme>[0], asOf: string): ReadingResult =>
   toResult(calculateTheme(subject, asOf), {
     readingId: '0b9f6f0e-5b7d-4f44-9a43-0f3c6c1f8a11',
@@ -31,8 +35,7 @@ describe('the schema of the result', () => {
   it('accepts the result of any person', () => {
     fc.assert(
       fc.property(subjects, readingDays, (subject, asOf) => {
-        validate(resultOf(subject, asOf));
-        expect(validate.errors).toBeNull();
+        expect(errorsOf(resultOf(subject, asOf))).toBeNull();
       }),
       { seed: SEED, numRuns: 1_000 },
     );
@@ -51,8 +54,9 @@ describe('the schema of the result', () => {
     const name = { firstNames: ['Ng'], middleNames: [], lastNames: ['Smyth', 'Jr.'] };
     const noVowel = { firstNames: ['Ng'], middleNames: [], lastNames: ['Ng', 'III'] };
     for (const each of [name, noVowel]) {
-      validate(resultOf({ name: each, dateOfBirth: '1990-06-15', subjectGender: 'neutral' }, '2026-09-29'));
-      expect(validate.errors).toBeNull();
+      expect(
+        errorsOf(resultOf({ name: each, dateOfBirth: '1990-06-15', subjectGender: 'neutral' }, '2026-09-29')),
+      ).toBeNull();
     }
   });
 });
