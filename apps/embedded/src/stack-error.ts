@@ -5,4 +5,4 @@ export class StackError extends Error {
 
 /** Whether a file-system call failed with this code. */
 export const hasCode = (error: unknown, ...codes: string[]): boolean =>
-  error instanceof Error && codes.includes((error as NodeJS.ErrnoException).code ?? '');
+  typeof error === 'object' && error !== null && 'code' in error && codes.includes(String(error.code));

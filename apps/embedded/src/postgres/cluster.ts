@@ -41,6 +41,7 @@ export const ensureCluster = async (
         '--locale=C',
         '--locale-provider=builtin',
         '--builtin-locale=C.UTF-8',
+        ...(process.platform === 'linux' ? ['--sync-method=syncfs'] : []),
       ],
       { ...account, cwd: '/', env: { ...SERVER_ENVIRONMENT } },
     );

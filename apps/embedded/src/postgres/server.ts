@@ -28,7 +28,9 @@ const SETTINGS = {
   jit: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
-} as const;
+  // After a crash every file is synced before recovery: in one call where the system has one, not in a thousand.
+  ...(process.platform === 'linux' && { recovery_init_sync_method: 'syncfs' }),
+};
 
 export interface ServerOptions {
   readonly cluster: string;
