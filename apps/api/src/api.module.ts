@@ -1,0 +1,39 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import type { Logger } from 'pino';
+import { BillingHttpModule } from '@app/billing/billing-http.module.js';
+import { AuthGuard } from '@app/platform/auth/auth.guard.js';
+import type { Config } from '@app/platform/config/settings.js';
+import { BodyPipe } from '@app/platform/http/body.pipe.js';
+import { JsonBodyInterceptor } from '@app/platform/http/json-body.interceptor.js';
+import { ProblemFilter } from '@app/platform/http/problem.filter.js';
+import { PlatformModule } from '@app/platform/platform.module.js';
+import { PublishingHttpModule } from '@app/publishing/publishing-http.module.js';
+import { ReadingsHttpModule } from '@app/readings/readings-http.module.js';
+import { WebhooksHttpModule } from '@app/webhooks/webhooks-http.module.js';
+import { WorkspacesHttpModule } from '@app/workspaces/workspaces-http.module.js';
+import { HealthController } from './health.controller.js';
+
+@Module({})
+export class ApiModule {
+  static forProcess(config: Config, log: Logger): DynamicModule {
+    return {
+      module: ApiModule,
+      imports: [
+        PlatformModule.forProcess(config, log),
+        WorkspacesHttpModule,
+        BillingHttpModule,
+        ReadingsHttpModule,
+        PublishingHttpModule,
+        WebhooksHttpModule,
+      ],
+      controllers: [HealthController],
+      providers: [
+        { provide: APP_FILTER, useClass: ProblemFilter },
+        { provide: APP_GUARD, useClass: AuthGuard },
+        { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
+        { provide: APP_PIPE, useClass: BodyPipe },
+      ],
+    };
+  }
+}

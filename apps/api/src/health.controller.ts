@@ -1,0 +1,61 @@
+import { Controller, Get, Inject, Res } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { Response } from 'express';
+import type { Pool } from 'pg';
+import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { Public } from '@app/platform/auth/authentication.js';
+import type { Config } from '@app/platform/config/settings.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { CONFIG } from '@app/platform/tokens.js';
+
+const CHECK_WITHIN_MS = 2_000;
+
+@Controller()
+@Public()
+@ApiExcludeController()
+export class HealthController {
+  constructor(
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    @Inject(POSTGRES) private readonly pool: Pool,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'READINESS_WORKER_MS'>,
+  ) {}
+
+  /** 200 while the process lives. */
+  @Get('healthz')
+  live() {
+    return { status: 'ok' };
+  }
+
+  /** 200 only when a POST would be accepted and its work would be done; else 503 with what is missing. */
+  @Get('readyz')
+  async ready(@Res() response: Response): Promise<void> {
+    const [eventStore, postgres, worker] = await Promise.all([
+      succeeds(this.store.head()),
+      succeeds(this.pool.query('select 1')),
+      succeeds(this.workerLives()),
+    ]);
+    const checks = { eventStore, postgres, worker };
+    const ready = Object.values(checks).every(Boolean);
+    response.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not ready', checks });
+  }
+
+  private async workerLives(): Promise<void> {
+    const { rowCount } = await this.pool.query(
+      `select 1 from platform.heartbeat where role = 'worker' and beat_at > now() - make_interval(secs => $1) limit 1`,
+      [this.config.READINESS_WORKER_MS / 1_000],
+    );
+    if (rowCount === 0) throw new Error('No worker was heard of lately');
+  }
+}
+
+const succeeds = async (check: Promise<unknown>): Promise<boolean> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), CHECK_WITHIN_MS);
+  });
+  const done = check.then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([done, late]).finally(() => clearTimeout(timer));
+};

@@ -1,0 +1,41 @@
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { AddressInfo } from 'node:net';
+import { configHelp } from '@app/platform/config/load-config.js';
+import { startUp } from '@app/platform/config/start-up.js';
+import { configureHttp } from '@app/platform/http/configure-http.js';
+import { announce, stopWhenTold, surviveLateRejections } from '@app/platform/process/stopping.js';
+import { nestLogger } from '@app/platform/telemetry/logger.js';
+import { ApiModule } from './api.module.js';
+import { serveOpenApi } from './openapi.js';
+
+if (process.argv.includes('--help')) {
+  process.stdout.write(`The HTTP API. Configured by its environment:\n${configHelp()}\n`);
+  process.exit(0);
+}
+
+const { config, log } = startUp('api', process.env);
+surviveLateRejections(log);
+
+const app = await NestFactory.create<NestExpressApplication>(ApiModule.forProcess(config, log), {
+  bodyParser: false,
+  logger: nestLogger(log),
+  forceCloseConnections: false,
+});
+configureHttp(app, config, log);
+serveOpenApi(app);
+await app.listen(config.PORT, config.HOST);
+
+const server = app.getHttpServer();
+server.headersTimeout = 10_000;
+server.requestTimeout = 30_000;
+
+stopWhenTold(log, process.env, async () => {
+  // Idle keep-alive connections end at once, busy ones when they have their answer, all of them after the drain time.
+  const drained = setTimeout(() => server.closeAllConnections(), config.HTTP_DRAIN_MS);
+  server.closeIdleConnections();
+  await app.close();
+  clearTimeout(drained);
+});
+announce({ event: 'listening', host: config.HOST, port: (server.address() as AddressInfo).port });

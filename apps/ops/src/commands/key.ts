@@ -1,0 +1,62 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import { setTimeout as delay } from 'node:timers/promises';
+import { IssueApiKey, RevokeApiKey } from '@app/workspaces/contracts/index.js';
+import { OpsError } from '../ops-error.js';
+import { print } from '../output.js';
+import { withSession, type Session } from '../session.js';
+
+const PROJECTED_WITHIN_MS = 5_000;
+
+export const addKeyCommands = (ops: Command): void => {
+  const key = ops.command('key').description('issue and revoke API keys');
+  key
+    .command('issue')
+    .description('issue an API key; it is shown this once')
+    .requiredOption('--workspace <id>', 'the workspace it speaks for')
+    .option('--label <text>', 'what it is for')
+    .option('--expires <instant>', 'RFC 3339 instant after which it is refused', parseInstant)
+    .addHelpText('after', '\nExample:\n  ops key issue --workspace ws_… --label production --expires 2027-12-31T00:00:00Z')
+    .action(async (options: { workspace: string; label?: string; expires?: string }, command: Command) => {
+      const issued = await withSession(async (session) => {
+        const { commands, actor } = session;
+        const answer = await commands.execute(
+          new IssueApiKey(options.workspace, options.label ?? null, options.expires ?? null, actor),
+        );
+        if (answer.outcome === 'unknown_workspace') {
+          throw new OpsError(`There is no workspace ${options.workspace}: ops workspace list shows them.`);
+        }
+        await waitUntilKnown(session, answer.keyId);
+        return { keyId: answer.keyId, apiKey: answer.apiKey };
+      });
+      print(command, issued, `Key ${issued.keyId}. Keep it now, it is not shown again:\n${issued.apiKey}`);
+    });
+  key
+    .command('revoke')
+    .description('revoke an API key; it stops working within seconds')
+    .requiredOption('--key <id>', 'the 8-character id of the key')
+    .option('--reason <text>', 'why')
+    .addHelpText('after', '\nExample:\n  ops key revoke --key Ab3dE6gH --reason leaked')
+    .action(async (options: { key: string; reason?: string }, command: Command) => {
+      const answer = await withSession(({ commands, actor }) =>
+        commands.execute(new RevokeApiKey(options.key, options.reason ?? null, actor)),
+      );
+      if (answer.outcome === 'unknown_key') throw new OpsError(`There is no API key ${options.key}.`);
+      print(command, { keyId: options.key, ...answer }, answer.outcome === 'revoked' ? 'Revoked' : 'It was revoked before');
+    });
+};
+
+/** A key works once the worker has projected it; waiting here spares the operator a puzzling 401. */
+const waitUntilKnown = async ({ apiKeys }: Session, keyId: string): Promise<void> => {
+  for (const deadline = Date.now() + PROJECTED_WITHIN_MS; Date.now() < deadline; await delay(50)) {
+    if (await apiKeys.find(keyId)) return;
+  }
+  process.stderr.write('The key is issued but no worker has taken it up yet: it works once a worker runs.\n');
+};
+
+function parseInstant(text: string): string {
+  const milliseconds = Date.parse(text);
+  if (Number.isNaN(milliseconds) || !text.includes('T')) {
+    throw new InvalidArgumentError('must be an RFC 3339 instant such as 2027-12-31T00:00:00Z');
+  }
+  return new Date(milliseconds).toISOString();
+}

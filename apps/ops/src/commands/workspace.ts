@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+import { OpenBook } from '@app/billing/contracts/index.js';
+import { ListWorkspaces, OpenWorkspace } from '@app/workspaces/contracts/index.js';
+import { print, table } from '../output.js';
+import { withSession } from '../session.js';
+
+export const addWorkspaceCommands = (ops: Command): void => {
+  const workspace = ops.command('workspace').description('open and list workspaces');
+  workspace
+    .command('create')
+    .description('open a workspace and its credit book')
+    .requiredOption('--name <name>', 'what people call it')
+    .addHelpText('after', '\nExample:\n  ops workspace create --name "Atelier Lumière"')
+    .action(async ({ name }: { name: string }, command: Command) => {
+      const created = await withSession(async ({ commands, actor, by }) => {
+        const { workspaceId } = await commands.execute(new OpenWorkspace(name, actor));
+        await commands.execute(new OpenBook(workspaceId, by()));
+        return { workspaceId };
+      });
+      print(command, created, `Opened ${created.workspaceId}`);
+    });
+  workspace
+    .command('list')
+    .description('list workspaces, oldest first')
+    .action(async (_: object, command: Command) => {
+      const workspaces = await withSession(({ queries }) => queries.execute(new ListWorkspaces()));
+      const rows = workspaces.map(({ workspaceId, name, openedAt, activeKeys }) => [workspaceId, name, openedAt, activeKeys]);
+      print(command, { workspaces }, table(['workspace', 'name', 'opened', 'keys'], rows));
+    });
+};

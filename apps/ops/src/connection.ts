@@ -1,0 +1,33 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { ConfigError, loadConfig } from '@app/platform/config/load-config.js';
+import type { Config } from '@app/platform/config/settings.js';
+import { OpsError } from './ops-error.js';
+
+/**
+ * Where the operator's commands connect: the environment when DATABASE_URL is set, else the embedded stack that runs
+ * on DATA_DIR (default `.data`), which leaves its connection facts in `runtime.json`.
+ * @throws OpsError
+ */
+export const readConnection = (environment: NodeJS.ProcessEnv): Config => {
+  const settings = environment['DATABASE_URL'] ? environment : { ...readRuntimeFile(environment), ...environment };
+  try {
+    return loadConfig({ ...settings, LOG_LEVEL: 'silent', DATABASE_POOL_SIZE: '4' });
+  } catch (error) {
+    if (error instanceof ConfigError) throw new OpsError(error.message);
+    throw error;
+  }
+};
+
+const readRuntimeFile = (environment: NodeJS.ProcessEnv): Record<string, string> => {
+  const path = join(resolve(environment['DATA_DIR'] ?? '.data'), 'runtime.json');
+  if (!existsSync(path)) {
+    throw new OpsError(
+      `No stack is running on ${path.replace(/runtime\.json$/, '')}: start one with npm start, set DATA_DIR to its folder, or set DATABASE_URL and EVENTSTORE_URL.`,
+    );
+  }
+  const runtime = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.entries(runtime).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+};

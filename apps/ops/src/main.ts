@@ -1,0 +1,40 @@
+import 'reflect-metadata';
+import { Command } from 'commander';
+import { addCreditsCommands } from './commands/credits.js';
+import { addKeyCommands } from './commands/key.js';
+import { addLedgerCommands } from './commands/ledger.js';
+import { addMigrateCommand } from './commands/migrate.js';
+import { addStreamsCommands } from './commands/streams.js';
+import { addWorkspaceCommands } from './commands/workspace.js';
+import { OpsError } from './ops-error.js';
+
+const ops = new Command('ops')
+  .description(
+    'Operates a reading service: the embedded stack on DATA_DIR, or whatever DATABASE_URL and EVENTSTORE_URL name.',
+  )
+  .option('--json', 'print one JSON value instead of text')
+  .showHelpAfterError('(add --help for the options)');
+
+addWorkspaceCommands(ops);
+addKeyCommands(ops);
+addCreditsCommands(ops);
+addLedgerCommands(ops);
+addStreamsCommands(ops);
+addMigrateCommand(ops);
+
+// `--json` is welcome after the sub-command too, where hands put it.
+const acceptJson = (command: Command): void => {
+  for (const child of command.commands) {
+    if (child.commands.length === 0) child.option('--json', 'print one JSON value instead of text');
+    acceptJson(child);
+  }
+};
+acceptJson(ops);
+
+try {
+  await ops.parseAsync();
+} catch (error) {
+  const message = error instanceof OpsError ? error.message : `Unexpected: ${error instanceof Error ? error.message : 'error'}`;
+  process.stderr.write(`${message}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,53 @@
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import type { Pool } from 'pg';
+import { runConsumer } from '@app/event-sourcing/projections/runner.js';
+import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { configHelp } from '@app/platform/config/load-config.js';
+import { startUp } from '@app/platform/config/start-up.js';
+import { startJobs } from '@app/platform/jobs/job-runner.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { announce, stopWhenTold, surviveLateRejections } from '@app/platform/process/stopping.js';
+import { nestLogger } from '@app/platform/telemetry/logger.js';
+import { WorkRegistry } from '@app/platform/work/work-registry.js';
+import { heartbeat } from './heartbeat.js';
+import { WorkerModule } from './worker.module.js';
+
+if (process.argv.includes('--help')) {
+  process.stdout.write(
+    `The worker: projections, processes, jobs and webhook delivery. Configured by its environment:\n${configHelp()}\n`,
+  );
+  process.exit(0);
+}
+
+const { config, log } = startUp('worker', process.env);
+surviveLateRejections(log);
+
+const app = await NestFactory.createApplicationContext(WorkerModule.forProcess(config, log), {
+  logger: nestLogger(log),
+});
+const work = app.get(WorkRegistry);
+const store = app.get<EventStore>(EVENT_STORE);
+const pool = app.get<Pool>(POSTGRES);
+work.addLoop(heartbeat(pool, store));
+
+const stopping = new AbortController();
+const consumers = work.consumers.map((consumer) => runConsumer(consumer, { store, pool, log }, stopping.signal));
+const loops = work.loops.map((loop) =>
+  loop.run(stopping.signal).catch((error: unknown) => {
+    log.fatal({ loop: loop.name, err: error }, 'a loop ended by an error');
+    process.exit(1);
+  }),
+);
+const jobs = await startJobs(pool, work.jobs, {
+  concurrency: config.WORKER_CONCURRENCY,
+  log,
+  signal: stopping.signal,
+});
+
+stopWhenTold(log, process.env, async () => {
+  stopping.abort();
+  await Promise.allSettled([jobs.stop(), ...consumers, ...loops]);
+  await app.close();
+});
+announce({ event: 'working', consumers: work.consumers.length, jobs: work.jobs.length });

@@ -1,0 +1,56 @@
+import type { Logger } from 'pino';
+import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
+
+/** A process that has not stopped by then is ended: what it held is retaken by others when its leases run out. */
+const STOP_WITHIN_MS = 9_500;
+
+/**
+ * Stops the process in an orderly way on SIGTERM or SIGINT and, when EXIT_WITH_PARENT=1, when its standard input
+ * closes because the parent is gone. Exits 0 when `stop` finished, 1 when it failed or took too long.
+ */
+export const stopWhenTold = (log: Logger, environment: NodeJS.ProcessEnv, stop: () => Promise<void>): void => {
+  let stopping = false;
+  const begin = (reason: string): void => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ reason }, 'stopping');
+    setTimeout(() => {
+      log.error('did not stop in time');
+      process.exit(1);
+    }, STOP_WITHIN_MS).unref();
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'stopping failed');
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', () => begin('SIGTERM'));
+  process.on('SIGINT', () => begin('SIGINT'));
+  if (environment['EXIT_WITH_PARENT'] === '1') {
+    process.stdin.on('end', () => begin('parent gone'));
+    process.stdin.on('error', () => begin('parent gone'));
+    process.stdin.resume();
+  }
+};
+
+/**
+ * The event-store client may reject promises of calls we gave up long ago. Those must not end the process; anything
+ * else unforeseen must, because its state can no longer be trusted.
+ */
+export const surviveLateRejections = (log: Logger): void => {
+  process.on('unhandledRejection', (error) => {
+    if (isDependencyAway(error)) {
+      log.warn({ reason: (error as Error).message }, 'a call given up earlier failed');
+      return;
+    }
+    log.fatal({ err: error }, 'unhandled rejection');
+    process.exit(1);
+  });
+};
+
+/** One JSON line on standard output that a supervisor waits for. */
+export const announce = (details: Readonly<Record<string, unknown>>): void => {
+  process.stdout.write(`${JSON.stringify({ ...details, pid: process.pid })}\n`);
+};
