@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import type { Config } from '@app/platform/config/settings.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
@@ -34,18 +35,27 @@ export class HoldFence {
     @Inject(CONFIG) private readonly config: Pick<Config, 'RESERVATION_FENCE_MS'>,
   ) {}
 
-  /** Looks once at every old hold without a known reading, page by page. */
+  /**
+   * Looks once at every old hold without a known reading, page by page. A hold that cannot be judged does not keep the
+   * others waiting.
+   * @throws StoreUnavailable at once, or else the first failure once all were looked at
+   */
   async sweep(signal: AbortSignal): Promise<void> {
+    const failures: unknown[] = [];
     const reservedBefore = instant(this.clock.now() - this.config.RESERVATION_FENCE_MS);
     let last: OldHold | undefined;
     do {
       const page = await this.oldHolds(reservedBefore, last);
       for (const hold of page) {
         if (signal.aborted) return;
-        await this.fence(hold);
+        await this.fence(hold).catch((error: unknown) => {
+          if (error instanceof StoreUnavailable) throw error;
+          failures.push(error);
+        });
       }
       last = page.length === PAGE ? page.at(-1) : undefined;
     } while (last);
+    if (failures.length > 0) throw failures[0];
   }
 
   private async fence({ workspace_id, reservation_id, reading_id }: OldHold): Promise<void> {

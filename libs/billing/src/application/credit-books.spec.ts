@@ -1,0 +1,345 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { instant } from '@app/event-sourcing/core/clock.js';
+import type { EventToAppend } from '@app/event-sourcing/core/event.js';
+import { CHAIN_START, nextChain } from '@app/event-sourcing/core/hash-chain.js';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import type { ExpectedRevision } from '@app/event-sourcing/store/event-store.js';
+import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import {
+  AdjustCredits,
+  BookNotOpen,
+  CancelSubscription,
+  GetBalance,
+  GetCredits,
+  GetLedger,
+  OpenBook,
+  PurchasePack,
+  RecordDue,
+  ReserveCredits,
+  SubscribeToPlan,
+} from '../contracts/index.js';
+import { AdjustCreditsHandler } from './adjust-credits/adjust-credits.handler.js';
+import { CancelSubscriptionHandler } from './cancel-subscription/cancel-subscription.handler.js';
+import { CreditBooks } from './credit-books.js';
+import { GetBalanceHandler } from './get-balance/get-balance.handler.js';
+import { GetCreditsHandler } from './get-credits/get-credits.handler.js';
+import { GetLedgerHandler } from './get-ledger/get-ledger.handler.js';
+import { OpenBookHandler } from './open-book/open-book.handler.js';
+import { PurchasePackHandler } from './purchase-pack/purchase-pack.handler.js';
+import { RecordDueHandler } from './record-due/record-due.handler.js';
+import { ReserveCreditsHandler } from './reserve-credits/reserve-credits.handler.js';
+import { SettleReservation } from './settle-reservation/settle-reservation.command.js';
+import { SettleReservationHandler } from './settle-reservation/settle-reservation.handler.js';
+import { SubscribeToPlanHandler } from './subscribe-to-plan/subscribe-to-plan.handler.js';
+
+const WS = 'ws_0000000000000000000001';
+const BY = { actor: 'apiKey:k1', correlationId: 'correlation', causationId: 'cause' };
+
+class CountingStore extends InMemoryEventStore {
+  appends = 0;
+  override append(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]) {
+    this.appends += 1;
+    return super.append(stream, expected, events);
+  }
+}
+
+let now: number;
+let store: CountingStore;
+/** One process: its own books, folded in its own memory, and a clock that may be off. */
+const openProcess = (skewMs = 0) => {
+  const books = new CreditBooks(store, { now: () => now + skewMs });
+  const handlers = {
+    open: new OpenBookHandler(books),
+    reserve: new ReserveCreditsHandler(books),
+    settle: new SettleReservationHandler(books),
+    subscribe: new SubscribeToPlanHandler(books),
+    cancel: new CancelSubscriptionHandler(books),
+    purchase: new PurchasePackHandler(books),
+    adjust: new AdjustCreditsHandler(books),
+    due: new RecordDueHandler(books),
+    balance: new GetBalanceHandler(books),
+    credits: new GetCreditsHandler(books),
+    ledger: new GetLedgerHandler(store),
+  };
+  return {
+    open: () => handlers.open.execute(new OpenBook(WS, BY)),
+    reserve: (id: string, product = 'theme') =>
+      handlers.reserve.execute(new ReserveCredits(WS, `reading-${id}`, id, product, BY)),
+    settle: (id: string, how: 'capture' | 'release') =>
+      handlers.settle.execute(new SettleReservation(WS, id, how, `end-of-${id}`, BY)),
+    subscribe: (plan: SubscribeToPlan['plan'], approval: string | null = null) =>
+      handlers.subscribe.execute(new SubscribeToPlan(WS, plan, approval, BY)),
+    cancel: () => handlers.cancel.execute(new CancelSubscription(WS, BY)),
+    purchase: (pack: PurchasePack['pack'], order: string) =>
+      handlers.purchase.execute(new PurchasePack(WS, pack, order, BY)),
+    adjust: (id: string, amount: number, reason = 'goodwill', approver = 'operator:ada') =>
+      handlers.adjust.execute(new AdjustCredits(WS, amount, reason, approver, id, BY)),
+    due: () => handlers.due.execute(new RecordDue(WS, BY)),
+    balance: () => handlers.balance.execute(new GetBalance(WS)),
+    credits: () => handlers.credits.execute(new GetCredits(WS)),
+    ledger: () => handlers.ledger.execute(new GetLedger(WS)),
+  };
+};
+const types = () => store.log.map(({ type }) => type);
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
+
+beforeEach(() => {
+  now = Date.parse('2026-04-10T12:00:00.000Z');
+  store = new CountingStore();
+});
+
+describe('reserving', () => {
+  it('a hundred readings at once on a hundred credits holds five and refuses the others, in few appends', async () => {
+    const process = openProcess();
+    await process.open();
+    await process.adjust('a1', 100);
+    const before = store.appends;
+    const results = await Promise.all(numbers(100).map((id) => process.reserve(id)));
+    expect(results.filter(({ outcome }) => outcome === 'reserved')).toHaveLength(5);
+    expect(results.filter(({ outcome }) => outcome === 'insufficient')).toHaveLength(95);
+    expect(results.at(-1)).toEqual({ outcome: 'insufficient', required: 20, available: 0 });
+    expect(store.appends - before).toBeLessThanOrEqual(3);
+    expect(await process.balance()).toMatchObject({ available: 0, held: 100 });
+  });
+
+  it('never spends more than there is, when several processes reserve at once', async () => {
+    const processes = [openProcess(), openProcess(), openProcess()];
+    await processes[0]!.open();
+    await processes[0]!.adjust('a1', 100);
+    const results = await Promise.all(numbers(90).map((id, index) => processes[index % 3]!.reserve(id)));
+    expect(results.filter(({ outcome }) => outcome === 'reserved')).toHaveLength(5);
+    expect(await processes[0]!.balance()).toMatchObject({ available: 0, held: 100 });
+  });
+
+  it('holds once for one reservation, however often and wherever it is asked for', async () => {
+    const [here, there] = [openProcess(), openProcess()];
+    await here.open();
+    await here.purchase('flex', 'o1');
+    const results = await Promise.all([here.reserve('r1'), there.reserve('r1'), here.reserve('r1')]);
+    expect(results).toEqual(Array(3).fill({ outcome: 'reserved', amount: 20 }));
+    expect(types().filter((type) => type === 'CreditsReserved')).toHaveLength(1);
+  });
+
+  it('says when the reservation was settled', async () => {
+    const process = openProcess();
+    await process.open();
+    await process.purchase('flex', 'o1');
+    await process.reserve('r1');
+    await process.settle('r1', 'release');
+    expect(await process.reserve('r1')).toEqual({ outcome: 'settled' });
+  });
+
+  it('is misconfigured without a book, and for a product without a price', async () => {
+    const process = openProcess();
+    expect(await process.reserve('r1')).toMatchObject({ outcome: 'misconfigured' });
+    await process.open();
+    expect(await process.reserve('r1', 'tarot')).toMatchObject({ outcome: 'misconfigured' });
+    expect(types()).toEqual(['BookOpened']);
+  });
+
+  it('is misconfigured when the ledger cannot be read', async () => {
+    const metadata = { ...BY, workspaceId: WS, occurredAt: instant(now), schemaVersion: 1 };
+    await store.append(`credits-${WS}`, 'no_stream', [{ id: 'x', type: 'BookOpened', data: {}, metadata }]);
+    expect(await openProcess().reserve('r1')).toMatchObject({ outcome: 'misconfigured' });
+  });
+
+  it('lets an absent store be seen', async () => {
+    store.append = () => Promise.reject(new StoreUnavailable('away', false));
+    await expect(openProcess().open()).rejects.toThrow(StoreUnavailable);
+  });
+});
+
+describe('a book', () => {
+  it('is opened once by any number of processes', async () => {
+    await Promise.all([openProcess().open(), openProcess().open(), openProcess().open()]);
+    expect(types()).toEqual(['BookOpened']);
+  });
+
+  it('answers what a purchase, a subscription and an adjustment left available', async () => {
+    const process = openProcess();
+    await process.open();
+    expect(await process.subscribe('studio')).toEqual({ outcome: 'subscribed', available: 400 });
+    expect(await process.subscribe('studio')).toEqual({ outcome: 'already_subscribed', available: 400 });
+    expect(await process.subscribe('access_local')).toEqual({ outcome: 'approval_required' });
+    expect(await process.purchase('flex', 'o1')).toEqual({ outcome: 'purchased', available: 450 });
+    expect(await process.purchase('flex', 'o1')).toEqual({ outcome: 'already_purchased', available: 450 });
+    expect(await process.adjust('a1', -30)).toEqual({ outcome: 'adjusted', available: 420 });
+    expect(await process.adjust('a1', -30)).toEqual({ outcome: 'adjusted', available: 420 });
+    expect(await process.adjust('a2', -421)).toEqual({ outcome: 'insufficient', available: 420 });
+    expect(await process.cancel()).toEqual({ outcome: 'cancelled' });
+    expect(await process.cancel()).toEqual({ outcome: 'not_subscribed' });
+  });
+
+  it('that is not open cannot be changed', async () => {
+    const process = openProcess();
+    await expect(process.subscribe('studio')).rejects.toThrow(BookNotOpen);
+    await expect(process.purchase('flex', 'o1')).rejects.toThrow(BookNotOpen);
+    await expect(process.adjust('a1', 5)).rejects.toThrow(BookNotOpen);
+    await expect(process.settle('r1', 'capture')).rejects.toThrow(BookNotOpen);
+    expect(await process.balance()).toBeNull();
+    expect(await process.credits()).toBeNull();
+    expect(await process.ledger()).toEqual([]);
+  });
+
+  it('takes no adjustment of nothing, of a fraction, or without reason or approver', async () => {
+    const process = openProcess();
+    await process.open();
+    await expect(process.adjust('a1', 0)).rejects.toThrow(TypeError);
+    await expect(process.adjust('a1', 0.5)).rejects.toThrow(TypeError);
+    await expect(process.adjust('a1', 5, ' ')).rejects.toThrow(TypeError);
+    await expect(process.adjust('a1', 5, 'goodwill', '')).rejects.toThrow(TypeError);
+  });
+
+  it('settles a reservation once', async () => {
+    const process = openProcess();
+    await process.open();
+    await process.purchase('flex', 'o1');
+    await process.reserve('r1');
+    const results = await Promise.all([
+      process.settle('r1', 'capture'),
+      process.settle('r1', 'capture'),
+      process.settle('r1', 'release'),
+    ]);
+    expect(results.map(({ outcome }) => outcome)).toEqual(['settled', 'already_settled', 'already_settled']);
+    expect(await process.settle('r2', 'capture')).toEqual({ outcome: 'unknown' });
+    expect(await process.balance()).toEqual({
+      available: 30,
+      held: 0,
+      consumed: 20,
+      expired: 0,
+      granted: 50,
+      adjusted: 0,
+    });
+  });
+
+  it('shows credits as expired at their instant, before any event says so', async () => {
+    const process = openProcess();
+    await process.open();
+    await process.subscribe('studio');
+    await process.cancel();
+    now = Date.parse('2026-05-10T00:00:00.000Z');
+    expect(await process.balance()).toMatchObject({ available: 0, expired: 400 });
+    expect(types()).not.toContain('GrantExpired');
+  });
+
+  it('lists its grants in the order in which they are spent', async () => {
+    const process = openProcess();
+    await process.open();
+    await process.purchase('flex', 'o1');
+    await process.subscribe('studio');
+    await process.reserve('r1');
+    expect(await process.credits()).toEqual({
+      available: 430,
+      reserved: 20,
+      grants: [
+        {
+          grantId: 'plan:sub1:2026-04',
+          kind: 'plan',
+          credits: 400,
+          remaining: 380,
+          expiresAt: '2026-05-10T00:00:00.000Z',
+        },
+        { grantId: 'pack:o1', kind: 'pack', credits: 50, remaining: 50, expiresAt: null },
+      ],
+    });
+  });
+});
+
+describe('time', () => {
+  it('is recorded once, however many processes notice it', async () => {
+    const processes = [openProcess(), openProcess()];
+    await processes[0]!.open();
+    await processes[0]!.subscribe('studio');
+    now = Date.parse('2026-06-15T00:00:00.000Z');
+    await Promise.all([...processes, ...processes].map((process) => process.due()));
+    expect(types().slice(3)).toEqual([
+      'PeriodClosed',
+      'GrantExpired',
+      'PlanGranted',
+      'PeriodClosed',
+      'GrantExpired',
+      'PlanGranted',
+    ]);
+  });
+
+  it('of a process whose clock is behind does not date anything in a closed month', async () => {
+    const [ahead, behind] = [openProcess(), openProcess(-5_000)];
+    await ahead.open();
+    now = Date.parse('2026-05-01T00:00:01.000Z');
+    await ahead.due();
+    await behind.purchase('flex', 'o1');
+    expect(store.log.at(-1)).toMatchObject({
+      type: 'PackPurchased',
+      metadata: { occurredAt: '2026-05-01T00:00:00.000Z' },
+    });
+  });
+
+  it('closed months are all that is read of a long history', async () => {
+    const process = openProcess();
+    await process.open();
+    await process.adjust('a1', 2_000);
+    await Promise.all(numbers(80).map((id) => process.reserve(id)));
+    now = Date.parse('2026-05-02T00:00:00.000Z');
+    await process.due();
+    const read: string[] = [];
+    const original = store.read.bind(store);
+    store.read = async function* (...args: Parameters<typeof original>) {
+      for await (const event of original(...args)) {
+        read.push(event.type);
+        yield event;
+      }
+    } as typeof store.read;
+    expect(await openProcess().balance()).toMatchObject({ available: 400, held: 1_600 });
+    expect(read).toEqual(['PeriodClosed']);
+  });
+});
+
+describe('the record of a book', () => {
+  it('is a statement: every event, what it moved, and the balance after it', async () => {
+    const process = openProcess();
+    await process.open();
+    await process.purchase('flex', 'o1');
+    await process.reserve('r1');
+    await process.settle('r1', 'capture');
+    expect(await process.ledger()).toMatchObject([
+      { type: 'BookOpened', revision: 0n, postings: [], availableAfter: 0, heldAfter: 0, readingId: null },
+      { type: 'PackPurchased', revision: 1n, availableAfter: 50, heldAfter: 0 },
+      { type: 'CreditsReserved', revision: 2n, availableAfter: 30, heldAfter: 20, reservationId: 'r1' },
+      {
+        type: 'CreditsCaptured',
+        revision: 3n,
+        occurredAt: instant(now),
+        postings: [
+          { account: 'held', amount: -20 },
+          { account: 'consumed', amount: 20 },
+        ],
+        availableAfter: 30,
+        heldAfter: 0,
+        readingId: 'reading-r1',
+        reservationId: 'r1',
+      },
+    ]);
+  });
+
+  it('names who asked, and chains every event to the one before it', async () => {
+    const process = openProcess();
+    await process.open();
+    await process.purchase('flex', 'o1');
+    await Promise.all(['r1', 'r2', 'r3'].map((id) => process.reserve(id)));
+    let chain = CHAIN_START;
+    for (const { stream, revision, id, type, data, metadata } of store.log) {
+      const { schemaVersion, occurredAt } = metadata;
+      const facts = {
+        stream,
+        revision: String(revision),
+        eventId: id,
+        type,
+        schemaVersion,
+        occurredAt,
+        data,
+      };
+      chain = nextChain(chain, facts);
+      expect(metadata).toMatchObject({ ...BY, workspaceId: WS, chain });
+    }
+  });
+});

@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { fold } from '@app/event-sourcing/core/decider.js';
+import { PACK_IDS, PLAN_IDS } from '../../contracts/catalogue.js';
+import { creditsEvents, type CreditsEvent } from '../../contracts/events.js';
+import { encode } from '@app/event-sourcing/core/event-catalogue.js';
+import type { CreditsCommand } from './credits.commands.js';
+import { credits } from './credits.decider.js';
+import { noBook } from './credits.state.js';
+import { violations } from './invariants.js';
+import { at, bookOpened, captured, packPurchased, planGranted, released, reserved } from './testing.js';
+
+const RUNS = 1_000;
+const HOUR = 3_600_000;
+type Untimed = CreditsCommand extends infer C ? (C extends CreditsCommand ? Omit<C, 'now'> : never) : never;
+
+const reservationId = fc.integer({ min: 1, max: 12 }).map((number) => `r${number}`);
+const settlement = fc.record({
+  type: fc.constantFrom('CaptureCredits' as const, 'ReleaseCredits' as const),
+  reservationId,
+  causeEventId: fc.constant('cause'),
+});
+const untimed: fc.Arbitrary<Untimed> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      type: fc.constant('ReserveCredits' as const),
+      reservationId,
+      readingId: fc.constant('reading'),
+      amount: fc.integer({ min: 1, max: 120 }),
+    }),
+  },
+  { weight: 5, arbitrary: settlement },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('PurchasePack' as const),
+      pack: fc.constantFrom(...PACK_IDS),
+      orderRef: fc.integer({ min: 1, max: 5 }).map((number) => `o${number}`),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('SubscribeToPlan' as const),
+      plan: fc.constantFrom(...PLAN_IDS),
+      approvalRef: fc.constantFrom(null, 'approval'),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('CancelSubscription' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('AdjustCredits' as const),
+      adjustmentId: fc.integer({ min: 1, max: 6 }).map((number) => `a${number}`),
+      amount: fc.integer({ min: -200, max: 200 }).filter((amount) => amount !== 0),
+      reason: fc.constant('because'),
+      approvedBy: fc.constant('operator:ada'),
+      reversesEventId: fc.constant(null),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('RecordDue' as const) }) },
+);
+
+/** Commands of one book, with hours to months between them, and now and then a clock that is behind. */
+const commands: fc.Arbitrary<CreditsCommand[]> = fc
+  .array(
+    fc.tuple(
+      untimed,
+      fc.oneof(
+        { weight: 6, arbitrary: fc.integer({ min: 0, max: 48 }) },
+        { weight: 2, arbitrary: fc.integer({ min: 24 * 10, max: 24 * 70 }) },
+        { weight: 1, arbitrary: fc.integer({ min: -48, max: -1 }) },
+      ),
+    ),
+    { maxLength: 60 },
+  )
+  .map((steps) => {
+    let now = at('2026-01-29T08:00:00.000Z');
+    return steps.map(([command, hours]) => {
+      now += hours * HOUR;
+      return { ...command, now } as CreditsCommand;
+    });
+  });
+
+/** Carries out commands, dropping what is refused. */
+const carryOut = (
+  asked: readonly CreditsCommand[],
+  history: readonly CreditsEvent[] = [bookOpened('2026-01')],
+) => {
+  const events = [...history];
+  let state = fold(credits, noBook, events);
+  for (const command of asked) {
+    const decision = credits.decide(command, state);
+    if (decision.kind !== 'accept') continue;
+    events.push(...decision.events);
+    state = fold(credits, state, decision.events);
+  }
+  return { events, state };
+};
+
+const check = (property: (asked: CreditsCommand[]) => void): void =>
+  fc.assert(fc.property(commands, property), { numRuns: RUNS });
+
+describe('any sequence of commands', () => {
+  it('is varied enough to reach every event, and a release to an expired grant', () => {
+    const reached = fc
+      .sample(commands, { seed: 1, numRuns: RUNS })
+      .flatMap((asked) => carryOut(asked).events);
+    expect(new Set(reached.map(({ type }) => type))).toEqual(new Set(Object.keys(creditsEvents.definitions)));
+    expect(
+      reached.some(
+        ({ type, data }) => type === 'CreditsReleased' && data.allocations.some(({ to }) => to === 'expired'),
+      ),
+    ).toBe(true);
+  });
+
+  it('keeps every invariant after every event', () => {
+    check((asked) => assert.deepEqual(violations(carryOut(asked).events), []));
+  });
+
+  it('yields events that match their schemas', () => {
+    check((asked) => {
+      for (const { type, data } of carryOut(asked).events) encode(creditsEvents, type, data);
+    });
+  });
+
+  it('folds to one state, wherever the folding is divided', () => {
+    fc.assert(
+      fc.property(commands, fc.nat(), (asked, cut) => {
+        const { events, state } = carryOut(asked);
+        const index = cut % (events.length + 1);
+        const prefix = fold(credits, noBook, events.slice(0, index));
+        assert.deepEqual(fold(credits, prefix, events.slice(index)), state);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('folds to the same state from the last closed month on', () => {
+    check((asked) => {
+      const { events, state } = carryOut(asked);
+      const closed = events.findLastIndex(({ type }) => type === 'PeriodClosed');
+      if (closed >= 0) assert.deepEqual(fold(credits, noBook, events.slice(closed)), state);
+    });
+  });
+
+  it('survives the way through JSON', () => {
+    check((asked) => {
+      const { events, state } = carryOut(asked);
+      assert.deepEqual(fold(credits, noBook, JSON.parse(JSON.stringify(events)) as CreditsEvent[]), state);
+    });
+  });
+
+  it('leaves what it was decided on untouched', () => {
+    check((asked) => {
+      const { state } = carryOut(asked);
+      carryOutOn(state, asked);
+      assert.deepEqual(state, carryOut(asked).state);
+    });
+  });
+});
+
+const carryOutOn = (state: typeof noBook, asked: readonly CreditsCommand[]): void => {
+  for (const command of asked) {
+    const decision = credits.decide(command, state);
+    if (decision.kind === 'accept') fold(credits, state, decision.events);
+  }
+};
+
+describe('settlements', () => {
+  it('change nothing when they are repeated, in any order', () => {
+    fc.assert(
+      fc.property(commands, fc.infiniteStream(fc.nat()), (asked, picks) => {
+        const { events, state } = carryOut(asked);
+        const last = asked.at(-1)?.now ?? at('2026-01-29');
+        const repeated = asked
+          .filter(({ type }) => type === 'CaptureCredits' || type === 'ReleaseCredits')
+          .filter((command) => events.some((event) => isSettlementOf(event, command)))
+          .map((command) => ({ ...command, now: last }));
+        const shuffled = repeated
+          .map((command) => ({ command, order: picks.next().value as number }))
+          .sort((a, b) => a.order - b.order)
+          .flatMap(({ command }) => [command, command]);
+        assert.deepEqual(carryOut(shuffled, events).state, state);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('end in the same balance, in whatever order different reservations settle', () => {
+    const open = ['r1', 'r2', 'r3', 'r4'];
+    const reserve = open.map((id): CreditsCommand => ({
+      type: 'ReserveCredits',
+      reservationId: id,
+      readingId: 'x',
+      amount: 20,
+      now: at('2026-01-30'),
+    }));
+    const settle = open.map((id, index): CreditsCommand => ({
+      type: index % 2 === 0 ? 'CaptureCredits' : 'ReleaseCredits',
+      reservationId: id,
+      causeEventId: 'cause',
+      now: at('2026-01-30'),
+    }));
+    const { events } = carryOut(reserve, [bookOpened('2026-01'), packPurchased('sprint', 'o1')]);
+    const expected = carryOut(settle, events).state;
+    fc.assert(
+      fc.property(fc.shuffledSubarray([...settle, ...settle], { minLength: 8 }), (shuffled) => {
+        const { totals, grants, holds } = carryOut(shuffled, events).state;
+        assert.deepEqual(
+          { totals, grants, holds },
+          { totals: expected.totals, grants: expected.grants, holds: expected.holds },
+        );
+      }),
+    );
+  });
+});
+
+const nameOf = (command: CreditsCommand): string => ('reservationId' in command ? command.reservationId : '');
+
+const isSettlementOf = ({ type, data }: CreditsEvent, command: CreditsCommand): boolean =>
+  (type === 'CreditsCaptured' || type === 'CreditsReleased') && data.reservationId === nameOf(command);
+
+describe('the invariants', () => {
+  const grant = packPurchased('flex', 'o1');
+  const hold = reserved('r1', ['pack:o1', 20]);
+  const broken: Record<string, [CreditsEvent[], string]> = {
+    'negative credits': [[reserved('r1', ['pack:o1', 20])], 'credits are negative'],
+    'a grant that gives more than it has': [
+      [grant, reserved('r1', ['pack:o1', 60])],
+      'a grant is out of its bounds',
+    ],
+    'allocations that do not add up': [
+      [grant, { ...hold, data: { ...hold.data, allocations: [{ grantId: 'pack:o1', amount: 19 }] } }],
+      'allocations do not sum to the amount',
+    ],
+    'a second settlement': [[grant, hold, captured('r1'), captured('r1')], 'a reservation settled twice'],
+    'a settlement of nothing': [[grant, captured('r9')], 'what is settled was not held'],
+    'a settlement of less than was held': [
+      [grant, hold, captured('r1', 10)],
+      'more or less is settled than was held',
+    ],
+    'a release to a grant that never gave': [
+      [
+        grant,
+        planGranted('studio', '2026-01-05', '2026-02-05'),
+        hold,
+        released('r1', ['plan:sub1:2026-01', 20, 'available']),
+      ],
+      'a grant is out of its bounds',
+    ],
+  };
+  for (const [name, [events, sentence]] of Object.entries(broken)) {
+    it(`tell of ${name}`, () => {
+      expect(violations([bookOpened('2026-01'), ...events]).join('\n')).toContain(sentence);
+    });
+  }
+});
