@@ -32,7 +32,13 @@ describe('startEmbeddedEventStore', () => {
     await second.stop();
 
     expect(read).toHaveLength(1);
-    expect(read[0]).toMatchObject({ id: event.id, revision: 0n, data: { text: 'é' }, metadata: { by: 'me' }, position });
+    expect(read[0]).toMatchObject({
+      id: event.id,
+      revision: 0n,
+      data: { text: 'é' },
+      metadata: { by: 'me' },
+      position,
+    });
   });
 
   it('refuses a folder that another server holds, and takes it when that one has stopped', async () => {

@@ -79,8 +79,10 @@ export class StreamWriter {
         return this.whenSettled({ kind: 'deleted' });
       case 'conflict':
         return this.whenSettled({ kind: 'conflict', current: facts.head?.last ?? NO_EVENTS });
-      case 'repeated':
-        return this.whenSettled({ kind: 'written', ...decision.last });
+      case 'repeated': {
+        const { revision, position } = decision.last;
+        return this.whenSettled({ kind: 'written', revision, position });
+      }
       case 'accept': {
         const draft: Draft = { records: [], heads: new Map() };
         if (events.length === 0) {

@@ -1,0 +1,107 @@
+import { StreamDeletedError, StreamNotFoundError } from '@eventstore/db-client';
+import { describe, expect, it } from '@jest/globals';
+import { collect, freshStream, numbered, one, rejection, revisions } from './support/events.js';
+import { storeUnderTest } from './support/store-under-test.js';
+
+const store = storeUnderTest();
+
+describe('a soft-deleted stream', () => {
+  it('is not found by reads', async () => {
+    const stream = freshStream();
+    await store.client.appendToStream(stream, numbered(3));
+    await store.client.deleteStream(stream, { expectedRevision: 2n });
+    expect(await rejection(collect(store.client.readStream(stream)))).toBeInstanceOf(StreamNotFoundError);
+    expect(
+      await rejection(
+        collect(
+          store.client.readStream(stream, { direction: 'backwards', fromRevision: 'end', maxCount: 1 }),
+        ),
+      ),
+    ).toBeInstanceOf(StreamNotFoundError);
+  });
+
+  it.each(['any', 'no_stream', 2n] as const)(
+    'is revived by an append with %s, which goes on with the numbering',
+    async (expectedRevision) => {
+      const stream = freshStream();
+      await store.client.appendToStream(stream, numbered(3));
+      await store.client.deleteStream(stream);
+      const result = await store.client.appendToStream(stream, numbered(2), { expectedRevision });
+      expect(result.nextExpectedRevision).toBe(4n);
+      expect(revisions(await collect(store.client.readStream(stream)))).toEqual([3n, 4n]);
+      const backwards = store.client.readStream(stream, { direction: 'backwards', fromRevision: 'end' });
+      expect(revisions(await collect(backwards))).toEqual([4n, 3n]);
+    },
+  );
+
+  it('does not exist for stream_exists', async () => {
+    const stream = freshStream();
+    await store.client.appendToStream(stream, one());
+    await store.client.deleteStream(stream);
+    const error = await rejection(
+      store.client.appendToStream(stream, one(), { expectedRevision: 'stream_exists' }),
+    );
+    expect(error).toMatchObject({ type: 'stream-deleted' });
+  });
+
+  it('is not deleted when the expected revision does not hold', async () => {
+    const stream = freshStream();
+    await store.client.appendToStream(stream, numbered(3));
+    const error = await rejection(store.client.deleteStream(stream, { expectedRevision: 1n }));
+    expect(error).toMatchObject({
+      type: 'wrong-expected-version',
+      streamName: stream,
+      expectedVersion: 1n,
+      actualVersion: 2n,
+    });
+    expect(await collect(store.client.readStream(stream))).toHaveLength(3);
+  });
+
+  it('can be deleted and revived again and again', async () => {
+    const stream = freshStream();
+    for (let round = 0; round < 3; round++) {
+      await store.client.appendToStream(stream, numbered(2));
+      await store.client.deleteStream(stream);
+    }
+    await store.client.appendToStream(stream, one());
+    expect(revisions(await collect(store.client.readStream(stream)))).toEqual([6n]);
+  });
+});
+
+describe('a tombstoned stream', () => {
+  it('fails reads and appends as deleted, for ever', async () => {
+    const stream = freshStream();
+    await store.client.appendToStream(stream, one());
+    const { position } = await store.client.tombstoneStream(stream, { expectedRevision: 0n });
+    expect(position?.commit).toBeGreaterThan(0n);
+    expect(await rejection(collect(store.client.readStream(stream)))).toBeInstanceOf(StreamDeletedError);
+    for (const expectedRevision of ['any', 'no_stream', 'stream_exists', 0n] as const) {
+      const error = await rejection(store.client.appendToStream(stream, one(), { expectedRevision }));
+      expect(error).toMatchObject({ type: 'stream-deleted', streamName: stream });
+    }
+    expect(await rejection(store.client.tombstoneStream(stream))).toBeInstanceOf(StreamDeletedError);
+    expect(await rejection(store.client.deleteStream(stream))).toBeInstanceOf(StreamDeletedError);
+  });
+
+  it('may be one that never existed', async () => {
+    const stream = freshStream();
+    await store.client.tombstoneStream(stream);
+    expect(await rejection(store.client.appendToStream(stream, one()))).toBeInstanceOf(StreamDeletedError);
+  });
+
+  it('is not tombstoned when the expected revision does not hold', async () => {
+    const stream = freshStream();
+    await store.client.appendToStream(stream, numbered(2));
+    const error = await rejection(store.client.tombstoneStream(stream, { expectedRevision: 0n }));
+    expect(error).toMatchObject({ type: 'wrong-expected-version', expectedVersion: 0n, actualVersion: 1n });
+    expect(await collect(store.client.readStream(stream))).toHaveLength(2);
+  });
+
+  it('ends the subscriptions to it', async () => {
+    const stream = freshStream();
+    await store.client.appendToStream(stream, one());
+    const ended = rejection(collect(store.client.subscribeToStream(stream)));
+    await store.client.tombstoneStream(stream);
+    expect(await ended).toBeInstanceOf(StreamDeletedError);
+  });
+});

@@ -1,0 +1,247 @@
+import { once } from 'node:events';
+import { eventTypeFilter, excludeSystemEvents, streamNameFilter, type Filter } from '@eventstore/db-client';
+import { describe, expect, it } from '@jest/globals';
+import { freshStream, headPosition, numbered, one, rejection, revisions, take } from './support/events.js';
+import { storeUnderTest } from './support/store-under-test.js';
+
+const store = storeUnderTest();
+
+describe('a subscription to a stream', () => {
+  it('gives history and then what is appended, without gap or repetition', async () => {
+    const stream = freshStream();
+    await store.client.appendToStream(stream, numbered(700));
+    const received = take(store.client.subscribeToStream(stream), 1_400);
+    for (let n = 0; n < 70; n++) await store.client.appendToStream(stream, numbered(10));
+    expect(revisions(await received)).toEqual(Array.from({ length: 1_400 }, (_, n) => BigInt(n)));
+  });
+
+  it('begins after the revision it is given', async () => {
+    const stream = freshStream();
+    await store.client.appendToStream(stream, numbered(5));
+    const events = await take(store.client.subscribeToStream(stream, { fromRevision: 2n }), 2);
+    expect(revisions(events)).toEqual([3n, 4n]);
+  });
+
+  it('from the end gives only what is appended afterwards', async () => {
+    const stream = freshStream();
+    await store.client.appendToStream(stream, numbered(5));
+    const subscription = store.client.subscribeToStream(stream, { fromRevision: 'end' });
+    const received = take(subscription, 1);
+    await once(subscription, 'caughtUp');
+    await store.client.appendToStream(stream, one());
+    expect(revisions(await received)).toEqual([5n]);
+  });
+
+  it('waits for a stream that does not exist yet', async () => {
+    const stream = freshStream();
+    const subscription = store.client.subscribeToStream(stream);
+    const received = take(subscription, 2);
+    await once(subscription, 'caughtUp');
+    await store.client.appendToStream(stream, numbered(2));
+    expect(revisions(await received)).toEqual([0n, 1n]);
+  });
+
+  it('goes on when the stream is deleted and revived', async () => {
+    const stream = freshStream();
+    await store.client.appendToStream(stream, numbered(2));
+    const received = take(store.client.subscribeToStream(stream), 3);
+    await store.client.deleteStream(stream);
+    await store.client.appendToStream(stream, one());
+    const events = revisions(await received);
+    expect(events.at(-1)).toBe(2n);
+  });
+
+  it('confirms, then gives history, then says once that it has caught up, then goes live', async () => {
+    const stream = freshStream();
+    await store.client.appendToStream(stream, numbered(2));
+    const log: string[] = [];
+    const subscription = store.client.subscribeToStream(stream);
+    subscription.on('confirmation', () => log.push('confirmed')).on('caughtUp', () => log.push('caught up'));
+    subscription.once('caughtUp', () => void store.client.appendToStream(stream, one()));
+    let seen = 0;
+    for await (const { event } of subscription) {
+      log.push(String(event?.revision));
+      if (++seen === 3) break;
+    }
+    await subscription.unsubscribe();
+    expect(log.filter((entry) => entry === 'caught up')).toHaveLength(1);
+    expect(log.filter((entry) => entry !== 'caught up')).toEqual(['confirmed', '0', '1', '2']);
+    expect(log.indexOf('caught up')).toBeLessThan(log.indexOf('2'));
+  });
+
+  it('serves many subscribers of one stream alike', async () => {
+    const stream = freshStream();
+    const received = Array.from({ length: 20 }, () => take(store.client.subscribeToStream(stream), 30));
+    for (let n = 0; n < 10; n++) await store.client.appendToStream(stream, numbered(3));
+    for (const events of await Promise.all(received)) {
+      expect(revisions(events)).toEqual(Array.from({ length: 30 }, (_, n) => BigInt(n)));
+    }
+  });
+});
+
+describe('a subscription to $all', () => {
+  it('begins after the position it is given and follows the order of positions', async () => {
+    const { position } = await store.client.appendToStream(freshStream(), one());
+    const received = take(store.client.subscribeToAll({ fromPosition: position ?? 'start' }), 40);
+    await Promise.all(Array.from({ length: 40 }, () => store.client.appendToStream(freshStream(), one())));
+    const positions = (await received).map(({ event }) => event?.position.commit ?? 0n);
+    expect(positions[0]).toBeGreaterThan(position?.commit ?? 0n);
+    expect(positions).toEqual([...positions].sort((a, b) => (a < b ? -1 : 1)));
+  });
+
+  it('misses nothing that is appended while it catches up', async () => {
+    const from = await headPosition(store.client);
+    const streams = Array.from({ length: 10 }, () => freshStream());
+    const appends = Promise.all(
+      streams.map(async (name) => {
+        for (let n = 0; n < 30; n++) await store.client.appendToStream(name, one());
+      }),
+    );
+    const events = await take(store.client.subscribeToAll({ fromPosition: from }), 300);
+    await appends;
+    for (const name of streams) {
+      const own = events.filter(({ event }) => event?.streamId === name);
+      expect(revisions(own)).toEqual(Array.from({ length: 30 }, (_, n) => BigInt(n)));
+    }
+  });
+
+  it('from the end gives only what is appended afterwards', async () => {
+    const stream = freshStream();
+    await store.client.appendToStream(stream, one());
+    const subscription = store.client.subscribeToAll({
+      fromPosition: 'end',
+      filter: streamNameFilter({ prefixes: [stream] }),
+    });
+    const received = take(subscription, 1);
+    await once(subscription, 'caughtUp');
+    await store.client.appendToStream(stream, one());
+    expect(revisions(await received)).toEqual([1n]);
+  });
+
+  it('is not held up by a subscriber that does not read', async () => {
+    const stream = freshStream();
+    const idle = store.client.subscribeToStream(stream, {}, { highWaterMark: 1 });
+    idle.once('data', () => idle.pause());
+    const active = take(store.client.subscribeToStream(stream), 500);
+    for (let n = 0; n < 5; n++) await store.client.appendToStream(stream, numbered(100));
+    expect(await active).toHaveLength(500);
+    await idle.unsubscribe();
+  });
+});
+
+describe('a filter on $all', () => {
+  const types = async (filter: Filter, count: number, from: { commit: bigint; prepare: bigint }) => {
+    const events = await take(store.client.subscribeToAll({ fromPosition: from, filter }), count);
+    return events.map(({ event }) => event?.type);
+  };
+
+  it('lets through the streams with one of the prefixes', async () => {
+    const from = await headPosition(store.client);
+    const [a, b, c] = [freshStream('alpha'), freshStream('beta'), freshStream('gamma')];
+    for (const name of [a, c, b]) await store.client.appendToStream(name, one());
+    const filter = streamNameFilter({ prefixes: ['alpha-', 'beta-'] });
+    const events = await take(store.client.subscribeToAll({ fromPosition: from, filter }), 2);
+    expect(events.map(({ event }) => event?.streamId)).toEqual([a, b]);
+  });
+
+  it('lets through the streams that match a pattern', async () => {
+    const from = await headPosition(store.client);
+    const [a, b] = [freshStream('delta'), freshStream('epsilon')];
+    for (const name of [b, a]) await store.client.appendToStream(name, one());
+    const filter = streamNameFilter({ regex: '^del[a-z]+-' });
+    const events = await take(store.client.subscribeToAll({ fromPosition: from, filter }), 1);
+    expect(events[0]?.event?.streamId).toBe(a);
+  });
+
+  it('lets through the event types with a prefix, or that match a pattern', async () => {
+    const from = await headPosition(store.client);
+    for (const type of ['Opened', 'Closed', 'OpenedAgain'])
+      await store.client.appendToStream(freshStream(), one(type));
+    expect(await types(eventTypeFilter({ prefixes: ['Opened'] }), 2, from)).toEqual([
+      'Opened',
+      'OpenedAgain',
+    ]);
+    expect(await types(eventTypeFilter({ regex: 'sed$' }), 1, from)).toEqual(['Closed']);
+  });
+
+  it('excludes system events', async () => {
+    const from = await headPosition(store.client);
+    const stream = freshStream();
+    await store.client.setStreamMetadata(stream, { maxCount: 10 });
+    await store.client.appendToStream(stream, one('Plain'));
+    expect(await types(excludeSystemEvents(), 1, from)).toEqual(['Plain']);
+  });
+
+  it('reports a checkpoint for every window of events looked at, never past an undelivered match', async () => {
+    const from = await headPosition(store.client);
+    const wanted = freshStream('wanted');
+    for (let n = 0; n < 10; n++) {
+      await store.client.appendToStream(freshStream('other'), numbered(19));
+      await store.client.appendToStream(wanted, one());
+    }
+    const order: bigint[] = [];
+    let checkpoints = 0;
+    const filter = streamNameFilter({
+      prefixes: [wanted],
+      maxSearchWindow: 10,
+      checkpointInterval: 2,
+      checkpointReached: (_, position) => {
+        checkpoints++;
+        order.push(position.commit);
+        return Promise.resolve();
+      },
+    });
+    const subscription = store.client.subscribeToAll({ fromPosition: from, filter });
+    let matches = 0;
+    for await (const { event } of subscription) {
+      order.push(event?.position.commit ?? 0n);
+      if (++matches === 10) break;
+    }
+    await subscription.unsubscribe();
+    // A checkpoint may equal the position of the match sent before it.
+    expect(order).toEqual([...order].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0)));
+    // 200 events at 20 each; the last may come after the tenth match.
+    expect(checkpoints).toBeGreaterThanOrEqual(9);
+    expect(checkpoints).toBeLessThanOrEqual(11);
+  });
+
+  it('with a checkpoint resumes without losing a match', async () => {
+    const from = await headPosition(store.client);
+    const wanted = freshStream('resumed');
+    for (let n = 0; n < 6; n++) {
+      await store.client.appendToStream(freshStream('other'), numbered(7));
+      await store.client.appendToStream(wanted, one());
+    }
+    const seen: bigint[] = [];
+    let resumeAt = from;
+    for (let round = 0; round < 50 && seen.length < 6; round++) {
+      let reached: { commit: bigint; prepare: bigint } | undefined;
+      const subscription = store.client.subscribeToAll({
+        fromPosition: resumeAt,
+        filter: streamNameFilter({
+          prefixes: [wanted],
+          maxSearchWindow: 4,
+          checkpointInterval: 1,
+          checkpointReached: (active, position) => {
+            reached ??= position;
+            return active.unsubscribe();
+          },
+        }),
+      });
+      for await (const { event } of subscription) {
+        if (reached && event && event.position.commit > reached.commit) break;
+        if (event) seen.push(event.revision);
+        if (seen.length === 6) break;
+      }
+      await subscription.unsubscribe();
+      resumeAt = reached ?? resumeAt;
+    }
+    expect(seen).toEqual([0n, 1n, 2n, 3n, 4n, 5n]);
+  });
+
+  it('with a pattern that could take unbounded time is refused', async () => {
+    const subscription = store.client.subscribeToAll({ filter: streamNameFilter({ regex: '^(a+)+$' }) });
+    const error = await rejection(take(subscription, 1));
+    expect(error.code).toBe(3);
+  });
+});

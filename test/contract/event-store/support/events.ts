@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import {
+  jsonEvent,
+  type EventStoreDBClient,
+  type JSONEventData,
+  type ResolvedEvent,
+} from '@eventstore/db-client';
+
+/** A stream name that no other test uses, in a category of its own choice. */
+export const freshStream = (category = 'thing'): string => `${category}-${randomUUID()}`;
+
+/** Events numbered in their data, from 0. */
+export const numbered = (count: number, type = 'Counted'): JSONEventData[] =>
+  Array.from({ length: count }, (_, n) => jsonEvent({ type, data: { n } }));
+
+export const one = (type = 'Counted'): JSONEventData => jsonEvent({ type, data: { n: 0 } });
+
+/** All that an iterable gives. */
+export const collect = async <T>(source: AsyncIterable<T>): Promise<T[]> => {
+  const items: T[] = [];
+  for await (const item of source) items.push(item);
+  return items;
+};
+
+export const revisions = (events: readonly ResolvedEvent[]): (bigint | undefined)[] =>
+  events.map(({ event }) => event?.revision);
+
+/** The first `count` items of a subscription, which is then ended. */
+export const take = async <T>(
+  subscription: AsyncIterable<T> & { unsubscribe(): Promise<void> },
+  count: number,
+): Promise<T[]> => {
+  const items: T[] = [];
+  try {
+    for await (const item of subscription) {
+      items.push(item);
+      if (items.length >= count) break;
+    }
+  } finally {
+    await subscription.unsubscribe();
+  }
+  return items;
+};
+
+/** What a promise is rejected with; fails if it is not. */
+export const rejection = async (promise: Promise<unknown>): Promise<Record<string, unknown>> => {
+  try {
+    await promise;
+  } catch (error) {
+    return error as Record<string, unknown>;
+  }
+  throw new Error('Expected a rejection.');
+};
+
+/** Position of the last event of the whole store. */
+export const headPosition = async (
+  client: EventStoreDBClient,
+): Promise<{ commit: bigint; prepare: bigint }> => {
+  const [last] = await collect(client.readAll({ direction: 'backwards', fromPosition: 'end', maxCount: 1 }));
+  if (!last?.event) throw new Error('The store is empty.');
+  return last.event.position;
+};

@@ -1,0 +1,52 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EventStoreDBClient } from '@eventstore/db-client';
+import { afterAll, beforeAll } from '@jest/globals';
+import { startEmbeddedEventStore, type EmbeddedEventStoreOptions } from '@app/embedded-event-store/index.js';
+
+/** Address of a real EventStoreDB to run the suite against; without it the embedded server is started. */
+export const EXTERNAL_URL = process.env.EVENTSTORE_URL;
+
+/** The store that a contract file runs against, and the one client it uses. */
+export interface StoreUnderTest {
+  readonly client: EventStoreDBClient;
+  readonly connectionString: string;
+}
+
+/** Starts the store before a file's tests and stops it after them; its members are there once tests run. */
+export const storeUnderTest = (options: Partial<EmbeddedEventStoreOptions> = {}): StoreUnderTest => {
+  let client: EventStoreDBClient | undefined;
+  let connectionString = '';
+  let release = async (): Promise<void> => undefined;
+
+  beforeAll(async () => {
+    if (EXTERNAL_URL) {
+      connectionString = EXTERNAL_URL;
+    } else {
+      const dataDir = mkdtempSync(join(tmpdir(), 'event-store-contract-'));
+      const store = await startEmbeddedEventStore({ dataDir, ...options });
+      connectionString = store.connectionString;
+      release = async () => {
+        await store.stop();
+        rmSync(dataDir, { recursive: true, force: true });
+      };
+    }
+    client = EventStoreDBClient.connectionString(connectionString);
+  });
+
+  afterAll(async () => {
+    await client?.dispose();
+    await release();
+  });
+
+  return {
+    get client() {
+      if (!client) throw new Error('The store is there once the tests run.');
+      return client;
+    },
+    get connectionString() {
+      return connectionString;
+    },
+  };
+};
