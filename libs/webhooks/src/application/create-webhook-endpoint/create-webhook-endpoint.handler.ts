@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type pg from 'pg';
+import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import type { Config } from '@app/platform/config/settings.js';
+import { Problem } from '@app/platform/http/problem.js';
+import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
+import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { CreateWebhookEndpoint, type CreatedWebhookEndpoint } from '../../contracts/commands.js';
+import { PUBLIC_EVENT_TYPES } from '../../contracts/event-types.js';
+import { EndpointRows } from '../../read-models/endpoint/endpoint-rows.js';
+import { EndpointStreams } from '../endpoint-streams.js';
+import { SecretVault, type NewSecret } from '../secrets/secret-vault.js';
+import { UrlCheck } from '../url-check.js';
+
+/** How long an endpoint whose event is not projected yet counts towards the limit. */
+const CLAIM_SECONDS = 60;
+
+@CommandHandler(CreateWebhookEndpoint)
+export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebhookEndpoint> {
+  constructor(
+    private readonly urls: UrlCheck,
+    private readonly vault: SecretVault,
+    private readonly streams: EndpointStreams,
+    private readonly rows: EndpointRows,
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute(command: CreateWebhookEndpoint): Promise<CreatedWebhookEndpoint> {
+    const { workspaceId, url, description } = command;
+    const warnings = await this.urls.require(url);
+    const endpointId = `we_${randomUUID()}`;
+    const events = command.events ?? PUBLIC_EVENT_TYPES;
+    const secret = this.vault.generate(endpointId);
+    await this.claimPlace(endpointId, workspaceId, secret);
+    const outcome = await this.streams.execute(
+      endpointId,
+      { type: 'CreateEndpoint', workspaceId, url, events, description, secretRef: secret.ref },
+      { ...command, intent: 'create', fresh: true },
+    );
+    if (outcome.kind !== 'accepted') throw new TypeError(`A new endpoint was ${outcome.kind}`);
+    const [created] = outcome.events;
+    await this.rows.waitFor(endpointId, created!.revision);
+    const createdAt = created!.metadata.occurredAt;
+    return {
+      endpointId,
+      url,
+      events,
+      enabled: true,
+      description,
+      createdAt,
+      updatedAt: createdAt,
+      health: { state: 'ok', failingSince: null, disabledReason: null, consecutiveFailures: 0 },
+      secretHint: secret.hint,
+      signingSecret: secret.secret,
+      warnings,
+    };
+  }
+
+  /** Counts and stores the secret under one lock per workspace, so that requests side by side cannot pass the limit. */
+  private claimPlace(endpointId: string, workspaceId: string, secret: NewSecret): Promise<void> {
+    return transaction(this.pool, async (client) => {
+      await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`webhooks|${workspaceId}`]);
+      const { rows } = await client.query<{ taken: number }>(
+        `select count(distinct secret.endpoint_id)::integer as taken
+         from webhooks.secret left join webhooks.endpoint using (endpoint_id)
+         where secret.workspace_id = $1
+           and case when endpoint.endpoint_id is null then secret.created_at > $2::timestamptz - $3 * interval '1 second'
+                    else endpoint.deleted_at is null end`,
+        [workspaceId, instant(this.clock.now()), CLAIM_SECONDS],
+      );
+      const limit = this.config.WEBHOOK_ENDPOINTS_PER_WORKSPACE;
+      if (rows[0]!.taken >= limit) {
+        throw new Problem('endpoint_limit_reached', { detail: `A workspace has at most ${limit} webhook endpoints` });
+      }
+      await this.vault.store(secret, { endpointId, workspaceId, at: instant(this.clock.now()) }, client);
+    });
+  }
+}

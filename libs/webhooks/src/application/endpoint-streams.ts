@@ -1,0 +1,55 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { CommandExecutor, type Outcome } from '@app/event-sourcing/handling/command-executor.js';
+import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { scopedEventStore } from '@app/event-sourcing/store/scoped-event-store.js';
+import { CLOCK } from '@app/platform/tokens.js';
+import type { Requester } from '../contracts/commands.js';
+import { webhookEndpointEvents, type WebhookEndpointEvent } from '../contracts/events.js';
+import type {
+  WebhookEndpointCommand,
+  WebhookEndpointRejection,
+} from '../domain/webhook-endpoint/webhook-endpoint.commands.js';
+import { webhookEndpoint } from '../domain/webhook-endpoint/webhook-endpoint.decider.js';
+import type { WebhookEndpoint } from '../domain/webhook-endpoint/webhook-endpoint.state.js';
+
+export type EndpointOutcome = Outcome<WebhookEndpointEvent, WebhookEndpoint, WebhookEndpointRejection>;
+
+/** Carries out commands on endpoint streams, the only ones this module may append to. */
+@Injectable()
+export class EndpointStreams {
+  private readonly executor: CommandExecutor<
+    WebhookEndpointCommand,
+    typeof webhookEndpointEvents,
+    WebhookEndpoint,
+    WebhookEndpointRejection
+  >;
+
+  constructor(
+    @Inject(EVENT_STORE) store: EventStore,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
+    this.executor = new CommandExecutor(
+      scopedEventStore(store, [webhookEndpointEvents.category]),
+      webhookEndpointEvents,
+      webhookEndpoint,
+    );
+  }
+
+  /** @param intent the same for a retry of the same request; by default the request itself */
+  execute(
+    endpointId: string,
+    command: WebhookEndpointCommand,
+    by: Requester & { workspaceId: string; intent?: string; fresh?: boolean },
+  ): Promise<EndpointOutcome> {
+    const metadata = {
+      correlationId: by.correlationId,
+      causationId: by.correlationId,
+      workspaceId: by.workspaceId,
+      actor: by.actor,
+      occurredAt: instant(this.clock.now()),
+    };
+    const context = { intent: by.intent ?? `${command.type}|${by.correlationId}`, metadata };
+    return this.executor.execute(endpointId, command, context, { fresh: by.fresh ?? false });
+  }
+}

@@ -1,0 +1,72 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import type pg from 'pg';
+import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
+import { KeyRing } from '@app/platform/crypto/key-ring.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { SECRET_BYTES, formatSecret } from '../../domain/signature/signature.js';
+
+export interface NewSecret {
+  readonly ref: string;
+  /** Shown to the owner once, and nowhere else in clear. */
+  readonly secret: string;
+  readonly hint: string;
+  readonly sealed: Buffer;
+}
+
+const HINT_LENGTH = 4;
+const OPENED_SECRETS = 1_000;
+
+/** Makes, seals and opens signing secrets. */
+@Injectable()
+export class SecretVault {
+  /** A secret never changes under its reference, so one that was opened stays good. */
+  private readonly opened = new RecentlyUsed<string, string>(OPENED_SECRETS);
+
+  constructor(
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    private readonly ring: KeyRing,
+  ) {}
+
+  generate(endpointId: string): NewSecret {
+    const ref = randomUUID();
+    const secret = formatSecret(randomBytes(SECRET_BYTES));
+    const sealed = this.ring.seal(sealContext(endpointId, ref), Buffer.from(secret, 'utf8'));
+    return { ref, secret, hint: secret.slice(-HINT_LENGTH), sealed };
+  }
+
+  /** Stores a generated secret, on a connection whose transaction the caller owns, or by itself. */
+  async store(
+    { ref, hint, sealed }: NewSecret,
+    owner: { endpointId: string; workspaceId: string; at: string },
+    connection: Pick<pg.Pool | pg.PoolClient, 'query'> = this.pool,
+  ): Promise<void> {
+    await connection.query(
+      `insert into webhooks.secret (secret_ref, endpoint_id, workspace_id, sealed, hint, created_at)
+       values ($1, $2, $3, $4, $5, $6)`,
+      [ref, owner.endpointId, owner.workspaceId, sealed, hint, owner.at],
+    );
+  }
+
+  /** Removes a secret whose event was not accepted. */
+  async discard(ref: string): Promise<void> {
+    await this.pool.query('delete from webhooks.secret where secret_ref = $1', [ref]);
+  }
+
+  /** The secrets behind the references that still exist, in their order. @throws SealBroken */
+  async open(endpointId: string, refs: readonly string[]): Promise<readonly string[]> {
+    const unknown = refs.filter((ref) => this.opened.get(ref) === undefined);
+    if (unknown.length > 0) {
+      const { rows } = await this.pool.query<{ secret_ref: string; sealed: Buffer }>(
+        'select secret_ref, sealed from webhooks.secret where secret_ref = any ($1)',
+        [unknown],
+      );
+      for (const { secret_ref: ref, sealed } of rows) {
+        this.opened.set(ref, this.ring.open(sealContext(endpointId, ref), sealed).toString('utf8'));
+      }
+    }
+    return refs.map((ref) => this.opened.get(ref)).filter((secret) => secret !== undefined);
+  }
+}
+
+const sealContext = (endpointId: string, ref: string): string => `webhook-secret|${endpointId}|${ref}`;

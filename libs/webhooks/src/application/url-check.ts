@@ -1,0 +1,47 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Config } from '@app/platform/config/settings.js';
+import { invalidRequest } from '@app/platform/http/problem.js';
+import { CONFIG } from '@app/platform/tokens.js';
+import { isAddress, isReachable } from '../domain/url/addresses.js';
+import { checkWebhookUrl, type UrlPolicy } from '../domain/url/webhook-url.js';
+import { RESOLVE_HOST, type ResolveHost } from './resolve-host.js';
+
+const RESOLUTION_MS = 2_000;
+
+export const urlPolicy = (config: Config): UrlPolicy => ({
+  allowHttp: config.WEBHOOK_ALLOW_HTTP,
+  allowCidrs: config.WEBHOOK_ALLOW_CIDRS,
+});
+
+/** Judges a URL an owner wants to be called at: by its text, then by where its name leads now. Nothing is sent to it. */
+@Injectable()
+export class UrlCheck {
+  private readonly policy: UrlPolicy;
+
+  constructor(
+    @Inject(CONFIG) config: Config,
+    @Inject(RESOLVE_HOST) private readonly resolve: ResolveHost,
+  ) {
+    this.policy = urlPolicy(config);
+  }
+
+  /**
+   * @returns a warning when the name has no address yet, which may come later
+   * @throws Problem invalid_webhook_url or webhook_url_blocked, pointing at `/url`
+   */
+  async require(text: string): Promise<readonly 'unresolvable'[]> {
+    const verdict = checkWebhookUrl(text, this.policy);
+    if (!verdict.ok) throw invalidRequest([{ pointer: '/url', code: verdict.code, detail: verdict.detail }]);
+    if (isAddress(verdict.url.hostname)) return [];
+    const addresses = await Promise.race([
+      this.resolve(verdict.url.hostname).catch(() => []),
+      delay(RESOLUTION_MS, [], { ref: false }),
+    ]);
+    if (addresses.some((address) => !isReachable(address, this.policy.allowCidrs))) {
+      const detail = 'leads to a blocked address';
+      throw invalidRequest([{ pointer: '/url', code: 'webhook_url_blocked', detail }]);
+    }
+    return addresses.length === 0 ? ['unresolvable'] : [];
+  }
+}

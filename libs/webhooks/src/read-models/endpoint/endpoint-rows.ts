@@ -1,0 +1,109 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import type pg from 'pg';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import type { WebhookEndpointRecord } from '../../contracts/endpoint-record.js';
+import type { PublicEventType } from '../../contracts/event-types.js';
+import type { DisabledReason } from '../../contracts/events.js';
+
+/** A projected endpoint, with what is not for its owner's eyes beside the record. */
+export interface EndpointRow {
+  readonly record: WebhookEndpointRecord;
+  readonly workspaceId: string;
+  readonly revision: bigint;
+  readonly deleted: boolean;
+}
+
+interface Columns {
+  readonly endpoint_id: string;
+  readonly workspace_id: string;
+  readonly url: string;
+  readonly events: PublicEventType[];
+  readonly description: string | null;
+  readonly enabled: boolean;
+  readonly disabled_reason: DisabledReason | null;
+  readonly revision: string;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly deleted_at: Date | null;
+  readonly consecutive_failures: number | null;
+  readonly failing_since: Date | null;
+  readonly hint: string | null;
+}
+
+const SELECT = `
+  select endpoint.*, health.consecutive_failures, health.failing_since, secret.hint
+  from webhooks.endpoint
+  left join webhooks.endpoint_health health using (endpoint_id)
+  left join webhooks.secret on secret.secret_ref = (endpoint.secrets -> 0 ->> 'ref')::uuid`;
+
+const OWN_PROJECTION_MS = 750;
+const OWN_PROJECTION_POLL_MS = 15;
+
+/** Reads what the fan-out has projected of endpoints. */
+@Injectable()
+export class EndpointRows {
+  constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
+
+  async find(endpointId: string): Promise<EndpointRow | null> {
+    const { rows } = await this.pool.query<Columns>(`${SELECT} where endpoint.endpoint_id = $1`, [endpointId]);
+    return rows[0] ? fromColumns(rows[0]) : null;
+  }
+
+  /** A page of a workspace's endpoints, newest first, after the given one. */
+  async page(
+    workspaceId: string,
+    limit: number,
+    after: { createdAt: string; endpointId: string } | null,
+  ): Promise<readonly WebhookEndpointRecord[]> {
+    const { rows } = await this.pool.query<Columns>(
+      `${SELECT}
+       where endpoint.workspace_id = $1 and endpoint.deleted_at is null
+         and ($2::timestamptz is null or (endpoint.created_at, endpoint.endpoint_id) < ($2, $3))
+       order by endpoint.created_at desc, endpoint.endpoint_id desc
+       limit $4`,
+      [workspaceId, after?.createdAt ?? null, after?.endpointId ?? null, limit],
+    );
+    return rows.map((row) => fromColumns(row).record);
+  }
+
+  /** Waits, but not long, until the caller's own write is to be seen here. */
+  async waitFor(endpointId: string, revision: bigint): Promise<void> {
+    const givesUpAt = performance.now() + OWN_PROJECTION_MS;
+    while (performance.now() < givesUpAt) {
+      const { rowCount } = await this.pool.query(
+        'select from webhooks.endpoint where endpoint_id = $1 and revision >= $2',
+        [endpointId, String(revision)],
+      );
+      if (rowCount === 1) return;
+      await delay(OWN_PROJECTION_POLL_MS);
+    }
+  }
+}
+
+const fromColumns = (row: Columns): EndpointRow => ({
+  workspaceId: row.workspace_id,
+  revision: BigInt(row.revision),
+  deleted: row.deleted_at !== null,
+  record: {
+    endpointId: row.endpoint_id,
+    url: row.url,
+    events: row.events,
+    enabled: row.enabled,
+    description: row.description,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    health: {
+      state: healthState(row.enabled, row.consecutive_failures ?? 0),
+      failingSince: row.failing_since?.toISOString() ?? null,
+      disabledReason: row.disabled_reason,
+      consecutiveFailures: row.consecutive_failures ?? 0,
+    },
+    secretHint: row.hint ?? '',
+  },
+});
+
+export const healthState = (enabled: boolean, consecutiveFailures: number): 'ok' | 'failing' | 'disabled' => {
+  if (!enabled) return 'disabled';
+  return consecutiveFailures > 0 ? 'failing' : 'ok';
+};

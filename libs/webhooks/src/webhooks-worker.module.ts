@@ -1,0 +1,36 @@
+import { Inject, Module, type OnModuleInit } from '@nestjs/common';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import type { Clock } from '@app/event-sourcing/core/clock.js';
+import type { Config } from '@app/platform/config/settings.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { LOGGER } from '@app/platform/telemetry/logger.js';
+import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { WorkRegistry } from '@app/platform/work/work-registry.js';
+import { EndpointStreams } from './application/endpoint-streams.js';
+import { RESOLVE_HOST, type ResolveHost } from './application/resolve-host.js';
+import { SecretVault } from './application/secrets/secret-vault.js';
+import { openDispatcher } from './processes/dispatch/open-dispatcher.js';
+import { fanOutConsumer } from './processes/fan-out/fan-out.consumer.js';
+import { WebhooksModule } from './webhooks.module.js';
+
+/** What a worker does for webhooks: works out who is to be told of what, and tells them. */
+@Module({ imports: [WebhooksModule] })
+export class WebhooksWorkerModule implements OnModuleInit {
+  constructor(
+    private readonly registry: WorkRegistry,
+    private readonly vault: SecretVault,
+    private readonly streams: EndpointStreams,
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly log: Logger,
+    @Inject(RESOLVE_HOST) private readonly resolve: ResolveHost,
+  ) {}
+
+  onModuleInit(): void {
+    const { pool, config, clock, resolve, vault, streams, log } = this;
+    this.registry.addConsumer(fanOutConsumer(config.WEBHOOK_RETRY_SCHEDULE_MS[0] ?? 0));
+    this.registry.addLoop(openDispatcher({ pool, config, clock, resolve, vault, streams, log }));
+  }
+}

@@ -1,0 +1,121 @@
+import { pino } from 'pino';
+import { systemClock, type Clock } from '@app/event-sourcing/core/clock.js';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { runConsumer } from '@app/event-sourcing/projections/runner.js';
+import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { loadConfig } from '@app/platform/config/load-config.js';
+import { KeyRing } from '@app/platform/crypto/key-ring.js';
+import { CreateWebhookEndpoint, type CreatedWebhookEndpoint } from '../src/contracts/commands.js';
+import type { PublicEventType } from '../src/contracts/event-types.js';
+import { CreateWebhookEndpointHandler } from '../src/application/create-webhook-endpoint/create-webhook-endpoint.handler.js';
+import { EndpointStreams } from '../src/application/endpoint-streams.js';
+import { resolveHost, type ResolveHost } from '../src/application/resolve-host.js';
+import { SecretVault } from '../src/application/secrets/secret-vault.js';
+import { UrlCheck } from '../src/application/url-check.js';
+import { openDispatcher } from '../src/processes/dispatch/open-dispatcher.js';
+import { fanOutConsumer } from '../src/processes/fan-out/fan-out.consumer.js';
+import { EndpointRows } from '../src/read-models/endpoint/endpoint-rows.js';
+import type { TestDatabase } from './postgres.js';
+
+export interface ServiceOptions {
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+  readonly resolve?: ResolveHost;
+  readonly workers?: number;
+}
+
+const key = Buffer.alloc(32, 1).toString('base64');
+const quiet = pino({ level: 'silent' });
+
+/** The module's parts on a real database and an event store in memory, as a worker would run them. */
+export class TestService {
+  readonly store = new InMemoryEventStore();
+  readonly streams: EndpointStreams;
+  readonly rows: EndpointRows;
+  readonly vault: SecretVault;
+  private readonly stopped = new AbortController();
+  private running: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly database: TestDatabase,
+    private readonly options: ServiceOptions = {},
+  ) {
+    this.streams = new EndpointStreams(this.store, this.clock);
+    this.rows = new EndpointRows(database.pool);
+    this.vault = new SecretVault(database.pool, new KeyRing(this.config.ENCRYPTION_KEYS));
+  }
+
+  get clock(): Clock {
+    return this.options.clock ?? systemClock;
+  }
+
+  get config() {
+    return loadConfig({
+      DATABASE_URL: this.database.url,
+      EVENTSTORE_URL: 'esdb://unused',
+      ENCRYPTION_KEYS: `k1:${key}`,
+      DIGEST_KEY: key,
+      WEBHOOK_ALLOW_HTTP: '1',
+      WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
+      WEBHOOK_RETRY_SCHEDULE_MS: '0,50,50,50',
+      ...this.options.settings,
+    });
+  }
+
+  start(): this {
+    const { config, clock, vault, streams, stopped, store } = this;
+    const { pool } = this.database;
+    const resolve = this.options.resolve ?? resolveHost;
+    const dispatchers = Array.from({ length: this.options.workers ?? 1 }, () =>
+      openDispatcher({ pool, config, clock, resolve, vault, streams, log: quiet }).run(stopped.signal),
+    );
+    const consumer = runConsumer(fanOutConsumer(0), { store, pool, log: quiet }, stopped.signal);
+    this.running = Promise.all([...dispatchers, consumer]);
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    this.stopped.abort();
+    await this.running;
+  }
+
+  create(
+    url: string,
+    options: { events?: readonly PublicEventType[]; workspaceId?: string } = {},
+  ): Promise<CreatedWebhookEndpoint> {
+    const urls = new UrlCheck(this.config, this.options.resolve ?? resolveHost);
+    const { vault, streams, rows, config, clock } = this;
+    const handler = new CreateWebhookEndpointHandler(urls, vault, streams, rows, this.database.pool, config, clock);
+    const { events = null, workspaceId = 'ws_1' } = options;
+    return handler.execute(new CreateWebhookEndpoint(workspaceId, url, events, null, 'apiKey:test', 'req_test'));
+  }
+
+  /** Appends events of other modules as if those had. */
+  async happen(...events: readonly StoredEvent[]): Promise<void> {
+    for (const { id, stream, type, data, metadata } of events) {
+      const length = this.store.log.filter((known) => known.stream === stream).length;
+      await this.store.append(stream, length === 0 ? 'no_stream' : BigInt(length - 1), [{ id, type, data, metadata }]);
+    }
+  }
+
+  async deliveries(): Promise<readonly { delivery_id: string; status: string; attempts: number; sequence: number }[]> {
+    const { rows } = await this.database.pool.query<never>(
+      'select delivery_id, status, attempts, sequence from webhooks.delivery order by created_at, sequence',
+    );
+    return rows;
+  }
+
+  async attempts(): Promise<readonly { number: number; status_code: number | null; error: string | null }[]> {
+    const { rows } = await this.database.pool.query<never>(
+      'select number, status_code, error from webhooks.attempt order by delivery_id, number',
+    );
+    return rows;
+  }
+}
+
+/** Forgets everything between two tests. */
+export const wipe = (database: TestDatabase): Promise<unknown> =>
+  database.pool.query(
+    `truncate webhooks.endpoint, webhooks.endpoint_health, webhooks.public_event, webhooks.delivery, webhooks.attempt,
+       webhooks.secret, event_sourcing.consumer, event_sourcing.parked_event`,
+  );
