@@ -3,7 +3,17 @@ import { message } from './message.js';
 
 /** One entry for each of 1 to 9. */
 const perRoot = <T extends z.ZodType>(entry: T) =>
-  z.strictObject({ 1: entry, 2: entry, 3: entry, 4: entry, 5: entry, 6: entry, 7: entry, 8: entry, 9: entry });
+  z.strictObject({
+    1: entry,
+    2: entry,
+    3: entry,
+    4: entry,
+    5: entry,
+    6: entry,
+    7: entry,
+    8: entry,
+    9: entry,
+  });
 
 /** One entry for each of 1 to 9 and the master numbers. */
 const perNumber = <T extends z.ZodType>(entry: T) =>
@@ -23,7 +33,9 @@ const terms = z.strictObject({
   subconsciousSelf: message(),
   personalYear: message(),
   periods: message(),
+  period: message(),
   pinnacles: message(),
+  pinnacle: message(),
   position: message(),
   number: message(),
   theme: message(),
@@ -64,8 +76,15 @@ const frames = z.strictObject({
   }),
   overview: z.strictObject({
     title: message(),
-    portrait: message('lifePath', 'expression', 'soulUrge', 'lifePathTheme', 'expressionTheme', 'soulUrgeTheme'),
-    portraitWithoutSoulUrge: message('lifePath', 'expression', 'lifePathTheme', 'expressionTheme'),
+    portrait: z.strictObject({
+      lifePath: message('number', 'theme'),
+      expression: message('number', 'theme'),
+      expressionEcho: message('number'),
+      soulUrge: message('number', 'theme'),
+      soulUrgeEcho: message('number'),
+      soulUrgeNone: message(),
+      end: message(),
+    }),
     tableIntro: message(),
     wheelIntro: message(),
     wheelCaption: message(),
@@ -77,8 +96,8 @@ const frames = z.strictObject({
     dayTitle: message(),
     dayIntro: message('day', 'number'),
     questionTitle: message(),
-    debtTitle: message('debt'),
   }),
+  debtTitle: message('debt'),
   name: z.strictObject({
     title: message(),
     intro: message('name'),
@@ -126,6 +145,8 @@ const cycles = z.strictObject({
   intro: message(),
   timelineCaption: message(),
   timelineAlt: message('period', 'pinnacle'),
+  climateTitle: message('number'),
+  period: perNumber(message()),
   nowTitle: message('number'),
   spanFirst: message('number', 'toAge'),
   spanMiddle: message('number', 'fromAge', 'toAge'),

@@ -24,7 +24,10 @@ export const message = (...placeholders: string[]) => {
     .string()
     .min(1)
     .refine((value) => value === value.trim() && !/ {2}|\n/.test(value), 'has stray spaces or line breaks')
-    .refine(usesExactly(placeholders), `must use exactly these placeholders: ${placeholders.join(', ') || 'none'}`);
+    .refine(
+      usesExactly(placeholders),
+      `must use exactly these placeholders: ${placeholders.join(', ') || 'none'}`,
+    );
   return z.union([
     text.transform((value): Message => ({ feminine: value, masculine: value, neutral: value })),
     z.strictObject({ feminine: text, masculine: text, neutral: text }),

@@ -1,14 +1,256 @@
 import { describe, expect, it } from '@jest/globals';
-import { renderMarkdown } from '../markdown/render.js';
+import fc from 'fast-check';
 import { composeDocument } from './compose.js';
-import { camille, resultOf } from './testing/people.js';
-import { writeFileSync } from 'node:fs';
+import type {
+  Block,
+  DocumentV1,
+  Figure,
+  FigureKind,
+  GrammaticalGender,
+  Locale,
+  Section,
+} from './document.js';
+import {
+  ancestor,
+  camille,
+  child,
+  indebted,
+  minh,
+  type Person,
+  resultOf,
+  thirtyThree,
+  withoutConsonant,
+  withoutVowel,
+} from './testing/people.js';
+import { randomPerson } from './testing/random-person.js';
+import { assertDocument } from './validate.js';
+import { textsOf } from './walk.js';
 
-describe('composeDocument', () => {
-  it('x', () => {
-    const d = composeDocument(resultOf(camille, 'fr-FR', 'feminine'), { publishedAt: '2026-09-29T08:00:00.000Z' });
-    writeFileSync('/tmp/t/d.json', JSON.stringify(d));
-    writeFileSync('/tmp/t/d.md', renderMarkdown(d));
-    expect(d.meta.wordCount).toBe(0);
+const LOCALES: Locale[] = ['fr-FR', 'en-US'];
+const GENDERS: GrammaticalGender[] = ['feminine', 'masculine', 'neutral'];
+const options = { publishedAt: '2026-09-29T08:00:00.000Z' };
+
+const composed = (
+  person: Person,
+  locale: Locale = 'en-US',
+  gender: GrammaticalGender = 'neutral',
+): DocumentV1 => composeDocument(resultOf(person, locale, gender), options);
+
+type Node = Block | Section;
+const childrenOf = (node: Node): readonly Node[] => {
+  if (node.type === 'section' || node.type === 'callout' || node.type === 'blockquote') return node.children;
+  return node.type === 'figure' ? node.fallback : [];
+};
+const nodesOf = (document: DocumentV1): Node[] => {
+  const within = (nodes: readonly Node[]): Node[] =>
+    nodes.flatMap((node) => [node, ...within(childrenOf(node))]);
+  return within(document.children);
+};
+const sectionOf = (document: DocumentV1, id: string): Section => {
+  const found = nodesOf(document).find((node) => node.type === 'section' && node.id === id);
+  if (found?.type !== 'section') throw new Error(`no section ${id}`);
+  return found;
+};
+const figuresOf = (document: DocumentV1): Figure[] =>
+  nodesOf(document).filter((node) => node.type === 'figure');
+const textOf = (document: DocumentV1, id: string): string =>
+  textsOf({ title: '', subtitle: '', details: [], children: [sectionOf(document, id)] }).join('');
+
+const valueAt = (root: unknown, path: string): unknown =>
+  path
+    .split('.')
+    .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], root);
+
+const refsOf = (document: DocumentV1): string[] =>
+  [...JSON.stringify(document).matchAll(/"ref":"([^"]+)"/g)]
+    .map(([, ref]) => ref as string)
+    .concat(nodesOf(document).flatMap((node) => (node.type === 'section' ? [...(node.refs ?? [])] : [])));
+
+describe('Any document', () => {
+  it('is valid, complete and clean for everyone, in both languages and all three genders', () => {
+    fc.assert(
+      fc.property(randomPerson, (person) => {
+        for (const locale of LOCALES) {
+          for (const gender of GENDERS) {
+            const document = composed(person, locale, gender);
+            const texts = textsOf(document);
+            expect(texts.filter((text) => /undefined|null|NaN|[{}]| {2}|\[object/.test(text))).toEqual([]);
+            expect(texts.filter((text) => text.trim() === '' && text !== ' ')).toEqual([]);
+            const ids = nodesOf(document).map(({ id }) => id);
+            expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+            expect(document.meta.wordCount).toBeGreaterThan(1200);
+            expect(document.meta.wordCount).toBeLessThan(3000);
+          }
+        }
+      }),
+      { numRuns: 300, seed: 7 },
+    );
+  }, 120_000);
+
+  it('points only at what the result has', () => {
+    fc.assert(
+      fc.property(randomPerson, (person) => {
+        const result = resultOf(person);
+        const missing = refsOf(composeDocument(result, options)).filter(
+          (ref) => valueAt(result, ref) === undefined,
+        );
+        expect(missing).toEqual([]);
+      }),
+      { numRuns: 50, seed: 7 },
+    );
+  });
+
+  it('is the same tree for the same result', () => {
+    expect(composed(minh, 'fr-FR')).toEqual(composed(minh, 'fr-FR'));
+  });
+
+  it('says no sentence twice but the notice', () => {
+    for (const locale of LOCALES) {
+      const sentences = textsOf(composed(camille, locale))
+        .flatMap((text) => text.split(/(?<=[.?])\s/))
+        .filter((text) => text.length > 45);
+      const repeated = sentences.filter((sentence, index) => sentences.indexOf(sentence) !== index);
+      expect(repeated.length).toBe(2);
+    }
+  });
+
+  it('bears its versions, and the counter of its publication', () => {
+    const { meta } = composeDocument(resultOf(camille), { ...options, documentVersion: 3 });
+    expect(meta).toMatchObject({
+      documentVersion: 3,
+      method: 'evan-1',
+      contentVersion: '2026.11.0',
+      ...options,
+    });
+    expect(composed(camille).meta.documentVersion).toBe(1);
+  });
+
+  it('opens and closes with the notice', () => {
+    const document = composed(camille, 'en-US');
+    expect(textOf(document, 'opening')).toContain('It predicts nothing');
+    expect(document.children.at(-1)?.role).toBe('notice');
+    expect(textOf(document, 'notice')).toContain('It predicts nothing');
+  });
+});
+
+describe('The schema', () => {
+  it('refuses a tree it does not describe, without repeating personal data', () => {
+    const document = composed(camille);
+    const broken = { ...document, children: [{ ...document.children[0], colour: 'Camille' }] };
+    expect(() => assertDocument(broken as unknown as DocumentV1)).toThrow(/document_v1/);
+    expect(() => assertDocument(broken as unknown as DocumentV1)).not.toThrow(/Camille/);
+  });
+
+  it('refuses a figure whose data do not fit its kind', () => {
+    const document = composed(camille);
+    const text = JSON.stringify(document).replace('"weights":{"1":0,', '"weights":{');
+    expect(() => assertDocument(JSON.parse(text) as DocumentV1)).toThrow(/must have required property '1'/);
+  });
+});
+
+describe('Gender', () => {
+  it('changes agreement and nothing else', () => {
+    const shape = (gender: GrammaticalGender) =>
+      nodesOf(composed(camille, 'fr-FR', gender)).map(({ type, id }) => `${type} ${id}`);
+    expect(shape('masculine')).toEqual(shape('feminine'));
+    expect(shape('neutral')).toEqual(shape('feminine'));
+
+    const words = (gender: GrammaticalGender) =>
+      textsOf(composed(camille, 'fr-FR', gender))
+        .join(' ')
+        .split(/\s+/);
+    const [feminine, masculine] = [words('feminine'), words('masculine')];
+    expect(masculine.length).toBe(feminine.length);
+    const changed = feminine.flatMap((word, index) =>
+      word === masculine[index] ? [] : [`${word}/${masculine[index] ?? ''}`],
+    );
+    expect(new Set(changed)).toEqual(
+      new Set([
+        'Née/Né', 'La/Le', 'bâtisseuse/bâtisseur', 'conteuse/conteur', 'passeuse/passeur', 'Prévenue/Prévenu', 'prise/pris',
+      ]), // prettier-ignore
+    );
+  });
+
+  it('leaves an English reading word for word the same', () => {
+    expect(textsOf(composed(camille, 'en-US', 'feminine'))).toEqual(
+      textsOf(composed(camille, 'en-US', 'masculine')),
+    );
+  });
+});
+
+describe('Rare readings', () => {
+  it('say that a name without a vowel has no Soul Urge', () => {
+    const document = composed(withoutVowel);
+    expect(textOf(document, 'overview')).toContain('The name has no vowel');
+    expect(textOf(document, 'name.soul-urge')).toContain('This name has no vowel');
+    expect(sectionOf(document, 'name.soul-urge').children.map(({ type }) => type)).toEqual(['paragraph']);
+  });
+
+  it('say that a name without a consonant has no Personality', () => {
+    expect(textOf(composed(withoutConsonant), 'name.personality')).toContain('This name has no consonant');
+  });
+
+  it('speak to a child in the future tense', () => {
+    expect(textOf(composed(child), 'opening')).toContain('still growing');
+    expect(textOf(composed(camille), 'opening')).not.toContain('still growing');
+  });
+
+  it('leave out "this year" past the age of 110, and say why', () => {
+    const document = composed(ancestor);
+    expect(textOf(document, 'year')).toContain('it is left out');
+    expect(figuresOf(document).map(({ kind }) => kind)).not.toContain('nineYearCycle');
+  });
+
+  it('read a 33 as lived first as a 6', () => {
+    const document = composed(thirtyThree);
+    expect(document.children.find(({ id }) => id === 'path')).toBeDefined();
+    expect(textOf(document, 'path')).toMatch(/keeps the 33 whole.*lived first as a 6/s);
+  });
+
+  it('tell a karmic debt once, however many numbers carry it', () => {
+    const debts = nodesOf(composed(indebted)).filter(({ id }) => id.endsWith('.debt'));
+    expect(debts.map(({ id }) => id)).toEqual(['path.debt', 'name.expression.debt']);
+  });
+});
+
+describe('Figures', () => {
+  const document = composed(camille, 'fr-FR', 'feminine');
+  const figure = <Kind extends FigureKind>(kind: Kind) =>
+    figuresOf(document).find((node): node is Extract<Figure, { kind: Kind }> => node.kind === kind);
+
+  it('weigh each number by the positions it holds', () => {
+    expect(figure('numberWheel')?.data).toEqual({
+      weights: { 1: 0, 2: 0, 3: 6.5, 4: 4, 5: 0, 6: 1.5, 7: 1, 8: 0, 9: 1.5 },
+      dominant: [3],
+    });
+    expect(figure('numberWheel')?.alt).toContain('Nombre le plus présent\u00A0: 3.');
+  });
+
+  it('count the letters of the name', () => {
+    expect(figure('inclusionGrid')?.data).toMatchObject({ lessons: [6, 7, 8], passion: [3] });
+    expect(figure('inclusionGrid')?.alt).toContain('Cases vides\u00A0: 6, 7 et 8.');
+  });
+
+  it('lay three periods and four pinnacles end to end', () => {
+    const rows = figure('lifeTimeline')?.data.rows ?? [];
+    expect(rows.map(({ spans }) => spans.length)).toEqual([3, 4]);
+    for (const { spans } of rows) {
+      spans.slice(1).forEach((span, index) => expect(span.from).toBe(spans[index]?.to));
+      expect(spans.at(-1)?.to).toBeNull();
+    }
+  });
+
+  it('show nine years around the year of the reading', () => {
+    const years = figure('nineYearCycle')?.data.years ?? [];
+    expect(years.map(({ year }) => year)).toEqual([2021, 2022, 2023, 2024, 2025, 2026, 2027, 2028, 2029]);
+    expect(years.filter(({ current }) => current)).toEqual([{ year: 2026, value: 4, current: true }]);
+  });
+
+  it('each carry their amounts as text for those who do not see the drawing', () => {
+    for (const { fallback } of figuresOf(document)) {
+      expect(fallback[0]?.type).toBe('table');
+      const [table] = fallback;
+      if (table?.type === 'table') expect(table.rows.length).toBeGreaterThanOrEqual(7);
+    }
   });
 });

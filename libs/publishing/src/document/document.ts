@@ -79,7 +79,10 @@ export interface Table {
 /** What each figure is drawn from; amounts only, no coordinates and no colours. */
 export interface FigureData {
   /** Weight of each root 1–9 in the reading, in halves. */
-  readonly numberWheel: { readonly weights: Readonly<Record<string, number>>; readonly dominant: readonly number[] };
+  readonly numberWheel: {
+    readonly weights: Readonly<Record<string, number>>;
+    readonly dominant: readonly number[];
+  };
   /** Letters of the name by value 1–9. */
   readonly inclusionGrid: {
     readonly counts: Readonly<Record<string, number>>;
@@ -92,7 +95,11 @@ export interface FigureData {
     readonly asOfYear: number;
     readonly rows: readonly {
       readonly label: string;
-      readonly spans: readonly { readonly value: string; readonly from: number; readonly to: number | null }[];
+      readonly spans: readonly {
+        readonly value: string;
+        readonly from: number;
+        readonly to: number | null;
+      }[];
     }[];
   };
   /** Nine consecutive calendar years with their personal year. */
@@ -122,15 +129,7 @@ export interface ThematicBreak {
   readonly id: string;
 }
 
-export type Block =
-  | Paragraph
-  | List
-  | Blockquote
-  | Callout
-  | NumberCard
-  | Table
-  | Figure
-  | ThematicBreak;
+export type Block = Paragraph | List | Blockquote | Callout | NumberCard | Table | Figure | ThematicBreak;
 
 export type SectionRole =
   | 'opening'

@@ -1,10 +1,32 @@
-import type { Block, Callout, Cell, Inline, NumberRef, Paragraph, Section, SectionRole, Table } from './document.js';
+import type {
+  Block,
+  Callout,
+  Cell,
+  Inline,
+  NumberRef,
+  Paragraph,
+  Section,
+  SectionRole,
+  Table,
+} from './document.js';
 
 export const text = (value: string): Inline => ({ type: 'text', value });
 
-export const cell = (content: string | Inline): Cell => [typeof content === 'string' ? text(content) : content];
+export const cell = (content: string | Inline): Cell => [
+  typeof content === 'string' ? text(content) : content,
+];
 
 export const numberRef = (ref: string, value: string): NumberRef => ({ type: 'numberRef', ref, value });
+
+/** Sentences run together into one paragraph, with a space between; neighbouring texts become one node. */
+export const sentences = (parts: readonly (readonly Inline[])[]): Inline[] =>
+  parts
+    .flatMap((part, index) => (index === 0 ? part : [text(' '), ...part]))
+    .reduce<Inline[]>((nodes, node) => {
+      const last = nodes.at(-1);
+      if (last?.type !== 'text' || node.type !== 'text') return [...nodes, node];
+      return [...nodes.slice(0, -1), text(last.value + node.value)];
+    }, []);
 
 export const paragraph = (
   id: string,

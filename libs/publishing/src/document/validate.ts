@@ -20,6 +20,8 @@ let validate: ValidateFunction | undefined;
 export const assertDocument = (document: DocumentV1): void => {
   validate ??= compile();
   if (validate(document)) return;
-  const faults = (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message ?? ''}`);
+  const faults = (validate.errors ?? []).map(
+    ({ instancePath, message }) => `${instancePath} ${message ?? ''}`,
+  );
   throw new Error(`The document does not follow document_v1: ${faults.join('; ')}`);
 };

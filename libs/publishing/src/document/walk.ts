@@ -16,14 +16,12 @@ const blockText = (node: Block | Section): string[] => {
     case 'callout':
       return [...(node.title ? [node.title] : []), ...node.children.flatMap(blockText)];
     case 'numberCard':
-      return [
-        node.label,
-        node.value,
-        ...(node.archetype ? [node.archetype] : []),
-        ...(node.keywords ?? []),
-      ];
+      return [node.label, node.value, ...(node.archetype ? [node.archetype] : []), ...(node.keywords ?? [])];
     case 'table':
-      return [...(node.caption ? [node.caption] : []), ...[node.head, ...node.rows].flat(2).flatMap(inlineText)];
+      return [
+        ...(node.caption ? [node.caption] : []),
+        ...[node.head, ...node.rows].flat(2).flatMap(inlineText),
+      ];
     case 'figure':
       return node.caption ? [node.caption] : [];
     case 'thematicBreak':
@@ -32,7 +30,9 @@ const blockText = (node: Block | Section): string[] => {
 };
 
 /** Every printed piece of text in reading order. A figure counts for its caption; its fallback stands in for a drawing. */
-export const textsOf = (document: Pick<DocumentV1, 'title' | 'subtitle' | 'details' | 'children'>): string[] => [
+export const textsOf = (
+  document: Pick<DocumentV1, 'title' | 'subtitle' | 'details' | 'children'>,
+): string[] => [
   document.title,
   document.subtitle,
   ...document.details,
@@ -51,5 +51,6 @@ export const headingsOf = (document: DocumentV1): { depth: number; title: string
 const WORD = /[\p{L}\p{N}]+(?:[’'-][\p{L}\p{N}]+)*/gu;
 
 /** Words and numbers in the printed text. */
-export const wordCount = (document: Pick<DocumentV1, 'title' | 'subtitle' | 'details' | 'children'>): number =>
-  textsOf(document).reduce((count, text) => count + (text.match(WORD)?.length ?? 0), 0);
+export const wordCount = (
+  document: Pick<DocumentV1, 'title' | 'subtitle' | 'details' | 'children'>,
+): number => textsOf(document).reduce((count, text) => count + (text.match(WORD)?.length ?? 0), 0);

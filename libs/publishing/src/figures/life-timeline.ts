@@ -10,8 +10,8 @@ export const lifeTimeline = ({ result, catalog, plain }: Composer): Figure => {
   const { periods, pinnacles } = result.cycles;
   const { cycles: frame, terms } = catalog;
   const rows = [
-    { label: plain(terms.periods), stages: periods },
-    { label: plain(terms.pinnacles), stages: pinnacles },
+    { label: plain(terms.periods), one: plain(terms.period), stages: periods },
+    { label: plain(terms.pinnacles), one: plain(terms.pinnacle), stages: pinnacles },
   ];
   const years = ({ fromYear, toYear }: Stage): string =>
     toYear === null
@@ -26,7 +26,11 @@ export const lifeTimeline = ({ result, catalog, plain }: Composer): Figure => {
       asOfYear: result.now.year,
       rows: rows.map(({ label, stages }) => ({
         label,
-        spans: stages.map(({ display, fromYear, toYear }) => ({ value: display, from: fromYear, to: toYear })),
+        spans: stages.map(({ display, fromYear, toYear }) => ({
+          value: display,
+          from: fromYear,
+          to: toYear,
+        })),
       })),
     },
     caption: plain(frame.timelineCaption),
@@ -36,8 +40,8 @@ export const lifeTimeline = ({ result, catalog, plain }: Composer): Figure => {
         'cycles.timeline.table',
         ['left', 'center', 'left'],
         [plain(terms.position), plain(terms.number), plain(terms.years)],
-        rows.flatMap(({ label, stages }) =>
-          stages.map((stage) => [`${label} ${stage.index}`, stage.display, years(stage)]),
+        rows.flatMap(({ one, stages }) =>
+          stages.map((stage) => [`${one} ${stage.index}`, stage.display, years(stage)]),
         ),
       ),
     ],

@@ -1,5 +1,14 @@
 import type { BlockContent, DefinitionContent, PhrasingContent, Root, RootContent, TableRow } from 'mdast';
-import type { Block, Callout, Cell, DocumentV1, Inline, NumberCard, Section, Table } from '../document/document.js';
+import type {
+  Block,
+  Callout,
+  Cell,
+  DocumentV1,
+  Inline,
+  NumberCard,
+  Section,
+  Table,
+} from '../document/document.js';
 
 type Depth = 1 | 2 | 3 | 4 | 5 | 6;
 
@@ -28,7 +37,10 @@ const table = (node: Table): BlockContent[] => [
 const numberCard = (node: NumberCard): BlockContent[] => {
   const keywords = (node.keywords ?? []).join(', ');
   return [
-    paragraph(strong(`${node.label} ${node.value}`), ...(node.archetype ? [text(` — ${node.archetype}`)] : [])),
+    paragraph(
+      strong(`${node.label} ${node.value}`),
+      ...(node.archetype ? [text(` — ${node.archetype}`)] : []),
+    ),
     ...(keywords ? [paragraph({ type: 'emphasis', children: [text(keywords)] })] : []),
   ];
 };

@@ -4,12 +4,14 @@ import { type Composer, entryFor } from '../composer.js';
 import type { Inline, Section } from '../document.js';
 import { numberRef, paragraph, section } from '../nodes.js';
 
-/** The pinnacle of the day; the last one has no end, so there always is one. */
-export const currentPinnacle = ({ result }: Composer): Stage => {
-  const stage = result.cycles.pinnacles.find(({ current }) => current);
-  if (!stage) throw new Error('The result has no current pinnacle');
+const currentOf = (stages: readonly Stage[]): Stage => {
+  const stage = stages.find(({ current }) => current);
+  if (!stage) throw new Error('The result has no current stage');
   return stage;
 };
+
+/** The pinnacle of the day; the last one has no end, so there always is one. */
+export const currentPinnacle = ({ result }: Composer): Stage => currentOf(result.cycles.pinnacles);
 
 export const pinnacleRef = (stage: Stage) => numberRef(`cycles.pinnacles.${stage.index - 1}`, stage.display);
 
@@ -25,9 +27,10 @@ const span = ({ catalog, say, ordinal }: Composer, stage: Stage): Inline[] => {
 };
 
 export const cycles = (composer: Composer): Section => {
-  const { catalog, say, plain } = composer;
+  const { result, catalog, say, plain } = composer;
   const { cycles: frame } = catalog;
   const stage = currentPinnacle(composer);
+  const climate = currentOf(result.cycles.periods);
   return section(
     'cycles',
     'cycles',
@@ -35,6 +38,13 @@ export const cycles = (composer: Composer): Section => {
     [
       paragraph('cycles.intro', say(frame.intro), 'lead'),
       lifeTimeline(composer),
+      section(
+        'cycles.climate',
+        'subsection',
+        plain(frame.climateTitle, { number: climate.display }),
+        [paragraph('cycles.climate.text', say(entryFor(frame.period, climate.value)))],
+        [`cycles.periods.${climate.index - 1}`],
+      ),
       section(
         'cycles.now',
         'subsection',

@@ -34,7 +34,12 @@ const lessons = ({ result, catalog, say, plain }: Composer): Section => {
   const items: Block[] =
     missing.length === 0
       ? []
-      : [list('grid.lessons.list', missing.map((digit) => say(entryFor(frame.lesson, digit))))];
+      : [
+          list(
+            'grid.lessons.list',
+            missing.map((digit) => say(entryFor(frame.lesson, digit))),
+          ),
+        ];
   return section(
     'grid.lessons',
     'subsection',

@@ -2,7 +2,7 @@ import type { Message } from '../../content/message.js';
 import { type Composer, entryFor } from '../composer.js';
 import type { Section } from '../document.js';
 import { paragraph, section } from '../nodes.js';
-import { numberCard } from './path.js';
+import { debtCallout, numberCard } from './numbers.js';
 
 type NamePart = 'expression' | 'soulUrge' | 'personality';
 
@@ -21,7 +21,11 @@ export const name = (composer: Composer): Section => {
       id,
       'subsection',
       plain(title),
-      [...numberCard(composer, `${id}.card`, key), paragraph(`${id}.text`, say(proseOf(composer, key)))],
+      [
+        ...numberCard(composer, id, key),
+        paragraph(`${id}.text`, say(proseOf(composer, key))),
+        ...debtCallout(composer, id, key),
+      ],
       [`numbers.${key}`],
     );
   return section('name', 'name', plain(frame.title), [

@@ -9,7 +9,11 @@ export const opening = ({ result, catalog, say, plain, date }: Composer): Sectio
   const { opening: frame, notice } = catalog.frames;
   const { displayName, dateOfBirth } = result.subject;
   return section('opening', 'opening', plain(frame.title), [
-    paragraph('opening.greeting', say(frame.greeting, { name: displayName, date: date(dateOfBirth) }), 'lead'),
+    paragraph(
+      'opening.greeting',
+      say(frame.greeting, { name: displayName, date: date(dateOfBirth) }),
+      'lead',
+    ),
     paragraph('opening.use', say(frame.use)),
     ...(result.age < ADULT_SCENES_AGE ? [paragraph('opening.young', say(frame.young))] : []),
     callout('opening.notice', 'disclaimer', plain(frame.noticeTitle), say(notice.text)),
@@ -18,5 +22,7 @@ export const opening = ({ result, catalog, say, plain, date }: Composer): Sectio
 
 export const closingNotice = ({ catalog, say, plain }: Composer): Section => {
   const { notice } = catalog.frames;
-  return section('notice', 'notice', plain(notice.title), [paragraph('notice.text', say(notice.text), 'note')]);
+  return section('notice', 'notice', plain(notice.title), [
+    paragraph('notice.text', say(notice.text), 'note'),
+  ]);
 };

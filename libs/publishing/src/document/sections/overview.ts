@@ -1,7 +1,7 @@
 import { numberWheel } from '../../figures/number-wheel.js';
 import { type Composer, entryFor, type NumberKey } from '../composer.js';
 import type { Inline, Section } from '../document.js';
-import { paragraph, section, table } from '../nodes.js';
+import { paragraph, section, sentences, table } from '../nodes.js';
 
 const TABLED = [
   'lifePath',
@@ -14,19 +14,27 @@ const TABLED = [
   'maturity',
 ] as const satisfies readonly NumberKey[];
 
+/** Three sentences, one per leading number; a number that was just named is echoed instead of explained again. */
 const portrait = ({ result, catalog, say, plain, number }: Composer): Inline[] => {
-  const { overview: frame } = catalog.frames;
+  const { portrait: frame } = catalog.frames.overview;
   const { lifePath, expression, soulUrge } = result.numbers;
   const theme = (value: number) => plain(entryFor(catalog.numbers, value).theme);
-  const values = {
-    lifePath: number('lifePath'),
-    expression: number('expression'),
-    lifePathTheme: theme(lifePath.value),
-    expressionTheme: theme(expression.value),
-  };
-  return soulUrge.value === null
-    ? say(frame.portraitWithoutSoulUrge, values)
-    : say(frame.portrait, { ...values, soulUrge: number('soulUrge'), soulUrgeTheme: theme(soulUrge.value) });
+  const lines = [say(frame.lifePath, { number: number('lifePath'), theme: theme(lifePath.value) })];
+
+  const expressed = number('expression');
+  lines.push(
+    expression.value === lifePath.value
+      ? say(frame.expressionEcho, { number: expressed })
+      : say(frame.expression, { number: expressed, theme: theme(expression.value) }),
+  );
+
+  const urge = number('soulUrge');
+  if (soulUrge.value === null) lines.push(say(frame.soulUrgeNone));
+  else if (soulUrge.value === lifePath.value || soulUrge.value === expression.value) {
+    lines.push(say(frame.soulUrgeEcho, { number: urge }));
+  } else lines.push(say(frame.soulUrge, { number: urge, theme: theme(soulUrge.value) }));
+
+  return sentences([...lines, say(frame.end)]);
 };
 
 export const overview = (composer: Composer): Section => {

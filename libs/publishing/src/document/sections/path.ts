@@ -1,36 +1,7 @@
-import { type Composer, entryFor, type NumberKey } from '../composer.js';
-import type { Block, NumberCard, Section } from '../document.js';
+import { type Composer, entryFor } from '../composer.js';
+import type { Section } from '../document.js';
 import { callout, paragraph, section } from '../nodes.js';
-
-/** The card that opens the text of one number. A number that the name does not give has no card. */
-export const numberCard = ({ result, catalog, plain }: Composer, id: string, key: NumberKey): NumberCard[] => {
-  const { value, display, chain } = result.numbers[key];
-  if (value === null) return [];
-  const { archetype, keywords } = entryFor(catalog.numbers, value);
-  return [
-    {
-      type: 'numberCard',
-      id,
-      ref: `numbers.${key}`,
-      label: plain(catalog.terms[key]),
-      value: display,
-      archetype: plain(archetype),
-      keywords: keywords.map((keyword) => plain(keyword)),
-      chain,
-    },
-  ];
-};
-
-/** A callout for each karmic debt of the reading, told once even if several numbers carry it. */
-const debts = ({ result, catalog, say, plain }: Composer): Block[] =>
-  [...new Set(result.karmicDebts.map(({ debt }) => debt))].map((debt) =>
-    callout(
-      `path.debt-${debt}`,
-      'key',
-      plain(catalog.frames.path.debtTitle, { debt: String(debt) }),
-      say(catalog['karmic-debt'][debt]),
-    ),
-  );
+import { debtCallout, numberCard } from './numbers.js';
 
 export const path = (composer: Composer): Section => {
   const { result, catalog, say, plain, number } = composer;
@@ -42,11 +13,11 @@ export const path = (composer: Composer): Section => {
     'path',
     plain(frame.title),
     [
-      ...numberCard(composer, 'path.card', 'lifePath'),
+      ...numberCard(composer, 'path', 'lifePath'),
       paragraph('path.lead', say(prose.lead), 'lead'),
       paragraph('path.drive', say(prose.drive)),
       paragraph('path.cost', say(prose.cost)),
-      ...debts(composer),
+      ...debtCallout(composer, 'path', 'lifePath'),
       callout('path.question', 'question', plain(frame.questionTitle), say(prose.question)),
       section(
         'path.day',
@@ -58,10 +29,11 @@ export const path = (composer: Composer): Section => {
             say(frame.dayIntro, { day: String(birthday.day), number: number('birthday') }),
           ),
           paragraph('path.day.text', say(entryFor(catalog.birthday, birthday.value))),
+          ...debtCallout(composer, 'path.day', 'birthday'),
         ],
         ['numbers.birthday'],
       ),
     ],
-    ['numbers.lifePath', 'karmicDebts'],
+    ['numbers.lifePath'],
   );
 };

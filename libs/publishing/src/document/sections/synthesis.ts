@@ -1,7 +1,7 @@
 import { type Position, POSITION_WEIGHTS } from '@app/numerology/index.js';
 import { type Composer, entryFor } from '../composer.js';
 import type { Inline, Section } from '../document.js';
-import { callout, numberRef, paragraph, section } from '../nodes.js';
+import { callout, numberRef, paragraph, section, sentences } from '../nodes.js';
 import { currentPinnacle, pinnacleRef } from './cycles.js';
 
 const POSITIONS = Object.keys(POSITION_WEIGHTS) as readonly Position[];
@@ -64,11 +64,6 @@ const moment = (composer: Composer, root: number): Inline[] => {
   return say(until, { ...values, toAge: ordinal(stage.toAge) });
 };
 
-const joined = (sentences: readonly Inline[][]): Inline[] =>
-  sentences.flatMap((sentence, index) =>
-    index === 0 ? sentence : [{ type: 'text' as const, value: ' ' }, ...sentence],
-  );
-
 export const synthesis = (composer: Composer): Section => {
   const { catalog, say, plain } = composer;
   const { synthesis: frame } = catalog;
@@ -87,9 +82,14 @@ export const synthesis = (composer: Composer): Section => {
         paragraph('synthesis.moment.text', moment(composer, root)),
       ]),
       section('synthesis.absent', 'subsection', plain(frame.absentTitle), [
-        paragraph('synthesis.absent.text', joined(absent(composer))),
+        paragraph('synthesis.absent.text', sentences(absent(composer))),
       ]),
-      callout('synthesis.question', 'question', plain(frame.questionTitle), say(entryFor(frame.question, root))),
+      callout(
+        'synthesis.question',
+        'question',
+        plain(frame.questionTitle),
+        say(entryFor(frame.question, root)),
+      ),
     ],
     ['synthesis.dominant', 'synthesis.absent', 'bridges.lifePathExpression'],
   );

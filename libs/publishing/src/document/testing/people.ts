@@ -18,7 +18,9 @@ export const withoutVowel = named('Ng', [], 'Ng', '1978-02-03');
 export const withoutConsonant = named('Aoi', [], 'Ueo', '2001-01-01');
 export const child = named('Yann', [], 'Le Goff', '2019-08-30');
 export const ancestor = named('Ada', ['King'], 'Lovelace', '1815-12-10');
-export const thirtyThree = named('Jean-Pierre', [], "d'Arc", '1992-08-31');
+export const thirtyThree = named('Jean-Pierre', [], "d'Arc", '1952-03-22');
+/** 13 in the Life Path and again in the Personality, 16 in the Expression. */
+export const indebted = named('Lucy', [], 'Jones', '1990-06-15');
 
 /** The result of a person as the service would store it, read on 29 September 2026. */
 export const resultOf = (

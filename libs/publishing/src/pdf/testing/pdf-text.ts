@@ -1,0 +1,140 @@
+import { inflateSync } from 'node:zlib';
+
+/** What a test reads back from the bytes of a PDF written by our own typesetter. Not a general PDF reader. */
+export interface PdfContents {
+  readonly pages: number;
+  /** The text of the pages in content order, without artifacts (running heads, page numbers, drawn ornaments). */
+  readonly text: string;
+  /** Titles of the bookmarks, in order. */
+  readonly outline: readonly string[];
+  /** The raw bytes one character each, for looking up plain entries such as `/Lang`. */
+  readonly source: string;
+}
+
+type CharMap = ReadonlyMap<number, string>;
+
+const OBJECT = /(\d+) 0 obj\n([\s\S]*?)\nendobj/g;
+
+/** A literal string; parentheses inside it need no escape while they balance. */
+const literal = (depth: number): string =>
+  String.raw`\((?:\\[\s\S]|[^\\()]${depth > 0 ? `|${literal(depth - 1)}` : ''})*\)`;
+const LITERAL = literal(5);
+const HEXADECIMAL = '<[0-9A-Fa-f\\s]*>';
+const STRING = `${LITERAL}|${HEXADECIMAL}`;
+
+// A dictionary (whole), a name, a string, or an operator or number.
+const TOKEN = new RegExp(String.raw`<<[\s\S]*?>>|/[^\s/<>[\]()]+|${STRING}|[^\s[\]()<>/]+`, 'g');
+const ACTUAL_TEXT = new RegExp(`/ActualText (${STRING})`);
+const TITLE = new RegExp(`/Title (${STRING})`);
+
+const ESCAPES: Record<string, string> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
+
+const unescaped = (token: string): string =>
+  token
+    .slice(1, -1)
+    .replace(/\\([0-7]{1,3}|[\s\S])/g, (_, code: string) =>
+      /^[0-7]/.test(code) ? String.fromCharCode(parseInt(code, 8)) : (ESCAPES[code] ?? code),
+    );
+
+const bytesOf = (token: string): string =>
+  token.startsWith('(')
+    ? unescaped(token)
+    : Buffer.from(token.replace(/[<>\s]/g, ''), 'hex').toString('latin1');
+
+/** A text string: UTF-16 if it says so, else one byte a character. */
+const textOf = (token: string): string => {
+  const bytes = bytesOf(token);
+  if (!bytes.startsWith('\u00FE\u00FF')) return bytes;
+  return Buffer.from(bytes.slice(2), 'latin1').swap16().toString('utf16le');
+};
+
+const streamOf = (object: string): string => {
+  const length = Number(/\/Length (\d+)/.exec(object)?.[1]);
+  const start = object.indexOf('stream\n') + 'stream\n'.length;
+  const raw = Buffer.from(object.slice(start, start + length), 'latin1');
+  return (object.includes('/FlateDecode') ? inflateSync(raw) : raw).toString('latin1');
+};
+
+const charMapOf = (cmap: string): CharMap =>
+  new Map(
+    [...cmap.matchAll(/^<([0-9A-F]{4})> <([0-9A-F]+)>$/gm)].map(([, glyph = '', unicode = '']) => [
+      parseInt(glyph, 16),
+      Buffer.from(unicode, 'hex').swap16().toString('utf16le'),
+    ]),
+  );
+
+const decode = (token: string, characters: CharMap): string => {
+  const bytes = bytesOf(token);
+  let text = '';
+  for (let index = 0; index + 1 < bytes.length; index += 2) {
+    text += characters.get(bytes.charCodeAt(index) * 256 + bytes.charCodeAt(index + 1)) ?? '\uFFFD';
+  }
+  return text;
+};
+
+/** The text a content stream shows. Marked content nests: an artifact hides its text, `/ActualText` replaces it. */
+const shownText = (content: string, fonts: ReadonlyMap<string, CharMap>): string => {
+  const marks: { hidden: boolean }[] = [];
+  const operands: string[] = [];
+  let characters: CharMap = new Map();
+  let text = '';
+  for (const [token] of content.matchAll(TOKEN)) {
+    if (/^[/(<\d.-]/.test(token)) {
+      operands.push(token);
+      continue;
+    }
+    const hidden = marks.at(-1)?.hidden ?? false;
+    if (token === 'BMC' || token === 'BDC') {
+      const actual = ACTUAL_TEXT.exec(operands.join(' '))?.[1];
+      if (actual !== undefined && !hidden) text += textOf(actual);
+      marks.push({ hidden: hidden || operands[0] === '/Artifact' || actual !== undefined });
+    } else if (token === 'EMC') marks.pop();
+    else if (token === 'Tf') characters = fonts.get(operands[0] ?? '') ?? new Map<number, string>();
+    else if (token === 'Tj' || token === 'TJ') {
+      const strings = operands.filter((operand) => /^[(<]/.test(operand));
+      if (!hidden) text += strings.map((operand) => decode(operand, characters)).join('');
+    }
+    operands.length = 0;
+  }
+  return text;
+};
+
+export const readPdf = (pdf: Uint8Array): PdfContents => {
+  const source = Buffer.from(pdf).toString('latin1');
+  const objects = new Map([...source.matchAll(OBJECT)].map(([, id = '', body = '']) => [id, body]));
+  const object = (id: string | undefined): string => objects.get(id ?? '') ?? '';
+  const reference = (body: string, key: string): string =>
+    object(new RegExp(`/${key} (\\d+) 0 R`).exec(body)?.[1]);
+
+  const tree = [...objects.values()].find((body) => body.includes('/Type /Pages')) ?? '';
+  const pages = [...(/\/Kids \[([^\]]*)\]/.exec(tree)?.[1] ?? '').matchAll(/(\d+) 0 R/g)].map(([, id]) =>
+    object(id),
+  );
+  const texts = pages.map((page) => {
+    const fontList = /\/Font <<([\s\S]*?)>>/.exec(page)?.[1] ?? '';
+    const fonts = new Map(
+      [...fontList.matchAll(/(\/f\d+) (\d+) 0 R/g)].map(([, name = '', id]) => [
+        name,
+        charMapOf(streamOf(reference(object(id), 'ToUnicode'))),
+      ]),
+    );
+    return shownText(streamOf(reference(page, 'Contents')), fonts);
+  });
+
+  const bookmarks = (node: string): string[] => {
+    if (node === '') return [];
+    const title = TITLE.exec(node)?.[1];
+    return [
+      ...(title ? [textOf(title)] : []),
+      ...bookmarks(reference(node, 'First')),
+      ...bookmarks(reference(node, 'Next')),
+    ];
+  };
+  const outlines = [...objects.values()].find((body) => body.includes('/Type /Outlines')) ?? '';
+  return {
+    pages: pages.length,
+    text: texts.join('\n'),
+    outline: bookmarks(reference(outlines, 'First')),
+    source,
+  };
+};
