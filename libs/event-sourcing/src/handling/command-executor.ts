@@ -114,11 +114,17 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
   }
 
   private async run(stream: string, batch: readonly Waiting<C, EventOf<Cat>, S, R>[]): Promise<void> {
-    let loaded: Loaded<S> | null = batch.every(({ fresh }) => fresh)
-      ? this.cache.get(stream) ?? this.empty()
-      : this.cache.get(stream) ?? (await this.read(stream, null));
+    const remembered = this.cache.get(stream);
+    const fresh = batch.every((waiting) => waiting.fresh);
+    let loaded = remembered ?? (fresh ? this.empty() : await this.read(stream, null));
+    let certain = !remembered && !fresh;
     for (let attempt = 1; ; attempt += 1) {
-      const decided = this.decideAll(stream, batch, loaded);
+      let decided = this.decideAll(stream, batch, loaded);
+      if (!certain && decided.events.length === 0) {
+        // Nothing would be appended, so no expected revision would show that what we remember is out of date.
+        loaded = await this.read(stream, loaded);
+        decided = this.decideAll(stream, batch, loaded);
+      }
       try {
         if (decided.events.length > 0) {
           const { revision, position } = await this.appendSurely(stream, loaded.revision, decided.events);
@@ -138,6 +144,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
         }
         await delay(jitter(attempt));
         loaded = await this.read(stream, loaded);
+        certain = true;
       }
     }
   }

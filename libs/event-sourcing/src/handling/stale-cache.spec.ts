@@ -1,0 +1,40 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { accept, ignore, reject, type Rejection } from '../core/decision.js';
+import type { Decider } from '../core/decider.js';
+import { event, eventCatalogue, type EventOf } from '../core/event-catalogue.js';
+import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
+import { CommandExecutor, type CommandContext } from './command-executor.js';
+
+const lamps = eventCatalogue('lamp', { Lit: event(1, z.strictObject({})), Quenched: event(1, z.strictObject({})) });
+type Command = { type: 'Light' } | { type: 'Quench' };
+
+const lampDecider: Decider<Command, EventOf<typeof lamps>, boolean, Rejection<'Dark', null>> = {
+  initialState: false,
+  decide: (command, lit) => {
+    if (command.type === 'Light') return lit ? ignore('AlreadyLit') : accept({ type: 'Lit', data: {} });
+    return lit ? accept({ type: 'Quenched', data: {} }) : reject('Dark', null);
+  },
+  evolve: (_, { type }) => type === 'Lit',
+};
+
+let intents = 0;
+const context = (): CommandContext => ({
+  intent: `intent-${(intents += 1)}`,
+  metadata: { correlationId: 'c', causationId: 'c', workspaceId: 'w', actor: 'test', occurredAt: '2026-01-01T00:00:00.000Z' },
+});
+
+describe('an executor that keeps folded state', () => {
+  it('does not refuse or ignore on what it remembers while another process has moved the stream on', async () => {
+    const store = new InMemoryEventStore();
+    const here = new CommandExecutor(store, lamps, lampDecider, { cachedStreams: 10 });
+    const elsewhere = new CommandExecutor(store, lamps, lampDecider, { cachedStreams: 10 });
+    await here.execute('a', { type: 'Light' }, context());
+    await elsewhere.execute('a', { type: 'Quench' }, context());
+
+    expect((await here.execute('a', { type: 'Light' }, context())).kind).toBe('accepted');
+    expect((await elsewhere.execute('a', { type: 'Quench' }, context())).kind).toBe('accepted');
+    expect((await here.execute('a', { type: 'Quench' }, context())).kind).toBe('rejected');
+    expect(store.log.map(({ type }) => type)).toEqual(['Lit', 'Quenched', 'Lit', 'Quenched']);
+  });
+});
