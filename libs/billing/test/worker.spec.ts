@@ -1,0 +1,275 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Module } from '@nestjs/common';
+import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
+import { Test } from '@nestjs/testing';
+import type pg from 'pg';
+import { eventId } from '@app/event-sourcing/core/event-id.js';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
+import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { LOGGER } from '@app/platform/telemetry/logger.js';
+import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { WorkRegistry } from '@app/platform/work/work-registry.js';
+import { AbandonReading } from '@app/readings/contracts/index.js';
+import { HoldFence } from '@app/billing/application/fence-holds/hold-fence.js';
+import { IdleBooks } from '@app/billing/application/nudge-idle-books/idle-books.js';
+import { BillingWorkerModule } from '@app/billing/billing-worker.module.js';
+import { GetBalance, PurchasePack, ReserveCredits, SubscribeToPlan } from '@app/billing/contracts/index.js';
+import { startPostgres } from './postgres.js';
+
+const WS = 'ws_0000000000000000000001';
+const BY = { actor: 'operator:ada', correlationId: 'correlation', causationId: 'cause' };
+const START = Date.parse('2026-04-10T12:00:00.000Z');
+const FENCE_MS = 60_000;
+const never = new AbortController().signal;
+
+let postgres: Awaited<ReturnType<typeof startPostgres>>;
+let pool: pg.Pool;
+beforeAll(async () => {
+  postgres = await startPostgres();
+  pool = postgres.pool;
+}, 60_000);
+afterAll(() => postgres.stop());
+
+/** Billing as a worker runs it, over a store in memory and a readings module that answers as told. */
+const startWorker = async () => {
+  const store = new InMemoryEventStore();
+  const clock = { time: START, now: () => clock.time };
+  const warnings: unknown[] = [];
+  const work = new WorkRegistry();
+  const globals = [
+    { provide: EVENT_STORE, useValue: store },
+    { provide: POSTGRES, useValue: pool },
+    { provide: CLOCK, useValue: clock },
+    { provide: CONFIG, useValue: { RESERVATION_FENCE_MS: FENCE_MS, RESERVATION_SWEEP_MS: 10 } },
+    { provide: LOGGER, useValue: { warn: (details: unknown) => warnings.push(details) } },
+    { provide: WorkRegistry, useValue: work },
+  ];
+  @Module({ imports: [CqrsModule.forRoot()], providers: globals, exports: [CqrsModule, ...globals] })
+  class Globals {}
+  const testing = await Test.createTestingModule({
+    imports: [{ module: Globals, global: true }, BillingWorkerModule],
+  }).compile();
+  const app = await testing.init();
+  const commands = app.get(CommandBus);
+  const asked: string[] = [];
+  const readings = { answer: (_: AbandonReading): 'abandoned' | 'claimed' => 'claimed' };
+  const execute = commands.execute.bind(commands);
+  commands.execute = ((command: object) => {
+    if (!(command instanceof AbandonReading)) return execute(command as never);
+    asked.push(command.reservationId);
+    return Promise.resolve().then(() => ({ outcome: readings.answer(command) }));
+  }) as typeof commands.execute;
+
+  const handled = new Map<Consumer, number>();
+  /** Lets every consumer catch up, each batch handed over as often as told. */
+  const catchUp = async (times = 1) => {
+    for (let before = -1; before !== store.log.length;) {
+      before = store.log.length;
+      for (const consumer of work.consumers) {
+        const events = store.log
+          .slice(handled.get(consumer) ?? 0)
+          .filter(({ stream }) => consumer.categories.some((category) => stream.startsWith(`${category}-`)));
+        handled.set(consumer, store.log.length);
+        for (let time = 0; time < times; time += 1) {
+          await consumer.dispatch?.(events);
+          for (const { text, values } of consumer.statements(events)) {
+            await pool.query(text, values as unknown[]);
+          }
+        }
+      }
+    }
+  };
+  const publish = async (stream: string, type: string, data: object) => {
+    const written: StoredEvent[] = [];
+    for await (const event of store.read(stream)) written.push(event);
+    const metadata = {
+      ...BY,
+      workspaceId: WS,
+      occurredAt: new Date(clock.time).toISOString(),
+      schemaVersion: 1,
+    };
+    const id = eventId(stream, type, written.length);
+    await store.append(stream, written.at(-1)?.revision ?? 'no_stream', [{ id, type, data, metadata }]);
+    return id;
+  };
+  const reserve = (reservation: string) =>
+    commands.execute(new ReserveCredits(WS, `reading-of-${reservation}`, reservation, 'theme', BY));
+  await publish(`workspace-${WS}`, 'WorkspaceOpened', { workspaceId: WS, name: 'Atelier' });
+  await catchUp();
+  return { app, store, clock, warnings, work, commands, readings, asked, catchUp, publish, reserve };
+};
+
+let worker: Awaited<ReturnType<typeof startWorker>>;
+beforeEach(async () => {
+  await pool.query('truncate billing.balance, billing.hold');
+  worker = await startWorker();
+  await worker.commands.execute(new PurchasePack(WS, 'sprint', 'o1', BY));
+});
+
+const rows = async (table: string) =>
+  (await pool.query<Record<string, unknown>>(`select * from billing.${table} order by 1, 2`)).rows;
+const completed = (reservationId: string) => ({
+  workspaceId: WS,
+  reservationId,
+  attempt: 1,
+  sealedResult: 'sealed',
+  resultSha256: '00',
+});
+
+describe('the balance view', () => {
+  it('is what the stream folds to', async () => {
+    await worker.commands.execute(new SubscribeToPlan(WS, 'studio', null, BY));
+    await worker.reserve('r1');
+    await worker.reserve('r2');
+    await worker.publish('reading-1', 'ReadingCompleted', completed('r1'));
+    await worker.publish('reading-2', 'ReadingFailed', {
+      workspaceId: WS,
+      reservationId: 'r2',
+      code: 'timed_out',
+      attempts: 5,
+    });
+    await worker.catchUp();
+    const [row] = await rows('balance');
+    const folded = await worker.app.get(QueryBus).execute(new GetBalance(WS));
+    expect(folded).toMatchObject({ available: 580, consumed: 20, granted: 600 });
+    const numbers = Object.fromEntries(Object.keys(folded!).map((name) => [name, Number(row![name])]));
+    expect(numbers).toEqual(folded);
+  });
+
+  it('and the holds stay the same when every batch comes twice', async () => {
+    await worker.reserve('r1');
+    await worker.reserve('r2');
+    await worker.publish('reading-1', 'ReadingCompleted', completed('r1'));
+    await worker.catchUp(2);
+    expect(await rows('balance')).toMatchObject([{ available: '160', held: '20', consumed: '20' }]);
+    expect(await rows('hold')).toMatchObject([{ reservation_id: 'r2', amount: '20', confirmed: false }]);
+  });
+});
+
+describe('settlement', () => {
+  it('joins each captured credit to the event that earned it', async () => {
+    await worker.reserve('r1');
+    const cause = await worker.publish('reading-1', 'ReadingCompleted', completed('r1'));
+    await worker.catchUp(2);
+    const captures = worker.store.log.filter(({ type }) => type === 'CreditsCaptured');
+    expect(captures).toHaveLength(1);
+    expect(captures[0]).toMatchObject({
+      data: { reservationId: 'r1', amount: 20, causeEventId: cause },
+      metadata: { correlationId: 'correlation', causationId: cause, actor: 'system:billing.settlement' },
+    });
+  });
+
+  it('tells of a reading whose reservation is not open', async () => {
+    await worker.publish('reading-1', 'ReadingCompleted', completed('r9'));
+    await worker.catchUp();
+    expect(worker.warnings).toMatchObject([{ reservationId: 'r9', settlement: 'capture' }]);
+  });
+
+  it('and the views halt on poison, because they are about money', () => {
+    expect(worker.work.consumers.map(({ name, onPoison }) => [name, onPoison])).toEqual([
+      ['billing.balance.v1', 'halt'],
+      ['billing.hold.v1', 'halt'],
+      ['billing.book-opening.v1', 'halt'],
+      ['billing.settlement.v1', 'halt'],
+    ]);
+  });
+});
+
+describe('the fence around old holds', () => {
+  const sweep = () => worker.app.get(HoldFence).sweep(never);
+
+  it('asks about a hold once it is old, and not before', async () => {
+    await worker.reserve('r1');
+    await worker.catchUp();
+    worker.clock.time = START + FENCE_MS;
+    await sweep();
+    expect(worker.asked).toEqual([]);
+    worker.clock.time += 1;
+    await sweep();
+    expect(worker.asked).toEqual(['r1']);
+  });
+
+  it('asks no more about a hold that a reading claims', async () => {
+    await worker.reserve('r1');
+    await worker.catchUp();
+    worker.clock.time = START + FENCE_MS + 1;
+    await sweep();
+    await sweep();
+    expect(worker.asked).toEqual(['r1']);
+    expect(await rows('hold')).toMatchObject([{ reservation_id: 'r1', confirmed: true }]);
+  });
+
+  it('gives back the credits of an abandoned hold, and only once', async () => {
+    await worker.reserve('r1');
+    await worker.catchUp();
+    worker.clock.time = START + FENCE_MS + 1;
+    worker.readings.answer = () => 'abandoned';
+    await Promise.all([sweep(), sweep()]);
+    const data = { workspaceId: WS, reservationId: 'r1', reason: 'late' };
+    await worker.publish('reading-1', 'ReadingAbandoned', data);
+    await worker.catchUp(2);
+    expect(await rows('balance')).toMatchObject([{ available: '200', held: '0' }]);
+    expect(await rows('hold')).toEqual([]);
+    expect(await worker.reserve('r1')).toEqual({ outcome: 'settled' });
+  });
+
+  it('reaches every old hold, page after page, although some cannot be judged', async () => {
+    const count = 250;
+    await pool.query(
+      `insert into billing.hold (workspace_id, reservation_id, reading_id, amount, reserved_at)
+       select $1, 'r' || n, 'x', 20, $2 from generate_series(1, $3::int) n`,
+      [WS, new Date(START - FENCE_MS - 1), count],
+    );
+    worker.readings.answer = ({ reservationId }) => {
+      if (reservationId === 'r1') throw new Error('cannot be judged');
+      return 'claimed';
+    };
+    await expect(sweep()).rejects.toThrow('cannot be judged');
+    expect(new Set(worker.asked).size).toBe(count);
+    expect((await rows('hold')).filter(({ confirmed }) => confirmed === false)).toHaveLength(1);
+  });
+});
+
+describe('an idle book', () => {
+  it('is nudged when something is due, and then left in peace', async () => {
+    await worker.commands.execute(new SubscribeToPlan(WS, 'studio', null, BY));
+    await worker.catchUp();
+    const nudge = async () => {
+      const before = worker.store.log.length;
+      await worker.app.get(IdleBooks).nudge(never);
+      await worker.catchUp();
+      return worker.store.log.slice(before).map(({ type }) => type);
+    };
+    expect(await nudge()).toEqual([]);
+    worker.clock.time = Date.parse('2026-05-01T00:00:00.000Z');
+    expect(await nudge()).toEqual(['PeriodClosed']);
+    worker.clock.time = Date.parse('2026-05-10T00:00:00.000Z');
+    expect(await nudge()).toEqual(['GrantExpired', 'PlanGranted']);
+    const due = await pool.query(
+      "select to_char(due_at at time zone 'UTC', 'YYYY-MM-DD') as day from billing.balance",
+    );
+    expect(due.rows).toEqual([{ day: '2026-06-01' }]);
+    expect(await nudge()).toEqual([]);
+  });
+});
+
+describe('the worker', () => {
+  it('goes on sweeping after a round that failed, until it is told to stop', async () => {
+    const loop = worker.work.loops.find(({ name }) => name === 'billing.hold-fence')!;
+    await worker.reserve('r1');
+    await worker.catchUp();
+    worker.clock.time = START + FENCE_MS + 1;
+    const stop = new AbortController();
+    worker.readings.answer = () => {
+      if (worker.asked.length === 1) throw new Error('first round fails');
+      stop.abort();
+      return 'claimed';
+    };
+    await loop.run(stop.signal);
+    expect(worker.asked).toEqual(['r1', 'r1']);
+    expect(worker.warnings).toHaveLength(1);
+  });
+});
