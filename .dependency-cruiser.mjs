@@ -6,6 +6,8 @@
  */
 const MODULE = '(workspaces|readings|publishing|billing|webhooks)';
 const SPEC = '[.]spec[.]ts$';
+/** Builders, fixtures and doubles that specs share. */
+const TESTING = ['^(apps|libs)/[^/]+/test/', '^(apps|libs)/.+/testing/'];
 const KERNEL_CORE = '^libs/event-sourcing/src/core/';
 const CONTRACTS = `^libs/${MODULE}/src/contracts/`;
 
@@ -108,6 +110,12 @@ const foundations = [
 
 const programs = [
   rule(
+    'apps-are-put-together-from-modules',
+    'A program is one Nest module: of a feature it imports what Nest composes (*.module.ts) and its contracts.',
+    { path: '^apps/', pathNot: [SPEC, ...TESTING] },
+    { path: `^libs/${MODULE}/`, pathNot: [CONTRACTS, `^libs/${MODULE}/src/[^/]+[.]module[.]ts$`] },
+  ),
+  rule(
     'libs-never-import-apps',
     'Programs are put together from libraries, never the other way round.',
     { path: '^libs/' },
@@ -116,13 +124,13 @@ const programs = [
   rule(
     'code-never-imports-tests',
     'What ships holds no test code: not test/, no spec, not the libraries’ testing tools.',
-    { path: '^(apps|libs)/', pathNot: [SPEC, '^libs/[^/]+/(test|src/testing)/'] },
-    { path: ['^test/', '^libs/[^/]+/(test|src/testing)/', SPEC] },
+    { path: '^(apps|libs)/', pathNot: [SPEC, ...TESTING] },
+    { path: ['^test/', ...TESTING, SPEC] },
   ),
   rule(
     'code-ships-with-its-packages',
     'What ships imports packages of "dependencies" only: the image is installed without development packages.',
-    { path: '^(apps|libs)/', pathNot: [SPEC, '^libs/[^/]+/test/'] },
+    { path: '^(apps|libs)/', pathNot: [SPEC, ...TESTING] },
     { dependencyTypes: DEV_PACKAGE, dependencyTypesNot: ['type-only'], pathNot: `${PACKAGE}@types/` },
   ),
 ];

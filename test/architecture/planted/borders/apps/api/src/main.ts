@@ -1,1 +1,4 @@
-export const start = (): void => undefined;
+import { readingRequested } from '@app/readings/contracts/events.js';
+import { ReadingsModule } from '@app/readings/readings.module.js';
+
+export const start = (): unknown => [ReadingsModule, readingRequested];

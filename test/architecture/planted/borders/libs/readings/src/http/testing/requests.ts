@@ -1,0 +1,3 @@
+import { constant } from 'fast-check';
+
+export const requests = constant('a testing tool may use development packages');

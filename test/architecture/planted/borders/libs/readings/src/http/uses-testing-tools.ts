@@ -1,0 +1,2 @@
+// caught by: code-never-imports-tests
+export { requests } from './testing/requests.js';
