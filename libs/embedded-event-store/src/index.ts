@@ -1,3 +1,4 @@
+import { Admission } from './log/admission.js';
 import { GroupCommit } from './log/group-commit.js';
 import { lockFolder } from './log/folder-lock.js';
 import { LogStore } from './log/log-store.js';
@@ -7,7 +8,7 @@ import { startGrpcServer } from './grpc/server.js';
 import { StreamWriter } from './streams/stream-writer.js';
 import { CommitSignal } from './subscriptions/commit-signal.js';
 
-export { UnusableDataError } from './log/log-store.js';
+export { UnusableDataError } from './log/environment.js';
 export type { Limits } from './grpc/context.js';
 
 export interface EmbeddedEventStoreOptions {
@@ -69,8 +70,9 @@ export const startEmbeddedEventStore = async (
     );
     const writer: StreamWriter = new StreamWriter(opened, commits, now);
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
+    const admission = new Admission(dataDir, limits, () => commits.pendingBytes, now);
     const calls = new OpenCalls();
-    const context: ServerContext = { store: opened, writer, signal, calls, limits, now, report };
+    const context: ServerContext = { store: opened, writer, admission, signal, calls, limits, now, report };
     const server = await startGrpcServer(context, { host, port }, () => commits.settled());
     let stopped: Promise<void> | undefined;
     const stop = async (): Promise<void> => {

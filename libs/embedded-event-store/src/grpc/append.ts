@@ -10,6 +10,7 @@ import { appendBytes, expectedRevision, proposedEvent, writableStreamName } from
 import {
   invalidArgument,
   maximumAppendSizeExceeded,
+  resourceExhausted,
   stopping,
   streamDeleted,
   toRpcError,
@@ -84,6 +85,8 @@ export const append =
     const handle = async (): Promise<AppendResp> => {
       if (context.calls.stopping) throw stopping();
       const { stream, expected, events } = await receive(call, context.limits.maxAppendBytes);
+      const refusal = context.admission.refusal();
+      if (refusal !== undefined) throw resourceExhausted(refusal);
       const outcome = await context.writer.append(stream, expected, events);
       if (outcome.kind === 'deleted') throw streamDeleted(stream);
       return outcome.kind === 'conflict' ? conflict(expected, outcome.current) : success(outcome);

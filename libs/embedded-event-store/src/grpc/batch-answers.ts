@@ -12,6 +12,7 @@ const INVALID_ARGUMENT = 3;
 const DEADLINE_EXCEEDED = 4;
 const NOT_FOUND = 5;
 const ALREADY_EXISTS = 6;
+const RESOURCE_EXHAUSTED = 8;
 
 /** A failure of one append within a batch-append call; the call itself goes on. */
 export interface BatchFailure {
@@ -67,6 +68,12 @@ export const badRequestFailure = (message: string): BatchFailure => {
   details.setMessage(message);
   return failure(INVALID_ARGUMENT, message, 'BadRequest', details.serializeBinary());
 };
+
+/** Refused before anything was written; clients show the message of details they do not know. */
+export const exhaustedFailure = (message: string): BatchFailure => ({
+  ...badRequestFailure(message),
+  code: RESOURCE_EXHAUSTED,
+});
 
 export const unknownFailure = (message: string): BatchFailure =>
   failure(UNKNOWN, message, 'Unknown', new sharedPb.Unknown().serializeBinary());

@@ -8,6 +8,7 @@ import {
   batchSuccess,
   conflictFailure,
   deletedFailure,
+  exhaustedFailure,
   timeoutFailure,
   tooLargeFailure,
   unknownFailure,
@@ -16,7 +17,7 @@ import {
 } from './batch-answers.js';
 import type { ServerContext } from './context.js';
 import { appendBytes, expectedRevision, proposedEvent, uuidText, writableStreamName } from './requests.js';
-import { RpcError, stopping, toRpcError } from './rpc-error.js';
+import { invalidArgument, resourceExhausted, stopping, toRpcError, type RpcError } from './rpc-error.js';
 
 /** Appends of one call that have begun and not ended yet. */
 const MAX_OPEN_BATCHES = 10_000;
@@ -63,7 +64,7 @@ class Batches {
   }
 
   private begin(correlationId: string, options: BatchOptions | undefined): OpenBatch {
-    if (this.open.size >= MAX_OPEN_BATCHES) throw toRpcError(undefined);
+    if (this.open.size >= MAX_OPEN_BATCHES) throw resourceExhausted('Too many appends are open in one call.');
     const identity = {
       correlationId,
       stream: '',
@@ -74,7 +75,7 @@ class Batches {
     };
     let batch: OpenBatch;
     try {
-      if (!options) throw new RpcError(3, 'An append begins with its options.');
+      if (!options) throw invalidArgument('An append begins with its options.');
       batch = {
         ...identity,
         stream: writableStreamName(options.getStreamIdentifier()),
@@ -127,6 +128,8 @@ export const batchAppend =
     const decide = async (batch: OpenBatch): Promise<BatchAppendResp> => {
       if (batch.failure) return batchFailed(batch, batch.failure);
       if (batch.deadline !== undefined && batch.deadline < now()) return batchFailed(batch, timeoutFailure());
+      const refusal = context.admission.refusal();
+      if (refusal !== undefined) return batchFailed(batch, exhaustedFailure(refusal));
       const outcome = await writer.append(batch.stream, batch.expected, batch.events);
       switch (outcome.kind) {
         case 'written':

@@ -1,22 +1,31 @@
+import type { Admission, AdmissionLimits } from '../log/admission.js';
 import type { LogStore } from '../log/log-store.js';
 import type { StreamWriter } from '../streams/stream-writer.js';
 import type { CommitSignal } from '../subscriptions/commit-signal.js';
 import type { OpenCalls } from './open-calls.js';
 
 /** Bounds of one server. */
-export interface Limits {
+export interface Limits extends AdmissionLimits {
   /** Bytes of data and metadata that one append may carry (EventStoreDB's default: 1 MiB). */
   readonly maxAppendBytes: number;
   /** Subscriptions open at the same time. */
   readonly maxSubscriptions: number;
 }
 
-export const DEFAULT_LIMITS: Limits = { maxAppendBytes: 1024 * 1024, maxSubscriptions: 1_000 };
+const MIB = 1024 * 1024;
+
+export const DEFAULT_LIMITS: Limits = {
+  maxAppendBytes: MIB,
+  maxSubscriptions: 1_000,
+  maxPendingBytes: 64 * MIB,
+  reservedDiskBytes: 64 * MIB,
+};
 
 /** What the services work on. */
 export interface ServerContext {
   readonly store: LogStore;
   readonly writer: StreamWriter;
+  readonly admission: Admission;
   readonly signal: CommitSignal;
   readonly calls: OpenCalls;
   readonly limits: Limits;

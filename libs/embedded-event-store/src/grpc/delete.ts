@@ -9,7 +9,14 @@ import type {
 import type { WriteOutcome } from '../streams/stream-writer.js';
 import type { ServerContext } from './context.js';
 import { expectedNumber, expectedRevision, writableStreamName } from './requests.js';
-import { invalidArgument, stopping, streamDeleted, toRpcError, wrongExpectedVersion } from './rpc-error.js';
+import {
+  invalidArgument,
+  resourceExhausted,
+  stopping,
+  streamDeleted,
+  toRpcError,
+  wrongExpectedVersion,
+} from './rpc-error.js';
 
 type Options =
   NonNullable<ReturnType<DeleteReq['getOptions']>> | NonNullable<ReturnType<TombstoneReq['getOptions']>>;
@@ -20,6 +27,8 @@ const remove = async (context: ServerContext, how: Remove, options: Options | un
   if (!options) throw invalidArgument('The options are missing.');
   const stream = writableStreamName(options.getStreamIdentifier());
   const expected = expectedRevision(options);
+  const refusal = context.admission.refusal();
+  if (refusal !== undefined) throw resourceExhausted(refusal);
   const outcome: WriteOutcome = await context.writer[how](stream, expected);
   if (outcome.kind === 'deleted') throw streamDeleted(stream);
   if (outcome.kind === 'conflict') {

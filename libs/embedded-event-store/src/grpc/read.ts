@@ -8,7 +8,7 @@ import { encodeConfirmation } from '../wire/read-response.js';
 import type { ServerContext } from './context.js';
 import { Outlet } from './outlet.js';
 import { parseReadRequest, type ReadRequest } from './read-request.js';
-import { RpcError, stopping } from './rpc-error.js';
+import { resourceExhausted, RpcError, stopping } from './rpc-error.js';
 
 const isOfStream = (request: ReadRequest): request is ReadRequest & { readonly stream: string } =>
   request.stream !== undefined;
@@ -20,7 +20,7 @@ export const read = (context: ServerContext): handleServerStreamingCall<ReadReq,
   const subscribe = async (request: ReadRequest, outlet: Outlet): Promise<void> => {
     if (subscriptions >= context.limits.maxSubscriptions) {
       const details = `More than ${String(context.limits.maxSubscriptions)} subscriptions at a time.`;
-      throw new RpcError(status.RESOURCE_EXHAUSTED, details);
+      throw resourceExhausted(details);
     }
     subscriptions++;
     try {

@@ -57,6 +57,9 @@ export const missingMetadata = (property: string): RpcError =>
     'required-metadata-properties': REQUIRED_METADATA.join(','),
   });
 
+export const resourceExhausted = (details: string): RpcError =>
+  new RpcError(status.RESOURCE_EXHAUSTED, details);
+
 /** What a handler throws, as a status: failures nobody foresaw are INTERNAL and carry no inner detail. */
 export const toRpcError = (error: unknown): RpcError =>
   error instanceof RpcError ? error : new RpcError(status.INTERNAL, 'The server failed to process the call.');

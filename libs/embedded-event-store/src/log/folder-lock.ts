@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { UnusableDataError } from './log-store.js';
+import { UnusableDataError } from './environment.js';
 
 /** Who holds a folder: a process id alone can be another program's by now, so its start time goes with it. */
 interface Holder {

@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { open, type Database, type RootDatabase } from 'lmdb';
+import type { Database, RootDatabase } from 'lmdb';
 import { decodeHead, encodeHead, type StreamHead } from '../streams/stream-head.js';
+import { openEnvironment, UnusableDataError } from './environment.js';
 import { decodePosition, MAX_UINT64, positionKey, revisionKey } from './keys.js';
 import { StoredRecord } from './record.js';
 
@@ -14,8 +15,8 @@ export const FORMAT_VERSION = 1;
  */
 export const FIRST_POSITION = 64n;
 
-/** Records whose checksum is verified when the folder is opened: a crash can only have touched the last ones. */
-const VERIFIED_TAIL = 1_000;
+/** Records at the end of the log that are verified and recalled when the folder is opened. */
+const TAIL_RECORDS = 1_000;
 
 /** One append as it is written: its records and the heads it leaves behind. */
 export interface LogWrite {
@@ -29,9 +30,6 @@ export interface NumberedRecord {
   readonly position: bigint;
   readonly bytes: Buffer;
 }
-
-/** Raised when the data folder cannot be served; the message is fit to be shown as it is. */
-export class UnusableDataError extends Error {}
 
 export interface RangeOptions {
   /** First position looked at, inclusive. */
@@ -71,14 +69,7 @@ export class LogStore {
    */
   static async open(folder: string): Promise<LogStore> {
     mkdirSync(folder, { recursive: true });
-    const environment = open({
-      path: join(folder, 'data'),
-      maxDbs: 8,
-      // A commit is acknowledged after its own sync, never after the next one's.
-      overlappingSync: false,
-      // The group commit decides what goes into one transaction.
-      eventTurnBatching: false,
-    });
+    const environment = openEnvironment(join(folder, 'data'));
     const store = new LogStore(environment);
     try {
       await store.checkFormat();
@@ -151,6 +142,11 @@ export class LogStore {
     }
   }
 
+  /** The last records of the log, latest first. @throws {DamagedRecordError} */
+  tail(): Generator<StoredRecord> {
+    return this.records({ from: MAX_UINT64, limit: TAIL_RECORDS, backwards: true });
+  }
+
   /** The last record of the log, or undefined when it is empty. */
   lastRecord(): StoredRecord | undefined {
     for (const record of this.records({ from: MAX_UINT64, limit: 1, backwards: true })) return record;
@@ -174,7 +170,7 @@ export class LogStore {
 
   private verifyTail(): void {
     try {
-      for (const _ of this.records({ from: MAX_UINT64, limit: VERIFIED_TAIL, backwards: true }));
+      for (const _ of this.tail());
     } catch (error) {
       throw new UnusableDataError(error instanceof Error ? error.message : String(error));
     }

@@ -44,6 +44,3 @@ export class RecentEvents {
 
 const pendingKey = (streamNumber: number, revision: bigint): string =>
   `${String(streamNumber)}/${String(revision)}`;
-
-/** Records read at start to fill the memory of recent ids. */
-export const RECALLED_AT_START = 10_000;

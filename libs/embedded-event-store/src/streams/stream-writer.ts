@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { GroupCommit } from '../log/group-commit.js';
-import { MAX_UINT64 } from '../log/keys.js';
 import { FIRST_POSITION, type LogStore, type LogWrite, type NumberedRecord } from '../log/log-store.js';
 import { encodeRecord, RecordKind, type ProposedEvent } from '../log/record.js';
 import {
@@ -11,7 +10,7 @@ import {
   type StreamFacts,
 } from './append-decision.js';
 import { HeadCache } from './head-cache.js';
-import { RECALLED_AT_START, RecentEvents } from './recent-events.js';
+import { RecentEvents } from './recent-events.js';
 import { DELETED_STREAM, NO_EVENTS, type Retention, type StreamHead } from './stream-head.js';
 import {
   deletedMetadata,
@@ -221,8 +220,7 @@ export class StreamWriter {
   }
 
   private recallRecentIds(): void {
-    const latest = this.store.records({ from: MAX_UINT64, limit: RECALLED_AT_START, backwards: true });
-    for (const record of [...latest].reverse()) {
+    for (const record of [...this.store.tail()].reverse()) {
       const streamNumber = this.store.head(record.stream)?.number;
       if (streamNumber === undefined) continue;
       this.recent.remember({

@@ -1,0 +1,117 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { binaryEvent, EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { open } from 'lmdb';
+import { startEmbeddedEventStore, UnusableDataError, type EmbeddedEventStoreOptions } from '../index.js';
+
+describe('a data folder', () => {
+  let dataDir: string;
+
+  beforeEach(() => {
+    dataDir = mkdtempSync(join(tmpdir(), 'event-store-'));
+  });
+
+  afterEach(() => {
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  const dataFile = (): string => join(dataDir, 'data', 'data.mdb');
+
+  const served = async <T>(
+    use: (client: EventStoreDBClient) => Promise<T>,
+    options: Partial<EmbeddedEventStoreOptions> = {},
+  ): Promise<T> => {
+    const store = await startEmbeddedEventStore({ dataDir, report: () => undefined, ...options });
+    const client = EventStoreDBClient.connectionString(store.connectionString);
+    try {
+      return await use(client);
+    } finally {
+      await client.dispose();
+      await store.stop();
+    }
+  };
+
+  const note = (text: string) => jsonEvent({ type: 'Noted', data: { text } });
+
+  const damage = (text: string): void => {
+    const bytes = readFileSync(dataFile());
+    const at = bytes.indexOf(text);
+    expect(at).toBeGreaterThan(0);
+    bytes.write('#', at);
+    writeFileSync(dataFile(), bytes);
+  };
+
+  it('of another format is refused by a sentence that names both formats', async () => {
+    await served((client) => client.appendToStream('note-1', note('a')));
+    const environment = open({ path: join(dataDir, 'data'), maxDbs: 8 });
+    await environment.openDB('about', { encoding: 'string' }).put('format', '99');
+    await environment.close();
+    await expect(startEmbeddedEventStore({ dataDir })).rejects.toThrow(/format 99.*format 1/);
+  });
+
+  it('whose last records do not match their checksum is refused', async () => {
+    await served((client) => client.appendToStream('note-1', note('precious-text')));
+    damage('precious-text');
+    const refused = startEmbeddedEventStore({ dataDir });
+    await expect(refused).rejects.toThrow(UnusableDataError);
+    await expect(refused).rejects.toThrow(/position 64.*checksum/);
+  });
+
+  it('with older damage is served, and a read that meets the damage fails as data loss', async () => {
+    await served(async (client) => {
+      await client.appendToStream('note-1', note('precious-text'));
+      await client.appendToStream(
+        'note-2',
+        Array.from({ length: 1_100 }, () => note('later')),
+      );
+    });
+    damage('precious-text');
+    await served(async (client) => {
+      const read = async (stream: string): Promise<number> => {
+        let count = 0;
+        for await (const _ of client.readStream(stream)) count++;
+        return count;
+      };
+      await expect(read('note-1')).rejects.toMatchObject({ code: 15 });
+      expect(await read('note-2')).toBe(1_100);
+    });
+  });
+
+  it('that was cut off is refused', async () => {
+    await served((client) =>
+      client.appendToStream('note-1', binaryEvent({ type: 'Blob', data: Buffer.alloc(500_000) })),
+    );
+    truncateSync(dataFile(), statSync(dataFile()).size - 100_000);
+    await expect(startEmbeddedEventStore({ dataDir })).rejects.toThrow(/cut off/);
+  });
+
+  it('that holds something else is refused', async () => {
+    await served(() => Promise.resolve());
+    writeFileSync(dataFile(), Buffer.alloc(100_000, 'not a database'));
+    await expect(startEmbeddedEventStore({ dataDir })).rejects.toThrow(UnusableDataError);
+  });
+
+  it('on a full disk is read but not appended to', async () => {
+    await served((client) => client.appendToStream('note-1', note('a')));
+    const everything = { limits: { reservedDiskBytes: Number.MAX_SAFE_INTEGER } };
+    await served(async (client) => {
+      await expect(client.appendToStream('note-1', note('b'))).rejects.toThrow(/disk .* is full/);
+      await expect(client.deleteStream('note-1')).rejects.toMatchObject({ code: 8 });
+      let count = 0;
+      for await (const _ of client.readStream('note-1')) count++;
+      expect(count).toBe(1);
+    }, everything);
+    await served((client) => client.appendToStream('note-1', note('c'), { expectedRevision: 0n }));
+  });
+
+  it('left locked by a process that is gone is taken over', async () => {
+    await served((client) => client.appendToStream('note-1', note('a')));
+    writeFileSync(
+      join(dataDir, 'server.lock'),
+      JSON.stringify({ pid: process.pid, startedAt: 'another boot:1' }),
+    );
+    await served((client) => client.appendToStream('note-1', note('b'), { expectedRevision: 0n }));
+  });
+});

@@ -1,0 +1,61 @@
+import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { open, type RootDatabase } from 'lmdb';
+
+/** Raised when the data folder cannot be served; the message is fit to be shown as it is. */
+export class UnusableDataError extends Error {}
+
+/** The two root pages of an LMDB file begin so: a 24-byte page header, this number, and 20 bytes on the page size. */
+const MAGIC = 0xbeefc0de;
+const MAGIC_OFFSET = 24;
+const PAGE_SIZE_OFFSET = 48;
+
+/**
+ * Opens the LMDB environment of a data folder with synced commits.
+ * @throws {UnusableDataError} when the file is none of LMDB's or is cut off. LMDB itself maps the file into memory
+ *   and would end the process with a signal, so this is looked at first.
+ */
+export const openEnvironment = (path: string): RootDatabase => {
+  const dataFile = join(path, 'data.mdb');
+  if (existsSync(dataFile)) checkRootPages(dataFile);
+  let environment: RootDatabase;
+  try {
+    environment = open({
+      path,
+      maxDbs: 8,
+      // A commit is acknowledged after its own sync, never after the next one's.
+      overlappingSync: false,
+      // The group commit decides what goes into one transaction.
+      eventTurnBatching: false,
+    });
+  } catch (error) {
+    throw new UnusableDataError(`The data file ${dataFile} cannot be opened: ${String(error)}`);
+  }
+  const stats = environment.getStats() as { pageSize: number; lastPageNumber: number };
+  const expected = (stats.lastPageNumber + 1) * stats.pageSize;
+  const actual = statSync(dataFile).size;
+  if (actual >= expected) return environment;
+  void environment.close();
+  throw new UnusableDataError(
+    `The data file ${dataFile} is cut off: it has ${String(actual)} of at least ${String(expected)} bytes.`,
+  );
+};
+
+const checkRootPages = (dataFile: string): void => {
+  const file = openSync(dataFile, 'r');
+  try {
+    const { size } = fstatSync(file);
+    const wordAt = (offset: number): number => {
+      const word = Buffer.alloc(4);
+      return readSync(file, word, 0, 4, offset) === 4 ? word.readUInt32LE(0) : -1;
+    };
+    const pageSize = wordAt(PAGE_SIZE_OFFSET);
+    const isWhole =
+      wordAt(MAGIC_OFFSET) === MAGIC && size >= 2 * pageSize && wordAt(pageSize + MAGIC_OFFSET) === MAGIC;
+    // An empty file is one that a start before this one was interrupted in creating.
+    if (size > 0 && !isWhole)
+      throw new UnusableDataError(`The file ${dataFile} is no data file of this store.`);
+  } finally {
+    closeSync(file);
+  }
+};

@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EventStoreDBClient, streamNameFilter } from '@eventstore/db-client';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { startEmbeddedEventStore, type EmbeddedEventStore } from '@app/embedded-event-store/index.js';
+import { collect, freshStream, numbered, one, rejection, revisions, take } from './support/events.js';
+import { EXTERNAL_URL } from './support/store-under-test.js';
+
+/** A real server cannot be restarted from here. */
+const whenEmbedded = EXTERNAL_URL ? describe.skip : describe;
+
+whenEmbedded('after a restart', () => {
+  let dataDir: string;
+  let store: EmbeddedEventStore;
+  let client: EventStoreDBClient;
+
+  const start = async (): Promise<void> => {
+    store = await startEmbeddedEventStore({ dataDir });
+    client = EventStoreDBClient.connectionString(store.connectionString);
+  };
+  const stop = async (): Promise<void> => {
+    await client.dispose();
+    await store.stop();
+  };
+  const restart = async (): Promise<void> => {
+    await stop();
+    await start();
+  };
+
+  beforeAll(() => {
+    dataDir = mkdtempSync(join(tmpdir(), 'event-store-restart-'));
+  });
+  beforeEach(start);
+  afterEach(stop);
+  afterAll(() => {
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  it('events, positions and times are the same', async () => {
+    const stream = freshStream();
+    await client.appendToStream(stream, numbered(50));
+    const before = await collect(client.readStream(stream));
+    await restart();
+    expect(await collect(client.readStream(stream))).toEqual(before);
+  });
+
+  it('numbering and positions go on', async () => {
+    const stream = freshStream();
+    const first = await client.appendToStream(stream, numbered(3));
+    await restart();
+    const second = await client.appendToStream(stream, one(), { expectedRevision: 2n });
+    expect(second.nextExpectedRevision).toBe(3n);
+    expect(second.position?.commit).toBeGreaterThan(first.position?.commit ?? 0n);
+    expect(revisions(await collect(client.readStream(stream)))).toEqual([0n, 1n, 2n, 3n]);
+  });
+
+  it('new streams do not mix with old ones', async () => {
+    const [before, after] = [freshStream(), freshStream()];
+    await client.appendToStream(before, numbered(2));
+    await client.setStreamMetadata(freshStream(), { maxCount: 1 });
+    await restart();
+    await client.appendToStream(after, numbered(2));
+    for (const name of [before, after]) {
+      const events = await collect(client.readStream(name));
+      expect(events.map(({ event }) => event?.streamId)).toEqual([name, name]);
+    }
+  });
+
+  it.each(['any', 'no_stream'] as const)(
+    'a repeated append with %s is still recognised',
+    async (expectedRevision) => {
+      const stream = freshStream();
+      const events = numbered(2);
+      const first = await client.appendToStream(stream, events, { expectedRevision });
+      await restart();
+      expect(await client.appendToStream(stream, events, { expectedRevision })).toEqual(first);
+      expect(await collect(client.readStream(stream))).toHaveLength(2);
+    },
+  );
+
+  it('metadata, deletion and tombstones hold', async () => {
+    const [short, deleted, closed] = [freshStream(), freshStream(), freshStream()];
+    for (const name of [short, deleted, closed]) await client.appendToStream(name, numbered(4));
+    await client.setStreamMetadata(short, { maxCount: 1 });
+    await client.deleteStream(deleted);
+    await client.tombstoneStream(closed);
+    await restart();
+    expect(revisions(await collect(client.readStream(short)))).toEqual([3n]);
+    expect(await rejection(collect(client.readStream(deleted)))).toMatchObject({ type: 'stream-not-found' });
+    expect(await rejection(collect(client.readStream(closed)))).toMatchObject({ type: 'stream-deleted' });
+    await client.appendToStream(deleted, one());
+    expect(revisions(await collect(client.readStream(deleted)))).toEqual([4n]);
+  });
+
+  it('a subscription resumes from a position taken before', async () => {
+    const stream = freshStream('resumed');
+    const { position } = await client.appendToStream(stream, numbered(2));
+    await client.appendToStream(stream, numbered(2));
+    await restart();
+    const filter = streamNameFilter({ prefixes: [stream] });
+    const events = await take(client.subscribeToAll({ fromPosition: position ?? 'start', filter }), 2);
+    expect(revisions(events)).toEqual([2n, 3n]);
+  });
+
+  it('a stop ends subscriptions as cancelled, after answering the appends it took', async () => {
+    const stream = freshStream();
+    await client.appendToStream(stream, one());
+    const subscription = client.subscribeToStream(stream);
+    const ended = rejection(collect(subscription));
+    await new Promise((resolve) => subscription.once('caughtUp', resolve));
+    const appends = Array.from({ length: 50 }, () => client.appendToStream(freshStream(), one()));
+    const outcomes = Promise.allSettled(appends);
+    await appends[0];
+    await store.stop();
+    expect(await ended).toMatchObject({ code: 1 });
+    for (const outcome of await outcomes) {
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 1 });
+    }
+  });
+});
