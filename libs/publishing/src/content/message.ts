@@ -34,7 +34,7 @@ export const message = (...placeholders: string[]) => {
   ]);
 };
 
-const valueOf = (values: Values, name: string): string | Inline => {
+const valueOf = <T>(values: Readonly<Record<string, T>>, name: string): T => {
   const value = values[name];
   if (value === undefined) throw new Error(`No value for the placeholder {${name}}`);
   return value;
@@ -66,4 +66,4 @@ export const toPlain = (
   text: Message,
   gender: GrammaticalGender,
   values: Readonly<Record<string, string>> = {},
-): string => text[gender].replace(PLACEHOLDER, (_, name: string) => String(valueOf(values, name)));
+): string => text[gender].replace(PLACEHOLDER, (_, name: string) => valueOf(values, name));

@@ -24,9 +24,9 @@ const FRENCH: readonly Rule[] = [
 
 /** Chicago: curly quotes and apostrophes, no space before punctuation, unspaced em dash. */
 const ENGLISH: readonly Rule[] = [
-  [/(^|[\s(\[—])"/g, '$1“'],
+  [/(^|[\s([—])"/g, '$1“'],
   [/"/g, '”'],
-  [/(^|[\s(\[—“])'/g, '$1‘'],
+  [/(^|[\s([—“])'/g, '$1‘'],
   [/'/g, '’'],
   [/\.\.\./g, '…'],
   [/\s*—\s*/g, '—'],

@@ -14,17 +14,17 @@ export interface Composer {
   readonly result: ReadingResult;
   readonly catalog: Catalog;
   /** The message as inline nodes, its placeholders filled. */
-  say(message: Message, values?: Values): Inline[];
+  readonly say: (message: Message, values?: Values) => Inline[];
   /** The message as a string, for titles and alternative texts. */
-  plain(message: Message, values?: Readonly<Record<string, string>>): string;
+  readonly plain: (message: Message, values?: Readonly<Record<string, string>>) => string;
   /** A link to one of `result.numbers`, printed as the result displays it. */
-  number(key: NumberKey): NumberRef;
-  date(date: string): string;
-  ordinal(value: number): string;
-  list(items: readonly string[]): string;
-  amount(value: number): string;
+  readonly number: (key: NumberKey) => NumberRef;
+  readonly date: (date: string) => string;
+  readonly ordinal: (value: number) => string;
+  readonly list: (items: readonly string[]) => string;
+  readonly amount: (value: number) => string;
   /** « une lettre », « 5 lettres » */
-  letterCount(count: number): string;
+  readonly letterCount: (count: number) => string;
 }
 
 export const createComposer = (result: ReadingResult): Composer => {

@@ -24,7 +24,10 @@ export interface PdfRenderer {
 const DEFAULT_MAX_QUEUE = 256;
 const DEFAULT_TIMEOUT_MS = 60_000;
 
-/** A bounded pool of threads that typeset PDFs. The threads run the compiled worker, so the project must be built. */
+/**
+ * A bounded pool of threads that typeset PDFs. The threads run the compiled worker, so the project must be built.
+ * A render that outlives its time loses its thread, since Typst cannot be interrupted; the pool starts another.
+ */
 export const createPdfRenderer = ({
   threads,
   maxQueue = DEFAULT_MAX_QUEUE,
@@ -34,10 +37,21 @@ export const createPdfRenderer = ({
     filename: projectPath('dist/libs/publishing/src/pdf/worker.js'),
     minThreads: 1,
     maxThreads: threads,
-    maxQueue,
   });
+  // Counted here: the pool's own limit overlooks tasks that carry an abort signal.
+  let unfinished = 0;
   return {
-    render: (document) => pool.run(document, { signal: AbortSignal.timeout(timeoutMs) }),
+    render: async (document) => {
+      if (unfinished >= threads + maxQueue) {
+        throw new Error(`The PDF renderer is full: ${unfinished} documents are unfinished`);
+      }
+      unfinished += 1;
+      try {
+        return await pool.run(document, { signal: AbortSignal.timeout(timeoutMs) });
+      } finally {
+        unfinished -= 1;
+      }
+    },
     close: () => pool.close(),
   };
 };
