@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EventStoreDBClient } from '@eventstore/db-client';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { runProgram, startChildStore } from './support/child-store.js';
+import { collect, freshStream, one } from './support/events.js';
+import { EXTERNAL_URL } from './support/store-under-test.js';
+
+interface Acknowledged {
+  readonly stream: string;
+  readonly revision: bigint;
+  readonly id: string;
+}
+
+/** Appends one event after another to one stream until the server is gone; gives what was acknowledged. */
+const appendUntilItFails = async (client: EventStoreDBClient, stream: string): Promise<Acknowledged[]> => {
+  const acknowledged: Acknowledged[] = [];
+  for (;;) {
+    const event = one();
+    try {
+      const { nextExpectedRevision } = await client.appendToStream(stream, event);
+      acknowledged.push({ stream, revision: nextExpectedRevision, id: event.id });
+    } catch {
+      return acknowledged;
+    }
+  }
+};
+
+const whenEmbedded = EXTERNAL_URL ? describe.skip : describe;
+
+whenEmbedded('the process of the embedded event store', () => {
+  let dataDir: string;
+
+  beforeEach(() => {
+    dataDir = mkdtempSync(join(tmpdir(), 'event-store-process-'));
+  });
+
+  afterEach(() => {
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  it('loses no acknowledged event and shows no half append when it is killed under load, again and again', async () => {
+    const acknowledged: Acknowledged[] = [];
+    for (let round = 0; round < 3; round++) {
+      const server = await startChildStore(dataDir);
+      const client = EventStoreDBClient.connectionString(server.connectionString);
+      const streams = Array.from({ length: 16 }, () => freshStream());
+      const writers = Promise.all(streams.map((stream) => appendUntilItFails(client, stream)));
+      // Until the load is well under way: some hundred events are durable.
+      for await (const event of client.subscribeToStream(streams[0] ?? '')) {
+        if ((event.event?.revision ?? 0n) >= 20n) break;
+      }
+      expect(await server.end('SIGKILL')).toBe('SIGKILL');
+      acknowledged.push(...(await writers).flat());
+      await client.dispose();
+    }
+    expect(acknowledged.length).toBeGreaterThan(300);
+
+    const server = await startChildStore(dataDir);
+    const client = EventStoreDBClient.connectionString(server.connectionString);
+    const stored = new Map<string, string>();
+    const byStream = new Map<string, bigint[]>();
+    for (const { event } of await collect(client.readAll())) {
+      if (!event) continue;
+      stored.set(event.id, `${event.streamId}/${String(event.revision)}`);
+      byStream.set(event.streamId, [...(byStream.get(event.streamId) ?? []), event.revision]);
+    }
+    const lost = acknowledged.filter(
+      ({ id, stream, revision }) => stored.get(id) !== `${stream}/${String(revision)}`,
+    );
+    expect(lost).toEqual([]);
+    for (const revisions of byStream.values()) {
+      expect(revisions).toEqual(revisions.map((_, n) => BigInt(n)));
+    }
+    await client.dispose();
+    expect(await server.end('SIGTERM')).toBe(0);
+  }, 60_000);
+
+  it('refuses a second server on the same folder with one line, and lets the first go on', async () => {
+    const first = await startChildStore(dataDir);
+    const { child, firstLine } = runProgram(['--data', dataDir, '--port', '0']);
+    let said = '';
+    child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    const [code] = (await once(child, 'close')) as [number];
+    expect(await firstLine).toBeUndefined();
+    expect(code).toBe(1);
+    expect(said.trim().split('\n')).toHaveLength(1);
+    expect(said).toMatch(/is in use by the event store with process id \d+/);
+    expect(await first.end('SIGINT')).toBe(0);
+  });
+
+  it('ends by itself, with status 0, when the process that started it lets go of its standard input', async () => {
+    const server = await startChildStore(dataDir);
+    const exited = once(server.process, 'exit');
+    server.process.stdin?.end();
+    expect((await exited)[0]).toBe(0);
+  });
+
+  it.each([
+    [['--port', '0'], /--data is required/],
+    [['--data', 'x', '--port', '70000'], /70000 is not a port/],
+    [['--nonsense'], /--nonsense/],
+  ])('explains the arguments %j', async (args, explanation) => {
+    const { child } = runProgram(args);
+    let said = '';
+    child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    const [code] = (await once(child, 'close')) as [number];
+    expect(code).toBe(1);
+    expect(said).toMatch(explanation);
+    expect(said).toContain('Usage:');
+  });
+});

@@ -1,0 +1,46 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { projectPath } from '@app/platform/project-path.js';
+
+const PROGRAM = projectPath('dist', 'libs', 'embedded-event-store', 'src', 'main.js');
+
+/** The embedded server in a process of its own, so that it can be killed. */
+export interface ChildStore {
+  readonly process: ChildProcess;
+  readonly connectionString: string;
+  /** Sends a signal and waits for the end; gives the exit code, or the signal that ended it. */
+  readonly end: (signal: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>;
+}
+
+/** Runs the compiled server with arguments; standard output is its first line, or undefined if it ended. */
+export const runProgram = (
+  args: readonly string[],
+): { child: ChildProcess; firstLine: Promise<string | undefined> } => {
+  if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing: run "npm run build".`);
+  const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const lines = createInterface({ input: child.stdout });
+  const firstLine = Promise.race([
+    once(lines, 'line').then(([line]) => line as string),
+    once(child, 'exit').then(() => undefined),
+  ]);
+  return { child, firstLine };
+};
+
+export const startChildStore = async (dataDir: string): Promise<ChildStore> => {
+  const { child, firstLine } = runProgram(['--data', dataDir, '--port', '0', '--exit-with-parent']);
+  const line = await firstLine;
+  if (line === undefined) throw new Error('The server ended before it listened.');
+  const { port } = JSON.parse(line) as { port: number };
+  return {
+    process: child,
+    connectionString: `esdb://127.0.0.1:${String(port)}?tls=false`,
+    end: async (signal) => {
+      const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+      child.kill(signal);
+      const [code, bySignal] = await exited;
+      return code ?? bySignal;
+    },
+  };
+};
