@@ -131,7 +131,7 @@ const programs = [
     'code-ships-with-its-packages',
     'What ships imports packages of "dependencies" only: the image is installed without development packages.',
     { path: '^(apps|libs)/', pathNot: [SPEC, ...TESTING] },
-    { dependencyTypes: DEV_PACKAGE, dependencyTypesNot: ['type-only'], pathNot: `${PACKAGE}@types/` },
+    { dependencyTypes: DEV_PACKAGE, preCompilationOnly: false },
   ),
 ];
 
@@ -155,7 +155,7 @@ export default {
   options: {
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '^(dist|test/architecture/planted)/' },
-    tsPreCompilationDeps: true,
+    tsPreCompilationDeps: 'specify',
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
