@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { Module } from '@nestjs/common';
 import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
 import { Test } from '@nestjs/testing';
-import type pg from 'pg';
+import pg from 'pg';
 import { eventId } from '@app/event-sourcing/core/event-id.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
@@ -17,7 +17,7 @@ import { HoldFence } from '@app/billing/application/fence-holds/hold-fence.js';
 import { IdleBooks } from '@app/billing/application/nudge-idle-books/idle-books.js';
 import { BillingWorkerModule } from '@app/billing/billing-worker.module.js';
 import { GetBalance, PurchasePack, ReserveCredits, SubscribeToPlan } from '@app/billing/contracts/index.js';
-import { startPostgres } from './postgres.js';
+import { startPostgres } from '../../../test/support/start-postgres.js';
 
 const WS = 'ws_0000000000000000000001';
 const BY = { actor: 'operator:ada', correlationId: 'correlation', causationId: 'cause' };
@@ -29,9 +29,12 @@ let postgres: Awaited<ReturnType<typeof startPostgres>>;
 let pool: pg.Pool;
 beforeAll(async () => {
   postgres = await startPostgres();
-  pool = postgres.pool;
+  pool = new pg.Pool({ connectionString: postgres.databaseUrl, max: 4 });
 }, 60_000);
-afterAll(() => postgres.stop());
+afterAll(async () => {
+  await pool.end();
+  await postgres.stop();
+});
 
 /** Billing as a worker runs it, over a store in memory and a readings module that answers as told. */
 const startWorker = async () => {

@@ -160,8 +160,8 @@ export const creditsEvents = eventCatalogue('credits', {
       subscriptions: amount,
       openGrants: z.array(grant),
       openHolds: z.array(hold),
-      /** Reservations settled lately, oldest first: asking for one of them again must not hold credits anew. */
-      settled: z.array(z.string()),
+      /** Reservations settled lately, in two generations: asking for one of them again must not hold credits anew. */
+      settled: z.strictObject({ older: z.array(z.string()), newer: z.array(z.string()) }),
       orderRefs: z.array(z.string()),
       adjustmentIds: z.array(z.string()),
       /** Events in the stream before this one; also its revision. */

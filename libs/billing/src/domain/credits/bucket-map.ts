@@ -23,12 +23,14 @@ export const withoutEntry = <V>(map: BucketMap<V>, key: string): BucketMap<V> =>
   return map.with(bucketOf(key), bucket);
 };
 
-/** In the order of their keys, so that equal maps list equally. */
-export const valuesOf = <V>(map: BucketMap<V>): V[] =>
-  map
-    .flatMap((bucket) => [...bucket])
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, value]) => value);
+const sortedEntries = <V>(map: BucketMap<V>): [string, V][] =>
+  map.flatMap((bucket) => [...bucket]).sort(([a], [b]) => (a < b ? -1 : 1));
+
+/** Sorted, so that equal maps list equally. */
+export const keysOf = (map: BucketMap<unknown>): string[] => sortedEntries(map).map(([key]) => key);
+
+/** In the order of their keys. */
+export const valuesOf = <V>(map: BucketMap<V>): V[] => sortedEntries(map).map(([, value]) => value);
 
 /** FNV-1a over UTF-16 code units. */
 const bucketOf = (key: string): number => {

@@ -3,7 +3,7 @@ import type { Accounts, CreditsEvent, Grant, Hold, Subscription, Totals } from '
 import { bucketMap, getFrom, withEntry, withoutEntry, type BucketMap } from './bucket-map.js';
 import { monthAfter } from './calendar.js';
 import { emptyAccounts, emptyTotals, post, postings } from './postings.js';
-import { isRecent, recentFrom, remember, type RecentIds } from './recent-ids.js';
+import { isRecent, noRecentIds, recentFrom, remember, type RecentIds } from './recent-ids.js';
 
 /** A credit book, folded. `PeriodClosed` carries all of it. */
 export interface Credits {
@@ -33,7 +33,7 @@ export const noBook: Credits = {
   subscriptions: 0,
   grants: [],
   holds: bucketMap(),
-  settled: [],
+  settled: noRecentIds,
   orderRefs: [],
   adjustmentIds: [],
   eventCount: 0,

@@ -5,7 +5,7 @@ import { nextAnchor } from './calendar.js';
 import { credits } from './credits.decider.js';
 import { noBook } from './credits.state.js';
 import { dueBy } from './due.js';
-import { RECENT_IDS, isRecent, listRecent, recentFrom, remember } from './recent-ids.js';
+import { GENERATION, isRecent, listRecent, noRecentIds, recentFrom, remember } from './recent-ids.js';
 import { at, bookOpened, captured, packPurchased, planGranted, reserved, subscribed } from './testing.js';
 
 const due = (history: readonly CreditsEvent[], now: string) =>
@@ -75,8 +75,8 @@ describe('closing a month', () => {
 
   it('remembers reservations settled lately, and forgets them after a month without any', () => {
     const history = [packPurchased('flex', 'o1'), reserved('r1', ['pack:o1', 20]), captured('r1')];
-    expect(closings(due(history, '2026-05-01'))[0]!.data.settled).toEqual(['r1']);
-    expect(closings(due(history, '2026-06-01')).map(({ data }) => data.settled)).toEqual([[], []]);
+    expect(closings(due(history, '2026-05-01'))[0]!.data.settled.newer).toEqual(['r1']);
+    expect(closings(due(history, '2026-06-01')).map(({ data }) => data.settled.newer)).toEqual([[], []]);
   });
 });
 
@@ -93,23 +93,25 @@ describe('the day of the monthly grant', () => {
 });
 
 describe('the memory of settled reservations', () => {
-  const ids = Array.from({ length: RECENT_IDS + 300 }, (_, index) => `r${index}`);
+  const ids = (count: number) => Array.from({ length: count }, (_, index) => `r${index}`);
 
   it('keeps the last ones and stays bounded', () => {
-    const recent = recentFrom(ids);
-    expect(isRecent(recent, ids.at(-1)!)).toBe(true);
-    expect(isRecent(recent, ids.at(-3_000)!)).toBe(true);
-    expect(isRecent(recent, ids[0]!)).toBe(false);
-    expect(listRecent(recent).length).toBeLessThanOrEqual(RECENT_IDS);
+    const recent = ids(3 * GENERATION + 1).reduce(remember, noRecentIds);
+    expect(isRecent(recent, `r${3 * GENERATION}`)).toBe(true);
+    expect(isRecent(recent, `r${2 * GENERATION}`)).toBe(true);
+    expect(isRecent(recent, 'r0')).toBe(false);
+    const { older, newer } = listRecent(recent);
+    expect([older.length, newer.length]).toEqual([GENERATION, 1]);
   });
 
-  it('lists them in the order in which they came', () => {
-    expect(listRecent(recentFrom(ids.slice(0, 600)))).toEqual(ids.slice(0, 600));
+  it('is the same after it was written down', () => {
+    const recent = ids(GENERATION + 7).reduce(remember, noRecentIds);
+    expect(recentFrom(listRecent(recent))).toEqual(recent);
   });
 
   it('is not changed by remembering one more', () => {
-    const before = recentFrom(['a']);
+    const before = remember(noRecentIds, 'a');
     remember(before, 'b');
-    expect(listRecent(before)).toEqual(['a']);
+    expect(listRecent(before)).toEqual({ older: [], newer: ['a'] });
   });
 });

@@ -5,7 +5,7 @@ import { valuesOf } from './bucket-map.js';
 import { endOfMonth, monthAfter, nextAnchor } from './calendar.js';
 import { evolve, type Credits } from './credits.state.js';
 import { balances } from './postings.js';
-import { listRecent } from './recent-ids.js';
+import { listRecent, noRecentIds } from './recent-ids.js';
 
 interface Due {
   /** Milliseconds. */
@@ -83,7 +83,7 @@ const periodClosed = (state: Credits, now: number): CreditsEventOf<'PeriodClosed
     subscriptions: state.subscriptions,
     openGrants: [...state.grants],
     openHolds: valuesOf(state.holds),
-    settled: now < endOfMonth(monthAfter(state.period)) ? listRecent(state.settled) : [],
+    settled: listRecent(now < endOfMonth(monthAfter(state.period)) ? state.settled : noRecentIds),
     orderRefs: [...state.orderRefs],
     adjustmentIds: [...state.adjustmentIds],
     eventCount: state.eventCount,

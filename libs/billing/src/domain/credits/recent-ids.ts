@@ -1,24 +1,39 @@
-const CHUNK = 256;
-const CHUNKS = 16;
+import { bucketMap, getFrom, keysOf, withEntry, type BucketMap } from './bucket-map.js';
 
-/** Ids remembered: 4,096 at most, 3,841 at least once that many were added. */
-export const RECENT_IDS = CHUNK * CHUNKS;
+/** Ids of one generation. At least as many are remembered, and at most twice as many. */
+export const GENERATION = 2_048;
 
 /**
- * The ids added last, in chunks from newest to oldest. Never changed in place: adding copies the newest chunk only, and
- * drops the oldest chunk when there are too many.
+ * The ids added last, in two generations. When the newer one is full it becomes the older one, and the former older one
+ * is forgotten. Never changed in place.
  */
-export type RecentIds = readonly ReadonlySet<string>[];
+export interface RecentIds {
+  readonly older: BucketMap<true>;
+  readonly newer: BucketMap<true>;
+  /** Ids in the newer generation. */
+  readonly size: number;
+}
 
-export const remember = (recent: RecentIds, id: string): RecentIds => {
-  const [newest, ...older] = recent;
-  if (newest && newest.size < CHUNK) return [new Set(newest).add(id), ...older];
-  return [new Set([id]), ...recent.slice(0, CHUNKS - 1)];
-};
+export const noRecentIds: RecentIds = { older: bucketMap(), newer: bucketMap(), size: 0 };
 
-export const isRecent = (recent: RecentIds, id: string): boolean => recent.some((chunk) => chunk.has(id));
+export const remember = ({ older, newer, size }: RecentIds, id: string): RecentIds =>
+  size < GENERATION
+    ? { older, newer: withEntry(newer, id, true), size: size + 1 }
+    : { older: newer, newer: withEntry(noRecentIds.newer, id, true), size: 1 };
 
-/** Oldest first. */
-export const listRecent = (recent: RecentIds): string[] => recent.toReversed().flatMap((chunk) => [...chunk]);
+export const isRecent = ({ older, newer }: RecentIds, id: string): boolean =>
+  (getFrom(newer, id) ?? getFrom(older, id)) !== undefined;
 
-export const recentFrom = (ids: readonly string[]): RecentIds => ids.reduce(remember, [] as RecentIds);
+/** Both generations as sorted lists, and back. */
+export const listRecent = ({ older, newer }: RecentIds): { older: string[]; newer: string[] } => ({
+  older: keysOf(older),
+  newer: keysOf(newer),
+});
+
+export const recentFrom = (lists: { older: readonly string[]; newer: readonly string[] }): RecentIds => ({
+  older: members(lists.older),
+  newer: members(lists.newer),
+  size: lists.newer.length,
+});
+
+const members = (ids: readonly string[]): BucketMap<true> => bucketMap(ids.map((id) => [id, true] as const));
