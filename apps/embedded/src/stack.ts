@@ -2,7 +2,7 @@ import { appProcess } from './app-process.js';
 import { checkSettings, childEnvironment, settingsOf } from './child-environment.js';
 import { openDataFolder, type DataFolder } from './data-folder.js';
 import { startEventStore } from './event-store-process.js';
-import { isFree } from './free-port.js';
+import { listenOnce } from './free-port.js';
 import { takeLock } from './lock.js';
 import { startPostgres } from './postgres.js';
 import { ProcessRecord } from './process-record.js';
@@ -147,10 +147,16 @@ export class Stack {
   }
 }
 
+/** Says now, in one line, what the API would only say after everything else has started. */
 const requireFreePort = async (port: number, host: string): Promise<void> => {
-  if (port !== 0 && !(await isFree(port, host))) {
+  try {
+    await listenOnce(port, host);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     throw new StackError(
-      `Port ${port} is in use by another program: choose another with PORT, for example PORT=${port + 1}.`,
+      code === 'EADDRINUSE'
+        ? `Port ${port} is in use by another program: choose another with PORT, for example PORT=${port + 1}.`
+        : `The API cannot listen on ${host}, port ${port} (${code}): choose others with HOST and PORT.`,
     );
   }
 };

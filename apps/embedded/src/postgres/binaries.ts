@@ -27,9 +27,10 @@ export interface Binaries {
  * cannot reach it or the links cannot be made where it is.
  */
 export const findBinaries = (home: string, account: Account | undefined): Binaries => {
-  const shipped = join(dirname(packageEntry()), '..', 'native');
+  const shippedPackage = join(dirname(packageEntry()), '..');
+  const shipped = join(shippedPackage, 'native');
   if (prepare(shipped) && runs(shipped, account)) return programs(shipped);
-  const copy = join(home, 'binaries');
+  const copy = join(home, `binaries-${versionOf(shippedPackage)}`);
   if (!existsSync(copy)) {
     const draft = `${copy}.new`;
     rmSync(draft, { recursive: true, force: true });
@@ -37,7 +38,7 @@ export const findBinaries = (home: string, account: Account | undefined): Binari
     renameSync(draft, copy);
   }
   if (prepare(copy) && runs(copy, account)) return programs(copy);
-  const { stderr, error } = version(copy, account);
+  const { stderr, error } = printVersion(copy, account);
   throw new StackError(`PostgreSQL does not run on this machine: ${error?.message ?? String(stderr).trim()}`);
 };
 
@@ -51,6 +52,9 @@ const packageEntry = (): string => {
     );
   }
 };
+
+const versionOf = (packageFolder: string): string =>
+  (JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')) as { version: string }).version;
 
 const programs = (native: string): Binaries => ({
   initdb: join(native, 'bin', 'initdb'),
@@ -90,7 +94,8 @@ const executable = (path: string): boolean => {
   }
 };
 
-const version = (native: string, account: Account | undefined) =>
+const printVersion = (native: string, account: Account | undefined) =>
   spawnSync(programs(native).postgres, ['--version'], { ...account, cwd: '/', env: {}, encoding: 'utf8' });
 
-const runs = (native: string, account: Account | undefined): boolean => version(native, account).status === 0;
+const runs = (native: string, account: Account | undefined): boolean =>
+  printVersion(native, account).status === 0;
