@@ -25,8 +25,8 @@ export const uuidFromHash = (hash: Uint8Array): string => {
 };
 
 /**
- * Id of the n-th event that one intent appends to one stream. A retry of the same intent yields the same ids,
- * which is what makes a repeated append with the same expected revision harmless.
+ * Id of the n-th event that one intent appends to one stream. The same intent yields the same ids, which is what makes
+ * a repeated append with the same expected revision harmless.
  */
 export const eventId = (stream: string, intent: string, index: number): string =>
   uuid5(stream, intent, String(index));

@@ -163,14 +163,19 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
           const outcome = { ...(decision as unknown as R), kind: 'rejected', state } as const;
           settle.push(() => resolve(outcome));
         } else {
+          // Kept apart until the whole decision is made: one that fails half way leaves no trace.
           const own: (EventToAppend & Recorded)[] = [];
+          let after = { state, chain };
           for (const domainEvent of decision.events) {
             const revision = nextRevision(from.revision, events.length + own.length);
-            const prepared = this.prepare(stream, revision, domainEvent, context, own.length, chain);
-            chain = prepared.metadata.chain ?? chain;
-            state = this.decider.evolve(state, domainEvent);
+            const prepared = this.prepare(stream, revision, domainEvent, context, own.length, after.chain);
+            after = {
+              state: this.decider.evolve(after.state, domainEvent),
+              chain: prepared.metadata.chain ?? after.chain,
+            };
             own.push(prepared);
           }
+          ({ state, chain } = after);
           events.push(...own);
           const outcome = { kind: 'accepted', events: own as never[], state } as const;
           settle.push(() => resolve(outcome));
@@ -191,9 +196,12 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     previousChain: string,
   ): EventToAppend & Recorded {
     const encoded = encode(this.catalogue, type, data);
-    const id = eventId(stream, context.intent, index);
     const metadata = { ...context.metadata, schemaVersion: encoded.version };
-    const facts = {
+    // The store takes equal ids for a repeat and answers success. The facts are part of the id, so that two processes
+    // that carry out one intent at once, each at its own time, conflict instead: what was accepted is what is stored.
+    const facts = `${context.intent}|${metadata.occurredAt}|${JSON.stringify(encoded.data)}`;
+    const id = eventId(stream, facts, index);
+    const chainedFacts = {
       stream,
       revision: String(revision),
       eventId: id,
@@ -206,7 +214,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
       id,
       type,
       data: encoded.data,
-      metadata: this.options.chained ? { ...metadata, chain: nextChain(previousChain, facts) } : metadata,
+      metadata: this.options.chained ? { ...metadata, chain: nextChain(previousChain, chainedFacts) } : metadata,
       stream,
       revision,
       position: 0n,

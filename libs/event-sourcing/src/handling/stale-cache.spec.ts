@@ -6,7 +6,10 @@ import { event, eventCatalogue, type EventOf } from '../core/event-catalogue.js'
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
 import { CommandExecutor, type CommandContext } from './command-executor.js';
 
-const lamps = eventCatalogue('lamp', { Lit: event(1, z.strictObject({})), Quenched: event(1, z.strictObject({})) });
+const lamps = eventCatalogue('lamp', {
+  Lit: event(1, z.strictObject({})),
+  Quenched: event(1, z.strictObject({})),
+});
 type Command = { type: 'Light' } | { type: 'Quench' };
 
 const lampDecider: Decider<Command, EventOf<typeof lamps>, boolean, Rejection<'Dark', null>> = {
@@ -21,7 +24,13 @@ const lampDecider: Decider<Command, EventOf<typeof lamps>, boolean, Rejection<'D
 let intents = 0;
 const context = (): CommandContext => ({
   intent: `intent-${(intents += 1)}`,
-  metadata: { correlationId: 'c', causationId: 'c', workspaceId: 'w', actor: 'test', occurredAt: '2026-01-01T00:00:00.000Z' },
+  metadata: {
+    correlationId: 'c',
+    causationId: 'c',
+    workspaceId: 'w',
+    actor: 'test',
+    occurredAt: '2026-01-01T00:00:00.000Z',
+  },
 });
 
 describe('an executor that keeps folded state', () => {

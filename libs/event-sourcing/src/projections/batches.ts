@@ -65,7 +65,8 @@ export async function* batches(
       }
       await changed((wake) => (wakeReader = wake), options.quietMs);
       const quiet = options.quietPosition();
-      if (waiting.length === 0 && quiet !== null && (last === null || quiet > last)) {
+      // A source that broke may have told of a position and still owe the events before it.
+      if (!finished && waiting.length === 0 && quiet !== null && (last === null || quiet > last)) {
         last = quiet;
         yield { events: [], position: quiet };
       }

@@ -1,0 +1,116 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { CorruptEvent, decode, decodeAny, encode, event, eventCatalogue } from './event-catalogue.js';
+import type { StoredEvent } from './event.js';
+
+const people = eventCatalogue('person', {
+  PersonNamed: event(3, z.object({ name: z.object({ first: z.string(), last: z.string() }), age: z.int() }), {
+    1: (data) => ({ name: (data as { fullName: string }).fullName, age: 0 }),
+    2: (data) => {
+      const { name, age } = data as { name: string; age: number };
+      const [first, last] = name.split(' ');
+      return { name: { first, last }, age };
+    },
+  }),
+  PersonMoved: event(2, z.object({ to: z.string() })),
+});
+
+const stored = (type: string, schemaVersion: number, data: unknown, stream = 'person-1'): StoredEvent => ({
+  id: '1',
+  stream,
+  revision: 7n,
+  position: 700n,
+  type,
+  data,
+  metadata: {
+    correlationId: 'c',
+    causationId: 'c',
+    workspaceId: 'ws_1',
+    actor: 'system:spec',
+    occurredAt: '2026-01-02T03:04:05.006Z',
+    schemaVersion,
+  },
+});
+
+const NOW = { name: { first: 'Ada', last: 'Byron' }, age: 0 };
+
+describe('encode', () => {
+  it('gives the version to record, and drops what the schema does not know', () => {
+    expect(encode(people, 'PersonMoved', { to: 'Paris', because: 'work' })).toEqual({
+      data: { to: 'Paris' },
+      version: 2,
+    });
+  });
+
+  it('refuses data that does not match, and types it does not know, as bugs of the writer', () => {
+    expect(() => encode(people, 'PersonMoved', { to: 1 })).toThrow(TypeError);
+    expect(() => encode(people, 'PersonFlown', {})).toThrow(TypeError);
+  });
+
+  it('never repeats the value it refuses', () => {
+    expect(() => encode(people, 'PersonNamed', { name: 'Lovelace', age: 'Byron' })).toThrow(
+      expect.objectContaining({ message: expect.not.stringMatching(/Lovelace|Byron/) }),
+    );
+  });
+});
+
+describe('decode', () => {
+  it('lifts every older version to today’s, one step after another', () => {
+    expect(decode(people, stored('PersonNamed', 1, { fullName: 'Ada Byron' })).data).toEqual(NOW);
+    expect(decode(people, stored('PersonNamed', 2, { name: 'Ada Byron', age: 0 })).data).toEqual(NOW);
+    expect(decode(people, stored('PersonNamed', 3, NOW)).data).toEqual(NOW);
+  });
+
+  it('keeps the place in the store', () => {
+    const { stream, revision, position, id } = decode(people, stored('PersonNamed', 3, NOW));
+    expect({ stream, revision, position, id }).toEqual({
+      stream: 'person-1',
+      revision: 7n,
+      position: 700n,
+      id: '1',
+    });
+  });
+
+  it.each([
+    ['an unknown type', stored('PersonFlown', 1, {}), /not an event of category person/],
+    ['a version written by a newer program', stored('PersonNamed', 4, NOW), /newer/],
+    [
+      'a version whose upcaster is missing',
+      stored('PersonMoved', 1, { to: 'Paris' }),
+      /no upcaster from version 1/,
+    ],
+    ['data that does not match', stored('PersonMoved', 2, { to: 5 }), /to: invalid_type/],
+    ['data that is missing', stored('PersonMoved', 2, undefined), /data: invalid_type/],
+  ])('refuses %s and tells where it stands', (_, corrupt, reason) => {
+    expect(() => decode(people, corrupt)).toThrow(CorruptEvent);
+    expect(() => decode(people, corrupt)).toThrow(reason);
+    expect(() => decode(people, corrupt)).toThrow(`person-1@7 (${corrupt.type})`);
+  });
+
+  it('never repeats the values of a corrupt event', () => {
+    const corrupt = stored('PersonNamed', 3, { name: { first: 'Augusta', last: 1815 }, age: 'Lovelace' });
+    expect(() => decode(people, corrupt)).toThrow(
+      expect.objectContaining({ message: expect.not.stringMatching(/Augusta|1815|Lovelace/) }),
+    );
+  });
+});
+
+describe('decodeAny', () => {
+  const towns = eventCatalogue('town', { TownFounded: event(1, z.object({ name: z.string() })) });
+
+  it('decodes with the catalogue of the event’s own category', () => {
+    expect(decodeAny([people, towns], stored('TownFounded', 1, { name: 'Rome' }, 'town-1'))?.data).toEqual({
+      name: 'Rome',
+    });
+  });
+
+  it('passes over categories and types that the reader does not follow', () => {
+    expect(decodeAny([people], stored('TownFounded', 1, { name: 'Rome' }, 'town-1'))).toBeNull();
+    expect(decodeAny([people, towns], stored('TownFounded', 1, { name: 'Rome' }, 'person-1'))).toBeNull();
+    expect(decodeAny([people], stored('PersonFlown', 1, {}))).toBeNull();
+  });
+
+  it('still refuses a corrupt event of a type that the reader follows', () => {
+    expect(() => decodeAny([people], stored('PersonMoved', 2, { to: 5 }))).toThrow(CorruptEvent);
+  });
+});

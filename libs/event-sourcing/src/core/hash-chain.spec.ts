@@ -1,0 +1,41 @@
+import { describe, expect, it } from '@jest/globals';
+import { CHAIN_START, nextChain, type ChainedFacts } from './hash-chain.js';
+
+const FACTS: ChainedFacts = {
+  stream: 'credits-ws_1',
+  revision: '9007199254740993',
+  eventId: '5d0a5f1e-6f0b-5b6e-9c9d-0d9a3f1c2b4a',
+  type: 'CreditsReserved',
+  schemaVersion: 1,
+  occurredAt: '2026-01-02T03:04:05.006Z',
+  data: { amount: 20, lots: [{ id: 'plan', amount: 20 }] },
+};
+
+describe('nextChain', () => {
+  it('is the same for ever, or recorded chains could not be checked', () => {
+    expect(nextChain(CHAIN_START, FACTS)).toBe(
+      'd2a7ec5c5876d1a87a8e941bb86d0d33565039150cb979238c8503257bc5f4bc',
+    );
+  });
+
+  it('does not depend on the order of members', () => {
+    const { data, ...rest } = FACTS;
+    expect(nextChain(CHAIN_START, { data, ...rest })).toBe(nextChain(CHAIN_START, FACTS));
+  });
+
+  it.each<[keyof ChainedFacts, unknown]>([
+    ['stream', 'credits-ws_2'],
+    ['revision', '9007199254740992'],
+    ['eventId', '5d0a5f1e-6f0b-5b6e-9c9d-0d9a3f1c2b4b'],
+    ['type', 'CreditsReleased'],
+    ['schemaVersion', 2],
+    ['occurredAt', '2026-01-02T03:04:05.007Z'],
+    ['data', { amount: 20, lots: [{ id: 'plan', amount: 21 }] }],
+  ])('is another when %s is another', (name, value) => {
+    expect(nextChain(CHAIN_START, { ...FACTS, [name]: value })).not.toBe(nextChain(CHAIN_START, FACTS));
+  });
+
+  it('is another after another past', () => {
+    expect(nextChain('1'.repeat(64), FACTS)).not.toBe(nextChain(CHAIN_START, FACTS));
+  });
+});

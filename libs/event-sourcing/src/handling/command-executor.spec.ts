@@ -1,0 +1,354 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { WrongExpectedRevision, StoreUnavailable } from '../store/errors.js';
+import type { EventStore } from '../store/event-store.js';
+import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
+import { intercept } from '../testing/intercepted-store.js';
+import { contextOf, tally, tallyEvents, type TallyCommand } from '../testing/tally.js';
+import { CommandExecutor, type ExecutorOptions } from './command-executor.js';
+
+let store: InMemoryEventStore;
+beforeEach(() => {
+  store = new InMemoryEventStore();
+});
+
+const executorOn = (events: EventStore, options?: ExecutorOptions) =>
+  new CommandExecutor(events, tallyEvents, tally, options);
+type TallyExecutor = ReturnType<typeof executorOn>;
+
+const add = (executor: TallyExecutor, by: number, ref: string) =>
+  executor.execute('1', { type: 'add', by, ref }, contextOf(ref));
+
+const refsInLog = (): string[] => store.log.map(({ data }) => (data as { ref?: string }).ref ?? 'none');
+
+const countingAppends = () => {
+  const sizes: number[] = [];
+  const counted = intercept(store, {
+    append: (stream, expected, events) => {
+      sizes.push(events.length);
+      return store.append(stream, expected, events);
+    },
+  });
+  return { counted, sizes };
+};
+
+describe('CommandExecutor', () => {
+  it('appends what was accepted and answers it with its place and the new state', async () => {
+    await add(executorOn(store), 2, 'a');
+    const outcome = await add(executorOn(store), 3, 'b');
+    expect(outcome).toMatchObject({
+      kind: 'accepted',
+      state: { total: 5, refs: ['a', 'b'] },
+      events: [{ type: 'Added', data: { by: 3, ref: 'b' }, stream: 'tally-1', revision: 1n, position: 200n }],
+    });
+    expect(store.log[1]).toMatchObject({
+      type: 'Added',
+      data: { by: 3, ref: 'b' },
+      metadata: { ...contextOf('b').metadata, schemaVersion: 1 },
+    });
+  });
+
+  it('appends all events of one decision, each at its own revision', async () => {
+    await add(executorOn(store), 1, 'a');
+    const command: TallyCommand = { type: 'addEach', amounts: [1, 2, 3], ref: 'b' };
+    const outcome = await executorOn(store).execute('1', command, contextOf('b'));
+    expect(outcome.kind === 'accepted' && outcome.events.map(({ revision }) => revision)).toEqual([
+      1n,
+      2n,
+      3n,
+    ]);
+    expect(store.log.map(({ revision, id }) => [revision, id])).toEqual([
+      [0n, store.log[0]!.id],
+      ...(outcome.kind === 'accepted' ? outcome.events.map(({ revision, id }) => [revision, id]) : []),
+    ]);
+    expect(new Set(store.log.map(({ id }) => id)).size).toBe(4);
+  });
+
+  it('answers what was ignored or rejected with the state, and appends nothing', async () => {
+    const executor = executorOn(store);
+    await add(executor, 2, 'a');
+    expect(await add(executor, 2, 'a')).toEqual({
+      kind: 'ignored',
+      reason: 'AlreadyAdded',
+      state: { total: 2, refs: ['a'] },
+    });
+    expect(await add(executor, -3, 'b')).toEqual({
+      kind: 'rejected',
+      code: 'TooLow',
+      details: { total: 2 },
+      state: { total: 2, refs: ['a'] },
+    });
+    expect(refsInLog()).toEqual(['a']);
+  });
+
+  it('decides commands that wait for one stream in few appends, and gives each its own outcome', async () => {
+    const { counted, sizes } = countingAppends();
+    const executor = executorOn(counted, { batchSize: 64 });
+    const amounts = Array.from({ length: 200 }, (_, index) => (index % 10 === 9 ? -1_000 : 1));
+    const outcomes = await Promise.all(amounts.map((by, index) => add(executor, by, `r${index}`)));
+    expect(sizes.length).toBeLessThanOrEqual(5);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(amounts.map((by) => (by < 0 ? 'rejected' : 'accepted')));
+    // In the order of asking, each on the state the one before it left.
+    expect(outcomes.slice(0, 3).map(({ state }) => state.total)).toEqual([1, 2, 3]);
+    expect(outcomes.at(-1)!.state.total).toBe(180);
+    expect(refsInLog()).toHaveLength(180);
+  });
+
+  it('does not let commands of one stream wait for those of another', async () => {
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const slow = intercept(store, {
+      append: async (stream, expected, events) => {
+        if (stream === 'tally-slow') await held;
+        return store.append(stream, expected, events);
+      },
+    });
+    const executor = executorOn(slow);
+    const waiting = executor.execute('slow', { type: 'add', by: 1, ref: 'a' }, contextOf('a'));
+    expect((await add(executor, 1, 'b')).kind).toBe('accepted');
+    release();
+    expect((await waiting).kind).toBe('accepted');
+  });
+
+  it.each([0, 10])(
+    'loses no decision to a second executor on the same stream (%i cached streams)',
+    async (cachedStreams) => {
+      const rivals = [
+        executorOn(store, { cachedStreams, batchSize: 3 }),
+        executorOn(store, { cachedStreams, batchSize: 2 }),
+      ];
+      const refs = Array.from({ length: 40 }, (_, index) => `r${index}`);
+      const outcomes = await Promise.all(refs.map((ref, index) => add(rivals[index % 2]!, 1, ref)));
+      expect(outcomes.every(({ kind }) => kind === 'accepted')).toBe(true);
+      expect(refsInLog().toSorted()).toEqual(refs.toSorted());
+      expect((await rivals[0]!.load('1')).state.total).toBe(40);
+      // After all conflicts both know the same: what one adds next builds on what the other did.
+      await add(rivals[0]!, 1, 'next');
+      expect((await add(rivals[1]!, 1, 'last')).state).toMatchObject({ total: 42 });
+    },
+  );
+
+  it('decides again on what the rival wrote, so that two cannot spend the same credit', async () => {
+    const rivals = [
+      executorOn(store, { cachedStreams: 10 }),
+      executorOn(store, { cachedStreams: 10 }),
+    ] as const;
+    await add(rivals[0], 1, 'grant');
+    await rivals[1].execute('1', { type: 'add', by: 0, ref: 'look' }, contextOf('look'));
+    const outcomes = await Promise.all([add(rivals[0], -1, 'x'), add(rivals[1], -1, 'y')]);
+    expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual(['accepted', 'rejected']);
+  });
+
+  it('answers with what is stored when two executors carry out one intent at the same time', async () => {
+    const rivals = [
+      executorOn(store, { cachedStreams: 10 }),
+      executorOn(store, { cachedStreams: 10 }),
+    ] as const;
+    const command: TallyCommand = { type: 'add', by: 1, ref: 'a' };
+    const outcomes = await Promise.all([
+      rivals[0].execute('1', command, contextOf('same', '2026-01-01T00:00:00.000Z')),
+      rivals[1].execute('1', command, contextOf('same', '2026-01-01T00:00:00.001Z')),
+    ]);
+    expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual(['accepted', 'ignored']);
+    expect(refsInLog()).toEqual(['a']);
+  });
+
+  describe('when a decision fails', () => {
+    it('fails its own caller only', async () => {
+      const executor = executorOn(store);
+      const results = await Promise.allSettled([
+        add(executor, 1, 'first'),
+        add(executor, 1, 'a'),
+        executor.execute('1', { type: 'explode' }, contextOf('x')),
+        add(executor, 1, 'b'),
+      ]);
+      expect(results.map(({ status }) => status)).toEqual([
+        'fulfilled',
+        'fulfilled',
+        'rejected',
+        'fulfilled',
+      ]);
+      expect(results[2]).toMatchObject({ reason: expect.any(RangeError) });
+      expect(refsInLog()).toEqual(['first', 'a', 'b']);
+    });
+
+    it('leaves no trace of the half that was already made', async () => {
+      const executor = executorOn(store, { cachedStreams: 10 });
+      const results = await Promise.allSettled([
+        add(executor, 1, 'first'),
+        // The second amount does not match the schema, after the first was folded.
+        executor.execute('1', { type: 'addEach', amounts: [5, 0.5], ref: 'bad' }, contextOf('bad')),
+        add(executor, 1, 'b'),
+      ]);
+      expect(results[1]).toMatchObject({ status: 'rejected', reason: expect.any(TypeError) });
+      expect(results[2]).toMatchObject({ value: { state: { total: 2, refs: ['first', 'b'] } } });
+      expect((await add(executor, 1, 'c')).state.total).toBe(3);
+    });
+  });
+
+  describe('when the store fails', () => {
+    it('writes once and succeeds after an append whose outcome was unknown', async () => {
+      let first = true;
+      const forgetful = intercept(store, {
+        append: async (stream, expected, events) => {
+          const result = await store.append(stream, expected, events);
+          if (!first) return result;
+          first = false;
+          throw new StoreUnavailable('no answer in time', true);
+        },
+      });
+      const outcome = await add(executorOn(forgetful), 1, 'a');
+      expect(outcome).toMatchObject({ kind: 'accepted', events: [{ revision: 0n, position: 100n }] });
+      expect(refsInLog()).toEqual(['a']);
+    });
+
+    it('writes once when the unknown outcome was a failure', async () => {
+      let first = true;
+      const lossy = intercept(store, {
+        append: async (stream, expected, events) => {
+          if (!first) return store.append(stream, expected, events);
+          first = false;
+          throw new StoreUnavailable('no answer in time', true);
+        },
+      });
+      expect((await add(executorOn(lossy), 1, 'a')).kind).toBe('accepted');
+      expect(refsInLog()).toEqual(['a']);
+    });
+
+    it('rejects every waiting command as unavailable, and carries out the next', async () => {
+      let away = true;
+      const unsteady = intercept(store, {
+        append: async (stream, expected, events) => {
+          if (away) throw new StoreUnavailable('away', false);
+          return store.append(stream, expected, events);
+        },
+      });
+      const executor = executorOn(unsteady, { cachedStreams: 10 });
+      const results = await Promise.allSettled([
+        add(executor, 1, 'a'),
+        add(executor, 1, 'b'),
+        add(executor, 1, 'c'),
+      ]);
+      expect(results).toEqual(Array(3).fill({ status: 'rejected', reason: expect.any(StoreUnavailable) }));
+      away = false;
+      expect(await add(executor, 1, 'd')).toMatchObject({
+        kind: 'accepted',
+        state: { total: 1, refs: ['d'] },
+      });
+    });
+
+    it('rejects as unavailable when the stream cannot be read', async () => {
+      const unreadable = intercept(store, {
+        read: () => {
+          throw new StoreUnavailable('away', false);
+        },
+      });
+      await expect(add(executorOn(unreadable), 1, 'a')).rejects.toThrow(StoreUnavailable);
+    });
+
+    it('gives up as unavailable when every attempt meets a conflict', async () => {
+      let appends = 0;
+      const busy = intercept(store, {
+        append: async (stream) => {
+          appends += 1;
+          throw new WrongExpectedRevision(stream, 'no_stream', 0n);
+        },
+      });
+      await expect(add(executorOn(busy, { attempts: 3 }), 1, 'a')).rejects.toMatchObject({
+        name: 'StoreUnavailable',
+        outcomeUnknown: false,
+      });
+      expect(appends).toBe(3);
+    });
+  });
+
+  describe('a fresh stream', () => {
+    const fresh = (executor: TallyExecutor, ref: string, at?: string) =>
+      executor.execute('1', { type: 'add', by: 1, ref }, contextOf(ref, at), { fresh: true });
+
+    it('is not read first', async () => {
+      const unread = intercept(store, {
+        read: () => {
+          throw new Error('was read');
+        },
+      });
+      expect((await fresh(executorOn(unread), 'a')).kind).toBe('accepted');
+    });
+
+    it('that exists after all is read and decided on', async () => {
+      await add(executorOn(store), 1, 'a');
+      expect(await fresh(executorOn(store), 'b')).toMatchObject({ kind: 'accepted', state: { total: 2 } });
+      expect((await fresh(executorOn(store), 'a', '2026-02-02T00:00:00.000Z')).kind).toBe('ignored');
+      expect(refsInLog()).toEqual(['a', 'b']);
+    });
+
+    it('takes the very same facts again for what they are: written already', async () => {
+      await fresh(executorOn(store), 'a');
+      expect(await fresh(executorOn(store), 'a')).toMatchObject({
+        kind: 'accepted',
+        events: [{ revision: 0n }],
+      });
+      expect(refsInLog()).toEqual(['a']);
+    });
+  });
+
+  describe('with a cache', () => {
+    it('does not read a stream it knows before it appends to it', async () => {
+      let reads = 0;
+      const counted = intercept(store, {
+        read: (stream, options) => {
+          reads += 1;
+          return store.read(stream, options);
+        },
+      });
+      const executor = executorOn(counted, { cachedStreams: 1 });
+      await add(executor, 1, 'a');
+      expect(await add(executor, 1, 'b')).toMatchObject({ kind: 'accepted', state: { total: 2 } });
+      expect(reads).toBe(1);
+    });
+
+    it('reads after a conflict only what is new', async () => {
+      const froms: (bigint | undefined)[] = [];
+      const watched = intercept(store, {
+        read: (stream, options) => {
+          froms.push(options?.from);
+          return store.read(stream, options);
+        },
+      });
+      const executor = executorOn(watched, { cachedStreams: 1 });
+      await add(executor, 1, 'a');
+      await add(executorOn(store), 10, 'rival');
+      expect((await add(executor, 1, 'b')).state.total).toBe(12);
+      expect((await add(executor, 1, 'c')).state.total).toBe(13);
+      expect(froms).toEqual([0n, 1n]);
+    });
+  });
+
+  describe('with a checkpoint event', () => {
+    it('loads backwards to it and no further', async () => {
+      const writer = executorOn(store);
+      await add(writer, 5, 'a');
+      await writer.execute('1', { type: 'carry' }, contextOf('carry'));
+      await add(writer, 2, 'b');
+      const read: bigint[] = [];
+      const watched = intercept(store, {
+        async *read(stream, options) {
+          for await (const event of store.read(stream, options)) {
+            read.push(event.revision);
+            yield event;
+          }
+        },
+      });
+      const executor = executorOn(watched, { checkpointType: 'Carried' });
+      expect(await executor.load('1')).toMatchObject({ state: { total: 7, refs: ['a', 'b'] }, revision: 2n });
+      expect(read).toEqual([2n, 1n]);
+      expect(await add(executor, 1, 'c')).toMatchObject({ kind: 'accepted', events: [{ revision: 3n }] });
+    });
+
+    it('loads the whole stream when there is none', async () => {
+      await add(executorOn(store), 5, 'a');
+      await add(executorOn(store), 2, 'b');
+      const loaded = await executorOn(store, { checkpointType: 'Carried' }).load('1');
+      expect(loaded).toMatchObject({ state: { total: 7, refs: ['a', 'b'] }, revision: 1n });
+    });
+  });
+});

@@ -1,0 +1,12 @@
+import type { EventStore } from '../store/event-store.js';
+
+/** A store with some of its doors replaced, for specs of faults. */
+export const intercept = (store: EventStore, doors: Partial<EventStore>): EventStore => ({
+  append: (stream, expected, events) => store.append(stream, expected, events),
+  read: (stream, options) => store.read(stream, options),
+  readAll: (options) => store.readAll(options),
+  subscribe: (options) => store.subscribe(options),
+  head: () => store.head(),
+  close: () => store.close(),
+  ...doors,
+});
