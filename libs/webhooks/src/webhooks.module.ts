@@ -1,9 +1,16 @@
 import { Module } from '@nestjs/common';
+import { ChangeWebhookEndpointHandler } from './application/change-webhook-endpoint/change-webhook-endpoint.handler.js';
 import { CreateWebhookEndpointHandler } from './application/create-webhook-endpoint/create-webhook-endpoint.handler.js';
+import { DeleteWebhookEndpointHandler } from './application/delete-webhook-endpoint/delete-webhook-endpoint.handler.js';
+import { EndpointAccess } from './application/endpoint-access.js';
 import { EndpointStreams } from './application/endpoint-streams.js';
+import { RedeliverHandler } from './application/redeliver/redeliver.handler.js';
 import { RESOLVE_HOST, resolveHost } from './application/resolve-host.js';
+import { RotateSecretHandler } from './application/rotate-secret/rotate-secret.handler.js';
 import { SecretVault } from './application/secrets/secret-vault.js';
+import { SendTestEventHandler } from './application/send-test-event/send-test-event.handler.js';
 import { UrlCheck } from './application/url-check.js';
+import { DeliveryRows } from './read-models/delivery/delivery-rows.js';
 import { EndpointRows } from './read-models/endpoint/endpoint-rows.js';
 
 /** Webhook endpoints: their commands and what is known of them. */
@@ -11,11 +18,18 @@ import { EndpointRows } from './read-models/endpoint/endpoint-rows.js';
   providers: [
     { provide: RESOLVE_HOST, useValue: resolveHost },
     EndpointStreams,
+    EndpointAccess,
     EndpointRows,
+    DeliveryRows,
     SecretVault,
     UrlCheck,
     CreateWebhookEndpointHandler,
+    ChangeWebhookEndpointHandler,
+    DeleteWebhookEndpointHandler,
+    RotateSecretHandler,
+    SendTestEventHandler,
+    RedeliverHandler,
   ],
-  exports: [RESOLVE_HOST, EndpointStreams, EndpointRows, SecretVault, UrlCheck],
+  exports: [RESOLVE_HOST, EndpointAccess, EndpointStreams, EndpointRows, DeliveryRows, SecretVault],
 })
 export class WebhooksModule {}

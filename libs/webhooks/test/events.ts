@@ -53,7 +53,13 @@ export const reading = (readingId: string) => ({
       `publication-${readingId}`,
       1,
       'DocumentPublished',
-      { ...inWorkspace, version: 1, artifactId: 'art_1', formats: [], publishedAt: '2026-04-04T09:31:00.000Z' },
+      {
+        ...inWorkspace,
+        version: 1,
+        artifactId: 'art_1',
+        formats: [],
+        publishedAt: '2026-04-04T09:31:00.000Z',
+      },
       options,
     ),
 });
@@ -70,11 +76,20 @@ export const endpoint = (endpointId: string) => {
   };
   return {
     created: (changes: object = {}, options?: Options) =>
-      stored(stream, 0, 'WebhookEndpointCreated', { ...inWorkspace, ...settings, secretRef: secretRef(1), ...changes }, options),
+      stored(
+        stream,
+        0,
+        'WebhookEndpointCreated',
+        { ...inWorkspace, ...settings, secretRef: secretRef(1), ...changes },
+        options,
+      ),
     updated: (revision: number, changes: object, options?: Options) =>
       stored(stream, revision, 'WebhookEndpointUpdated', { ...settings, ...changes }, options),
     rotated: (revision: number, n: number, previousValidUntil: string) =>
-      stored(stream, revision, 'WebhookEndpointSecretRotated', { secretRef: secretRef(n), previousValidUntil }),
+      stored(stream, revision, 'WebhookEndpointSecretRotated', {
+        secretRef: secretRef(n),
+        previousValidUntil,
+      }),
     disabled: (revision: number, options?: Options) =>
       stored(stream, revision, 'WebhookEndpointDisabled', { reason: 'requested' }, options),
     enabled: (revision: number) => stored(stream, revision, 'WebhookEndpointEnabled', {}),

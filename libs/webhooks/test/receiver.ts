@@ -65,7 +65,10 @@ export class Receiver {
 }
 
 /** Waits until the condition holds; fails after `withinMs`. */
-export const eventually = async (condition: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> => {
+export const eventually = async (
+  condition: () => boolean | Promise<boolean>,
+  withinMs = 10_000,
+): Promise<void> => {
   const givesUpAt = Date.now() + withinMs;
   while (!(await condition())) {
     if (Date.now() > givesUpAt) throw new Error('it did not happen in time');

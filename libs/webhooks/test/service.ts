@@ -4,6 +4,7 @@ import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { runConsumer } from '@app/event-sourcing/projections/runner.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { loadConfig } from '@app/platform/config/load-config.js';
+import type { Config } from '@app/platform/config/settings.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { CreateWebhookEndpoint, type CreatedWebhookEndpoint } from '../src/contracts/commands.js';
 import type { PublicEventType } from '../src/contracts/event-types.js';
@@ -27,6 +28,18 @@ export interface ServiceOptions {
 const key = Buffer.alloc(32, 1).toString('base64');
 const quiet = pino({ level: 'silent' });
 
+export const testConfig = (database: TestDatabase, settings: Readonly<Record<string, string>> = {}): Config =>
+  loadConfig({
+    DATABASE_URL: database.url,
+    EVENTSTORE_URL: 'esdb://unused',
+    ENCRYPTION_KEYS: `k1:${key}`,
+    DIGEST_KEY: key,
+    WEBHOOK_ALLOW_HTTP: '1',
+    WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
+    WEBHOOK_RETRY_SCHEDULE_MS: '0,50,50,50',
+    ...settings,
+  });
+
 /** The module's parts on a real database and an event store in memory, as a worker would run them. */
 export class TestService {
   readonly store = new InMemoryEventStore();
@@ -49,17 +62,8 @@ export class TestService {
     return this.options.clock ?? systemClock;
   }
 
-  get config() {
-    return loadConfig({
-      DATABASE_URL: this.database.url,
-      EVENTSTORE_URL: 'esdb://unused',
-      ENCRYPTION_KEYS: `k1:${key}`,
-      DIGEST_KEY: key,
-      WEBHOOK_ALLOW_HTTP: '1',
-      WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
-      WEBHOOK_RETRY_SCHEDULE_MS: '0,50,50,50',
-      ...this.options.settings,
-    });
+  get config(): Config {
+    return testConfig(this.database, this.options.settings);
   }
 
   start(): this {
@@ -85,20 +89,34 @@ export class TestService {
   ): Promise<CreatedWebhookEndpoint> {
     const urls = new UrlCheck(this.config, this.options.resolve ?? resolveHost);
     const { vault, streams, rows, config, clock } = this;
-    const handler = new CreateWebhookEndpointHandler(urls, vault, streams, rows, this.database.pool, config, clock);
+    const handler = new CreateWebhookEndpointHandler(
+      urls,
+      vault,
+      streams,
+      rows,
+      this.database.pool,
+      config,
+      clock,
+    );
     const { events = null, workspaceId = 'ws_1' } = options;
-    return handler.execute(new CreateWebhookEndpoint(workspaceId, url, events, null, 'apiKey:test', 'req_test'));
+    return handler.execute(
+      new CreateWebhookEndpoint(workspaceId, url, events, null, 'apiKey:test', 'req_test'),
+    );
   }
 
   /** Appends events of other modules as if those had. */
   async happen(...events: readonly StoredEvent[]): Promise<void> {
     for (const { id, stream, type, data, metadata } of events) {
       const length = this.store.log.filter((known) => known.stream === stream).length;
-      await this.store.append(stream, length === 0 ? 'no_stream' : BigInt(length - 1), [{ id, type, data, metadata }]);
+      await this.store.append(stream, length === 0 ? 'no_stream' : BigInt(length - 1), [
+        { id, type, data, metadata },
+      ]);
     }
   }
 
-  async deliveries(): Promise<readonly { delivery_id: string; status: string; attempts: number; sequence: number }[]> {
+  async deliveries(): Promise<
+    readonly { delivery_id: string; status: string; attempts: number; sequence: number }[]
+  > {
     const { rows } = await this.database.pool.query<never>(
       'select delivery_id, status, attempts, sequence from webhooks.delivery order by created_at, sequence',
     );

@@ -1,5 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { decode } from '@app/event-sourcing/core/event-catalogue.js';
+import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { CommandExecutor, type Outcome } from '@app/event-sourcing/handling/command-executor.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { scopedEventStore } from '@app/event-sourcing/store/scoped-event-store.js';
@@ -26,7 +28,7 @@ export class EndpointStreams {
   >;
 
   constructor(
-    @Inject(EVENT_STORE) store: EventStore,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
     this.executor = new CommandExecutor(
@@ -51,5 +53,19 @@ export class EndpointStreams {
     };
     const context = { intent: by.intent ?? `${command.type}|${by.correlationId}`, metadata };
     return this.executor.execute(endpointId, command, context, { fresh: by.fresh ?? false });
+  }
+
+  /** Folds a stream; its times are those of its first and last event (empty when there is none). */
+  async read(
+    endpointId: string,
+  ): Promise<{ state: WebhookEndpoint; times: { createdAt: string; updatedAt: string } }> {
+    let state = webhookEndpoint.initialState;
+    let times = { createdAt: '', updatedAt: '' };
+    for await (const stored of this.store.read(streamName(webhookEndpointEvents.category, endpointId))) {
+      const { occurredAt } = stored.metadata;
+      state = webhookEndpoint.evolve(state, decode(webhookEndpointEvents, stored));
+      times = { createdAt: times.createdAt || occurredAt, updatedAt: occurredAt };
+    }
+    return { state, times };
   }
 }

@@ -18,11 +18,17 @@ export type DisabledReason = (typeof DISABLED_REASONS)[number];
  * they are sealed.
  */
 export const webhookEndpointEvents = eventCatalogue('webhookEndpoint', {
-  WebhookEndpointCreated: event(1, z.strictObject({ workspaceId: z.string(), ...settings, secretRef: z.uuid() })),
+  WebhookEndpointCreated: event(
+    1,
+    z.strictObject({ workspaceId: z.string(), ...settings, secretRef: z.uuid() }),
+  ),
   /** All settings as they are from now on, changed or not. */
   WebhookEndpointUpdated: event(1, z.strictObject(settings)),
   /** The secret before goes on signing beside the new one until `previousValidUntil` (RFC 3339). */
-  WebhookEndpointSecretRotated: event(1, z.strictObject({ secretRef: z.uuid(), previousValidUntil: z.string() })),
+  WebhookEndpointSecretRotated: event(
+    1,
+    z.strictObject({ secretRef: z.uuid(), previousValidUntil: z.string() }),
+  ),
   WebhookEndpointDisabled: event(1, z.strictObject({ reason: z.enum(DISABLED_REASONS) })),
   WebhookEndpointEnabled: event(1, z.strictObject({})),
   WebhookEndpointDeleted: event(1, z.strictObject({})),

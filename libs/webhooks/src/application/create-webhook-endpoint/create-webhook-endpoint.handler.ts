@@ -10,6 +10,7 @@ import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { CreateWebhookEndpoint, type CreatedWebhookEndpoint } from '../../contracts/commands.js';
 import { PUBLIC_EVENT_TYPES } from '../../contracts/event-types.js';
 import { EndpointRows } from '../../read-models/endpoint/endpoint-rows.js';
+import { recordOf } from '../endpoint-access.js';
 import { EndpointStreams } from '../endpoint-streams.js';
 import { SecretVault, type NewSecret } from '../secrets/secret-vault.js';
 import { UrlCheck } from '../url-check.js';
@@ -45,16 +46,10 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
     const [created] = outcome.events;
     await this.rows.waitFor(endpointId, created!.revision);
     const createdAt = created!.metadata.occurredAt;
+    const none = { consecutiveFailures: 0, failingSince: null };
+    const times = { createdAt, updatedAt: createdAt };
     return {
-      endpointId,
-      url,
-      events,
-      enabled: true,
-      description,
-      createdAt,
-      updatedAt: createdAt,
-      health: { state: 'ok', failingSince: null, disabledReason: null, consecutiveFailures: 0 },
-      secretHint: secret.hint,
+      ...recordOf(endpointId, outcome.state, { ...times, ...none, secretHint: secret.hint }),
       signingSecret: secret.secret,
       warnings,
     };
@@ -63,7 +58,9 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
   /** Counts and stores the secret under one lock per workspace, so that requests side by side cannot pass the limit. */
   private claimPlace(endpointId: string, workspaceId: string, secret: NewSecret): Promise<void> {
     return transaction(this.pool, async (client) => {
-      await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`webhooks|${workspaceId}`]);
+      await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
+        `webhooks|${workspaceId}`,
+      ]);
       const { rows } = await client.query<{ taken: number }>(
         `select count(distinct secret.endpoint_id)::integer as taken
          from webhooks.secret left join webhooks.endpoint using (endpoint_id)
@@ -74,7 +71,9 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
       );
       const limit = this.config.WEBHOOK_ENDPOINTS_PER_WORKSPACE;
       if (rows[0]!.taken >= limit) {
-        throw new Problem('endpoint_limit_reached', { detail: `A workspace has at most ${limit} webhook endpoints` });
+        throw new Problem('endpoint_limit_reached', {
+          detail: `A workspace has at most ${limit} webhook endpoints`,
+        });
       }
       await this.vault.store(secret, { endpointId, workspaceId, at: instant(this.clock.now()) }, client);
     });

@@ -48,9 +48,13 @@ export class SecretVault {
     );
   }
 
-  /** Removes a secret whose event was not accepted. */
-  async discard(ref: string): Promise<void> {
-    await this.pool.query('delete from webhooks.secret where secret_ref = $1', [ref]);
+  /** The last characters of a secret, to tell it by; empty when it is gone. */
+  async hint(ref: string | null): Promise<string> {
+    const found = await this.pool.query<{ hint: string }>(
+      'select hint from webhooks.secret where secret_ref = $1',
+      [ref],
+    );
+    return found.rows[0]?.hint ?? '';
   }
 
   /** The secrets behind the references that still exist, in their order. @throws SealBroken */

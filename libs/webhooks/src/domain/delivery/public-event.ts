@@ -3,7 +3,7 @@ import { uuid5 } from '@app/event-sourcing/core/event-id.js';
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { PublicationEvent } from '@app/publishing/contracts/index.js';
-import type { FailureCode, ReadingEvent } from '@app/readings/contracts/index.js';
+import { failureView, type ReadingEvent } from '@app/readings/contracts/index.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
 
 export const API_VERSION = 'v1';
@@ -25,13 +25,6 @@ export interface PublicEvent {
 
 export type TellableEvent = Recorded<ReadingEvent | PublicationEvent>;
 
-const FAILURES: Readonly<Record<FailureCode, { title: string; retryable: boolean }>> = {
-  generation_failed: { title: 'The reading could not be generated', retryable: true },
-  input_unprocessable: { title: 'The input cannot be processed', retryable: false },
-  timed_out: { title: 'The reading could not be finished in time', retryable: true },
-  internal_error: { title: 'An internal error occurred', retryable: true },
-};
-
 const UNPUBLISHED = { available: false, version: null, artifactId: null, publishedAt: null };
 
 /** The public event of a recorded one; `null` when receivers are not told of it. */
@@ -49,8 +42,8 @@ export const publicEventOf = (event: TellableEvent): PublicEvent | null => {
       return draft(event, 'reading.published', { status: 'completed', document });
     }
     case 'ReadingFailed': {
-      const { code } = event.data;
-      return draft(event, 'reading.failed', { status: 'failed', error: { code, ...FAILURES[code], occurredAt } });
+      const error = failureView(event.data.code, occurredAt);
+      return draft(event, 'reading.failed', { status: 'failed', error });
     }
     case 'ReadingRequested':
     case 'ReadingStarted':
@@ -106,11 +99,16 @@ export const sampleEvent = (facts: Facts): PublicEvent => {
     case 'reading.completed':
       return publicEvent(facts, { status: 'completed' });
     case 'reading.published': {
-      const document = { available: true, version: 1, artifactId: `art_${facts.readingId}`, publishedAt: facts.occurredAt };
+      const document = {
+        available: true,
+        version: 1,
+        artifactId: `art_${facts.readingId}`,
+        publishedAt: facts.occurredAt,
+      };
       return publicEvent(facts, { status: 'completed', document });
     }
     case 'reading.failed': {
-      const error = { code: 'generation_failed', ...FAILURES.generation_failed, occurredAt: facts.occurredAt };
+      const error = failureView('generation_failed', facts.occurredAt);
       return publicEvent(facts, { status: 'failed', error });
     }
     case 'reading.delayed':

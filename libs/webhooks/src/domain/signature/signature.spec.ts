@@ -45,11 +45,14 @@ describe('The service signature', () => {
     expect(serviceSignature(secretsOf(vector), vector.t, body)).toBe(vector.header);
   });
 
-  it.each(vectors)('of vector $id verifies with the stripe package, under each of its secrets alone', (vector) => {
-    for (const secret of secretsOf(vector)) {
-      expect(stripeVerifies(bodyOf(vector), vector.header, secret, vector.t)).toBe(true);
-    }
-  });
+  it.each(vectors)(
+    'of vector $id verifies with the stripe package, under each of its secrets alone',
+    (vector) => {
+      for (const secret of secretsOf(vector)) {
+        expect(stripeVerifies(bodyOf(vector), vector.header, secret, vector.t)).toBe(true);
+      }
+    },
+  );
 
   it('fails outside five minutes', () => {
     expect(stripeVerifies(bodyOf(v1), v1.header, keys.S1, v1.t + 300)).toBe(true);
@@ -59,7 +62,9 @@ describe('The service signature', () => {
   it('fails for other bytes, another secret or the decoded secret', () => {
     const decoded = Buffer.from(keys.S1.slice('whsec_'.length), 'base64').toString('utf8');
     const reserialised = Buffer.from(JSON.stringify(JSON.parse(bodyOf(v2).toString('utf8'))));
-    expect(stripeVerifies(Buffer.concat([bodyOf(v1), Buffer.from(' ')]), v1.header, keys.S1, v1.t)).toBe(false);
+    expect(stripeVerifies(Buffer.concat([bodyOf(v1), Buffer.from(' ')]), v1.header, keys.S1, v1.t)).toBe(
+      false,
+    );
     expect(stripeVerifies(reserialised, v2.header, keys.S1, v2.t)).toBe(false);
     expect(stripeVerifies(bodyOf(v1), v1.header, keys.S2, v1.t)).toBe(false);
     expect(stripeVerifies(bodyOf(v1), v1.header, decoded, v1.t)).toBe(false);

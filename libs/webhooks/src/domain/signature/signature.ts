@@ -5,7 +5,8 @@ export const SECRET_PREFIX = 'whsec_';
 export const SECRET_BYTES = 33;
 
 /** `whsec_` and base64: what the owner is shown once. */
-export const formatSecret = (random: Uint8Array): string => SECRET_PREFIX + Buffer.from(random).toString('base64');
+export const formatSecret = (random: Uint8Array): string =>
+  SECRET_PREFIX + Buffer.from(random).toString('base64');
 
 /**
  * `x-service-signature`: `t=<unix seconds>,v1=<hex>` with one `v1` for each secret in force, the newest first. HMAC-SHA256
@@ -30,6 +31,8 @@ export const standardSignature = (
 ): string =>
   secrets
     .map((secret) => Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64'))
-    .map((key) => createHmac('sha256', key).update(`${messageId}.${timestamp}.`).update(body).digest('base64'))
+    .map((key) =>
+      createHmac('sha256', key).update(`${messageId}.${timestamp}.`).update(body).digest('base64'),
+    )
     .map((signature) => `v1,${signature}`)
     .join(' ');

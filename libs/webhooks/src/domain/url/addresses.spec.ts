@@ -10,19 +10,63 @@ describe('An address webhooks may reach', () => {
   );
 
   it.each([
-    ...['0.0.0.0', '0.255.255.255', '10.0.0.1', '100.64.0.1', '100.127.255.255', '127.0.0.1', '127.255.255.254'],
-    ...['169.254.0.1', '169.254.169.254', '172.16.0.1', '172.31.255.255', '192.0.0.8', '192.0.2.1', '192.88.99.1'],
-    ...['192.168.1.1', '198.18.0.1', '198.19.255.255', '198.51.100.7', '203.0.113.9', '224.0.0.1', '240.0.0.1'],
+    ...[
+      '0.0.0.0',
+      '0.255.255.255',
+      '10.0.0.1',
+      '100.64.0.1',
+      '100.127.255.255',
+      '127.0.0.1',
+      '127.255.255.254',
+    ],
+    ...[
+      '169.254.0.1',
+      '169.254.169.254',
+      '172.16.0.1',
+      '172.31.255.255',
+      '192.0.0.8',
+      '192.0.2.1',
+      '192.88.99.1',
+    ],
+    ...[
+      '192.168.1.1',
+      '198.18.0.1',
+      '198.19.255.255',
+      '198.51.100.7',
+      '203.0.113.9',
+      '224.0.0.1',
+      '240.0.0.1',
+    ],
     ...['255.255.255.255', '100.100.100.200'],
   ])('is not the special-purpose IPv4 %s', (address) => expect(isReachable(address, [])).toBe(false));
 
   it.each([
-    ...['::', '::1', '::7f00:1', '::ffff:127.0.0.1', '::ffff:7f00:1', '64:ff9b::7f00:1', '2002:7f00:1::', 'fe80::1'],
-    ...['fc00::1', 'fd00:ec2::254', 'ff02::1', '2001::1', '2001:db8::1', '3fff::1', '4000::1', '100::1', 'fe80::1%eth0'],
+    ...[
+      '::',
+      '::1',
+      '::7f00:1',
+      '::ffff:127.0.0.1',
+      '::ffff:7f00:1',
+      '64:ff9b::7f00:1',
+      '2002:7f00:1::',
+      'fe80::1',
+    ],
+    ...[
+      'fc00::1',
+      'fd00:ec2::254',
+      'ff02::1',
+      '2001::1',
+      '2001:db8::1',
+      '3fff::1',
+      '4000::1',
+      '100::1',
+      'fe80::1%eth0',
+    ],
   ])('is not the special-purpose IPv6 %s', (address) => expect(isReachable(address, [])).toBe(false));
 
   it.each(['', 'localhost', '127.1.1', '1.2.3.4.5', 'example.com'])('is an address, unlike "%s"', (text) =>
-    expect(isReachable(text, [])).toBe(false));
+    expect(isReachable(text, [])).toBe(false),
+  );
 
   it('may be in a range the operator opened, and nowhere else', () => {
     expect(isReachable('127.0.0.1', ['127.0.0.0/8'])).toBe(true);
@@ -35,7 +79,8 @@ describe('An address webhooks may reach', () => {
     ...['169.254.169.254', '100.100.100.200', 'fd00:ec2::254', '::ffff:169.254.169.254'],
     ...['64:ff9b::a9fe:a9fe', '2002:a9fe:a9fe::', '::a9fe:a9fe'],
   ])('is never the metadata address %s, whatever is opened', (address) =>
-    expect(isReachable(address, EVERYTHING)).toBe(false));
+    expect(isReachable(address, EVERYTHING)).toBe(false),
+  );
 });
 
 describe('Two addresses', () => {

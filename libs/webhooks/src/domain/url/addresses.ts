@@ -29,7 +29,9 @@ const GLOBAL_IPV6 = ranges('2000::/3');
 const DENIED_IPV6 = ranges('2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20');
 
 /** Where clouds answer with credentials: closed whatever the operator opens. */
-const METADATA = ['169.254.169.254', '100.100.100.200', 'fd00:ec2::254'].map((address) => ipaddr.parse(address));
+const METADATA = ['169.254.169.254', '100.100.100.200', 'fd00:ec2::254'].map((address) =>
+  ipaddr.parse(address),
+);
 
 /** Is this an address, and not a name? Takes the form of a URL's host: IPv6 in brackets or not. */
 export const isAddress = (host: string): boolean => ipaddr.isValid(unbracketed(host));
@@ -58,12 +60,15 @@ export const isSameAddress = (a: string, b: string): boolean =>
 const isIn = (address: Address, among: readonly Range[]): boolean =>
   among.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
 
-const isSame = (a: Address, b: Address | null): boolean => b !== null && a.toNormalizedString() === b.toNormalizedString();
+const isSame = (a: Address, b: Address | null): boolean =>
+  b !== null && a.toNormalizedString() === b.toNormalizedString();
 
 /** The IPv4 address that a translating prefix (NAT64, 6to4, IPv4-compatible) would lead to. */
 const embeddedIpv4 = (address: Address): ipaddr.IPv4 | null => {
   if (address.kind() === 'ipv4') return null;
   const bytes = address.toByteArray();
   if (isIn(address, ranges('2002::/16'))) return new ipaddr.IPv4(bytes.slice(2, 6));
-  return isIn(address, ranges('64:ff9b::/96', '64:ff9b:1::/48', '::/96')) ? new ipaddr.IPv4(bytes.slice(12)) : null;
+  return isIn(address, ranges('64:ff9b::/96', '64:ff9b:1::/48', '::/96'))
+    ? new ipaddr.IPv4(bytes.slice(12))
+    : null;
 };

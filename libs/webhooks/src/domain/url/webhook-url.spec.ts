@@ -58,9 +58,25 @@ describe('A webhook URL', () => {
   });
 
   it.each([
-    ...['http://2130706433/', 'http://0x7f.1/', 'http://0177.0.0.1/', 'http://127.1/', 'http://１２７.０.０.１/'],
-    ...['http://[::1]/', 'http://[::ffff:127.0.0.1]/', 'http://[64:ff9b::7f00:1]/', 'http://[2002:7f00:1::]/'],
-    ...['http://[fe80::1]/', 'http://169.254.169.254/latest/meta-data', 'http://100.100.100.200/', 'http://127.0.0.1./'],
+    ...[
+      'http://2130706433/',
+      'http://0x7f.1/',
+      'http://0177.0.0.1/',
+      'http://127.1/',
+      'http://１２７.０.０.１/',
+    ],
+    ...[
+      'http://[::1]/',
+      'http://[::ffff:127.0.0.1]/',
+      'http://[64:ff9b::7f00:1]/',
+      'http://[2002:7f00:1::]/',
+    ],
+    ...[
+      'http://[fe80::1]/',
+      'http://169.254.169.254/latest/meta-data',
+      'http://100.100.100.200/',
+      'http://127.0.0.1./',
+    ],
     ...['http://[::]/', 'http://0/', 'http://10.0.0.1:8080/', 'http://127。0。0。1/'],
     ...['http://localhost/', 'http://LOCALHOST:3000/', 'http://localhost./', 'http://a.localhost/'],
     ...['http://metadata.google.internal/', 'http://internal/'],

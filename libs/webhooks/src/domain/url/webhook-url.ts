@@ -11,11 +11,16 @@ export interface UrlPolicy {
 
 export type UrlVerdict =
   | { readonly ok: true; readonly url: URL }
-  | { readonly ok: false; readonly code: 'invalid_webhook_url' | 'webhook_url_blocked'; readonly detail: string };
+  | {
+      readonly ok: false;
+      readonly code: 'invalid_webhook_url' | 'webhook_url_blocked';
+      readonly detail: string;
+    };
 
 /** WHATWG Fetch, "port blocking", of those at or above 1024: browsers never speak HTTP to them. */
 const BAD_PORTS = new Set([
-  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
+  10080,
 ]);
 
 /**
@@ -27,34 +32,42 @@ export const checkWebhookUrl = (text: string, policy: UrlPolicy): UrlVerdict => 
   if (text.length > MAXIMUM_URL_LENGTH) return invalid(`must be at most ${MAXIMUM_URL_LENGTH} characters`);
   if (!/^https?:\/\//i.test(text)) return invalid(`must be an absolute URL that begins with ${schemes}`);
   // The parser drops or rewrites these silently; whoever wrote them meant another URL than the one it would see.
-  if (/[\u0000-\u0020\u007f\\]/u.test(text)) return invalid('must not hold spaces, control characters or backslashes');
+  if (/[\u0000-\u0020\u007f\\]/u.test(text))
+    return invalid('must not hold spaces, control characters or backslashes');
   if (!URL.canParse(text)) return invalid('is not a URL');
   const url = new URL(text);
   if (url.protocol !== 'https:' && !policy.allowHttp) return invalid(`must begin with ${schemes}`);
   if (authorityOf(text).includes('@')) return invalid('must not hold a user name or password');
   if (text.includes('#')) return invalid('must not have a fragment');
-  if (url.href.length > MAXIMUM_URL_LENGTH) return invalid(`must be at most ${MAXIMUM_URL_LENGTH} characters`);
-  if (!isOpenPort(portOf(url))) return invalid('must use port 80, 443, or one from 1024 that browsers do not block');
+  if (url.href.length > MAXIMUM_URL_LENGTH)
+    return invalid(`must be at most ${MAXIMUM_URL_LENGTH} characters`);
+  if (!isOpenPort(portOf(url)))
+    return invalid('must use port 80, 443, or one from 1024 that browsers do not block');
   return checkHost(url, policy);
 };
 
 /** The port that will be dialled. */
-export const portOf = (url: URL): number => (url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port));
+export const portOf = (url: URL): number =>
+  url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
 
 const checkHost = (url: URL, { allowCidrs }: UrlPolicy): UrlVerdict => {
   if (isAddress(url.hostname)) {
-    return isReachable(unbracketed(url.hostname), allowCidrs) ? { ok: true, url } : blocked('leads to a blocked address');
+    return isReachable(unbracketed(url.hostname), allowCidrs)
+      ? { ok: true, url }
+      : blocked('leads to a blocked address');
   }
   const labels = url.hostname.replace(/\.$/, '').split('.');
   const [last] = labels.slice(-1);
-  if (last === 'localhost' || last === 'internal') return blocked('leads to a name that is only known inside a network');
+  if (last === 'localhost' || last === 'internal')
+    return blocked('leads to a name that is only known inside a network');
   if (labels.length < 2 || labels.includes('')) return invalid('must name a host with a domain');
   return { ok: true, url };
 };
 
 const authorityOf = (text: string): string => text.slice(text.indexOf('//') + 2).split(/[/?#]/, 1)[0]!;
 
-const isOpenPort = (port: number): boolean => port === 80 || port === 443 || (port >= 1_024 && !BAD_PORTS.has(port));
+const isOpenPort = (port: number): boolean =>
+  port === 80 || port === 443 || (port >= 1_024 && !BAD_PORTS.has(port));
 
 const invalid = (detail: string): UrlVerdict => ({ ok: false, code: 'invalid_webhook_url', detail });
 const blocked = (detail: string): UrlVerdict => ({ ok: false, code: 'webhook_url_blocked', detail });

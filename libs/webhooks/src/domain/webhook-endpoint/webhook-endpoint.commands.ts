@@ -25,7 +25,12 @@ export type WebhookEndpointCommand =
       readonly ifRevision: readonly bigint[] | null;
     }
   /** `at`: milliseconds since the epoch. */
-  | { readonly type: 'RotateSecret'; readonly secretRef: string; readonly at: number; readonly overlapSeconds: number }
+  | {
+      readonly type: 'RotateSecret';
+      readonly secretRef: string;
+      readonly at: number;
+      readonly overlapSeconds: number;
+    }
   | { readonly type: 'DisableEndpoint'; readonly reason: DisabledReason }
   | { readonly type: 'DeleteEndpoint'; readonly ifRevision: readonly bigint[] | null };
 

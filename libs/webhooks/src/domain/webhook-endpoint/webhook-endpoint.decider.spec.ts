@@ -45,7 +45,9 @@ describe('A webhook endpoint', () => {
 
   it('records nothing when nothing changes', () => {
     given(webhookEndpoint, [created]).when(change({})).thenIgnores('NothingChanges');
-    given(webhookEndpoint, [created]).when(change({ ...settings, enabled: true })).thenIgnores('NothingChanges');
+    given(webhookEndpoint, [created])
+      .when(change({ ...settings, enabled: true }))
+      .thenIgnores('NothingChanges');
   });
 
   it('tells a change of settings from being switched off and on', () => {
@@ -58,12 +60,18 @@ describe('A webhook endpoint', () => {
   });
 
   it('changes only at a revision the caller has seen, when one is named', () => {
-    given(webhookEndpoint, [created]).when(change({ enabled: false }, [0n])).thenTypes('WebhookEndpointDisabled');
-    given(webhookEndpoint, [created, disabled]).when(change({ enabled: true }, [0n])).thenRejects('RevisionMismatch');
+    given(webhookEndpoint, [created])
+      .when(change({ enabled: false }, [0n]))
+      .thenTypes('WebhookEndpointDisabled');
+    given(webhookEndpoint, [created, disabled])
+      .when(change({ enabled: true }, [0n]))
+      .thenRejects('RevisionMismatch');
   });
 
   it('is disabled once, whoever asks', () => {
-    given(webhookEndpoint, [created]).when({ type: 'DisableEndpoint', reason: 'gone' }).thenTypes('WebhookEndpointDisabled');
+    given(webhookEndpoint, [created])
+      .when({ type: 'DisableEndpoint', reason: 'gone' })
+      .thenTypes('WebhookEndpointDisabled');
     given(webhookEndpoint, [created, disabled])
       .when({ type: 'DisableEndpoint', reason: 'gone' })
       .thenIgnores('AlreadyDisabled');
@@ -71,7 +79,12 @@ describe('A webhook endpoint', () => {
 
   it('ends the overlap of a rotation at an instant fixed by the rotation', () => {
     given(webhookEndpoint, [created])
-      .when({ type: 'RotateSecret', secretRef: ref(2), at: Date.parse('2026-04-04T00:00:00Z'), overlapSeconds: 3_600 })
+      .when({
+        type: 'RotateSecret',
+        secretRef: ref(2),
+        at: Date.parse('2026-04-04T00:00:00Z'),
+        overlapSeconds: 3_600,
+      })
       .then(rotated(2, '2026-04-04T01:00:00.000Z'));
   });
 

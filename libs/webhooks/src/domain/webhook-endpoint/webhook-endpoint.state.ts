@@ -48,7 +48,10 @@ export const evolve = (before: WebhookEndpoint, event: WebhookEndpointEvent): We
     case 'WebhookEndpointUpdated':
       return { ...state, ...event.data };
     case 'WebhookEndpointSecretRotated':
-      return { ...state, secrets: rotated(state.secrets, event.data.secretRef, event.data.previousValidUntil) };
+      return {
+        ...state,
+        secrets: rotated(state.secrets, event.data.secretRef, event.data.previousValidUntil),
+      };
     case 'WebhookEndpointDisabled':
       return { ...state, enabled: false, disabledReason: event.data.reason };
     case 'WebhookEndpointEnabled':

@@ -2,7 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { instant } from '@app/event-sourcing/core/clock.js';
 import { transaction } from '@app/platform/postgres/pool.js';
-import { PROBE_AFTER_FAILURES, PROBE_PAUSE_MS, type AttemptResult } from '../../domain/delivery/attempt-result.js';
+import {
+  PROBE_AFTER_FAILURES,
+  PROBE_PAUSE_MS,
+  type AttemptResult,
+} from '../../domain/delivery/attempt-result.js';
 import type { EndpointSecret } from '../../domain/webhook-endpoint/webhook-endpoint.state.js';
 
 /** A delivery that this worker owns until its lease ends. */
@@ -169,7 +173,11 @@ export class DeliveryQueue {
    * Records a failed attempt, and when to try again.
    * @param pauseMs until the next attempt; `null`: there is none
    */
-  async fail(delivery: ClaimedDelivery, attempt: FinishedAttempt, pauseMs: number | null): Promise<EndpointFailures> {
+  async fail(
+    delivery: ClaimedDelivery,
+    attempt: FinishedAttempt,
+    pauseMs: number | null,
+  ): Promise<EndpointFailures> {
     const { deliveryId, endpointId, lease } = delivery;
     const at = instant(attempt.endedAt);
     const dueAt = pauseMs === null ? null : instant(attempt.endedAt + pauseMs);
@@ -183,11 +191,10 @@ export class DeliveryQueue {
         [...attemptValues(delivery, attempt), dueAt, at, lease],
       );
       if (dueAt !== null && !delivery.redelivery) await client.query(HOLD_UP_FOLLOWERS, [deliveryId, dueAt]);
-      const { rows } = await client.query<{ consecutive_failures: number; failing_since: Date }>(COUNT_FAILURE, [
-        endpointId,
-        at,
-        instant(attempt.endedAt + PROBE_PAUSE_MS),
-      ]);
+      const { rows } = await client.query<{ consecutive_failures: number; failing_since: Date }>(
+        COUNT_FAILURE,
+        [endpointId, at, instant(attempt.endedAt + PROBE_PAUSE_MS)],
+      );
       return {
         consecutiveFailures: rows[0]!.consecutive_failures,
         failingSince: rows[0]!.failing_since.getTime(),

@@ -15,7 +15,9 @@ const start = (options: ServiceOptions = {}): void => {
   service = new TestService(database, options).start();
 };
 const settled = (count: number): Promise<void> =>
-  eventually(async () => (await service.deliveries()).filter(({ status: is }) => is !== 'pending').length === count);
+  eventually(
+    async () => (await service.deliveries()).filter(({ status: is }) => is !== 'pending').length === count,
+  );
 
 beforeAll(async () => {
   database = await startDatabase();
@@ -38,7 +40,11 @@ describe('The dispatcher', () => {
     await settled(1);
     expect(receiver.received).toHaveLength(1);
     const [{ headers, body }] = receiver.received as [(typeof receiver.received)[0]];
-    const verified = new Stripe('sk_unused').webhooks.constructEvent(body, headers['x-service-signature']!, signingSecret);
+    const verified = new Stripe('sk_unused').webhooks.constructEvent(
+      body,
+      headers['x-service-signature']!,
+      signingSecret,
+    );
     expect(verified).toMatchObject({ type: 'reading.completed', sequence: 1 });
     expect(new Webhook(signingSecret).verify(body, { ...headers })).toEqual(verified);
     const [delivery] = await service.deliveries();
@@ -60,7 +66,8 @@ describe('The dispatcher', () => {
 
   it('tries again with the same bytes until the receiver answers 2xx', async () => {
     start();
-    receiver.answer = (response, received, index) => (index < 2 ? status(500) : ok)(response, received, index);
+    receiver.answer = (response, received, index) =>
+      (index < 2 ? status(500) : ok)(response, received, index);
     await service.create(receiver.url);
     await service.happen(reading(randomUUID()).completed());
     await settled(1);
@@ -76,7 +83,11 @@ describe('The dispatcher', () => {
   it('gives a delivery up after the last attempt, and then sends what had to wait for it', async () => {
     start();
     receiver.answer = (response, received, index) =>
-      (received.headers['x-service-event'] === 'reading.completed' ? status(503) : ok)(response, received, index);
+      (received.headers['x-service-event'] === 'reading.completed' ? status(503) : ok)(
+        response,
+        received,
+        index,
+      );
     await service.create(receiver.url);
     const { completed, published } = reading(randomUUID());
     await service.happen(completed(), published());

@@ -69,7 +69,10 @@ export class Dispatcher implements WorkLoop {
       }
       return claimed.length;
     } catch (error) {
-      log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'due deliveries cannot be read');
+      log.warn(
+        { reason: error instanceof Error ? error.message : 'unknown' },
+        'due deliveries cannot be read',
+      );
       return 0;
     }
   }
@@ -87,10 +90,19 @@ export class Dispatcher implements WorkLoop {
     await this.disableIfDue(delivery, result, failures, attempt.endedAt);
   }
 
-  private async send(delivery: ClaimedDelivery, at: number, cut: AbortSignal): Promise<AttemptResult | 'cut off'> {
+  private async send(
+    delivery: ClaimedDelivery,
+    at: number,
+    cut: AbortSignal,
+  ): Promise<AttemptResult | 'cut off'> {
     const { vault, sender } = this.parts;
-    const refs = delivery.secrets.filter(({ validUntil }) => validUntil === null || Date.parse(validUntil) > at);
-    const secrets = await vault.open(delivery.endpointId, refs.map(({ ref }) => ref));
+    const refs = delivery.secrets.filter(
+      ({ validUntil }) => validUntil === null || Date.parse(validUntil) > at,
+    );
+    const secrets = await vault.open(
+      delivery.endpointId,
+      refs.map(({ ref }) => ref),
+    );
     if (secrets.length === 0) throw new Error('no secret in force to sign with');
     const body = Buffer.from(delivery.body, 'utf8');
     const headers = deliveryHeaders({ ...delivery, body, secrets, timestamp: Math.floor(at / 1_000) });
@@ -120,7 +132,10 @@ export class Dispatcher implements WorkLoop {
         intent: `disable|${deliveryId}|${attempt}`,
       },
     );
-    this.parts.log.warn({ endpointId, reason, since: instant(failures.failingSince) }, 'webhook endpoint disabled');
+    this.parts.log.warn(
+      { endpointId, reason, since: instant(failures.failingSince) },
+      'webhook endpoint disabled',
+    );
   }
 
   /** Lets attempts finish for a while, then cuts them off; they give their deliveries back. */

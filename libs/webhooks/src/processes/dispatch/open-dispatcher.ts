@@ -26,7 +26,13 @@ export interface DispatcherSurroundings {
 }
 
 /** Puts a dispatcher together from the configuration. */
-export const openDispatcher = ({ pool, config, clock, resolve, ...parts }: DispatcherSurroundings): Dispatcher => {
+export const openDispatcher = ({
+  pool,
+  config,
+  clock,
+  resolve,
+  ...parts
+}: DispatcherSurroundings): Dispatcher => {
   const connections = new PinnedConnections({
     connectTimeoutMs: config.WEBHOOK_CONNECT_TIMEOUT_MS,
     exchangeTimeoutMs: config.WEBHOOK_ATTEMPT_TIMEOUT_MS,
@@ -42,7 +48,9 @@ export const openDispatcher = ({ pool, config, clock, resolve, ...parts }: Dispa
       perWorkspace: config.WEBHOOK_WORKSPACE_CONCURRENCY,
       leaseMs: config.WEBHOOK_LEASE_MS,
     }),
-    sender: new Sender(connections, resolve, urlPolicy(config), config.WEBHOOK_ATTEMPT_TIMEOUT_MS, () => clock.now()),
+    sender: new Sender(connections, resolve, urlPolicy(config), config.WEBHOOK_ATTEMPT_TIMEOUT_MS, () =>
+      clock.now(),
+    ),
     wake: new WakeSignal(config.DATABASE_URL, DUE_CHANNEL),
   });
 };

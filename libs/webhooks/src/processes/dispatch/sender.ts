@@ -60,7 +60,8 @@ export class Sender {
 
   private async exchange({ endpointId, url: text, headers, body }: OutgoingRequest, signal: AbortSignal) {
     const verdict = checkWebhookUrl(text, this.policy);
-    if (!verdict.ok) throw new AttemptFailed(verdict.code === 'webhook_url_blocked' ? 'blocked_address' : 'invalid_url');
+    if (!verdict.ok)
+      throw new AttemptFailed(verdict.code === 'webhook_url_blocked' ? 'blocked_address' : 'invalid_url');
     const { url } = verdict;
     const address = await unlessAborted(this.checkedAddress(url), signal);
     const answer = await this.connections.to(endpointId, url, address).request({
@@ -71,7 +72,8 @@ export class Sender {
       signal,
     });
     const responseBody = await readSome(answer.body);
-    const retryAfter = answer.statusCode === 429 || answer.statusCode === 503 ? answer.headers['retry-after'] : undefined;
+    const retryAfter =
+      answer.statusCode === 429 || answer.statusCode === 503 ? answer.headers['retry-after'] : undefined;
     return {
       error: judgeStatus(answer.statusCode),
       statusCode: answer.statusCode,
@@ -86,7 +88,8 @@ export class Sender {
     const addresses = isAddress(host) ? [host] : await this.resolve(host).catch(() => []);
     const [first] = addresses;
     if (first === undefined) throw new AttemptFailed('dns_failed');
-    if (!addresses.every((address) => isReachable(address, this.policy.allowCidrs))) throw new BlockedAddress('by name');
+    if (!addresses.every((address) => isReachable(address, this.policy.allowCidrs)))
+      throw new BlockedAddress('by name');
     return first;
   }
 }
@@ -113,11 +116,30 @@ const readSome = async (body: HttpDispatcher.ResponseData['body']): Promise<Uint
   return Buffer.concat(kept);
 };
 
-const CONNECT_CODES = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES', 'EPERM']);
-const LOST_CODES = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH']);
-const TIMEOUT_CODES = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+const CONNECT_CODES = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'EACCES',
+  'EPERM',
+]);
+const LOST_CODES = new Set([
+  'ECONNRESET',
+  'EPIPE',
+  'ECONNABORTED',
+  'UND_ERR_SOCKET',
+  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+]);
+const TIMEOUT_CODES = new Set([
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+]);
 /** OpenSSL's verification errors have no common prefix. */
-const TLS_CODES = /^(ERR_TLS|ERR_SSL|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_(VERIFY|GET_ISSUER|DECRYPT)|HOSTNAME_MISMATCH|EPROTO$|CRL_|INVALID_(CA|PURPOSE))/;
+const TLS_CODES =
+  /^(ERR_TLS|ERR_SSL|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_(VERIFY|GET_ISSUER|DECRYPT)|HOSTNAME_MISMATCH|EPROTO$|CRL_|INVALID_(CA|PURPOSE))/;
 
 const classify = (error: unknown): AttemptError => {
   if (error instanceof AttemptFailed) return error.reason;

@@ -8,8 +8,12 @@ import type { PublicEvent } from '../../domain/delivery/public-event.js';
  * A delivery that must wait for an earlier one of its reading takes over that one's due time: it could not go before,
  * and the dispatcher need not look at it.
  */
-export const deliveryStatements = (events: readonly PublicEvent[], firstPauseMs: number): readonly Statement[] => {
-  const column = <K extends keyof PublicEvent>(name: K): readonly PublicEvent[K][] => events.map((event) => event[name]);
+export const deliveryStatements = (
+  events: readonly PublicEvent[],
+  firstPauseMs: number,
+): readonly Statement[] => {
+  const column = <K extends keyof PublicEvent>(name: K): readonly PublicEvent[K][] =>
+    events.map((event) => event[name]);
   return [
     sql`
       with told as (

@@ -151,8 +151,13 @@ describe('The fan-out', () => {
 
   it('tells whether a delayed reading has begun', async () => {
     const [waiting, begun] = [randomUUID(), randomUUID()];
-    await handle(reading(waiting).delayed(), stored(`reading-${begun}`, 2, 'ReadingDelayed', { workspaceId: 'ws_1' }));
-    const told = (await bodies()).map((body) => JSON.parse(body) as { readingId: string; data: { status: string } });
+    await handle(
+      reading(waiting).delayed(),
+      stored(`reading-${begun}`, 2, 'ReadingDelayed', { workspaceId: 'ws_1' }),
+    );
+    const told = (await bodies()).map(
+      (body) => JSON.parse(body) as { readingId: string; data: { status: string } },
+    );
     expect(Object.fromEntries(told.map(({ readingId, data }) => [readingId, data.status]))).toEqual({
       [waiting]: 'queued',
       [begun]: 'processing',
@@ -164,9 +169,9 @@ describe('The fan-out', () => {
     await handle(A.created(), reading(before).completed(), A.disabled(1), reading(during).completed());
     await handle(A.enabled(2), reading(after).completed());
     const status = Object.fromEntries(
-      (await rows<{ reading_id: string; status: string }>('select reading_id, status from webhooks.delivery')).map(
-        ({ reading_id, status }) => [reading_id, status],
-      ),
+      (
+        await rows<{ reading_id: string; status: string }>('select reading_id, status from webhooks.delivery')
+      ).map(({ reading_id, status }) => [reading_id, status]),
     );
     expect(status).toEqual({ [before]: 'skipped', [during]: 'skipped', [after]: 'pending' });
   });

@@ -46,7 +46,9 @@ export class EndpointRows {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
 
   async find(endpointId: string): Promise<EndpointRow | null> {
-    const { rows } = await this.pool.query<Columns>(`${SELECT} where endpoint.endpoint_id = $1`, [endpointId]);
+    const { rows } = await this.pool.query<Columns>(`${SELECT} where endpoint.endpoint_id = $1`, [
+      endpointId,
+    ]);
     return rows[0] ? fromColumns(rows[0]) : null;
   }
 
@@ -54,7 +56,7 @@ export class EndpointRows {
   async page(
     workspaceId: string,
     limit: number,
-    after: { createdAt: string; endpointId: string } | null,
+    after: { createdAt: string; id: string } | null,
   ): Promise<readonly WebhookEndpointRecord[]> {
     const { rows } = await this.pool.query<Columns>(
       `${SELECT}
@@ -62,7 +64,7 @@ export class EndpointRows {
          and ($2::timestamptz is null or (endpoint.created_at, endpoint.endpoint_id) < ($2, $3))
        order by endpoint.created_at desc, endpoint.endpoint_id desc
        limit $4`,
-      [workspaceId, after?.createdAt ?? null, after?.endpointId ?? null, limit],
+      [workspaceId, after?.createdAt ?? null, after?.id ?? null, limit],
     );
     return rows.map((row) => fromColumns(row).record);
   }

@@ -1,0 +1,27 @@
+import { Command } from '@nestjs/cqrs';
+import type { Requester } from '../../contracts/commands.js';
+import type { EndpointChanges } from '../../domain/webhook-endpoint/webhook-endpoint.commands.js';
+import type { KnownEndpoint } from '../endpoint-access.js';
+
+export interface ChangedEndpoint extends KnownEndpoint {
+  /** Deliveries left out while the endpoint was disabled; `null` unless it was enabled now. */
+  readonly skippedDeliveries: number | null;
+}
+
+/**
+ * Changes an endpoint's settings.
+ * Fails with the problems webhook_not_found, wrong_workspace, invalid_webhook_url, webhook_url_blocked,
+ * precondition_failed.
+ */
+export class ChangeWebhookEndpoint extends Command<ChangedEndpoint> {
+  constructor(
+    readonly endpointId: string,
+    readonly workspaceId: string,
+    readonly changes: EndpointChanges,
+    /** Revisions at which the caller wants it changed; `null`: any. */
+    readonly ifRevision: readonly bigint[] | null,
+    readonly by: Requester,
+  ) {
+    super();
+  }
+}

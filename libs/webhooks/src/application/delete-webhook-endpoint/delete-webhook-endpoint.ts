@@ -1,0 +1,14 @@
+import { Command } from '@nestjs/cqrs';
+import type { Requester } from '../../contracts/commands.js';
+
+/** Deletes an endpoint for good. Fails with webhook_not_found, wrong_workspace, precondition_failed. */
+export class DeleteWebhookEndpoint extends Command<void> {
+  constructor(
+    readonly endpointId: string,
+    readonly workspaceId: string,
+    readonly ifRevision: readonly bigint[] | null,
+    readonly by: Requester,
+  ) {
+    super();
+  }
+}

@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import { Problem } from '@app/platform/http/problem.js';
+import type { WebhookEndpointRecord } from '../contracts/endpoint-record.js';
+import type { WebhookEndpoint } from '../domain/webhook-endpoint/webhook-endpoint.state.js';
+import { EndpointRows, healthState } from '../read-models/endpoint/endpoint-rows.js';
+import { EndpointStreams } from './endpoint-streams.js';
+import { SecretVault } from './secrets/secret-vault.js';
+
+export interface KnownEndpoint {
+  readonly record: WebhookEndpointRecord;
+  readonly revision: bigint;
+}
+
+const ENDPOINT_ID = /^we_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** Finds endpoints for those who may see them. */
+@Injectable()
+export class EndpointAccess {
+  constructor(
+    private readonly rows: EndpointRows,
+    private readonly streams: EndpointStreams,
+    private readonly vault: SecretVault,
+  ) {}
+
+  /**
+   * The endpoint from its row, or from its stream when the row is not there yet.
+   * @throws Problem webhook_not_found, or wrong_workspace when it is another's
+   */
+  async require(endpointId: string, workspaceId: string): Promise<KnownEndpoint> {
+    if (!ENDPOINT_ID.test(endpointId)) throw new Problem('webhook_not_found');
+    const found = (await this.rows.find(endpointId)) ?? (await this.fromStream(endpointId));
+    if (!found || found.deleted) throw new Problem('webhook_not_found');
+    if (found.workspaceId !== workspaceId) throw new Problem('wrong_workspace');
+    return found;
+  }
+
+  private async fromStream(endpointId: string) {
+    const { state, times } = await this.streams.read(endpointId);
+    if (state.existence === 'none') return null;
+    const secretHint = await this.vault.hint(state.secrets[0]?.ref ?? null);
+    return {
+      record: recordOf(endpointId, state, {
+        ...times,
+        secretHint,
+        consecutiveFailures: 0,
+        failingSince: null,
+      }),
+      workspaceId: state.workspaceId,
+      revision: state.revision,
+      deleted: state.existence === 'deleted',
+    };
+  }
+}
+
+/** An endpoint's record from its folded state, so that a write is answered without waiting for a projection. */
+export const recordOf = (
+  endpointId: string,
+  { url, events, enabled, description, disabledReason }: WebhookEndpoint,
+  rest: {
+    readonly createdAt: string;
+    readonly updatedAt: string;
+    readonly secretHint: string;
+    readonly consecutiveFailures: number;
+    readonly failingSince: string | null;
+  },
+): WebhookEndpointRecord => {
+  const { createdAt, updatedAt, secretHint, consecutiveFailures, failingSince } = rest;
+  const state = healthState(enabled, consecutiveFailures);
+  const health = { state, failingSince, disabledReason, consecutiveFailures };
+  return { endpointId, url, events, enabled, description, createdAt, updatedAt, health, secretHint };
+};

@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type pg from 'pg';
+import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { Problem } from '@app/platform/http/problem.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { CLOCK } from '@app/platform/tokens.js';
+import { DeliveryRows, type DeliveryRecord } from '../../read-models/delivery/delivery-rows.js';
+import { EndpointAccess } from '../endpoint-access.js';
+import { Redeliver } from './redeliver.js';
+
+@CommandHandler(Redeliver)
+export class RedeliverHandler implements ICommandHandler<Redeliver> {
+  constructor(
+    private readonly access: EndpointAccess,
+    private readonly deliveries: DeliveryRows,
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ endpointId, workspaceId, deliveryId }: Redeliver): Promise<DeliveryRecord> {
+    const { record } = await this.access.require(endpointId, workspaceId);
+    if (!(await this.deliveries.find(endpointId, deliveryId))) throw new Problem('delivery_not_found');
+    const again = randomUUID();
+    await this.pool.query(
+      `with added as (
+         insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
+                                        due_at, test, redelivery, created_at, settled_at)
+         select $2, endpoint_id, workspace_id, event_id, reading_id, sequence, case when $3 then 'pending' else 'skipped' end,
+                $4::timestamptz, test, true, $4::timestamptz, case when $3 then null else $4::timestamptz end
+         from webhooks.delivery where delivery_id = $1
+       )
+       select pg_notify('webhooks_due', '')`,
+      [deliveryId, again, record.enabled, instant(this.clock.now())],
+    );
+    return (await this.deliveries.find(endpointId, again))!;
+  }
+}

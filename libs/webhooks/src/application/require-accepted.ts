@@ -1,0 +1,22 @@
+import type { Recorded } from '@app/event-sourcing/core/event.js';
+import { assertNever } from '@app/event-sourcing/core/decision.js';
+import { Problem } from '@app/platform/http/problem.js';
+import type { WebhookEndpoint } from '../domain/webhook-endpoint/webhook-endpoint.state.js';
+import type { EndpointOutcome } from './endpoint-streams.js';
+
+/** What was decided, unless it was a refusal. A command that changes nothing has no events. @throws Problem */
+export const requireAccepted = (
+  outcome: EndpointOutcome,
+): { readonly state: WebhookEndpoint; readonly events: readonly Recorded[] } => {
+  if (outcome.kind !== 'rejected') {
+    return { state: outcome.state, events: outcome.kind === 'accepted' ? outcome.events : [] };
+  }
+  switch (outcome.code) {
+    case 'EndpointNotFound':
+      throw new Problem('webhook_not_found');
+    case 'RevisionMismatch':
+      throw new Problem('precondition_failed', { detail: 'The endpoint has changed since it was read' });
+    default:
+      return assertNever(outcome);
+  }
+};

@@ -1,0 +1,46 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { CLOCK } from '@app/platform/tokens.js';
+import { EndpointRows } from '../../read-models/endpoint/endpoint-rows.js';
+import { EndpointAccess } from '../endpoint-access.js';
+import { EndpointStreams } from '../endpoint-streams.js';
+import { requireAccepted } from '../require-accepted.js';
+import { SecretVault } from '../secrets/secret-vault.js';
+import { RotateSecret, type RotatedSecret } from './rotate-secret.js';
+
+@CommandHandler(RotateSecret)
+export class RotateSecretHandler implements ICommandHandler<RotateSecret> {
+  constructor(
+    private readonly access: EndpointAccess,
+    private readonly vault: SecretVault,
+    private readonly streams: EndpointStreams,
+    private readonly rows: EndpointRows,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ endpointId, workspaceId, overlapSeconds, by }: RotateSecret): Promise<RotatedSecret> {
+    const { record } = await this.access.require(endpointId, workspaceId);
+    const at = this.clock.now();
+    const secret = this.vault.generate(endpointId);
+    await this.vault.store(secret, { endpointId, workspaceId, at: instant(at) });
+    const { state, events } = requireAccepted(
+      await this.streams.execute(
+        endpointId,
+        { type: 'RotateSecret', secretRef: secret.ref, at, overlapSeconds },
+        { ...by, workspaceId },
+      ),
+    );
+    await this.rows.waitFor(endpointId, state.revision);
+    return {
+      record: {
+        ...record,
+        updatedAt: events.at(-1)?.metadata.occurredAt ?? record.updatedAt,
+        secretHint: secret.hint,
+      },
+      revision: state.revision,
+      signingSecret: secret.secret,
+      previousValidUntil: instant(at + overlapSeconds * 1_000),
+    };
+  }
+}

@@ -1,0 +1,22 @@
+import { Command } from '@nestjs/cqrs';
+import type { Requester } from '../../contracts/commands.js';
+import type { KnownEndpoint } from '../endpoint-access.js';
+
+export interface RotatedSecret extends KnownEndpoint {
+  /** Shown this once. */
+  readonly signingSecret: string;
+  /** RFC 3339: until then the secret before signs too. */
+  readonly previousValidUntil: string;
+}
+
+/** Gives an endpoint a new secret. Fails with webhook_not_found, wrong_workspace. */
+export class RotateSecret extends Command<RotatedSecret> {
+  constructor(
+    readonly endpointId: string,
+    readonly workspaceId: string,
+    readonly overlapSeconds: number,
+    readonly by: Requester,
+  ) {
+    super();
+  }
+}

@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type pg from 'pg';
+import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { CLOCK } from '@app/platform/tokens.js';
+import { sampleEvent } from '../../domain/delivery/public-event.js';
+import { DeliveryRows, type DeliveryRecord } from '../../read-models/delivery/delivery-rows.js';
+import { EndpointAccess } from '../endpoint-access.js';
+import { SendTestEvent } from './send-test-event.js';
+
+@CommandHandler(SendTestEvent)
+export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
+  constructor(
+    private readonly access: EndpointAccess,
+    private readonly deliveries: DeliveryRows,
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ endpointId, workspaceId, type }: SendTestEvent): Promise<DeliveryRecord> {
+    const { record } = await this.access.require(endpointId, workspaceId);
+    const occurredAt = instant(this.clock.now());
+    const [eventId, readingId, deliveryId] = [`evt_${randomUUID()}`, randomUUID(), randomUUID()];
+    const { bodyHead, bodyTail } = sampleEvent({ eventId, type, workspaceId, readingId, occurredAt });
+    await this.pool.query(
+      `with sample as (
+         insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at)
+         values ($1, $2, $3, $4, 1, $5, $6)
+         returning event_id, workspace_id, reading_id, sequence, occurred_at
+       ), added as (
+         insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
+                                        due_at, test, created_at, settled_at)
+         select $7, $8, workspace_id, event_id, reading_id, sequence, case when $9 then 'pending' else 'skipped' end,
+                occurred_at, true, occurred_at, case when $9 then null else occurred_at end
+         from sample
+       )
+       select pg_notify('webhooks_due', '')`,
+      [
+        eventId,
+        workspaceId,
+        readingId,
+        type,
+        `${bodyHead}1${bodyTail}`,
+        occurredAt,
+        deliveryId,
+        endpointId,
+        record.enabled,
+      ],
+    );
+    return (await this.deliveries.find(endpointId, deliveryId))!;
+  }
+}

@@ -1,0 +1,14 @@
+import { Command } from '@nestjs/cqrs';
+import type { PublicEventType } from '../../contracts/event-types.js';
+import type { DeliveryRecord } from '../../read-models/delivery/delivery-rows.js';
+
+/** Sends an endpoint an event about a reading that does not exist. Fails with webhook_not_found, wrong_workspace. */
+export class SendTestEvent extends Command<DeliveryRecord> {
+  constructor(
+    readonly endpointId: string,
+    readonly workspaceId: string,
+    readonly type: PublicEventType,
+  ) {
+    super();
+  }
+}

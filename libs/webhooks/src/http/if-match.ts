@@ -1,0 +1,15 @@
+/** An endpoint's entity tag: its revision. */
+export const etagOf = (revision: bigint): string => `"${revision}"`;
+
+/**
+ * Revisions an If-Match header (RFC 9110, 13.1.1) allows; `null` when it allows any. Weak tags and tags that were never
+ * given match nothing.
+ */
+export const readIfMatch = (header: string | undefined): readonly bigint[] | null => {
+  if (header === undefined || header.trim() === '*') return null;
+  return header
+    .split(',')
+    .map((tag) => /^"(\d{1,19})"$/.exec(tag.trim())?.[1])
+    .filter((revision) => revision !== undefined)
+    .map(BigInt);
+};

@@ -1,0 +1,70 @@
+import { timingSafeEqual } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Digester } from '@app/platform/crypto/digest.js';
+import { invalidRequest } from '@app/platform/http/problem.js';
+
+/** The last element of a page: where the next begins. */
+export interface PageEnd {
+  readonly createdAt: string;
+  readonly id: string;
+}
+
+export interface PageRequest {
+  readonly limit: number;
+  readonly after: PageEnd | null;
+}
+
+const DEFAULT_LIMIT = 50;
+const LARGEST_LIMIT = 100;
+const SIGNATURE_BYTES = 16;
+
+/** Pages by opaque cursors, signed and bound to what is listed: a cursor of another list or workspace is refused. */
+@Injectable()
+export class PageCursors {
+  constructor(private readonly digester: Digester) {}
+
+  /**
+   * Reads `?limit=1..100&cursor=`.
+   * @param scope whose list it is and which
+   * @throws Problem validation_failed
+   */
+  read(limit: string | undefined, cursor: string | undefined, ...scope: readonly string[]): PageRequest {
+    const count = limit === undefined ? DEFAULT_LIMIT : /^\d{1,3}$/.test(limit) ? Number(limit) : 0;
+    if (count < 1 || count > LARGEST_LIMIT) {
+      throw invalidRequest([
+        { pointer: '/limit', code: 'invalid_value', detail: `must be from 1 to ${LARGEST_LIMIT}` },
+      ]);
+    }
+    return { limit: count, after: cursor === undefined ? null : this.open(cursor, scope) };
+  }
+
+  /** The answer to a list request. `read` was asked for one element more than the page holds, to know if there are more. */
+  page<T>(rows: readonly T[], limit: number, endOf: (row: T) => PageEnd, ...scope: readonly string[]) {
+    const data = rows.slice(0, limit);
+    const last = data.at(-1);
+    return { data, nextCursor: rows.length > limit && last ? this.seal(endOf(last), scope) : null };
+  }
+
+  private seal({ createdAt, id }: PageEnd, scope: readonly string[]): string {
+    const payload = Buffer.from(JSON.stringify([createdAt, id]), 'utf8');
+    return Buffer.concat([this.sign(payload, scope), payload]).toString('base64url');
+  }
+
+  private open(cursor: string, scope: readonly string[]): PageEnd {
+    const bytes = Buffer.from(cursor, 'base64url');
+    const payload = bytes.subarray(SIGNATURE_BYTES);
+    const signature = bytes.subarray(0, SIGNATURE_BYTES);
+    if (signature.length !== SIGNATURE_BYTES || !timingSafeEqual(signature, this.sign(payload, scope))) {
+      const detail = 'is not a cursor of this list';
+      throw invalidRequest([{ pointer: '/cursor', code: 'invalid_value', detail }]);
+    }
+    const [createdAt, id] = JSON.parse(payload.toString('utf8')) as [string, string];
+    return { createdAt, id };
+  }
+
+  private sign(payload: Buffer, scope: readonly string[]): Buffer {
+    return this.digester
+      .digest('page-cursor', ...scope, payload.toString('base64'))
+      .subarray(0, SIGNATURE_BYTES);
+  }
+}

@@ -1,0 +1,127 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  Header,
+  Headers,
+  HttpCode,
+  Param,
+  Patch,
+  Post,
+  Query,
+  Res,
+} from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { Response } from 'express';
+import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { RequestId } from '@app/platform/http/request-id.js';
+import { ChangeWebhookEndpoint } from '../application/change-webhook-endpoint/change-webhook-endpoint.js';
+import { DeleteWebhookEndpoint } from '../application/delete-webhook-endpoint/delete-webhook-endpoint.js';
+import { EndpointAccess } from '../application/endpoint-access.js';
+import { CreateWebhookEndpoint } from '../contracts/commands.js';
+import type { PublicEventType } from '../contracts/event-types.js';
+import { EndpointRows } from '../read-models/endpoint/endpoint-rows.js';
+import { ChangeWebhookEndpointDto, CreateWebhookEndpointDto } from './dto/webhook-endpoint.dto.js';
+import { etagOf, readIfMatch } from './if-match.js';
+import { PageCursors } from './page-cursor.js';
+
+@Controller('api/v1/webhooks')
+@Accepts('apiKey', 'bearer')
+export class WebhooksController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly access: EndpointAccess,
+    private readonly rows: EndpointRows,
+    private readonly cursors: PageCursors,
+  ) {}
+
+  @Get()
+  @Header('Cache-Control', 'no-store')
+  async list(
+    @Query('limit') limit: string | undefined,
+    @Query('cursor') cursor: string | undefined,
+    @Caller() { workspaceId }: Principal,
+  ) {
+    const page = this.cursors.read(limit, cursor, 'endpoints', workspaceId);
+    const records = await this.rows.page(workspaceId, page.limit + 1, page.after);
+    const endOf = ({ createdAt, endpointId }: (typeof records)[0]) => ({ createdAt, id: endpointId });
+    return this.cursors.page(records, page.limit, endOf, 'endpoints', workspaceId);
+  }
+
+  @Post()
+  @HttpCode(201)
+  @Header('Cache-Control', 'no-store')
+  async create(
+    @Body() { url, events, description }: CreateWebhookEndpointDto,
+    @Caller() { workspaceId, actor }: Principal,
+    @RequestId() requestId: string,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const { warnings, ...created } = await this.commands.execute(
+      new CreateWebhookEndpoint(
+        workspaceId,
+        url,
+        events ? distinct(events) : null,
+        description ?? null,
+        actor,
+        requestId,
+      ),
+    );
+    response.set({ Location: `/api/v1/webhooks/${created.endpointId}`, ETag: etagOf(0n) });
+    return warnings.length > 0 ? { ...created, warnings } : created;
+  }
+
+  @Get(':endpointId')
+  @Header('Cache-Control', 'no-store')
+  async get(
+    @Param('endpointId') endpointId: string,
+    @Caller() { workspaceId }: Principal,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const { record, revision } = await this.access.require(endpointId, workspaceId);
+    response.set('ETag', etagOf(revision));
+    return record;
+  }
+
+  @Patch(':endpointId')
+  @Header('Cache-Control', 'no-store')
+  async change(
+    @Param('endpointId') endpointId: string,
+    @Body() { url, events, enabled, description }: ChangeWebhookEndpointDto,
+    @Headers('if-match') ifMatch: string | undefined,
+    @Caller() { workspaceId, actor }: Principal,
+    @RequestId() correlationId: string,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const changes = {
+      ...(url === undefined ? {} : { url }),
+      ...(events === undefined ? {} : { events: distinct(events) }),
+      ...(enabled === undefined ? {} : { enabled }),
+      ...(description === undefined ? {} : { description }),
+    };
+    const { record, revision, skippedDeliveries } = await this.commands.execute(
+      new ChangeWebhookEndpoint(endpointId, workspaceId, changes, readIfMatch(ifMatch), {
+        actor,
+        correlationId,
+      }),
+    );
+    response.set('ETag', etagOf(revision));
+    return skippedDeliveries === null ? record : { ...record, skippedDeliveries };
+  }
+
+  @Delete(':endpointId')
+  @HttpCode(204)
+  async delete(
+    @Param('endpointId') endpointId: string,
+    @Headers('if-match') ifMatch: string | undefined,
+    @Caller() { workspaceId, actor }: Principal,
+    @RequestId() correlationId: string,
+  ): Promise<void> {
+    await this.commands.execute(
+      new DeleteWebhookEndpoint(endpointId, workspaceId, readIfMatch(ifMatch), { actor, correlationId }),
+    );
+  }
+}
+
+const distinct = (events: readonly PublicEventType[]): readonly PublicEventType[] => [...new Set(events)];

@@ -1,0 +1,12 @@
+import { Module } from '@nestjs/common';
+import { DeliveriesController } from './http/deliveries.controller.js';
+import { PageCursors } from './http/page-cursor.js';
+import { WebhooksController } from './http/webhooks.controller.js';
+import { WebhooksModule } from './webhooks.module.js';
+
+@Module({
+  imports: [WebhooksModule],
+  controllers: [WebhooksController, DeliveriesController],
+  providers: [PageCursors],
+})
+export class WebhooksHttpModule {}
