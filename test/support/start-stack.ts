@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { projectPath } from '@app/platform/project-path.js';
-import { runOps } from '../../apps/embedded/src/ops.js';
+import { opsJson } from '../../apps/embedded/src/ops.js';
 import { readJson } from '../../apps/embedded/src/private-file.js';
 import { identify, isRunning } from '../../apps/embedded/src/process-identity.js';
 import { removeDataFolder, temporaryDataDir } from './data-dir.js';
@@ -63,7 +63,7 @@ export const startStack = async ({ env = {}, dataDir }: StackStart = {}): Promis
     eventStoreUrl: runtime.EVENTSTORE_URL,
     dataDir: folder,
     pids,
-    ops: (args) => runOps({ ...process.env, DATA_DIR: folder }, args),
+    ops: (args) => opsJson({ ...process.env, DATA_DIR: folder }, args),
     output: () => printed,
     stop: async () => {
       main.kill('SIGTERM');

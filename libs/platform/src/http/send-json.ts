@@ -6,7 +6,7 @@ import type { Response } from 'express';
  * a person is kept by caches on the way.
  */
 export const sendJson = (response: Response, bytes: Buffer, ifNoneMatch: string | undefined, sha256?: string): void =>
-  sendBytes(response, bytes, { mediaType: 'application/json; charset=utf-8', ifNoneMatch, sha256 });
+  sendBytes(response, bytes, { mediaType: 'application/json', ifNoneMatch, sha256 });
 
 export const sendBytes = (
   response: Response,
@@ -17,5 +17,9 @@ export const sendBytes = (
   response.set({ ETag: etag, 'Cache-Control': 'no-store' });
   const matches = ifNoneMatch?.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === etag || candidate.trim() === '*');
   if (matches) response.status(304).end();
-  else response.set('Content-Type', mediaType).end(bytes);
+  else {
+    // Not `set`, which would add a charset to media types that have none.
+    response.setHeader('Content-Type', mediaType);
+    response.end(bytes);
+  }
 };

@@ -3,6 +3,7 @@ import { runMigrations as installJobs } from 'graphile-worker';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { projectPath } from '../project-path.js';
+import { openPool } from './pool.js';
 
 /** Every library with SQL of its own, in the order in which they may refer to each other. */
 const OWNERS = ['event-sourcing', 'platform', 'workspaces', 'readings', 'publishing', 'billing', 'webhooks'] as const;
@@ -32,7 +33,7 @@ export const migrate = async (databaseUrl: string): Promise<void> => {
   } finally {
     await client.end();
   }
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
+  const pool = openPool(databaseUrl, { size: 1, applicationName: 'migrate', onError: () => undefined });
   try {
     await installJobs({ pgPool: pool });
   } finally {

@@ -2,7 +2,7 @@ import pg from 'pg';
 
 export const POSTGRES = Symbol('Postgres');
 
-/** The process's connection pool. A connection that breaks while idle is logged and replaced, never thrown. */
+/** The process's connection pool. A connection that breaks, idle or in use, is replaced and never ends the process. */
 export const openPool = (
   url: string,
   options: { size: number; onError: (error: Error) => void; applicationName: string },
@@ -14,6 +14,9 @@ export const openPool = (
     application_name: options.applicationName,
   });
   pool.on('error', options.onError);
+  // The pool listens to idle connections only: one that breaks in use would be an uncaught error event, on top of the
+  // rejected query that its user deals with.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 };
 

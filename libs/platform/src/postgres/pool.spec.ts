@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
+import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
+import { openPool, transaction } from './pool.js';
+import { migrate } from './migrate.js';
+
+let postgres: StartedPostgres;
+let pool: pg.Pool;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  pool = openPool(postgres.databaseUrl, { size: 3, applicationName: 'pool spec', onError: () => undefined });
+  await pool.query('create table note (text text primary key)');
+}, 60_000);
+
+afterAll(async () => {
+  await pool.end();
+  await postgres.stop();
+});
+
+const terminate = async (pid: number): Promise<void> => {
+  await pool.query('select pg_terminate_backend($1, 5000)', [pid]);
+};
+const pidOf = async (client: pg.PoolClient) =>
+  (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid;
+const notes = async () => (await pool.query<{ text: string }>('select text from note order by text')).rows.map(({ text }) => text);
+
+describe('transaction', () => {
+  it('commits what its work wrote and answers with its result', async () => {
+    const result = await transaction(pool, async (client) => {
+      await client.query(`insert into note values ('committed')`);
+      return 7;
+    });
+    expect(result).toBe(7);
+    expect(await notes()).toEqual(['committed']);
+  });
+
+  it('rolls back when its work throws, and gives the connection back', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const work = transaction(pool, async (client) => {
+        await client.query(`insert into note values ('lost')`);
+        throw new RangeError('no');
+      });
+      await expect(work).rejects.toThrow(RangeError);
+    }
+    expect(await notes()).toEqual(['committed']);
+  });
+
+  it('fails as a dependency that is away when its connection is killed, and the process lives on', async () => {
+    const between = transaction(pool, async (client) => {
+      await terminate(await pidOf(client));
+      await client.query(`insert into note values ('lost')`);
+    });
+    const during = transaction(pool, async (client) => {
+      const pid = await pidOf(client);
+      await Promise.all([client.query('select pg_sleep(20)'), terminate(pid)]);
+    });
+    for (const result of await Promise.allSettled([between, during])) {
+      expect(result.status).toBe('rejected');
+      expect(isDependencyAway((result as PromiseRejectedResult).reason)).toBe(true);
+    }
+    expect(await notes()).toEqual(['committed']);
+  });
+});
+
+describe('migrate', () => {
+  it('may run in many processes at once, and again', async () => {
+    await Promise.all([migrate(postgres.databaseUrl), migrate(postgres.databaseUrl), migrate(postgres.databaseUrl)]);
+    expect(await notes()).toEqual(['committed']);
+  });
+});

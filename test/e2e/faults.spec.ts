@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Integrator, person, until } from '../support/integrator.js';
+import { startStack, type StartedStack } from '../support/index.js';
+
+let stack: StartedStack;
+let customer: Integrator;
+
+beforeAll(async () => {
+  stack = await startStack();
+  customer = await Integrator.open(stack, 1_000);
+}, 90_000);
+
+afterAll(async () => {
+  await stack?.stop();
+});
+
+const ready = async (): Promise<boolean> => (await fetch(`${stack.baseUrl}/readyz`)).status === 200;
+
+describe('while the event store does not answer', () => {
+  it('a POST is refused with 503 within three seconds, holds nothing, and the service needs no restart afterwards', async () => {
+    const api = stack.pids().api;
+    const before = await customer.balance();
+    const eventStore = stack.pids()['event-store'];
+    process.kill(eventStore, 'SIGSTOP');
+    const startedAt = Date.now();
+    const answer = await customer.create(person()).finally(() => process.kill(eventStore, 'SIGCONT'));
+    const took = Date.now() - startedAt;
+    expect([answer.status, answer.body['code'], answer.headers.get('retry-after')]).toEqual([503, 'enqueue_unavailable', '5']);
+    expect(took).toBeLessThanOrEqual(3_000);
+
+    await until(async () => (await customer.create(person())).status === 202, 10_000, () => 'a POST is accepted again');
+    expect(stack.pids().api).toBe(api);
+    // An append that arrived while the store was frozen may still count: then the hold is fenced and released.
+    await until(
+      async () => {
+        const { available, held } = await customer.balance();
+        return held === 0 && available % 20 === 0 && available <= before.available - 20;
+      },
+      90_000,
+      () => 'every hold ends',
+    );
+  }, 120_000);
+
+  it('GET /readyz says so, GET /healthz does not', async () => {
+    const eventStore = stack.pids()['event-store'];
+    process.kill(eventStore, 'SIGSTOP');
+    try {
+      await until(async () => !(await ready()), 10_000, () => 'readiness goes');
+      expect((await fetch(`${stack.baseUrl}/healthz`)).status).toBe(200);
+    } finally {
+      process.kill(eventStore, 'SIGCONT');
+    }
+    await until(ready, 20_000, () => 'readiness comes back');
+  }, 60_000);
+});
+
+describe('when a process is killed', () => {
+  it.each(['event-store', 'postgres', 'worker', 'api'] as const)(
+    '%s comes back by itself, and a reading accepted before goes on to its end',
+    async (name) => {
+      const { body } = await customer.create(person());
+      process.kill(stack.pids()[name], 'SIGKILL');
+      await until(ready, 30_000, () => `readiness after ${name} was killed`);
+      expect((await customer.untilEnded(body.readingId, 90_000)).status).toBe('completed');
+      const next = await customer.create(person());
+      expect(next.status).toBe(202);
+      expect((await customer.untilEnded(next.body.readingId, 90_000)).status).toBe('completed');
+    },
+    180_000,
+  );
+});

@@ -1,0 +1,111 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { StartedStack } from './start-stack.js';
+
+/** What the tests know of a reading; the contract itself is asserted where it matters. */
+export interface Reading {
+  readonly readingId: string;
+  readonly workspaceId: string;
+  readonly status: 'queued' | 'processing' | 'completed' | 'failed';
+  readonly document: { readonly available: boolean; readonly version: number | null; readonly publishedAt: string | null };
+  readonly error: { readonly code: string; readonly retryable: boolean } | null;
+  readonly [field: string]: unknown;
+}
+
+export interface Answer<T = Record<string, unknown>> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: T;
+}
+
+export const person = (firstName = 'Zoé', locale = 'fr-FR') => ({
+  productId: 'theme',
+  profileId: 'evan',
+  locale,
+  name: { firstNames: [firstName], middleNames: ['Marie'], lastNames: ['Lefèvre'] },
+  dateOfBirth: '1990-04-12',
+  grammaticalProfile: { subjectGender: 'feminine' },
+});
+
+/** A customer of a running stack: a workspace with a key, and the calls an integrator makes. */
+export class Integrator {
+  private constructor(
+    readonly stack: StartedStack,
+    readonly workspaceId: string,
+    readonly apiKey: string,
+    readonly baseUrl: string,
+  ) {}
+
+  /** Opens a workspace with the given credits (an adjustment) and issues a key. */
+  static async open(stack: StartedStack, credits: number): Promise<Integrator> {
+    const { workspaceId } = (await stack.ops(['workspace', 'create', '--name', 'Test'])) as { workspaceId: string };
+    if (credits > 0) {
+      await stack.ops(['credits', 'adjust', '--workspace', workspaceId, '--amount', String(credits), '--reason', 'test']);
+    }
+    const { apiKey } = (await stack.ops(['key', 'issue', '--workspace', workspaceId])) as { apiKey: string };
+    return new Integrator(stack, workspaceId, apiKey, stack.baseUrl);
+  }
+
+  async call<T = Record<string, unknown>>(
+    method: string,
+    path: string,
+    { body, headers = {}, raw }: { body?: unknown; headers?: Record<string, string>; raw?: string | Buffer } = {},
+  ): Promise<Answer<T>> {
+    const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    const response = await fetch(this.baseUrl + path, {
+      method,
+      headers: {
+        'x-api-key': this.apiKey,
+        ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(payload === undefined ? {} : { body: payload }),
+    });
+    const text = await response.text();
+    const json = response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : { text };
+    return { status: response.status, headers: response.headers, body: json as T };
+  }
+
+  create(body: unknown = person(), headers: Record<string, string> = {}): Promise<Answer<Reading>> {
+    return this.call<Reading>('POST', '/api/v1/readings', { body, headers });
+  }
+
+  async reading(readingId: string): Promise<Reading> {
+    return (await this.call<Reading>('GET', `/api/v1/readings/${readingId}`)).body;
+  }
+
+  /** Polls until the reading is published or failed. @throws Error when it takes longer than `withinMs` */
+  async untilEnded(readingId: string, withinMs = 30_000): Promise<Reading> {
+    let last: Reading | undefined;
+    await until(
+      async () => {
+        last = await this.reading(readingId);
+        return last.status === 'failed' || (last.status === 'completed' && last.document.available);
+      },
+      withinMs,
+      () => `reading ${readingId} is ${last?.status}`,
+    );
+    return last!;
+  }
+
+  async balance(): Promise<{ available: number; held: number; consumed: number }> {
+    return (await this.stack.ops(['ledger', 'balance', '--workspace', this.workspaceId])) as {
+      available: number;
+      held: number;
+      consumed: number;
+    };
+  }
+}
+
+/** Asks again until it is true. An error counts as "not yet". @throws Error naming what did not come true */
+export const until = async (
+  condition: () => Promise<boolean> | boolean,
+  withinMs: number,
+  describe: () => string,
+): Promise<void> => {
+  const deadline = Date.now() + withinMs;
+  for (;;) {
+    if (await Promise.resolve().then(condition).catch(() => false)) return;
+    if (Date.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${describe()}`);
+    await delay(50);
+  }
+};
