@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
-import { runOps } from './ops.js';
+import { opsJson } from './ops.js';
 import { writePrivateJson } from './private-file.js';
 import type { RunningStack } from './stack.js';
 
@@ -14,10 +14,10 @@ export interface Workspace {
 export const openWorkspace = async (environment: NodeJS.ProcessEnv, name: string): Promise<Workspace> => {
   const { workspaceId } = z
     .object({ workspaceId: z.string() })
-    .parse(await runOps(environment, ['workspace', 'create', '--name', name]));
+    .parse(await opsJson(environment, ['workspace', 'create', '--name', name]));
   const [issued] = await Promise.all([
-    runOps(environment, ['key', 'issue', '--workspace', workspaceId]),
-    runOps(environment, ['plan', 'subscribe', '--workspace', workspaceId, '--plan', 'studio']),
+    opsJson(environment, ['key', 'issue', '--workspace', workspaceId]),
+    opsJson(environment, ['plan', 'subscribe', '--workspace', workspaceId, '--plan', 'studio']),
   ]);
   return { workspaceId, apiKey: z.object({ apiKey: z.string() }).parse(issued).apiKey };
 };

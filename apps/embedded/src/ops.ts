@@ -3,22 +3,28 @@ import { promisify } from 'node:util';
 import { projectPath } from '@app/platform/project-path.js';
 
 const OPS_WITHIN_MS = 30_000;
+const LARGEST_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 /**
- * Runs an operator command, `ops <args> --json`, and returns what it prints, parsed.
+ * Runs an operator command, `ops <args>`.
  * @param environment the service's settings, or DATA_DIR of a running stack
+ * @returns what it prints for people
  * @throws Error with the command's own message when it fails
  */
-export const runOps = async (environment: NodeJS.ProcessEnv, args: readonly string[]): Promise<unknown> => {
+export const ops = async (environment: NodeJS.ProcessEnv, args: readonly string[]): Promise<string> => {
   try {
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      [projectPath('dist/apps/ops/src/main.js'), ...args, '--json'],
-      { env: environment, timeout: OPS_WITHIN_MS, maxBuffer: 64 * 1024 * 1024 },
+      [projectPath('dist/apps/ops/src/main.js'), ...args],
+      { env: environment, timeout: OPS_WITHIN_MS, maxBuffer: LARGEST_OUTPUT_BYTES },
     );
-    return JSON.parse(stdout);
+    return stdout;
   } catch (error) {
     const { stderr, message } = error as Error & { stderr?: string };
     throw new Error(`ops ${args.join(' ')}: ${stderr?.trim() || message}`);
   }
 };
+
+/** As `ops`, with `--json`: returns what the command prints, parsed. */
+export const opsJson = async (environment: NodeJS.ProcessEnv, args: readonly string[]): Promise<unknown> =>
+  JSON.parse(await ops(environment, [...args, '--json']));

@@ -2,12 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openWorkspace } from '../first-start.js';
-import { runOps } from '../ops.js';
+import { ops } from '../ops.js';
 import type { RunningStack } from '../stack.js';
 import { ApiClient, type Reading } from './api-client.js';
 import { people } from './people.js';
 import { Receiver } from './receiver.js';
-import { statement } from './statement.js';
 
 const POLL_MS = 500;
 const EVENT_WITHIN_MS = 60_000;
@@ -56,10 +55,10 @@ export const walkThrough = async (
       );
       say(`      ${folder}`);
     }
-    const ledger = await step('read the ledger statement', () =>
-      runOps(stack.environment, ['ledger', 'statement', '--workspace', workspaceId]),
+    const statement = await step('read the ledger statement', () =>
+      ops(stack.environment, ['ledger', 'statement', '--workspace', workspaceId]),
     );
-    say(statement(ledger));
+    say(`\n${statement}`);
   } finally {
     await receiver.stop();
   }
