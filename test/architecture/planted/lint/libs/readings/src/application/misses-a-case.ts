@@ -3,7 +3,6 @@ export const answer = (outcome: 'accept' | 'reject'): number => {
   switch (outcome) {
     case 'accept':
       return 1;
-    default:
-      return 0;
   }
+  return 0;
 };

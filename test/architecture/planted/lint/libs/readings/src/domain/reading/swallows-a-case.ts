@@ -1,0 +1,9 @@
+// caught by: @typescript-eslint/switch-exhaustiveness-check: reject
+export const answer = (outcome: 'accept' | 'reject'): number => {
+  switch (outcome) {
+    case 'accept':
+      return 1;
+    default:
+      return 0;
+  }
+};

@@ -1,0 +1,8 @@
+export const answer = (outcome: 'accept' | 'reject'): number => {
+  switch (outcome) {
+    case 'accept':
+      return 1;
+    default:
+      return 0;
+  }
+};
