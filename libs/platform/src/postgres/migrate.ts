@@ -6,7 +6,15 @@ import { projectPath } from '../project-path.js';
 import { openPool } from './pool.js';
 
 /** Every library with SQL of its own, in the order in which they may refer to each other. */
-const OWNERS = ['event-sourcing', 'platform', 'workspaces', 'readings', 'publishing', 'billing', 'webhooks'] as const;
+const OWNERS = [
+  'event-sourcing',
+  'platform',
+  'workspaces',
+  'readings',
+  'publishing',
+  'billing',
+  'webhooks',
+] as const;
 
 /**
  * Brings the database to the schema of this program. Safe to run from many processes at once: they wait for one

@@ -24,7 +24,8 @@ const terminate = async (pid: number): Promise<void> => {
 };
 const pidOf = async (client: pg.PoolClient) =>
   (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid;
-const notes = async () => (await pool.query<{ text: string }>('select text from note order by text')).rows.map(({ text }) => text);
+const notes = async () =>
+  (await pool.query<{ text: string }>('select text from note order by text')).rows.map(({ text }) => text);
 
 describe('transaction', () => {
   it('commits what its work wrote and answers with its result', async () => {
@@ -66,7 +67,11 @@ describe('transaction', () => {
 
 describe('migrate', () => {
   it('may run in many processes at once, and again', async () => {
-    await Promise.all([migrate(postgres.databaseUrl), migrate(postgres.databaseUrl), migrate(postgres.databaseUrl)]);
+    await Promise.all([
+      migrate(postgres.databaseUrl),
+      migrate(postgres.databaseUrl),
+      migrate(postgres.databaseUrl),
+    ]);
     expect(await notes()).toEqual(['committed']);
   });
 });

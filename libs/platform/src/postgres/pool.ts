@@ -21,7 +21,10 @@ export const openPool = (
 };
 
 /** Runs work in one transaction on one connection; rolls back when it throws. */
-export const transaction = async <T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+export const transaction = async <T>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> => {
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
