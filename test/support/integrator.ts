@@ -45,6 +45,11 @@ export class Integrator {
     return new Integrator(stack, workspaceId, apiKey, stack.baseUrl);
   }
 
+  /** The same customer after the stack was started again, on another port. */
+  at(stack: StartedStack): Integrator {
+    return new Integrator(stack, this.workspaceId, this.apiKey, stack.baseUrl);
+  }
+
   async call<T = Record<string, unknown>>(
     method: string,
     path: string,

@@ -1,0 +1,46 @@
+import autocannon from 'autocannon';
+
+export interface LoadResult {
+  /** Answers with the expected status, per second. */
+  readonly perSecond: number;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly unexpected: number;
+}
+
+export interface Load {
+  readonly url: string;
+  readonly method: 'GET' | 'POST';
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+  readonly expect: number;
+  readonly seconds: number;
+}
+
+const CONNECTIONS = 64;
+
+/** Sixty-four connections asking as fast as they are answered, after a second of warm-up that does not count. */
+export const measure = async (load: Load): Promise<LoadResult> => {
+  await run(load, 1);
+  return run(load, load.seconds);
+};
+
+const run = async ({ url, method, headers = {}, body, expect }: Load, duration: number): Promise<LoadResult> => {
+  const result = await autocannon({
+    url,
+    method,
+    connections: CONNECTIONS,
+    duration,
+    headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body }),
+  });
+  const expected = result.statusCodeStats?.[String(expect)]?.count ?? 0;
+  const all = Object.values(result.statusCodeStats ?? {}).reduce((sum, { count }) => sum + (count ?? 0), 0);
+  return {
+    perSecond: Number(expected) / result.duration,
+    p50: result.latency.p50,
+    p99: result.latency.p99,
+    unexpected: all - Number(expected) + result.errors,
+  };
+};
