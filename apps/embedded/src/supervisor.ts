@@ -5,7 +5,7 @@ import { StackError } from './stack-error.js';
 
 const MOST_RESTARTS = 5;
 const RESTART_WINDOW_MS = 60_000;
-const FIRST_PAUSE_MS = 200;
+const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 
 export interface Service<Ready> {

@@ -1,0 +1,47 @@
+import { describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { takeLock } from './lock.js';
+import { identify } from './process-identity.js';
+
+const lockPath = (): string => join(mkdtempSync(join(tmpdir(), 'lock-')), 'lock');
+
+describe('the lock of a data folder', () => {
+  it('is refused while a living process holds it, and free again once given back', () => {
+    const path = lockPath();
+    const release = takeLock(path, '/data');
+    expect(() => takeLock(path, '/data')).toThrow(
+      `Already running on /data (process ${process.pid}). Stop it first, or choose another DATA_DIR.`,
+    );
+    release();
+    expect(existsSync(path)).toBe(false);
+    takeLock(path, '/data')();
+  });
+
+  it('is taken over from a process that is gone', () => {
+    const path = lockPath();
+    const { pid } = spawnSync('true');
+    writeFileSync(path, JSON.stringify({ pid, startedAt: 'then' }));
+    expect(() => takeLock(path, '/data')).not.toThrow();
+  });
+
+  it('is taken over when another program has the process id by now', () => {
+    const path = lockPath();
+    writeFileSync(path, JSON.stringify({ pid: process.ppid, startedAt: 'before the machine restarted' }));
+    expect(() => takeLock(path, '/data')).not.toThrow();
+  });
+
+  it('is not taken over from another living process', () => {
+    const path = lockPath();
+    writeFileSync(path, JSON.stringify(identify(process.ppid)));
+    expect(() => takeLock(path, '/data')).toThrow(`(process ${process.ppid})`);
+  });
+
+  it('is taken over when its file was cut off', () => {
+    const path = lockPath();
+    writeFileSync(path, '{"pid":');
+    expect(() => takeLock(path, '/data')).not.toThrow();
+  });
+});
