@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { systemClock, type Clock } from '@app/event-sourcing/core/clock.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
@@ -9,6 +10,9 @@ import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { CreateWebhookEndpoint, type CreatedWebhookEndpoint } from '../src/contracts/commands.js';
 import type { PublicEventType } from '../src/contracts/event-types.js';
 import { CreateWebhookEndpointHandler } from '../src/application/create-webhook-endpoint/create-webhook-endpoint.handler.js';
+import { EndpointAccess } from '../src/application/endpoint-access.js';
+import { RotateSecret, type RotatedSecret } from '../src/application/rotate-secret/rotate-secret.js';
+import { RotateSecretHandler } from '../src/application/rotate-secret/rotate-secret.handler.js';
 import { EndpointStreams } from '../src/application/endpoint-streams.js';
 import { resolveHost, type ResolveHost } from '../src/application/resolve-host.js';
 import { SecretVault } from '../src/application/secrets/secret-vault.js';
@@ -47,7 +51,7 @@ export class TestService {
   readonly rows: EndpointRows;
   readonly vault: SecretVault;
   private readonly stopped = new AbortController();
-  private running: Promise<unknown> = Promise.resolve();
+  private readonly running: Promise<unknown>[] = [];
 
   constructor(
     private readonly database: TestDatabase,
@@ -66,21 +70,32 @@ export class TestService {
     return testConfig(this.database, this.options.settings);
   }
 
+  /** Follows the log and sends what is due, until `stop`. */
   start(): this {
-    const { config, clock, vault, streams, stopped, store } = this;
+    this.follow();
+    this.dispatch();
+    return this;
+  }
+
+  follow(): void {
+    const { store, stopped } = this;
+    const { pool } = this.database;
+    this.running.push(runConsumer(fanOutConsumer(0), { store, pool, log: quiet }, stopped.signal));
+  }
+
+  dispatch(): void {
+    const { config, clock, vault, streams, stopped } = this;
     const { pool } = this.database;
     const resolve = this.options.resolve ?? resolveHost;
-    const dispatchers = Array.from({ length: this.options.workers ?? 1 }, () =>
-      openDispatcher({ pool, config, clock, resolve, vault, streams, log: quiet }).run(stopped.signal),
-    );
-    const consumer = runConsumer(fanOutConsumer(0), { store, pool, log: quiet }, stopped.signal);
-    this.running = Promise.all([...dispatchers, consumer]);
-    return this;
+    for (let worker = 0; worker < (this.options.workers ?? 1); worker += 1) {
+      const dispatcher = openDispatcher({ pool, config, clock, resolve, vault, streams, log: quiet });
+      this.running.push(dispatcher.run(stopped.signal));
+    }
   }
 
   async stop(): Promise<void> {
     this.stopped.abort();
-    await this.running;
+    await Promise.all(this.running);
   }
 
   create(
@@ -102,6 +117,19 @@ export class TestService {
     return handler.execute(
       new CreateWebhookEndpoint(workspaceId, url, events, null, 'apiKey:test', 'req_test'),
     );
+  }
+
+  rotate(endpointId: string, overlapSeconds: number): Promise<RotatedSecret> {
+    const { rows, streams, vault, clock } = this;
+    const handler = new RotateSecretHandler(
+      new EndpointAccess(rows, streams, vault),
+      vault,
+      streams,
+      rows,
+      clock,
+    );
+    const by = { actor: 'apiKey:test', correlationId: `req_${randomUUID()}` };
+    return handler.execute(new RotateSecret(endpointId, 'ws_1', overlapSeconds, by));
   }
 
   /** Appends events of other modules as if those had. */

@@ -4,7 +4,8 @@ import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { reading } from '../../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
-import { Receiver, eventually, ok, status } from '../../../test/receiver.js';
+import { Receiver, eventually, ok, status, type Received } from '../../../test/receiver.js';
+import { DeliveryQueue } from './delivery-queue.js';
 import { TestService, wipe, type ServiceOptions } from '../../../test/service.js';
 
 let database: TestDatabase;
@@ -111,4 +112,201 @@ describe('The dispatcher', () => {
     await settled(2);
     expect(receiver.received.filter(({ body }) => body.includes(stuck))).toHaveLength(1);
   });
+
+  it('waits as long as Retry-After asks', async () => {
+    start();
+    receiver.answer = status(503, { 'retry-after': '3600' });
+    await service.create(receiver.url);
+    await service.happen(reading(randomUUID()).completed());
+    await eventually(async () => (await service.attempts()).length === 1);
+    const { rows } = await database.pool.query<{ seconds: string }>(
+      'select extract(epoch from due_at - (select started_at from webhooks.attempt)) as seconds from webhooks.delivery',
+    );
+    expect(Number(rows[0]!.seconds)).toBeGreaterThanOrEqual(3_600);
+    expect(Number(rows[0]!.seconds)).toBeLessThan(3_660);
+  });
+
+  it('keeps to the limits per endpoint and per workspace, and is fair over endpoints', async () => {
+    start({
+      settings: { WEBHOOK_ENDPOINT_CONCURRENCY: '3', WEBHOOK_WORKSPACE_CONCURRENCY: '5' },
+      workers: 2,
+    });
+    const other = await Receiver.start();
+    const waiting: (() => void)[] = [];
+    receiver.answer = other.answer = (response) => void waiting.push(() => response.writeHead(200).end());
+    await service.create(receiver.url);
+    for (let n = 0; n < 20; n += 1) await service.happen(reading(randomUUID()).completed());
+    await service.create(other.url);
+    for (let n = 0; n < 10; n += 1) await service.happen(reading(randomUUID()).completed());
+    await eventually(() => receiver.open === 3 && other.open === 2);
+    await eventually(async () => {
+      waiting.splice(0).forEach((answer) => answer());
+      return (await service.deliveries()).every(({ status: is }) => is === 'succeeded');
+    });
+    expect(receiver.received).toHaveLength(30);
+    expect(other.received).toHaveLength(10);
+    expect(receiver.mostOpen).toBe(3);
+    expect(other.mostOpen).toBeLessThanOrEqual(3);
+    await other.stop();
+  });
+
+  it('sends the events of one reading in order, whatever happens to the first', async () => {
+    start({ workers: 2 });
+    receiver.answer = (response, received, index) =>
+      (index % 3 === 0 ? status(500) : ok)(response, received, index);
+    await service.create(receiver.url);
+    const ids = Array.from({ length: 10 }, () => randomUUID());
+    for (const id of ids)
+      await service.happen(reading(id).delayed(), reading(id).completed(), reading(id).published());
+    await settled(30);
+    for (const id of ids) {
+      const sequences = receiver.received
+        .filter(({ body }) => body.includes(id))
+        .map(({ body }) => (JSON.parse(body.toString()) as { sequence: number }).sequence);
+      expect(sequences).toEqual([...sequences].sort());
+      expect(new Set(sequences)).toEqual(new Set([1, 2, 3]));
+    }
+  });
+
+  it('takes over from a worker that was killed, once its lease has ended', async () => {
+    service = new TestService(database, { settings: { WEBHOOK_LEASE_MS: '300' } });
+    const limits = { perEndpoint: 5, perWorkspace: 25, leaseMs: 300 };
+    service.follow();
+    await service.create(receiver.url);
+    await service.happen(reading(randomUUID()).completed());
+    await eventually(async () => (await service.deliveries()).length === 1);
+    const killed = new DeliveryQueue(database.pool, limits);
+    const [lost] = await killed.claim(1, Date.now());
+    expect(await killed.claim(1, Date.now())).toEqual([]);
+    service.dispatch();
+    await settled(1);
+    expect(receiver.received.map(({ headers }) => headers['x-service-attempt'])).toEqual(['2']);
+    const result = { error: 'timeout' as const, statusCode: null, retryAfterMs: null, responseBody: null };
+    await killed.fail(lost!, { startedAt: 0, endedAt: 0, result }, null);
+    expect((await service.deliveries()).map(({ status: is }) => is)).toEqual(['succeeded']);
+  });
+
+  it('finishes what it has begun when told to stop', async () => {
+    start();
+    let answer = (): void => undefined;
+    receiver.answer = (response) => (answer = () => response.writeHead(200).end());
+    await service.create(receiver.url);
+    await service.happen(reading(randomUUID()).completed());
+    await eventually(() => receiver.received.length === 1);
+    const stopped = service.stop();
+    await service.happen(reading(randomUUID()).completed());
+    answer();
+    await stopped;
+    expect((await service.deliveries()).map(({ status: is }) => is)).toEqual(['succeeded']);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('disables an endpoint that says it is gone, and sends it nothing more', async () => {
+    start();
+    receiver.answer = status(410);
+    const { endpointId } = await service.create(receiver.url);
+    await service.happen(reading(randomUUID()).completed());
+    await eventually(async () => (await service.rows.find(endpointId))?.record.enabled === false);
+    expect((await service.rows.find(endpointId))!.record.health).toMatchObject({
+      state: 'disabled',
+      disabledReason: 'gone',
+    });
+    expect(service.store.log.at(-1)).toMatchObject({
+      type: 'WebhookEndpointDisabled',
+      metadata: { actor: 'system:webhooks.dispatcher', workspaceId: 'ws_1' },
+    });
+    await service.happen(reading(randomUUID()).completed());
+    await settled(2);
+    expect((await service.deliveries()).map(({ status: is }) => is)).toEqual(['skipped', 'skipped']);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('only probes an endpoint after ten failures in a row, and disables it after 120 hours without a success', async () => {
+    const clock = { at: Date.parse('2026-04-04T10:00:00Z'), now: () => clock.at };
+    start({ clock, settings: { WEBHOOK_RETRY_SCHEDULE_MS: '0,3600000,3600000' } });
+    receiver.answer = status(500);
+    const { endpointId } = await service.create(receiver.url);
+    for (let n = 0; n < 10; n += 1) await service.happen(reading(randomUUID()).completed({ at: clock.at }));
+    const failures = async () => (await service.rows.find(endpointId))!.record.health.consecutiveFailures;
+    await eventually(async () => (await failures()) === 10);
+    const later = randomUUID();
+    await service.happen(reading(later).completed({ at: clock.at }));
+    const probes = () => receiver.received.filter(({ body }) => body.includes(later)).length;
+    await eventually(async () => (await service.deliveries()).length === 11);
+    const queue = new DeliveryQueue(database.pool, { perEndpoint: 5, perWorkspace: 25, leaseMs: 1_000 });
+    expect(await queue.claim(5, clock.at)).toEqual([]);
+    expect(probes()).toBe(0);
+    clock.at += 300_000;
+    await eventually(() => probes() === 1);
+    await eventually(async () => (await failures()) === 11);
+    clock.at += 120 * 3_600_000;
+    await eventually(async () => (await service.rows.find(endpointId))?.record.enabled === false);
+    expect(receiver.received).toHaveLength(12);
+    expect((await service.rows.find(endpointId))!.record.health.disabledReason).toBe('failing');
+  });
+
+  it('forgets failures with the first success', async () => {
+    start();
+    receiver.answer = (response, received, index) =>
+      (index < 3 ? status(500) : ok)(response, received, index);
+    const { endpointId } = await service.create(receiver.url);
+    await service.happen(reading(randomUUID()).completed());
+    await eventually(async () => (await service.rows.find(endpointId))!.record.health.state === 'failing');
+    await settled(1);
+    expect((await service.rows.find(endpointId))!.record.health).toEqual({
+      state: 'ok',
+      failingSince: null,
+      disabledReason: null,
+      consecutiveFailures: 0,
+    });
+  });
+
+  it('signs with the old secret too until the overlap has ended, by time alone', async () => {
+    const clock = { at: Date.parse('2026-04-04T10:00:00Z'), now: () => clock.at };
+    start({ clock });
+    const { endpointId, signingSecret } = await service.create(receiver.url);
+    const rotated = await service.rotate(endpointId, 60);
+    const signedAt = async (at: number) => {
+      clock.at = at;
+      const sofar = receiver.received.length;
+      await service.happen(reading(randomUUID()).completed({ at }));
+      await eventually(() => receiver.received.length === sofar + 1);
+      return receiver.received.at(-1)!;
+    };
+    const during = await signedAt(clock.at + 59_000);
+    for (const secret of [signingSecret, rotated.signingSecret])
+      expect(isSignedWith(secret, during, clock.at)).toBe(true);
+    const after = await signedAt(clock.at + 1_000);
+    expect(isSignedWith(rotated.signingSecret, after, clock.at)).toBe(true);
+    expect(isSignedWith(signingSecret, after, clock.at)).toBe(false);
+    expect(after.headers['x-service-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
+  });
+
+  it('keeps of an answer at most 4 KiB', async () => {
+    start();
+    receiver.answer = (response) => response.writeHead(200).end('x'.repeat(10_000));
+    await service.create(receiver.url);
+    await service.happen(reading(randomUUID()).completed());
+    await settled(1);
+    const { rows } = await database.pool.query<{ bytes: number }>(
+      'select octet_length(response_body) as bytes from webhooks.attempt',
+    );
+    expect(rows).toEqual([{ bytes: 4_096 }]);
+  });
 });
+
+const isSignedWith = (secret: string, { body, headers }: Received, at: number): boolean => {
+  try {
+    new Stripe('sk_unused').webhooks.constructEvent(
+      body,
+      headers['x-service-signature']!,
+      secret,
+      300,
+      undefined,
+      at,
+    );
+    return true;
+  } catch {
+    return false;
+  }
+};

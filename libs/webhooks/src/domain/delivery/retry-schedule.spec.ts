@@ -1,0 +1,55 @@
+import { describe, expect, it } from '@jest/globals';
+import { LONGEST_RETRY_AFTER_MS, parseRetryAfter, retryPause } from './retry-schedule.js';
+
+const schedule = [0, 5_000, 300_000];
+
+describe('The pause before a retry', () => {
+  it('is that of the schedule, within 20 %', () => {
+    const pauses = Array.from({ length: 500 }, (_, index) =>
+      retryPause(schedule, `delivery-${index}`, 1, null)!,
+    );
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(4_000);
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(6_000);
+    expect(Math.max(...pauses) - Math.min(...pauses)).toBeGreaterThan(1_500);
+  });
+
+  it('is the same on any worker, and another for another attempt or delivery', () => {
+    const evenly = [0, 1_000_000, 1_000_000];
+    expect(retryPause(evenly, 'd', 1, null)).toBe(retryPause(evenly, 'd', 1, null));
+    expect(retryPause(evenly, 'd', 1, null)).not.toBe(retryPause(evenly, 'd', 2, null));
+    expect(retryPause(evenly, 'd', 1, null)).not.toBe(retryPause(evenly, 'e', 1, null));
+  });
+
+  it('ends with the schedule', () => {
+    expect(retryPause(schedule, 'd', 2, null)).not.toBeNull();
+    expect(retryPause(schedule, 'd', 3, null)).toBeNull();
+    expect(retryPause(schedule, 'd', 3, 60_000)).toBeNull();
+  });
+
+  it('is lengthened by Retry-After, to 24 hours at most, and never shortened', () => {
+    const scheduled = retryPause(schedule, 'd', 1, null);
+    expect(retryPause(schedule, 'd', 1, 60_000)).toBe(60_000);
+    expect(retryPause(schedule, 'd', 1, 1)).toBe(scheduled);
+    expect(retryPause(schedule, 'd', 1, Number.MAX_VALUE)).toBe(LONGEST_RETRY_AFTER_MS);
+  });
+});
+
+describe('Retry-After', () => {
+  const now = Date.parse('2026-04-04T09:30:00Z');
+  it.each([
+    ['120', 120_000],
+    [' 0 ', 0],
+    ['999999999999999', 999_999_999_999_999_000],
+    ['Sat, 04 Apr 2026 09:31:00 GMT', 60_000],
+    ['Sat, 04 Apr 2026 09:00:00 GMT', 0],
+    ['-5', null],
+    ['1.5', null],
+    ['1e9', null],
+    ['9'.repeat(16), null],
+    ['soon', null],
+    ['', null],
+    [undefined, null],
+  ])('"%s" means %p milliseconds', (header, milliseconds) =>
+    expect(parseRetryAfter(header, now)).toBe(milliseconds),
+  );
+});
