@@ -60,11 +60,11 @@ const startWorker = async () => {
   const asked: string[] = [];
   const readings = { answer: (_: AbandonReading): 'abandoned' | 'claimed' => 'claimed' };
   const execute = commands.execute.bind(commands);
-  commands.execute = ((command: object) => {
+  commands.execute = (command: object) => {
     if (!(command instanceof AbandonReading)) return execute(command as never);
     asked.push(command.reservationId);
     return Promise.resolve().then(() => ({ outcome: readings.answer(command) }));
-  }) as typeof commands.execute;
+  };
 
   const handled = new Map<Consumer, number>();
   /** Lets every consumer catch up, each batch handed over as often as told. */

@@ -288,7 +288,7 @@ describe('time', () => {
         read.push(event.type);
         yield event;
       }
-    } as typeof store.read;
+    };
     expect(await openProcess().balance()).toMatchObject({ available: 400, held: 1_600 });
     expect(read).toEqual(['PeriodClosed']);
   });

@@ -51,7 +51,7 @@ export class CreditBooks {
         metadata: { actor, correlationId, causationId, workspaceId, occurredAt: instant(now) },
       });
     const outcome = await decideAt(this.clock.now());
-    if (!isPeriodClosed(outcome)) return outcome as CreditsOutcome;
+    if (!isPeriodClosed(outcome)) return outcome;
     // Another process, whose clock is ahead, closed the month: nothing may be dated in it any more.
     return (await decideAt(outcome.details.notBefore)) as CreditsOutcome;
   }

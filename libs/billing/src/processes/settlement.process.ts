@@ -14,15 +14,11 @@ export const settlement: Process<SettleReservation> = {
   catalogues: [readingEvents],
   react: (recorded) => {
     const event = recorded as Recorded<ReadingEvent>;
-    switch (event.type) {
-      case 'ReadingCompleted':
-        return [command(settle(event, 'capture'))];
-      case 'ReadingFailed':
-      case 'ReadingAbandoned':
-        return [command(settle(event, 'release'))];
-      default:
-        return [];
+    if (event.type === 'ReadingCompleted') return [command(settle(event, 'capture'))];
+    if (event.type === 'ReadingFailed' || event.type === 'ReadingAbandoned') {
+      return [command(settle(event, 'release'))];
     }
+    return [];
   },
 };
 

@@ -14,7 +14,7 @@ import {
   released,
   reserved,
   subscribed,
-} from './testing.js';
+} from '../../../test/events.js';
 
 const NOW = '2026-04-10T12:00:00.000Z';
 const book = (...events: readonly CreditsEvent[]) => given(credits, [bookOpened(), ...events]);

@@ -9,7 +9,15 @@ import type { CreditsCommand } from './credits.commands.js';
 import { credits } from './credits.decider.js';
 import { noBook } from './credits.state.js';
 import { violations } from './invariants.js';
-import { at, bookOpened, captured, packPurchased, planGranted, released, reserved } from './testing.js';
+import {
+  at,
+  bookOpened,
+  captured,
+  packPurchased,
+  planGranted,
+  released,
+  reserved,
+} from '../../../test/events.js';
 
 const RUNS = 1_000;
 const HOUR = 3_600_000;
@@ -80,7 +88,7 @@ const commands: fc.Arbitrary<CreditsCommand[]> = fc
     let now = at('2026-01-29T08:00:00.000Z');
     return steps.map(([command, hours]) => {
       now += hours * HOUR;
-      return { ...command, now } as CreditsCommand;
+      return { ...command, now };
     });
   });
 

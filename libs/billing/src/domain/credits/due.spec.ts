@@ -6,7 +6,15 @@ import { credits } from './credits.decider.js';
 import { noBook } from './credits.state.js';
 import { dueBy } from './due.js';
 import { GENERATION, isRecent, listRecent, noRecentIds, recentFrom, remember } from './recent-ids.js';
-import { at, bookOpened, captured, packPurchased, planGranted, reserved, subscribed } from './testing.js';
+import {
+  at,
+  bookOpened,
+  captured,
+  packPurchased,
+  planGranted,
+  reserved,
+  subscribed,
+} from '../../../test/events.js';
 
 const due = (history: readonly CreditsEvent[], now: string) =>
   dueBy(fold(credits, noBook, [bookOpened('2026-04'), ...history]), at(now)).events;

@@ -24,20 +24,12 @@ export const violations = (history: readonly CreditsEvent[]): string[] => {
 
 function* eventBreaches(event: CreditsEvent, before: Credits, settled: Set<string>): Generator<string> {
   if (sum(postings(event), ({ amount }) => amount) !== 0) yield 'postings do not sum to zero';
-  switch (event.type) {
-    case 'CreditsReserved':
-    case 'CreditsAdjusted':
-      yield* allocationBreaches(event.data);
-      return;
-    case 'CreditsReleased':
-      yield* allocationBreaches(event.data);
-      yield* settlementBreaches(event, before, settled);
-      return;
-    case 'CreditsCaptured':
-      yield* settlementBreaches(event, before, settled);
-      return;
-    case 'PeriodClosed':
-      if (event.data.eventCount !== before.eventCount) yield 'the count of events is not their number';
+  if ('allocations' in event.data) yield* allocationBreaches(event.data);
+  if (event.type === 'CreditsCaptured' || event.type === 'CreditsReleased') {
+    yield* settlementBreaches(event, before, settled);
+  }
+  if (event.type === 'PeriodClosed' && event.data.eventCount !== before.eventCount) {
+    yield 'the count of events is not their number';
   }
 }
 

@@ -43,24 +43,18 @@ const movement = (event: CreditsEvent) => {
 
 /** When time will next make something due in this book, as far as this event tells; `null` when it tells nothing. */
 export const nextDueAfter = (event: CreditsEvent): string | null => {
-  switch (event.type) {
-    case 'BookOpened':
-      return instant(endOfMonth(event.data.period));
-    case 'PlanGranted':
-      return soonest(event.data.expiresAt, endOfMonthOf(event.data.validFrom));
-    case 'GrantExpired':
-      return endOfMonthOf(event.data.expiredAt);
-    case 'PeriodClosed': {
-      const { period, subscription, openGrants } = event.data;
-      const expiries = openGrants.flatMap(({ remaining, expiresAt }) =>
-        remaining > 0 && expiresAt ? [expiresAt] : [],
-      );
-      const granted = subscription ? [subscription.nextGrantAt] : [];
-      return soonest(instant(endOfMonth(monthAfter(period))), ...granted, ...expiries);
-    }
-    default:
-      return null;
+  if (event.type === 'BookOpened') return instant(endOfMonth(event.data.period));
+  if (event.type === 'PlanGranted') {
+    return soonest(event.data.expiresAt, endOfMonthOf(event.data.validFrom));
   }
+  if (event.type === 'GrantExpired') return endOfMonthOf(event.data.expiredAt);
+  if (event.type !== 'PeriodClosed') return null;
+  const { period, subscription, openGrants } = event.data;
+  const expiries = openGrants.flatMap(({ remaining, expiresAt }) =>
+    remaining > 0 && expiresAt ? [expiresAt] : [],
+  );
+  const granted = subscription ? [subscription.nextGrantAt] : [];
+  return soonest(instant(endOfMonth(monthAfter(period))), ...granted, ...expiries);
 };
 
 const endOfMonthOf = (at: string): string => instant(endOfMonth(at.slice(0, 7)));

@@ -1,5 +1,5 @@
-import type { CreditsEventOf } from '../../contracts/events.js';
-import { PACKS, PLANS, type PackId, type PlanId } from '../../contracts/catalogue.js';
+import type { CreditsEventOf } from '../src/contracts/events.js';
+import { PACKS, PLANS, type PackId, type PlanId } from '../src/contracts/catalogue.js';
 
 /** Short names for the events of a book, for specs. Times are given as ISO days or instants. */
 export const at = (text: string): number => Date.parse(text);
