@@ -8,6 +8,7 @@ Usage: node main.js --data DIR [options]
   --data DIR           folder of the data; created if missing (required)
   --port N             TCP port; 0 lets the system choose (default 2113)
   --host ADDRESS       address to listen on (default 127.0.0.1)
+  --system-links       link events in $ce-<category>, $et-<type> and $streams
   --exit-with-parent   stop when standard input closes, so that no process is left behind
   --help               this text
 
@@ -22,6 +23,7 @@ export type CommandLine =
       readonly data: string;
       readonly port: number;
       readonly host: string;
+      readonly systemLinks: boolean;
       readonly exitWithParent: boolean;
     }
   | { readonly kind: 'help' }
@@ -38,6 +40,7 @@ export const parseArguments = (args: readonly string[]): CommandLine => {
         data: { type: 'string' },
         port: { type: 'string', default: DEFAULT_PORT },
         host: { type: 'string', default: '127.0.0.1' },
+        'system-links': { type: 'boolean', default: false },
         'exit-with-parent': { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
@@ -55,6 +58,7 @@ export const parseArguments = (args: readonly string[]): CommandLine => {
     data: values.data,
     port,
     host: values.host,
+    systemLinks: values['system-links'],
     exitWithParent: values['exit-with-parent'],
   };
 };

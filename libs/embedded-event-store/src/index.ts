@@ -19,6 +19,11 @@ export interface EmbeddedEventStoreOptions {
   /** Address listened on; 127.0.0.1 by default. There is no authentication: never a public one. */
   readonly host?: string;
   readonly limits?: Partial<Limits>;
+  /**
+   * Links each event appended from now on in `$ce-<category>`, `$et-<type>` and `$streams`, as EventStoreDB's
+   * system projections do. Off by default: it doubles or triples what is written.
+   */
+  readonly systemLinks?: boolean;
   /** Milliseconds since 1970; the system's clock by default. */
   readonly now?: () => number;
   /** Operator's messages; standard error by default. */
@@ -68,7 +73,10 @@ export const startEmbeddedEventStore = async (
       { onCommitted, onFailure },
       () => writer.streamCount,
     );
-    const writer: StreamWriter = new StreamWriter(opened, commits, now);
+    const writer: StreamWriter = new StreamWriter(opened, commits, {
+      now,
+      systemLinks: options.systemLinks ?? false,
+    });
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
     const admission = new Admission(dataDir, limits, () => commits.pendingBytes, now);
     const calls = new OpenCalls();

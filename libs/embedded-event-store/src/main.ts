@@ -20,8 +20,8 @@ const main = async (): Promise<void> => {
   }
   if (parsed.kind === 'invalid') fail(`${parsed.problem}\n\n${USAGE}`);
   else {
-    const { data, port, host, exitWithParent } = parsed;
-    const store = await startEmbeddedEventStore({ dataDir: data, port, host });
+    const { data, port, host, systemLinks, exitWithParent } = parsed;
+    const store = await startEmbeddedEventStore({ dataDir: data, port, host, systemLinks });
     let stopping = false;
     const stop = (): void => {
       if (stopping) return;

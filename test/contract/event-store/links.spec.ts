@@ -1,7 +1,7 @@
 import { binaryEvent } from '@eventstore/db-client';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { collect, freshStream, headPosition, numbered, one, revisions, take } from './support/events.js';
-import { storeUnderTest } from './support/store-under-test.js';
+import { EXTERNAL_URL, storeUnderTest } from './support/store-under-test.js';
 
 const store = storeUnderTest();
 
@@ -50,5 +50,40 @@ describe('a link', () => {
     const events = await collect(store.client.readStream(dangling, { resolveLinkTos: true }));
     expect(events.map(({ event }) => event)).toEqual([undefined, undefined]);
     expect(events.map(({ link: resolved }) => resolved?.revision)).toEqual([0n, 1n]);
+  });
+});
+
+(EXTERNAL_URL ? describe.skip : describe)('the system links, when they are switched on', () => {
+  const linked = storeUnderTest({ systemLinks: true });
+
+  const resolved = async (stream: string) => {
+    const events = await collect(linked.client.readStream(stream, { resolveLinkTos: true }));
+    return events.map(({ event }) => `${event?.streamId ?? ''}/${String(event?.revision)}`);
+  };
+
+  it('list the events of a category, those of a type, and the streams, in the order of their positions', async () => {
+    await linked.client.appendToStream('order-1', [one('Placed'), one('Paid')]);
+    await linked.client.appendToStream('parcel-1', one('Placed'));
+    await linked.client.appendToStream('order-2', one('Placed'));
+    await linked.client.setStreamMetadata('order-1', { maxCount: 10 });
+    expect(await resolved('$ce-order')).toEqual(['order-1/0', 'order-1/1', 'order-2/0']);
+    expect(await resolved('$et-Placed')).toEqual(['order-1/0', 'parcel-1/0', 'order-2/0']);
+    expect(await resolved('$streams')).toEqual(['order-1/0', 'parcel-1/0', 'order-2/0']);
+  });
+
+  it("are written once when an append is repeated, and answer with the event's own place", async () => {
+    const event = one('Repeated');
+    const first = await linked.client.appendToStream('order-3', event, { expectedRevision: 'no_stream' });
+    const again = await linked.client.appendToStream('order-3', event, { expectedRevision: 'no_stream' });
+    expect(again).toEqual(first);
+    expect(first.nextExpectedRevision).toBe(0n);
+    expect(await resolved('$et-Repeated')).toEqual(['order-3/0']);
+  });
+
+  it('are followed live by a subscription', async () => {
+    const received = take(linked.client.subscribeToStream('$ce-live', { resolveLinkTos: true }), 3);
+    for (const name of ['live-1', 'live-2', 'live-1']) await linked.client.appendToStream(name, one());
+    const events = await received;
+    expect(events.map(({ event }) => event?.streamId)).toEqual(['live-1', 'live-2', 'live-1']);
   });
 });

@@ -91,7 +91,7 @@ whenInsecure('the protocol beneath the client', () => {
     expect(response.getSuccess()?.getCurrentRevision()).toBe('2');
     const events = await collect(store.client.readStream(stream));
     expect(response.getSuccess()?.getPosition()?.getCommitPosition()).toBe(
-      String(events.at(-1)?.event?.position.commit),
+      String(events.at(-1)?.event?.position?.commit),
     );
   });
 

@@ -21,6 +21,7 @@ import {
   retentionOf,
   revivedMetadata,
 } from './stream-metadata.js';
+import { systemLinks } from './system-links.js';
 
 /** What became of an append, a delete or a tombstone; told when it is durable. */
 export type WriteOutcome =
@@ -33,6 +34,13 @@ export type WriteOutcome =
 interface Draft {
   readonly records: NumberedRecord[];
   readonly heads: Map<string, StreamHead>;
+}
+
+export interface StreamWriterOptions {
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Whether each event is linked in the system's category, type and stream lists, in the same write. */
+  readonly systemLinks: boolean;
 }
 
 /**
@@ -49,7 +57,7 @@ export class StreamWriter {
   constructor(
     private readonly store: LogStore,
     private readonly commits: GroupCommit,
-    private readonly now: () => number,
+    private readonly options: StreamWriterOptions,
   ) {
     this.heads = new HeadCache(store);
     this.nextStreamNumber = store.streamCount();
@@ -93,7 +101,9 @@ export class StreamWriter {
         }
         if (decision.revives && facts.head) this.revive(draft, facts.head);
         this.place(draft, stream, events);
-        return this.write(draft);
+        const last = draft.records.at(-1);
+        if (this.options.systemLinks) this.placeLinks(draft, stream, events);
+        return this.write(draft, last);
       }
     }
   }
@@ -134,7 +144,7 @@ export class StreamWriter {
     }
     const draft: Draft = { records: [], heads: new Map() };
     place(draft);
-    return this.write(draft);
+    return this.write(draft, draft.records.at(-1));
   }
 
   private facts(stream: string): StreamFacts {
@@ -173,6 +183,15 @@ export class StreamWriter {
     draft.heads.set(described.name, { ...described, retention: retentionOf(metadata.data) });
   }
 
+  private placeLinks(draft: Draft, stream: string, events: readonly ProposedEvent[]): void {
+    const first = (draft.heads.get(stream)?.last ?? NO_EVENTS) - BigInt(events.length) + 1n;
+    for (const [index, event] of events.entries()) {
+      for (const link of systemLinks(stream, event, first + BigInt(index), randomUUID)) {
+        this.place(draft, link.stream, [link.event]);
+      }
+    }
+  }
+
   private number(
     draft: Draft,
     head: StreamHead,
@@ -180,7 +199,7 @@ export class StreamWriter {
     revision: bigint,
     kind?: RecordKind,
   ): void {
-    const createdAt = Math.max(this.now(), this.lastCreatedAt);
+    const createdAt = Math.max(this.options.now(), this.lastCreatedAt);
     this.lastCreatedAt = createdAt;
     const position = this.nextPosition;
     const bytes = encodeRecord(event, { stream: head.name, revision, position, createdAt }, kind);
@@ -203,13 +222,12 @@ export class StreamWriter {
     this.placeMetadata(draft, head.name, revivedMetadata(current ?? deletedMetadata(), head.last + 1n));
   }
 
-  private async write(draft: Draft): Promise<WriteOutcome> {
+  private async write(draft: Draft, last: NumberedRecord | undefined): Promise<WriteOutcome> {
     const write: LogWrite = { records: draft.records, heads: [...draft.heads.values()] };
     for (const head of write.heads) this.heads.set(head);
     await this.commits.commit(write);
     for (const head of write.heads) this.heads.release(head);
     for (const { streamNumber, revision } of write.records) this.recent.release(streamNumber, revision);
-    const last = draft.records.at(-1);
     if (!last) throw new Error('A write without events was committed.');
     return { kind: 'written', revision: last.revision, position: last.position };
   }

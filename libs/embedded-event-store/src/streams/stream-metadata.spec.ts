@@ -1,0 +1,47 @@
+import { describe, expect, it } from '@jest/globals';
+import { DELETED_STREAM, decodeHead, encodeHead } from './stream-head.js';
+import { deletedMetadata, retentionOf, revivedMetadata } from './stream-metadata.js';
+
+const retention = (text: string) => retentionOf(Buffer.from(text));
+
+describe('retentionOf', () => {
+  it('reads the three limits', () => {
+    expect(retention('{"$tb":7,"$maxCount":3,"$maxAge":60,"other":1}')).toEqual({
+      truncateBefore: 7n,
+      maxCount: 3n,
+      maxAgeSeconds: 60n,
+    });
+  });
+
+  it('reads the mark of a deleted stream exactly, beyond the integers of JSON.parse', () => {
+    expect(retentionOf(deletedMetadata()).truncateBefore).toBe(DELETED_STREAM);
+    expect(retention('{ "$tb" : 9223372036854775806 }').truncateBefore).toBe(DELETED_STREAM - 1n);
+  });
+
+  it.each(['', 'no json', '[]', 'null', '{"$maxCount":"3"}', '{"$maxCount":-1}', '{"$maxCount":0}'])(
+    'takes no limit from %j',
+    (text) => {
+      expect(retention(text)).toEqual({});
+    },
+  );
+});
+
+describe('revivedMetadata', () => {
+  it('keeps what the metadata said besides the truncation', () => {
+    const revived = revivedMetadata(Buffer.from('{"$tb":1,"$maxCount":3,"mine":"x"}'), 9n);
+    expect(JSON.parse(revived.toString())).toEqual({ $tb: 9, $maxCount: 3, mine: 'x' });
+  });
+});
+
+describe('a stored head', () => {
+  it('is read back as it was written', () => {
+    const head = {
+      name: 'reading-1',
+      number: 2 ** 40 + 3,
+      last: 2n ** 53n + 1n,
+      tombstoned: true,
+      retention: { truncateBefore: DELETED_STREAM, maxAgeSeconds: 5n },
+    };
+    expect(decodeHead('reading-1', encodeHead(head))).toEqual(head);
+  });
+});
