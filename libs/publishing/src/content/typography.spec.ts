@@ -13,7 +13,8 @@ describe('French typography', () => {
     ['à 32 ans', 'à 32\u00A0ans'],
     ['le 15 juin', 'le 15\u00A0juin'],
     ['peut-être...', 'peut-être…'],
-    ['le {number} : rien', 'le {number}\u00A0: rien'],
+    ['le {name} : rien', 'le {name}\u00A0: rien'],
+    ['porte le {number}.', 'porte le\u00A0{number}.'],
   ])('sets %j', (typed, set) => {
     expect(typeset('fr-FR', typed)).toBe(set);
   });

@@ -7,6 +7,12 @@ type Rule = readonly [pattern: RegExp, replacement: string];
 
 const MONTHS = 'janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre';
 
+/** A number that the text cites stays with the word before it. */
+const CITED: Rule = [
+  /(?<=\p{L}) (?=\{(?:number|lifePath|expression|soulUrge|dominant|pinnacle|debt)\})/gu,
+  NBSP,
+];
+
 /** Imprimerie nationale: thin space before ; ! ?, full no-break space before : and inside « ». */
 const FRENCH: readonly Rule[] = [
   [/'/g, '’'],
@@ -20,6 +26,7 @@ const FRENCH: readonly Rule[] = [
   [/(?<=[\d}]) (?=ans?\b)/g, NBSP],
   [new RegExp(`(?<=\\d|1er) (?=(?:${MONTHS})\\b)`, 'g'), NBSP],
   [/ ([–—]) /g, `${NBSP}$1 `],
+  CITED,
 ];
 
 /** Chicago: curly quotes and apostrophes, no space before punctuation, unspaced em dash. */
@@ -30,6 +37,7 @@ const ENGLISH: readonly Rule[] = [
   [/'/g, '’'],
   [/\.\.\./g, '…'],
   [/\s*—\s*/g, '—'],
+  CITED,
 ];
 
 const RULES: Record<Locale, readonly Rule[]> = { 'fr-FR': FRENCH, 'en-US': ENGLISH };

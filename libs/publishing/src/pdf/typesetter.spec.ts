@@ -64,6 +64,24 @@ describe('The PDF of a document', () => {
     );
   });
 
+  it.each(['Ƙasim Ƴar’Aɗua', 'Ǩoivisto Ṱshivhase', 'Ｍａｒｉａ ﬁn', 'A\u0346na\u0336', 'Łódź Ğİı Ștefan Ẽ'])(
+    'prints the rarer Latin letters: %s',
+    (subtitle) => {
+      const pdf = readPdf(typesetter.typeset({ ...composed(camille, 'fr-FR', 'neutral'), subtitle }));
+      expect(letters(pdf.text)).toContain(letters(subtitle.normalize('NFKC')));
+      expect(pdf.source).toContain('<pdfuaid:part>1</pdfuaid:part>');
+    },
+  );
+
+  it('prints the document even if a letter exists in no font, without claiming PDF/UA', () => {
+    const pdf = readPdf(
+      typesetter.typeset({ ...composed(camille, 'fr-FR', 'neutral'), subtitle: 'Am\u{1DF00}lie' }),
+    );
+    expect(pdf.pages).toBeGreaterThan(5);
+    expect(pdf.source).toMatch(/\/MarkInfo <<\s*\/Marked true/);
+    expect(pdf.source).not.toContain('pdfuaid');
+  });
+
   it('draws a very long name without losing any of it', () => {
     const document = {
       ...composed(camille, 'en-US', 'neutral'),

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { NodeCompiler } from '@myriaddreamin/typst-ts-node-compiler';
 import { projectPath } from '@app/platform/project-path.js';
 import type { DocumentV1 } from '../document/document.js';
+
+const TEMPLATE_FOLDER = projectPath('libs/publishing/src/pdf/template');
 
 const FONTS = [
   '@expo-google-fonts/source-serif-4/300Light/SourceSerif4_300Light.ttf',
@@ -13,13 +16,18 @@ const FONTS = [
   '@expo-google-fonts/source-sans-3/600SemiBold/SourceSans3_600SemiBold.ttf',
 ];
 
-/** Tagged, with alternative texts, title and language checked by the exporter itself. */
+/** Tagged, with alternative texts, title and language, all checked by the exporter itself. */
 const STANDARD = 'ua-1';
+const MISSING_LETTER = 'could not be displayed with';
+
+/** Full-width letters and ligatures, which no text font of ours has, print as the letters they stand for. */
+const COMPATIBILITY_LETTERS = /[\uFB00-\uFB06\uFF21-\uFF5A]/g;
 
 export interface Typesetter {
   /**
    * The document as a PDF/UA-1 file. The same tree gives the same bytes: fonts are our own, the host's are never
-   * looked up, and the only date inside is `meta.publishedAt`.
+   * looked up, and the only date inside is `meta.publishedAt`. A letter that no font has is printed as an empty box;
+   * the file is then tagged as ever but cannot claim PDF/UA-1.
    * @throws Error with the compiler's diagnostics
    */
   typeset(document: DocumentV1): Uint8Array;
@@ -29,19 +37,20 @@ export interface Typesetter {
 export const createTypesetter = (): Typesetter => {
   const { resolve } = createRequire(import.meta.url);
   const compiler = NodeCompiler.create({
-    workspace: projectPath('libs/publishing/src/pdf/template'),
+    workspace: TEMPLATE_FOLDER,
     fontArgs: [{ fontBlobs: FONTS.map((font) => readFileSync(resolve(font))) }],
   });
   return {
     typeset: (document) => {
+      const tree = JSON.stringify(document).replace(COMPATIBILITY_LETTERS, (letter) =>
+        letter.normalize('NFKC'),
+      );
+      const source = { mainFilePath: join(TEMPLATE_FOLDER, 'document.typ'), inputs: { document: tree } };
       try {
-        return compiler.pdf(
-          {
-            mainFilePath: projectPath('libs/publishing/src/pdf/template/document.typ'),
-            inputs: { document: JSON.stringify(document) },
-          },
-          { pdfStandard: STANDARD },
-        );
+        return compiler.pdf(source, { pdfStandard: STANDARD });
+      } catch (error) {
+        if (String(error).includes(MISSING_LETTER)) return compiler.pdf(source);
+        throw error;
       } finally {
         // What Typst memoises holds the person's text, and would grow with every reading.
         compiler.evictCache(0);
