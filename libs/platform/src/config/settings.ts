@@ -29,6 +29,7 @@ export const settings = z.object({
   EVENTSTORE_URL: setting(z.string().regex(/^esdb(\+discover)?:\/\//, 'must begin with esdb://'), 'EventStoreDB, as esdb://host:port?tls=false'),
   EVENT_STORE_APPEND_TIMEOUT_MS: milliseconds(1_000, 'an append not answered within this is repeated once, then 503'),
   EVENT_STORE_READ_TIMEOUT_MS: milliseconds(2_000, 'a read that yields nothing for this long fails'),
+  ENQUEUE_TIMEOUT_MS: milliseconds(2_500, 'a request not accepted within this is answered 503'),
   ENCRYPTION_KEYS: setting(
     z.string().transform((text, context) => parseKeys(text, context)),
     'key-encryption keys, id:base64 of 32 bytes, comma-separated; the first seals, the others only open',

@@ -7,9 +7,10 @@ import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { uuid5, uuidFromHash } from '@app/event-sourcing/core/event-id.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import type { ExpectedRevision } from '@app/event-sourcing/store/event-store.js';
+import type { Config } from '@app/platform/config/settings.js';
 import { Digester } from '@app/platform/crypto/digest.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { readingView, type ReadingInput } from '../../domain/reading/reading-view.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
 import { ReadingQuery } from '../../read-models/reading/reading.query.js';
@@ -23,13 +24,31 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
   constructor(
     @Inject(READING_EXECUTOR) private readonly executor: ReadingExecutor,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'ENQUEUE_TIMEOUT_MS'>,
     private readonly commands: CommandBus,
     private readonly digester: Digester,
     private readonly keys: SubjectKeys,
     private readonly readings: ReadingQuery,
   ) {}
 
+  /** Answers within ENQUEUE_TIMEOUT_MS; past it no further step is begun, and a hold already made is fenced later. */
   async execute(command: RequestReading): Promise<RequestReadingResult> {
+    const givenUp = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        givenUp.abort();
+        reject(new StoreUnavailable('The request was not accepted in time', true));
+      }, this.config.ENQUEUE_TIMEOUT_MS);
+    });
+    try {
+      return await Promise.race([this.request(command, givenUp.signal), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private async request(command: RequestReading, givenUp: AbortSignal): Promise<RequestReadingResult> {
     const { workspaceId, request, idempotencyKey } = command;
     const inputDigest = this.digester.digest('reading-request', canonicalJson(request)).toString('hex');
     const readingId =
@@ -43,7 +62,7 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
           ? this.replay(readingId)
           : { outcome: 'different_request' };
       }
-      const result = await this.attempt(command, readingId, inputDigest, seen.revision);
+      const result = await this.attempt(command, readingId, inputDigest, seen.revision, givenUp);
       if (result !== 'again') return result;
     }
     throw new StoreUnavailable('The reservation was abandoned again and again', false);
@@ -55,8 +74,10 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
     readingId: string,
     inputDigest: string,
     revision: ExpectedRevision,
+    givenUp: AbortSignal,
   ): Promise<RequestReadingResult | 'again'> {
     const key = await this.keys.create(readingId, workspaceId);
+    givenUp.throwIfAborted();
     const reservationId = uuid5(readingId, 'reservation', String(revision));
     const reserved = await this.commands.execute(
       new ReserveCredits(workspaceId, readingId, reservationId, request.productId, {
@@ -70,6 +91,7 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
     if (reserved.outcome === 'insufficient') {
       return { outcome: 'insufficient_credits', required: reserved.required, available: reserved.available };
     }
+    givenUp.throwIfAborted();
     const occurredAt = instant(this.clock.now());
     const outcome = await this.executor.execute(
       readingId,

@@ -1,0 +1,157 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { instant } from '@app/event-sourcing/core/clock.js';
+import type { EventToAppend } from '@app/event-sourcing/core/event.js';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { InMemoryKeys } from '../../../test/in-memory-keys.js';
+import { createReadingExecutor } from '../../reading.executor.js';
+import { GenerateReadingJob } from './generate-reading.job.js';
+import { InputUnprocessable, calculateResult, type ThemeCalculator } from './theme-calculator.js';
+
+const READING = '0b9f6f0e-5b7d-4f44-9a43-0f3c6c1f8a11';
+const job = { readingId: READING, workspaceId: 'ws_1', correlationId: 'req_1', causationId: 'event-1' };
+const input = {
+  name: { firstNames: ['Camille'], middleNames: ['Marie'], lastNames: ['Laurent'] },
+  dateOfBirth: '1990-06-15',
+  grammaticalProfile: { subjectGender: 'Female' },
+};
+const config = { READING_LEASE_MS: 60_000, READING_RETRY_MS: 2_000, READING_ATTEMPTS: 3 };
+
+let store: InMemoryEventStore;
+let keys: InMemoryKeys;
+let now: number;
+
+beforeEach(async () => {
+  store = new InMemoryEventStore();
+  keys = new InMemoryKeys();
+  now = Date.parse('2026-09-29T08:00:00.000Z');
+  const key = await keys.create(READING);
+  await createReadingExecutor(store).execute(
+    READING,
+    {
+      type: 'RequestReading',
+      request: {
+        workspaceId: 'ws_1',
+        productId: 'theme',
+        profileId: 'evan',
+        locale: 'fr-FR',
+        asOf: '2026-09-29',
+        sealedInput: key.seal('input', Buffer.from(JSON.stringify(input))).toString('base64'),
+        inputDigest: 'd',
+        idempotencyDigest: null,
+        cost: 20,
+        reservationId: 'r1',
+      },
+    },
+    { intent: 'request', metadata: { ...job, actor: 'apiKey:k', occurredAt: instant(now) } },
+  );
+});
+
+const worker = (calculate: ThemeCalculator = calculateResult): GenerateReadingJob =>
+  new GenerateReadingJob(
+    createReadingExecutor(store),
+    calculate,
+    { now: () => now },
+    config,
+    pino({ level: 'silent' }),
+    keys as unknown as SubjectKeys,
+  );
+
+const types = () => store.log.map(({ type }) => type);
+const failing: ThemeCalculator = () => {
+  throw new Error('Camille Marie Laurent, 1990-06-15');
+};
+
+describe('generating a reading', () => {
+  it('completes it with the result of the method, sealed', async () => {
+    await worker().run(job);
+    expect(types()).toEqual(['ReadingRequested', 'ReadingStarted', 'ReadingCompleted']);
+    const { sealedResult } = store.log[2]!.data as { sealedResult: string };
+    expect(Buffer.from(sealedResult, 'base64').toString('latin1')).not.toContain('Laurent');
+    const opened = (await keys.find(READING))!.open('result', Buffer.from(sealedResult, 'base64'));
+    expect(JSON.parse(opened.toString())).toMatchObject({ readingId: READING, numbers: { lifePath: { display: '13/4' } } });
+  });
+
+  it('gives the same bytes at any later time: only the date of acceptance counts', async () => {
+    const bytes: Buffer[] = [];
+    const spy: ThemeCalculator = (request) => {
+      bytes.push(calculateResult(request));
+      throw new Error('not this time');
+    };
+    await worker(spy).run(job);
+    now += 400 * 86_400_000;
+    await worker(spy).run(job);
+    expect(bytes).toHaveLength(2);
+    expect(bytes[0]!.equals(bytes[1]!)).toBe(true);
+  });
+
+  it('does nothing while another worker owns it, and nothing once it has ended', async () => {
+    await Promise.all([worker().run(job), worker().run(job), worker().run(job)]);
+    await worker().run(job);
+    expect(types()).toEqual(['ReadingRequested', 'ReadingStarted', 'ReadingCompleted']);
+  });
+
+  it('tries again after growing pauses, and fails when the attempts are used up, without repeating the input', async () => {
+    await worker(failing).run(job);
+    expect(store.log.at(-1)!.data).toEqual({ attempt: 1, code: 'generation_failed', retryAt: '2026-09-29T08:00:02.000Z' });
+    await worker(failing).run(job);
+    expect(types()).toHaveLength(3);
+    now += 2_000;
+    await worker(failing).run(job);
+    expect(store.log.at(-1)!.data).toMatchObject({ attempt: 2, retryAt: '2026-09-29T08:00:06.000Z' });
+    now += 4_000;
+    await worker(failing).run(job);
+    expect(types().slice(-2)).toEqual(['ReadingStarted', 'ReadingFailed']);
+    expect(store.log.at(-1)!.data).toEqual({
+      workspaceId: 'ws_1',
+      code: 'generation_failed',
+      attempts: 3,
+      reservationId: 'r1',
+    });
+    expect(JSON.stringify(store.log.slice(1).map(({ data, metadata }) => ({ data, metadata })))).not.toContain('Laurent');
+  });
+
+  it('fails at once when the input can never be processed, or its key was destroyed', async () => {
+    await worker(() => {
+      throw new InputUnprocessable('no');
+    }).run(job);
+    expect(store.log.at(-1)).toMatchObject({ type: 'ReadingFailed', data: { code: 'input_unprocessable', attempts: 1 } });
+  });
+
+  it('fails when the key was destroyed', async () => {
+    keys.keys.clear();
+    await worker().run(job);
+    expect(store.log.at(-1)).toMatchObject({ type: 'ReadingFailed', data: { code: 'input_unprocessable' } });
+  });
+
+  it('spends no attempt on a store that is away: the lease runs out and the next worker takes over', async () => {
+    const append = store.append.bind(store);
+    store.append = (stream, expected, events: readonly EventToAppend[]) =>
+      events[0]!.type === 'ReadingCompleted' ? Promise.reject(new StoreUnavailable('away', false)) : append(stream, expected, events);
+    await expect(worker().run(job)).rejects.toBeInstanceOf(StoreUnavailable);
+    store.append = append;
+    await worker().run(job);
+    expect(types()).toEqual(['ReadingRequested', 'ReadingStarted']);
+    now += config.READING_LEASE_MS;
+    await worker().run(job);
+    expect(types()).toEqual(['ReadingRequested', 'ReadingStarted', 'ReadingStarted', 'ReadingCompleted']);
+  });
+
+  it('is completed by one worker only when a slow one comes back after its lease', async () => {
+    const slow = worker((request) => {
+      now += config.READING_LEASE_MS;
+      return calculateResult(request);
+    });
+    let takenOver: Promise<void> | undefined;
+    const overtaken = worker((request) => {
+      now += config.READING_LEASE_MS;
+      takenOver = slow.run(job);
+      return calculateResult(request);
+    });
+    await overtaken.run(job);
+    await takenOver;
+    expect(types().filter((type) => type === 'ReadingCompleted')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,181 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { CommandBus } from '@nestjs/cqrs';
+import { ReserveCredits } from '@app/billing/contracts/index.js';
+import type { EventToAppend } from '@app/event-sourcing/core/event.js';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { Digester } from '@app/platform/crypto/digest.js';
+import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { InMemoryKeys } from '../../../test/in-memory-keys.js';
+import { AbandonReading } from '../../contracts/commands.js';
+import { createReadingExecutor } from '../../reading.executor.js';
+import { ReadingQuery } from '../../read-models/reading/reading.query.js';
+import { AbandonReadingHandler } from '../abandon-reading/abandon-reading.handler.js';
+import { RequestReadingHandler } from './request-reading.handler.js';
+import { RequestReading, type ReadingRequest } from './request-reading.js';
+
+const request: ReadingRequest = {
+  productId: 'theme',
+  profileId: 'evan',
+  locale: 'fr-FR',
+  input: {
+    name: { firstNames: ['Camille'], middleNames: [], lastNames: ['Laurent'] },
+    dateOfBirth: '1990-06-15',
+    grammaticalProfile: { subjectGender: 'feminine' },
+  },
+};
+
+let store: InMemoryEventStore;
+let keys: InMemoryKeys;
+let reserved: Set<string>;
+let settled: Set<string>;
+/** What the ledger does when asked; a test may put itself in between. */
+let reserve: (command: ReserveCredits) => Promise<unknown>;
+let requests = 0;
+
+beforeEach(() => {
+  store = new InMemoryEventStore();
+  keys = new InMemoryKeys();
+  reserved = new Set();
+  settled = new Set();
+  reserve = async ({ reservationId }) => {
+    if (settled.has(reservationId)) return { outcome: 'settled' };
+    reserved.add(reservationId);
+    return { outcome: 'reserved', amount: 20 };
+  };
+});
+
+const clock = { now: () => Date.parse('2026-09-29T23:30:00.000Z') };
+
+const api = (enqueueTimeoutMs = 2_000): RequestReadingHandler => {
+  const rows = { query: async () => ({ rows: [] }) };
+  return new RequestReadingHandler(
+    createReadingExecutor(store),
+    clock,
+    { ENQUEUE_TIMEOUT_MS: enqueueTimeoutMs },
+    { execute: (command: ReserveCredits) => reserve(command) } as unknown as CommandBus,
+    new Digester(Buffer.alloc(32, 7).toString('base64')),
+    keys as unknown as SubjectKeys,
+    new ReadingQuery(rows as never, store, keys as unknown as SubjectKeys),
+  );
+};
+
+const ask = (idempotencyKey: string | null = null, changed: Partial<ReadingRequest> = {}): RequestReading =>
+  new RequestReading('ws_1', { ...request, ...changed }, idempotencyKey, {
+    actor: 'apiKey:k',
+    requestId: `req_${(requests += 1)}`,
+  });
+
+const fence = (readingId: string, reservationId: string) =>
+  new AbandonReadingHandler(createReadingExecutor(store), clock).execute(
+    new AbandonReading(readingId, 'ws_1', reservationId, 'orphaned'),
+  );
+
+describe('requesting a reading', () => {
+  it('seals the input, holds the credits, records the request and answers from it', async () => {
+    const result = await api().execute(ask());
+    expect(result).toMatchObject({ outcome: 'accepted', reading: { status: 'queued', input: { displayName: 'Camille Laurent' } } });
+    expect(store.log.map(({ type }) => type)).toEqual(['ReadingRequested']);
+    expect(store.log[0]!.data).toMatchObject({ asOf: '2026-09-29', cost: 20, reservationId: [...reserved][0] });
+    expect(JSON.stringify(store.log[0]!.data)).not.toMatch(/Camille|Laurent|1990-06-15|feminine/);
+  });
+
+  it('records nothing when the credits do not cover it, or billing is not set up', async () => {
+    reserve = async () => ({ outcome: 'insufficient', required: 20, available: 3 });
+    expect(await api().execute(ask())).toEqual({ outcome: 'insufficient_credits', required: 20, available: 3 });
+    reserve = async () => ({ outcome: 'misconfigured', reason: 'no book' });
+    expect(await api().execute(ask())).toEqual({ outcome: 'billing_misconfigured' });
+    expect(store.log).toHaveLength(0);
+  });
+
+  it('under one key is accepted once, by however many processes at a time', async () => {
+    const results = await Promise.all(Array.from({ length: 20 }, () => api().execute(ask('k1'))));
+    expect(results.filter(({ outcome }) => outcome === 'accepted')).toHaveLength(1);
+    expect(results.filter(({ outcome }) => outcome === 'replayed')).toHaveLength(19);
+    expect(new Set(results.map((result) => 'reading' in result && result.reading.readingId)).size).toBe(1);
+    expect(reserved.size).toBe(1);
+    expect(store.log).toHaveLength(1);
+  });
+
+  it('under a used key with another body is refused', async () => {
+    await api().execute(ask('k1'));
+    expect(await api().execute(ask('k1', { locale: 'en-US' }))).toEqual({ outcome: 'different_request' });
+    expect(reserved.size).toBe(1);
+  });
+
+  it('repeats the first answer even when the reading has moved on', async () => {
+    const first = await api().execute(ask('k1'));
+    const readingId = store.log[0]!.stream.slice('reading-'.length);
+    await createReadingExecutor(store).execute(
+      readingId,
+      { type: 'StartAttempt', workerId: 'w', now: '2026-09-29T23:31:00.000Z', leaseUntil: '2026-09-29T23:32:00.000Z' },
+      {
+        intent: 's',
+        metadata: { correlationId: 'c', causationId: 'c', workspaceId: 'ws_1', actor: 'system:test', occurredAt: '2026-09-29T23:31:00.000Z' },
+      },
+    );
+    const again = await api().execute(ask('k1'));
+    expect(again.outcome).toBe('replayed');
+    expect('reading' in again && again.reading).toEqual('reading' in first && first.reading);
+  });
+
+  it('that crashed after its hold leaves a hold that can be fenced, and the retry takes a new one', async () => {
+    const append = store.append.bind(store);
+    store.append = () => Promise.reject(new StoreUnavailable('crash', false));
+    await expect(api().execute(ask('k1'))).rejects.toBeInstanceOf(StoreUnavailable);
+    store.append = append;
+    const [orphan] = [...reserved];
+    const readingId = [...keys.keys.keys()][0]!;
+    expect(await fence(readingId, orphan!)).toEqual({ outcome: 'abandoned' });
+    settled.add(orphan!);
+    expect((await api().execute(ask('k1'))).outcome).toBe('accepted');
+    expect(reserved.size).toBe(2);
+    expect(store.log.map(({ type }) => type)).toEqual(['ReadingAbandoned', 'ReadingRequested']);
+  });
+
+  it('whose hold is fenced between reserving and recording takes a new one; the fenced one stays unused', async () => {
+    const plain = reserve;
+    let raced = false;
+    reserve = async (command) => {
+      const answer = await plain(command);
+      if (!raced) {
+        raced = true;
+        await fence(command.readingId, command.reservationId);
+        settled.add(command.reservationId);
+      }
+      return answer;
+    };
+    expect((await api().execute(ask())).outcome).toBe('accepted');
+    const used = (store.log.at(-1)!.data as { reservationId: string }).reservationId;
+    expect(settled.has(used)).toBe(false);
+  });
+
+  it('once recorded cannot be fenced off', async () => {
+    await api().execute(ask());
+    const { stream, data } = store.log[0]!;
+    const { reservationId } = data as { reservationId: string };
+    expect(await fence(stream.slice('reading-'.length), reservationId)).toEqual({ outcome: 'claimed' });
+  });
+
+  it('whose append was committed but not answered is recorded once', async () => {
+    const append = store.append.bind(store);
+    let lost = false;
+    store.append = async (stream, expected, events: readonly EventToAppend[]) => {
+      const result = await append(stream, expected, events);
+      if (lost) return result;
+      lost = true;
+      throw new StoreUnavailable('no answer', true);
+    };
+    expect((await api().execute(ask())).outcome).toBe('accepted');
+    expect(store.log).toHaveLength(1);
+  });
+
+  it('is given up in time when the ledger does not answer, and then records nothing more', async () => {
+    let answer: (value: unknown) => void = () => undefined;
+    reserve = () => new Promise((resolve) => (answer = resolve));
+    await expect(api(50).execute(ask())).rejects.toBeInstanceOf(StoreUnavailable);
+    answer({ outcome: 'reserved', amount: 20 });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(store.log).toHaveLength(0);
+  });
+});

@@ -1,0 +1,23 @@
+import { randomBytes } from 'node:crypto';
+import type { SubjectKey, SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { open, seal } from '@app/platform/crypto/sealing.js';
+
+/** The keys of readings without a database: real sealing, keys in memory. */
+export class InMemoryKeys implements Pick<SubjectKeys, 'create' | 'find'> {
+  readonly keys = new Map<string, Buffer>();
+
+  async create(subjectId: string): Promise<SubjectKey> {
+    if (!this.keys.has(subjectId)) this.keys.set(subjectId, randomBytes(32));
+    return (await this.find(subjectId))!;
+  }
+
+  async find(subjectId: string): Promise<SubjectKey | null> {
+    const key = this.keys.get(subjectId);
+    return key
+      ? {
+          seal: (context, plaintext) => seal(key, context, plaintext),
+          open: (context, sealed) => open(key, context, sealed),
+        }
+      : null;
+  }
+}
