@@ -1,4 +1,5 @@
 const BUCKETS = 64;
+const EMPTY: ReadonlyMap<string, never> = new Map<string, never>();
 
 /**
  * A map that is never changed in place. A change copies one of 64 buckets and shares the rest, so that folding a ledger
@@ -7,8 +8,14 @@ const BUCKETS = 64;
 export type BucketMap<V> = readonly ReadonlyMap<string, V>[];
 
 export const bucketMap = <V>(entries: Iterable<readonly [string, V]> = []): BucketMap<V> => {
-  const buckets = Array.from({ length: BUCKETS }, () => new Map<string, V>());
-  for (const [key, value] of entries) buckets[bucketOf(key)]!.set(key, value);
+  const buckets = new Array<ReadonlyMap<string, V>>(BUCKETS).fill(EMPTY);
+  const own = new Map<number, Map<string, V>>();
+  for (const [key, value] of entries) {
+    const index = bucketOf(key);
+    const bucket = own.get(index) ?? new Map<string, V>();
+    buckets[index] = bucket.set(key, value);
+    own.set(index, bucket);
+  }
   return buckets;
 };
 
