@@ -1,6 +1,9 @@
 import { parseArguments, USAGE } from './command-line.js';
 import { startEmbeddedEventStore, UnusableDataError } from './index.js';
 
+const BANNER =
+  'Embedded event store: one node, no authentication, for a laptop, a demo, tests and CI. Ctrl-C stops it.\n';
+
 /** Ends with one line on standard error and status 1. */
 const fail = (message: string): never => {
   process.stderr.write(`${message}\n`);
@@ -36,6 +39,7 @@ const main = async (): Promise<void> => {
     if (exitWithParent) process.stdin.on('end', stop).on('close', stop).on('error', stop).resume();
     const line = { event: 'listening', host: store.host, port: store.port, pid: process.pid };
     process.stdout.write(`${JSON.stringify(line)}\n`);
+    if (process.stderr.isTTY) process.stderr.write(BANNER);
   }
 };
 

@@ -155,6 +155,15 @@ describe('append', () => {
     expect(await collect(store.client.readStream(stream))).toHaveLength(1);
   });
 
+  it('does not write what arrives after its deadline', async () => {
+    const stream = freshStream();
+    const error = await rejection(store.client.appendToStream(stream, one(), { deadline: -1_000 }));
+    expect(error).toMatchObject({ type: 'deadline-exceeded' });
+    expect(await rejection(collect(store.client.readStream(stream)))).toMatchObject({
+      type: 'stream-not-found',
+    });
+  });
+
   it('counts all events of one append towards its maximum size', async () => {
     const half = binaryEvent({ type: 'Blob', data: Buffer.alloc(600_000) });
     const other = binaryEvent({ type: 'Blob', data: Buffer.alloc(600_000) });

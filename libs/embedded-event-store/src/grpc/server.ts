@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import serverFeaturesGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
@@ -63,6 +64,8 @@ export const startGrpcServer = async (
   const stop = async (): Promise<void> => {
     context.calls.close();
     await settled();
+    // The answers of the appends just made durable are written in this turn.
+    await nextTurn();
     context.calls.endAll();
     await new Promise<void>((resolve) => {
       const force = setTimeout(() => {

@@ -5,9 +5,9 @@ import type { ReadRequest } from '../grpc/read-request.js';
 import { streamDeleted } from '../grpc/rpc-error.js';
 import { MAX_UINT64 } from '../log/keys.js';
 import { FIRST_POSITION } from '../log/log-store.js';
-import { encodeReadEvent, encodeStreamNotFound } from '../wire/read-response.js';
+import { encodeStreamNotFound } from '../wire/read-response.js';
 import { readAllPage } from './all-page.js';
-import { resolveLink } from './resolve-link.js';
+import { deliver } from './deliver.js';
 import { readStreamPage, streamStatus } from './stream-page.js';
 
 /**
@@ -31,11 +31,7 @@ export const readStream = async (
   let next: bigint | undefined = boundary(request.from, 0n, head.last);
   while (next !== undefined && left > 0 && !outlet.closed) {
     const page = readStreamPage(store, head, { from: next, limit: left, backwards, now: now() });
-    for (const record of page.records) {
-      await outlet.send(
-        encodeReadEvent(resolveLink(store, record, request.resolveLinks), request.structuredIds),
-      );
-    }
+    await deliver(store, page.records, request, outlet);
     left -= page.records.length;
     next = page.next;
     await nextTurn();
@@ -57,11 +53,7 @@ export const readAll = async (
   if (backwards && typeof request.from === 'bigint') next -= 1n;
   while (left > 0 && !outlet.closed && next >= FIRST_POSITION) {
     const page = readAllPage(store, { from: next, backwards, limit: left, filter: filter?.matches });
-    for (const record of page.records) {
-      await outlet.send(
-        encodeReadEvent(resolveLink(store, record, request.resolveLinks), request.structuredIds),
-      );
-    }
+    await deliver(store, page.records, request, outlet);
     left -= page.records.length;
     if (page.end || page.reached === undefined) return;
     next = page.reached + (backwards ? -1n : 1n);

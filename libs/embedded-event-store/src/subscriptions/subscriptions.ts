@@ -6,10 +6,10 @@ import { streamDeleted } from '../grpc/rpc-error.js';
 import { MAX_UINT64 } from '../log/keys.js';
 import { FIRST_POSITION, type LogStore } from '../log/log-store.js';
 import { readAllPage } from '../reading/all-page.js';
-import { resolveLink } from '../reading/resolve-link.js';
+import { deliver } from '../reading/deliver.js';
 import { PAGE_EVENTS, readStreamPage, streamStatus, type StreamPage } from '../reading/stream-page.js';
 import { DELETED_STREAM } from '../streams/stream-head.js';
-import { encodeCaughtUp, encodeCheckpoint, encodeReadEvent } from '../wire/read-response.js';
+import { encodeCaughtUp, encodeCheckpoint } from '../wire/read-response.js';
 
 /*
  * A subscription is one loop over pages of the durable log. When a page is empty it has caught up and waits for the
@@ -47,14 +47,11 @@ export const subscribeToStream = async (
       status.kind === 'found' && next < DELETED_STREAM
         ? readStreamPage(store, status.head, options)
         : NOTHING;
-    for (const record of page.records) {
-      await outlet.send(
-        encodeReadEvent(resolveLink(store, record, request.resolveLinks), request.structuredIds),
-      );
-      next = record.revision + 1n;
-    }
-    if (page.next !== undefined) next = page.next;
-    if (page.records.length > 0 || page.next !== undefined) {
+    await deliver(store, page.records, request, outlet);
+    const last = page.records.at(-1);
+    const reached = page.next ?? (last && last.revision + 1n);
+    if (reached !== undefined) {
+      next = reached;
       await nextTurn();
     } else if (!live) {
       live = true;
@@ -92,11 +89,7 @@ export const subscribeToAll = async (
       consider: every - sinceCheckpoint,
       filter: filter?.matches,
     });
-    for (const record of page.records) {
-      await outlet.send(
-        encodeReadEvent(resolveLink(store, record, request.resolveLinks), request.structuredIds),
-      );
-    }
+    await deliver(store, page.records, request, outlet);
     if (page.reached !== undefined) {
       next = page.reached + 1n;
       sinceCheckpoint += page.considered;

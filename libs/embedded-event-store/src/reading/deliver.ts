@@ -1,0 +1,19 @@
+import type { Outlet } from '../grpc/outlet.js';
+import type { ReadRequest } from '../grpc/read-request.js';
+import type { LogStore } from '../log/log-store.js';
+import type { StoredRecord } from '../log/record.js';
+import { encodeReadEvent } from '../wire/read-response.js';
+import { resolveLink } from './resolve-link.js';
+
+/** Sends a page of events at the receiver's pace, until the call is over. */
+export const deliver = async (
+  store: LogStore,
+  records: readonly StoredRecord[],
+  { resolveLinks, structuredIds }: ReadRequest,
+  outlet: Outlet,
+): Promise<void> => {
+  for (const record of records) {
+    if (outlet.closed) return;
+    await outlet.send(encodeReadEvent(resolveLink(store, record, resolveLinks), structuredIds));
+  }
+};
