@@ -35,12 +35,13 @@ const run = async ({ url, method, headers = {}, body, expect }: Load, duration: 
     headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body }),
   });
-  const expected = result.statusCodeStats?.[String(expect)]?.count ?? 0;
-  const all = Object.values(result.statusCodeStats ?? {}).reduce((sum, { count }) => sum + (count ?? 0), 0);
+  const counts = new Map(Object.entries(result.statusCodeStats ?? {}).map(([status, { count }]) => [Number(status), count ?? 0]));
+  const expected = counts.get(expect) ?? 0;
+  const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
   return {
-    perSecond: Number(expected) / result.duration,
+    perSecond: expected / result.duration,
     p50: result.latency.p50,
     p99: result.latency.p99,
-    unexpected: all - Number(expected) + result.errors,
+    unexpected: all - expected + result.errors,
   };
 };

@@ -6,7 +6,6 @@ import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { createLogger } from '@app/platform/telemetry/logger.js';
 import { WorkspaceExists } from '@app/workspaces/contracts/index.js';
-import { ApiKeyQuery } from '@app/workspaces/read-models/api-key/api-key.query.js';
 import { readConnection } from './connection.js';
 import { OpsError } from './ops-error.js';
 import { OpsModule } from './ops.module.js';
@@ -16,13 +15,12 @@ export interface Session {
   readonly commands: CommandBus;
   readonly queries: QueryBus;
   readonly store: EventStore;
-  readonly apiKeys: ApiKeyQuery;
   /** `operator:<login name>`, recorded with every event. */
   readonly actor: string;
   /** Who asks, for a command of another module. */
-  by(): { actor: string; correlationId: string; causationId: string };
+  readonly by: () => { actor: string; correlationId: string; causationId: string };
   /** @throws OpsError when there is no such workspace */
-  requireWorkspace(workspaceId: string): Promise<void>;
+  readonly requireWorkspace: (workspaceId: string) => Promise<void>;
 }
 
 /** Connects, does the work, disconnects. @throws OpsError in one clear line when the stores cannot be reached */
@@ -38,7 +36,6 @@ export const withSession = async <T>(work: (session: Session) => Promise<T>): Pr
       commands: app.get(CommandBus),
       queries,
       store: app.get<EventStore>(EVENT_STORE),
-      apiKeys: app.get(ApiKeyQuery),
       actor,
       by: () => {
         const id = `ops_${randomUUID()}`;

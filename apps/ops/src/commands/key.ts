@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { setTimeout as delay } from 'node:timers/promises';
-import { IssueApiKey, RevokeApiKey } from '@app/workspaces/contracts/index.js';
+import { ApiKeyIsKnown, IssueApiKey, RevokeApiKey } from '@app/workspaces/contracts/index.js';
 import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';
 import { withSession, type Session } from '../session.js';
@@ -46,9 +46,9 @@ export const addKeyCommands = (ops: Command): void => {
 };
 
 /** A key works once the worker has projected it; waiting here spares the operator a puzzling 401. */
-const waitUntilKnown = async ({ apiKeys }: Session, keyId: string): Promise<void> => {
+const waitUntilKnown = async ({ queries }: Session, keyId: string): Promise<void> => {
   for (const deadline = Date.now() + PROJECTED_WITHIN_MS; Date.now() < deadline; await delay(50)) {
-    if (await apiKeys.find(keyId)) return;
+    if (await queries.execute(new ApiKeyIsKnown(keyId))) return;
   }
   process.stderr.write('The key is issued but no worker has taken it up yet: it works once a worker runs.\n');
 };

@@ -7,8 +7,8 @@ import type { DomainEvent } from './event.js';
  */
 export interface Decider<Command, E extends DomainEvent, State, R extends Rejection = Rejection> {
   readonly initialState: State;
-  decide(command: Command, state: State): Decision<E, R>;
-  evolve(state: State, event: E): State;
+  readonly decide: (command: Command, state: State) => Decision<E, R>;
+  readonly evolve: (state: State, event: E) => State;
 }
 
 export const fold = <E extends DomainEvent, State>(

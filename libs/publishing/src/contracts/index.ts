@@ -1,2 +1,2 @@
-export { CONTENT_VERSION } from '../content/version.js';
+export * from './content-version.js';
 export * from './events.js';

@@ -7,7 +7,8 @@ import { RequestId } from '@app/platform/http/request-id.js';
 import { sendJson } from '@app/platform/http/send-json.js';
 import { RequestReading } from '../application/request-reading/request-reading.js';
 import { readingView } from '../domain/reading/reading-view.js';
-import { ReadingQuery, type StoredReading } from '../read-models/reading/reading.query.js';
+import { ReadingQuery } from '../read-models/reading/reading.query.js';
+import type { StoredReading } from '../read-models/reading/stored-reading.js';
 import { CreateReadingDto } from './dto/create-reading.dto.js';
 import { readIdempotencyKey } from './idempotency-key.js';
 

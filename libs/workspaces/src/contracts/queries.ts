@@ -17,3 +17,10 @@ export class WorkspaceExists extends Query<boolean> {
 
 /** Oldest first; at most 1,000. */
 export class ListWorkspaces extends Query<readonly WorkspaceSummary[]> {}
+
+/** Whether authentication knows the key yet, or still: false until a worker has projected it. */
+export class ApiKeyIsKnown extends Query<boolean> {
+  constructor(readonly keyId: string) {
+    super();
+  }
+}

@@ -2,7 +2,7 @@ import { fold } from '@app/event-sourcing/core/decider.js';
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import type { ReadingEvent } from '../../contracts/events.js';
 import { readingDecider } from '../../domain/reading/reading.decider.js';
-import type { StoredReading } from './reading.query.js';
+import type { StoredReading } from './stored-reading.js';
 
 /** The record of a reading from its own events, for the moment before it is projected. `null`: never requested. */
 export const foldRecord = (readingId: string, events: readonly Recorded<ReadingEvent>[]): StoredReading | null => {

@@ -9,13 +9,8 @@ import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { readingEvents, type FailureCode } from '../../contracts/events.js';
 import type { ReadingStatus } from '../../contracts/queries.js';
 import { foldRecord } from './fold-record.js';
-import type { ReadingInput, ReadingRecord } from '../../domain/reading/reading-view.js';
-
-/** A reading as stored: its record and its sealed input. */
-export interface StoredReading {
-  readonly record: ReadingRecord;
-  readonly sealedInput: string;
-}
+import type { StoredReading } from './stored-reading.js';
+import type { ReadingInput } from '../../domain/reading/reading-view.js';
 
 interface SealedResult {
   readonly workspaceId: string;

@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { Pool } from 'pg';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { ApiKeyIsKnown } from '../../contracts/queries.js';
 
 export interface ApiKeyRow {
   readonly workspaceId: string;
@@ -22,5 +24,14 @@ export class ApiKeyQuery {
       values: [keyId],
     });
     return rows[0] ?? null;
+  }
+}
+
+@QueryHandler(ApiKeyIsKnown)
+export class ApiKeyIsKnownHandler implements IQueryHandler<ApiKeyIsKnown> {
+  constructor(private readonly keys: ApiKeyQuery) {}
+
+  async execute({ keyId }: ApiKeyIsKnown): Promise<boolean> {
+    return (await this.keys.find(keyId)) !== null;
   }
 }
