@@ -1,0 +1,81 @@
+import { afterAll, describe, expect, it, jest } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectPath } from '@app/platform/project-path.js';
+import { identify } from '../../apps/embedded/src/process-identity.js';
+import { removeDataFolder, temporaryDataDir } from './data-dir.js';
+import { until } from './integrator.js';
+import { startStack, type StartedStack } from './start-stack.js';
+
+jest.setTimeout(180_000);
+
+const dataDir = temporaryDataDir();
+afterAll(() => removeDataFolder(dataDir));
+
+const answers = async ({ baseUrl }: StartedStack): Promise<boolean> =>
+  (await fetch(`${baseUrl}/openapi.json`)).ok;
+
+const refusal = (env: Record<string, string>) => {
+  const { status, stderr } = spawnSync(process.execPath, [projectPath('dist/apps/embedded/src/main.js')], {
+    env: { ...process.env, EMBEDDED_SKIP_DEMO_WORKSPACE: '1', ...env },
+    encoding: 'utf8',
+  });
+  return { status, lines: stderr.trim().split('\n') };
+};
+
+describe('the embedded stack', () => {
+  it('survives the death of each child, of all processes at once, and stops in good order', async () => {
+    const first = await startStack({ dataDir });
+    try {
+      expect(await answers(first)).toBe(true);
+
+      expect(refusal({ DATA_DIR: dataDir, PORT: '0' })).toEqual({
+        status: 1,
+        lines: [expect.stringContaining(`Already running on ${dataDir} (process ${first.pids().main})`)],
+      });
+
+      for (const name of ['api', 'worker', 'event-store', 'postgres'] as const) {
+        const killed = first.pids()[name];
+        process.kill(killed, 'SIGKILL');
+        await until(
+          () => first.pids()[name] !== killed,
+          30_000,
+          () => `${name} is not back\n${first.output()}`,
+        );
+      }
+      await until(
+        () => answers(first),
+        10_000,
+        () => 'the API does not answer',
+      );
+    } finally {
+      await first.killAll();
+    }
+    expect(existsSync(join(dataDir, 'lock'))).toBe(true);
+
+    const second = await startStack({ dataDir });
+    expect(await answers(second)).toBe(true);
+    const pids = second.pids();
+    expect(await second.stop()).toBe(0);
+    expect(Object.values(pids).filter((pid) => identify(pid) !== undefined)).toEqual([]);
+    expect(existsSync(join(dataDir, 'runtime.json'))).toBe(false);
+    expect(existsSync(join(dataDir, 'lock'))).toBe(false);
+  });
+
+  it('refuses what it cannot use with one clear message', () => {
+    const folder = temporaryDataDir();
+    try {
+      expect(refusal({ DATA_DIR: folder, PORT: 'three' })).toEqual({
+        status: 1,
+        lines: ['The configuration cannot be used:', expect.stringContaining('PORT')],
+      });
+      expect(refusal({ DATA_DIR: folder, PORT: '1', HOST: '192.0.2.1' })).toEqual({
+        status: 1,
+        lines: [expect.stringContaining('choose others with HOST and PORT')],
+      });
+    } finally {
+      removeDataFolder(folder);
+    }
+  });
+});
