@@ -50,7 +50,8 @@ const CLAIM_LOCK = 7_360_001;
 /**
  * Picks due deliveries. Endpoints with work are found by skipping through the index, one probe each, so that a backlog
  * of one costs the others nothing. Of each endpoint come the earliest due that no earlier delivery of their reading
- * holds up; what every endpoint is owed first goes before what any is owed second.
+ * holds up; what every endpoint is owed first goes before what any is owed second. The look for an earlier delivery is a
+ * scalar subquery, because as an anti-join it was planned over the whole table.
  */
 const CLAIM = `
   with recursive lane (endpoint_id) as (
@@ -79,15 +80,19 @@ const CLAIM = `
            row_number() over (partition by room.workspace_id order by head.turn, head.due_at) as workspace_turn
     from room
     cross join lateral (
-      select due.delivery_id, due.due_at, row_number() over (order by due.due_at, due.sequence) as turn
-      from webhooks.delivery due
-      where due.endpoint_id = room.endpoint_id and due.status = 'pending' and due.due_at <= $1
-        and (due.redelivery or not exists (
-          select from webhooks.delivery earlier
-          where earlier.endpoint_id = due.endpoint_id and earlier.reading_id = due.reading_id
-            and earlier.sequence < due.sequence and earlier.status = 'pending' and not earlier.redelivery))
-      order by due.due_at, due.sequence
-      limit greatest(room.places, 0)
+      select delivery_id, due_at, row_number() over (order by due_at) as turn
+      from (
+        select due.delivery_id, due.due_at
+        from webhooks.delivery due
+        where due.endpoint_id = room.endpoint_id and due.status = 'pending' and due.due_at <= $1
+          and (due.redelivery or (
+            select earlier.delivery_id from webhooks.delivery earlier
+            where earlier.endpoint_id = due.endpoint_id and earlier.reading_id = due.reading_id
+              and earlier.sequence < due.sequence and earlier.status = 'pending' and not earlier.redelivery
+            limit 1) is null)
+        order by due.due_at
+        limit greatest(room.places, 0)
+      ) due
     ) head
   ), chosen as (
     select owed.* from owed
