@@ -90,15 +90,18 @@ export const openEventStore = (options: EventStoreDbOptions): EventStore => {
     subscribe: (request) => openSubscription(client, request),
 
     async head() {
-      // System events may be newer than ours; a handful of them at the end is all a healthy store has.
+      // System events may be newer than ours. When they fill the page, the newest of them serves as well: nothing of
+      // ours comes after it, and `null` would send a consumer that is born now back to the beginning.
       const events = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 64 });
+      let newest: bigint | null = null;
       for await (const event of readAsStored(events, options.readTimeoutMs)) {
         if (!event.stream.startsWith('$')) return event.position;
+        newest ??= event.position;
       }
-      return null;
+      return newest;
     },
 
-    close: () => client.dispose(),
+    close: () => settledSoon(client.dispose()),
   };
 };
 
@@ -173,10 +176,22 @@ const openSubscription = (client: EventStoreDBClient, request: SubscribeOptions)
       }
     },
     async close() {
-      await Promise.race([subscription.unsubscribe().catch(() => undefined), delay(1_000, undefined, { ref: false })]);
+      await settledSoon(subscription.unsubscribe());
       subscription.destroy();
     },
   };
+};
+
+const LET_GO_WITHIN_MS = 1_000;
+
+/** The client may wait for ever for streams that broke: what is being given up is waited for a moment only. */
+const settledSoon = async (work: Promise<unknown>): Promise<void> => {
+  const moment = new AbortController();
+  await Promise.race([
+    work.catch(() => undefined),
+    delay(LET_GO_WITHIN_MS, undefined, { signal: moment.signal }).catch(() => undefined),
+  ]);
+  moment.abort();
 };
 
 const withinDeadline = async <T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> => {

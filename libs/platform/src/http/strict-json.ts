@@ -6,7 +6,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Parses a request body as JSON in UTF-8, refusing what JSON.parse lets pass: duplicate members (the last would win
- * silently) and deep nesting.
+ * silently), deep nesting, and members that the mapping to a DTO would drop unseen.
  * @throws Problem malformed_json, or validation_failed with a pointer
  */
 export const parseStrictJson = (body: Uint8Array): unknown => {
@@ -19,25 +19,32 @@ export const parseStrictJson = (body: Uint8Array): unknown => {
     throw new Problem('malformed_json', { detail: 'The body must be one JSON value in UTF-8' });
   }
   const errors = structuralErrors(text);
-  if (errors.length > 0) throw new Problem('validation_failed', { detail: errors[0]!.detail, errors });
+  if (errors.length > 0) throw invalid(errors);
   return value;
 };
+
+const invalid = (errors: readonly FieldError[]): Problem =>
+  new Problem('validation_failed', { detail: errors[0]!.detail, errors });
+
+/** class-transformer skips these for safety; to the caller they are fields like any other that does not exist. */
+const NEVER_FIELDS = new Set(['__proto__', 'constructor']);
 
 const structuralErrors = (text: string): FieldError[] => {
   const errors: FieldError[] = [];
   const members: Set<string>[] = [];
   let depth = 0;
-  const enter = (): boolean => {
+  const enter = (): void => {
     depth += 1;
-    if (depth === MAXIMUM_DEPTH + 1) {
-      errors.push({ pointer: '', code: 'too_deep', detail: `must not be nested more than ${MAXIMUM_DEPTH} deep` });
-    }
-    return depth <= MAXIMUM_DEPTH;
+    if (depth <= MAXIMUM_DEPTH) return;
+    // Thrown at once: the visitor recurses, and a body of brackets only would exhaust the stack.
+    throw invalid([
+      { pointer: '', code: 'too_deep', detail: `must not be nested more than ${MAXIMUM_DEPTH} deep` },
+    ]);
   };
   visit(text, {
     onObjectBegin: () => {
       members.push(new Set());
-      return enter();
+      enter();
     },
     onObjectEnd: () => {
       members.pop();
@@ -50,9 +57,20 @@ const structuralErrors = (text: string): FieldError[] => {
     onObjectProperty: (name, _offset, _length, _line, _character, path) => {
       const seen = members.at(-1);
       if (seen?.has(name)) {
-        errors.push({ pointer: toPointer([...path(), name]), code: 'duplicate_member', detail: 'appears more than once' });
+        errors.push({
+          pointer: toPointer([...path(), name]),
+          code: 'duplicate_member',
+          detail: 'appears more than once',
+        });
       }
       seen?.add(name);
+      if (NEVER_FIELDS.has(name)) {
+        errors.push({
+          pointer: toPointer([...path(), name]),
+          code: 'unknown_field',
+          detail: 'is not a field of this request',
+        });
+      }
     },
   });
   return errors;

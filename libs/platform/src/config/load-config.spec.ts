@@ -1,0 +1,99 @@
+import { describe, expect, it } from '@jest/globals';
+import { ConfigError, configHelp, loadConfig, settingNames } from './load-config.js';
+
+const KEY = Buffer.alloc(32, 7).toString('base64');
+const REQUIRED = {
+  DATABASE_URL: 'postgresql://app:hunter2@localhost:5432/app',
+  EVENTSTORE_URL: 'esdb://localhost:2113?tls=false',
+  ENCRYPTION_KEYS: `k2:${KEY},k1:${KEY}`,
+  DIGEST_KEY: KEY,
+};
+
+const messageOf = (environment: Record<string, string | undefined>): string => {
+  try {
+    loadConfig(environment);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as Error).message;
+  }
+  throw new Error('The configuration was taken');
+};
+
+describe('loadConfig', () => {
+  it('needs only what has no sensible default', () => {
+    expect(loadConfig(REQUIRED)).toMatchObject({
+      HOST: '127.0.0.1',
+      PORT: 3000,
+      HTTP_BODY_LIMIT_BYTES: 16_384,
+      WEBHOOK_ALLOW_HTTP: false,
+      WEBHOOK_ALLOW_CIDRS: [],
+      READING_ATTEMPTS: 5,
+    });
+    expect(loadConfig(REQUIRED).WEBHOOK_RETRY_SCHEDULE_MS.slice(0, 3)).toEqual([0, 5_000, 300_000]);
+  });
+
+  it('reads numbers, flags, lists and keys', () => {
+    const config = loadConfig({
+      ...REQUIRED,
+      PORT: '0',
+      WEBHOOK_ALLOW_HTTP: '1',
+      WEBHOOK_ALLOW_CIDRS: '10.0.0.0/8, 127.0.0.0/8',
+    });
+    expect(config).toMatchObject({
+      PORT: 0,
+      WEBHOOK_ALLOW_HTTP: true,
+      WEBHOOK_ALLOW_CIDRS: ['10.0.0.0/8', '127.0.0.0/8'],
+    });
+    expect(config.ENCRYPTION_KEYS.map(({ id, key }) => [id, key.length])).toEqual([
+      ['k2', 32],
+      ['k1', 32],
+    ]);
+  });
+
+  it.each(Object.keys(REQUIRED))('names %s when it is missing', (name) => {
+    const message = messageOf({ ...REQUIRED, [name]: undefined });
+    expect(message).toMatch(new RegExp(`^  ${name}: is required — .+$`, 'm'));
+    expect(message.split('\n')).toHaveLength(2);
+  });
+
+  it.each([
+    ['DATABASE_URL', 'mysql://canary'],
+    ['EVENTSTORE_URL', 'http://canary'],
+    ['ENCRYPTION_KEYS', 'canary'],
+    ['ENCRYPTION_KEYS', 'k1:canary'],
+    ['ENCRYPTION_KEYS', `Canary:${KEY}`],
+    ['ENCRYPTION_KEYS', ''],
+    ['DIGEST_KEY', 'canary'],
+    ['PORT', 'canary'],
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['DATABASE_POOL_SIZE', '0'],
+    ['HTTP_DRAIN_MS', '-5'],
+    ['EVENT_STORE_APPEND_TIMEOUT_MS', '1.5'],
+    ['LOG_LEVEL', 'canary'],
+    ['WEBHOOK_ALLOW_HTTP', 'canary'],
+    ['WEBHOOK_RETRY_SCHEDULE_MS', '0,canary'],
+    ['WEBHOOK_RETRY_SCHEDULE_MS', '0,-1'],
+  ])('names %s when it is %p, and does not print the value', (name, value) => {
+    const message = messageOf({ ...REQUIRED, [name]: value });
+    expect(message).toMatch(new RegExp(`^  ${name}: `, 'm'));
+    expect(message).not.toMatch(/canary/i);
+    expect(message).not.toContain(KEY);
+  });
+
+  it('tells all that is wrong at once', () => {
+    const message = messageOf({ PORT: 'x', LOG_LEVEL: 'y' });
+    for (const name of [...Object.keys(REQUIRED), 'PORT', 'LOG_LEVEL'])
+      expect(message).toContain(`  ${name}: `);
+  });
+});
+
+describe('configHelp', () => {
+  it('has one line for each variable, with its default or that it is required', () => {
+    const lines = configHelp().split('\n');
+    expect(lines).toHaveLength(settingNames().length);
+    expect(lines.find((line) => line.includes('PORT '))).toMatch(/port the API listens on.* \[3000\]$/);
+    expect(lines.filter((line) => line.endsWith('[required]'))).toHaveLength(Object.keys(REQUIRED).length);
+    for (const line of lines) expect(line).toMatch(/^ {2}[A-Z_]+ +\S/);
+  });
+});

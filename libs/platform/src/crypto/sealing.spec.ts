@@ -1,0 +1,101 @@
+import { describe, expect, it } from '@jest/globals';
+import { Digester } from './digest.js';
+import { KeyRing } from './key-ring.js';
+import { SealBroken, open, seal } from './sealing.js';
+
+const KEY = Buffer.alloc(32, 1);
+const OTHER = Buffer.alloc(32, 2);
+const SECRET = Buffer.from('Ada Lovelace, née Byron');
+
+const changed = (bytes: Buffer, at: number): Buffer => {
+  const copy = Buffer.from(bytes);
+  copy[at] = copy[at]! ^ 1;
+  return copy;
+};
+
+describe('sealing', () => {
+  it('opens with the same key and context, and hides what is inside', () => {
+    const sealed = seal(KEY, 'input', SECRET);
+    expect(open(KEY, 'input', sealed)).toEqual(SECRET);
+    expect(sealed.includes('Lovelace')).toBe(false);
+    expect(sealed).toHaveLength(SECRET.length + 12 + 16);
+    expect(open(KEY, '', seal(KEY, '', Buffer.alloc(0)))).toEqual(Buffer.alloc(0));
+  });
+
+  it('never seals the same way twice', () => {
+    const sealed = Array.from({ length: 50 }, () => seal(KEY, 'input', SECRET).toString('hex'));
+    expect(new Set(sealed).size).toBe(50);
+  });
+
+  it('does not open when any byte was changed: nonce, text or tag', () => {
+    const sealed = seal(KEY, 'input', SECRET);
+    for (let at = 0; at < sealed.length; at += 1) {
+      expect(() => open(KEY, 'input', changed(sealed, at))).toThrow(SealBroken);
+    }
+  });
+
+  it('does not open when it was cut or lengthened', () => {
+    const sealed = seal(KEY, 'input', SECRET);
+    for (let length = 0; length < sealed.length; length += 1) {
+      expect(() => open(KEY, 'input', sealed.subarray(0, length))).toThrow(SealBroken);
+    }
+    expect(() => open(KEY, 'input', Buffer.concat([sealed, Buffer.from([0])]))).toThrow(SealBroken);
+  });
+
+  it('does not open in another place or with another key', () => {
+    const sealed = seal(KEY, 'input', SECRET);
+    expect(() => open(KEY, 'result', sealed)).toThrow(SealBroken);
+    expect(() => open(OTHER, 'input', sealed)).toThrow(SealBroken);
+  });
+});
+
+describe('KeyRing', () => {
+  const old = { id: 'k1', key: KEY };
+  const current = { id: 'k2', key: OTHER };
+
+  it('seals with its first key and opens with any, so that a rotation needs no stop', () => {
+    const before = new KeyRing([old]).seal('place', SECRET);
+    const rotating = new KeyRing([current, old]);
+    expect(rotating.currentKeyId).toBe('k2');
+    expect(rotating.open('place', before)).toEqual(SECRET);
+    const after = rotating.seal('place', SECRET);
+    expect(new KeyRing([current]).open('place', after)).toEqual(SECRET);
+    expect(() => new KeyRing([old]).open('place', after)).toThrow(SealBroken);
+  });
+
+  it('does not open what was changed anywhere, the name of the key included', () => {
+    const ring = new KeyRing([current, old]);
+    const sealed = ring.seal('place', SECRET);
+    for (let at = 0; at < sealed.length; at += 1)
+      expect(() => ring.open('place', changed(sealed, at))).toThrow(SealBroken);
+    expect(() => ring.open('place', Buffer.alloc(0))).toThrow(SealBroken);
+    expect(() => ring.open('elsewhere', sealed)).toThrow(SealBroken);
+  });
+
+  it('needs a key', () => {
+    expect(() => new KeyRing([])).toThrow(TypeError);
+  });
+});
+
+describe('Digester', () => {
+  const digester = new Digester(KEY.toString('base64'));
+  const hex = (...parts: [string, ...string[]]) => digester.digest(...parts).toString('hex');
+
+  it('is HMAC-SHA-256 of the purpose and the parts, the same for ever', () => {
+    expect(hex('reading-id', 'ws_1', 'key')).toBe(
+      '40cc66d0bc7acf724947e8bc4b20542d08749ff97e71abd1807b835324c02012',
+    );
+  });
+
+  it('tells purposes, parts and keys apart', () => {
+    const digests = [
+      hex('a', 'b', 'c'),
+      hex('a', 'bc'),
+      hex('ab', 'c'),
+      hex('a', 'c', 'b'),
+      hex('a', 'b'),
+      new Digester(OTHER.toString('base64')).digest('a', 'b', 'c').toString('hex'),
+    ];
+    expect(new Set(digests).size).toBe(digests.length);
+  });
+});

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
+import { openPool } from '../postgres/pool.js';
+import { KeyRing } from './key-ring.js';
+import { SealBroken } from './sealing.js';
+import { SubjectKeys } from './subject-keys.js';
+
+const RING = new KeyRing([{ id: 'k1', key: Buffer.alloc(32, 1) }]);
+const SECRET = Buffer.from('1815-12-10');
+
+let postgres: StartedPostgres;
+let pool: pg.Pool;
+let keys: SubjectKeys;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  pool = openPool(postgres.databaseUrl, { size: 8, applicationName: 'keys spec', onError: () => undefined });
+  keys = new SubjectKeys(pool, RING);
+}, 60_000);
+
+afterAll(async () => {
+  await pool.end();
+  await postgres.stop();
+});
+
+describe('SubjectKeys', () => {
+  it('make one key per subject, however often and by however many at once', async () => {
+    const subject = randomUUID();
+    const made = await Promise.all(Array.from({ length: 8 }, () => keys.create(subject, 'ws_1')));
+    const sealed = made.map((key) => key.seal('input', SECRET));
+    const found = (await keys.find(subject))!;
+    for (const one of sealed) expect(found.open('input', one)).toEqual(SECRET);
+  });
+
+  it('give each subject a key of its own', async () => {
+    const [one, other] = await Promise.all([
+      keys.create(randomUUID(), 'ws_1'),
+      keys.create(randomUUID(), 'ws_1'),
+    ]);
+    expect(() => other.open('input', one.seal('input', SECRET))).toThrow(SealBroken);
+    expect(() => one.open('result', one.seal('input', SECRET))).toThrow(SealBroken);
+  });
+
+  it('are gone for good once their row is deleted: what they sealed cannot be read, nor by a new key', async () => {
+    const subject = randomUUID();
+    const sealed = (await keys.create(subject, 'ws_1')).seal('input', SECRET);
+    await pool.query('delete from platform.subject_key where subject_id = $1', [subject]);
+    expect(await keys.find(subject)).toBeNull();
+    const again = await keys.create(subject, 'ws_1');
+    expect(() => again.open('input', sealed)).toThrow(SealBroken);
+  });
+
+  it('cannot be moved to another subject or workspace in the database', async () => {
+    const [mine, theirs] = [randomUUID(), randomUUID()];
+    await keys.create(mine, 'ws_1');
+    await keys.create(theirs, 'ws_2');
+    await pool.query(
+      `update platform.subject_key set wrapped_key = (select wrapped_key from platform.subject_key where subject_id = $1) where subject_id = $2`,
+      [mine, theirs],
+    );
+    await expect(keys.find(theirs)).rejects.toThrow(SealBroken);
+    await pool.query(`update platform.subject_key set workspace_id = 'ws_2' where subject_id = $1`, [mine]);
+    await expect(keys.find(mine)).rejects.toThrow(SealBroken);
+  });
+
+  it('are stored wrapped: without the key ring the row opens nothing', async () => {
+    const subject = randomUUID();
+    await keys.create(subject, 'ws_1');
+    const stranger = new SubjectKeys(pool, new KeyRing([{ id: 'k1', key: Buffer.alloc(32, 9) }]));
+    await expect(stranger.find(subject)).rejects.toThrow(SealBroken);
+  });
+});

@@ -1,0 +1,301 @@
+import { Body, Controller, Get, Inject, Param, Post, Res, type INestApplication } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Test } from '@nestjs/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Type } from 'class-transformer';
+import { ArrayMinSize, IsArray, IsDefined, IsIn, IsInt, IsString, ValidateNested } from 'class-validator';
+import type { Response } from 'express';
+import { pino } from 'pino';
+import request from 'supertest';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import { AuthGuard } from '../auth/auth.guard.js';
+import { Accepts, AUTHENTICATOR, Caller, Public, type Authenticator, type Principal } from '../auth/authentication.js';
+import { loadConfig } from '../config/load-config.js';
+import { LOGGER } from '../telemetry/logger.js';
+import { BodyPipe, type SelfChecking } from './body.pipe.js';
+import { configureHttp } from './configure-http.js';
+import { JsonBodyInterceptor } from './json-body.interceptor.js';
+import { ProblemFilter } from './problem.filter.js';
+import { Problem, type FieldError } from './problem.js';
+import { sendJson } from './send-json.js';
+
+class LineDto {
+  @IsString({ message: 'text must be a string' })
+  text!: string;
+
+  @IsInt()
+  amount!: number;
+}
+
+class OrderDto implements SelfChecking {
+  @IsIn(['fr-FR', 'en-US'], { message: 'locale must be fr-FR or en-US', context: { code: 'unsupported_locale' } })
+  locale!: string;
+
+  @IsDefined({ message: 'lines is required', context: { code: 'required' } })
+  @IsArray({ message: 'lines must be a list' })
+  @ArrayMinSize(1, { message: 'lines must not be empty' })
+  @ValidateNested({ each: true })
+  @Type(() => LineDto)
+  lines!: LineDto[];
+
+  fieldErrors(sound: (property: string) => boolean): FieldError[] {
+    if (!sound('lines')) return [];
+    return this.lines.flatMap(({ amount }, index) =>
+      amount > 100 ? [{ pointer: `/lines/${index}/amount`, code: 'too_much', detail: 'must not exceed 100' }] : [],
+    );
+  }
+}
+
+const THROWN: Readonly<Record<string, unknown>> = {
+  problem: new Problem('insufficient_credits', {
+    detail: 'not enough',
+    members: { required: 20, available: 3 },
+    headers: { 'x-hint': 'buy' },
+  }),
+  store: new StoreUnavailable('the store at 10.0.0.7 is away', false),
+  postgres: Object.assign(new Error('connect ECONNREFUSED 10.0.0.8'), { code: 'ECONNREFUSED' }),
+  bug: new TypeError('canary: cannot read secret'),
+  text: 'canary',
+};
+
+@Controller()
+class SpecController {
+  constructor(@Inject(LOGGER) readonly log: unknown) {}
+
+  @Public()
+  @Post('orders')
+  order(@Body() body: OrderDto): unknown {
+    return { isDto: body instanceof OrderDto, lines: body.lines.length };
+  }
+
+  @Public()
+  @Get('throws/:what')
+  throws(@Param('what') what: string): never {
+    throw THROWN[what];
+  }
+
+  @Public()
+  @Get('bytes')
+  bytes(@Res() response: Response): void {
+    sendJson(response, Buffer.from('{"a":1}'), response.req.headers['if-none-match']);
+  }
+
+  @Accepts('apiKey')
+  @Get('keys-only')
+  keysOnly(@Caller() caller: Principal): unknown {
+    return caller;
+  }
+
+  @Get('undeclared')
+  undeclared(): string {
+    return 'secret';
+  }
+}
+
+const principal = (mode: 'apiKey' | 'bearer'): Principal => ({ mode, workspaceId: 'ws_1', actor: 'apiKey:k', scopes: [] });
+const authenticator: Authenticator = {
+  verifyApiKey: async (key) => (key === 'good' ? principal('apiKey') : key === 'other-mode' ? principal('bearer') : null),
+};
+
+const KEY = Buffer.alloc(32).toString('base64');
+const config = loadConfig({
+  DATABASE_URL: 'postgresql://x@localhost/x',
+  EVENTSTORE_URL: 'esdb://localhost:1',
+  ENCRYPTION_KEYS: `k1:${KEY}`,
+  DIGEST_KEY: KEY,
+  HTTP_BODY_LIMIT_BYTES: '1024',
+});
+
+let app: INestApplication;
+const lines: string[] = [];
+
+beforeAll(async () => {
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+  const built = await Test.createTestingModule({
+    controllers: [SpecController],
+    providers: [
+      { provide: LOGGER, useValue: log },
+      { provide: AUTHENTICATOR, useValue: authenticator },
+      { provide: APP_GUARD, useClass: AuthGuard },
+      { provide: APP_PIPE, useClass: BodyPipe },
+      { provide: APP_FILTER, useClass: ProblemFilter },
+      { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
+    ],
+  }).compile();
+  const nest = built.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: false });
+  configureHttp(nest, config, log);
+  app = await nest.init();
+});
+
+afterAll(() => app.close());
+
+const http = () => request(app.getHttpServer());
+const post = (body: unknown) => http().post('/orders').send(body as object);
+const LINE = { text: 'a', amount: 1 };
+
+describe('a body', () => {
+  it('arrives as its DTO', async () => {
+    const { status, body } = await post({ locale: 'fr-FR', lines: [LINE, LINE] });
+    expect([status, body]).toEqual([201, { isDto: true, lines: 2 }]);
+  });
+
+  it('is refused with every error at once, each with its pointer, and no value repeated', async () => {
+    const { status, body, headers } = await post({
+      locale: 'canary-1',
+      lines: [{ text: 5, amount: 'canary-2', 'né/e': 'canary-3' }, LINE],
+      extra: { canary: 'canary-4' },
+    });
+    expect(status).toBe(400);
+    expect(headers['content-type']).toContain('application/problem+json');
+    expect(body).toMatchObject({ code: 'validation_failed', detail: '5 fields are invalid' });
+    expect(body.errors.map(({ pointer, code }: FieldError) => [pointer, code]).toSorted()).toEqual([
+      ['/extra', 'unknown_field'],
+      ['/lines/0/amount', 'invalid_value'],
+      ['/lines/0/né~1e', 'unknown_field'],
+      ['/lines/0/text', 'invalid_value'],
+      ['/locale', 'unsupported_locale'],
+    ]);
+    expect(body.errors.find(({ pointer }: FieldError) => pointer === '/locale').detail).toBe('must be fr-FR or en-US');
+    expect(JSON.stringify(body)).not.toMatch(/canary-/);
+  });
+
+  it('that has one thing wrong is refused under the code of that thing', async () => {
+    const { body } = await post({ locale: 'de-DE', lines: [LINE] });
+    expect(body).toMatchObject({ code: 'unsupported_locale', title: 'Locale is not supported', detail: '1 field is invalid' });
+    // A code of a field that is no problem code of its own stays below the general one.
+    expect((await post({ locale: 'fr-FR', lines: [] })).body.code).toBe('validation_failed');
+  });
+
+  it('that misses a field is told that it is required, once', async () => {
+    const { body } = await post({ locale: 'fr-FR' });
+    expect(body.errors).toEqual([{ pointer: '/lines', code: 'required', detail: 'is required' }]);
+  });
+
+  it('that checks itself adds its errors to those of its shape, of sound properties only', async () => {
+    const both = await post({ locale: 'x', lines: [{ text: 'a', amount: 101 }] });
+    expect(both.body.errors.map(({ code }: FieldError) => code)).toEqual(['unsupported_locale', 'too_much']);
+    const unsound = await post({ locale: 'fr-FR', lines: [{ text: 1, amount: 101 }] });
+    expect(unsound.body.errors.map(({ pointer }: FieldError) => pointer)).toEqual(['/lines/0/text']);
+  });
+
+  it.each<[string, string | undefined]>([
+    ['a list', '[]'],
+    ['a text', '"x"'],
+    ['null', 'null'],
+    ['nothing', undefined],
+  ])('that is %s is refused', async (_, text) => {
+    const { status, body } = await http().post('/orders').set('content-type', 'application/json').send(text);
+    expect([status, body.code]).toEqual([400, 'validation_failed']);
+  });
+
+  it.each([
+    ['malformed', 'application/json', '{', 400, 'malformed_json'],
+    ['of another media type', 'text/plain', '{}', 415, 'unsupported_media_type'],
+    ['too large', 'application/json', `"${'x'.repeat(1_024)}"`, 413, 'payload_too_large'],
+  ])('that is %s is refused', async (_, type, text, status, code) => {
+    const answer = await http().post('/orders').set('content-type', type).send(text);
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+  });
+
+  it('that is compressed is refused, lest a small one becomes a large one', async () => {
+    const answer = await http().post('/orders').set({ 'content-type': 'application/json', 'content-encoding': 'gzip' }).send('x');
+    expect([answer.status, answer.body.code]).toEqual([415, 'unsupported_media_type']);
+  });
+});
+
+describe('what is thrown', () => {
+  it('as a problem is told in full, under the id of the request', async () => {
+    const { status, body, headers } = await http().get('/throws/problem');
+    expect(status).toBe(402);
+    expect(headers).toMatchObject({ 'x-hint': 'buy', 'cache-control': 'no-store' });
+    const id = headers['x-request-id'];
+    expect(id).toMatch(/^req_[0-9a-f-]{36}$/);
+    expect(body).toEqual({
+      type: 'urn:problem:insufficient_credits',
+      title: 'Insufficient credits',
+      status: 402,
+      code: 'insufficient_credits',
+      detail: 'not enough',
+      instance: `urn:request:${id}`,
+      requestId: id,
+      required: 20,
+      available: 3,
+    });
+  });
+
+  it.each(['store', 'postgres'])('by a dependency that is away (%s) is a 503 to be tried again', async (what) => {
+    const { status, body, headers } = await http().get(`/throws/${what}`);
+    expect([status, body.code, headers['retry-after']]).toEqual([503, 'enqueue_unavailable', '5']);
+    expect(JSON.stringify(body)).not.toContain('10.0.0');
+  });
+
+  it.each(['bug', 'text'])('by a bug (%s) is a 500 that shows nothing of the inside, and is logged with the request', async (what) => {
+    lines.length = 0;
+    const { status, body } = await http().get(`/throws/${what}`);
+    expect([status, body.code]).toEqual([500, 'internal_error']);
+    expect(JSON.stringify(body)).not.toMatch(/canary|TypeError|\.ts/);
+    expect(lines.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({ level: 50, requestId: body.requestId, code: 'internal_error' }),
+    );
+  });
+
+  it('for an address that does not exist, or cannot be read, is a 404', async () => {
+    for (const path of ['/nowhere', '/throws/%E0%A4%A']) {
+      const { status, body } = await http().get(path).set('x-api-key', 'good');
+      expect([path, status, body.code]).toEqual([path, 404, 'not_found']);
+    }
+  });
+});
+
+describe('a route', () => {
+  it('gives its caller to the handler once the key is proved', async () => {
+    const { status, body } = await http().get('/keys-only').set('x-api-key', 'good');
+    expect([status, body]).toEqual([200, principal('apiKey')]);
+  });
+
+  it.each([[{}], [{ 'x-api-key': 'garbage' }], [{ 'x-api-key': '' }], [{ authorization: 'Bearer good' }]])(
+    'answers 401 to %j, whatever it accepts',
+    async (headers) => {
+      for (const path of ['/keys-only', '/undeclared']) {
+        const { status, body } = await http().get(path).set(headers);
+        expect([status, body.code]).toEqual([401, 'unauthenticated']);
+      }
+    },
+  );
+
+  it('answers 403 to a proved caller whose mode it does not accept', async () => {
+    const { status, body } = await http().get('/keys-only').set('x-api-key', 'other-mode');
+    expect([status, body.code]).toEqual([403, 'auth_mode_not_allowed']);
+  });
+
+  it('that declares nothing refuses everyone', async () => {
+    for (const key of ['good', 'other-mode']) {
+      const { status, text } = await http().get('/undeclared').set('x-api-key', key);
+      expect(status).toBe(403);
+      expect(text).not.toContain('secret');
+    }
+  });
+});
+
+describe('sendJson', () => {
+  it('names the bytes by a strong ETag and keeps them out of caches', async () => {
+    const { status, text, headers } = await http().get('/bytes');
+    expect([status, text]).toEqual([200, '{"a":1}']);
+    expect(headers).toMatchObject({ etag: '"015abd7f5cc57a2dd94b7590f04ad808"', 'cache-control': 'no-store' });
+    expect(headers['content-type']).toBe('application/json; charset=utf-8');
+  });
+
+  it.each(['"015abd7f5cc57a2dd94b7590f04ad808"', 'W/"015abd7f5cc57a2dd94b7590f04ad808"', '"x", "015abd7f5cc57a2dd94b7590f04ad808"', '*'])(
+    'answers 304 without a body to If-None-Match: %s',
+    async (condition) => {
+      const { status, text, headers } = await http().get('/bytes').set('if-none-match', condition);
+      expect([status, text]).toEqual([304, '']);
+      expect(headers.etag).toBe('"015abd7f5cc57a2dd94b7590f04ad808"');
+    },
+  );
+
+  it('sends the bytes when the caller has others', async () => {
+    expect((await http().get('/bytes').set('if-none-match', '"x"')).status).toBe(200);
+  });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Problem } from './problem.js';
+import { parseStrictJson, toPointer } from './strict-json.js';
+
+const parse = (text: string) => parseStrictJson(Buffer.from(text));
+const refusal = (body: Uint8Array): Problem => {
+  try {
+    parseStrictJson(body);
+  } catch (error) {
+    return error as Problem;
+  }
+  throw new Error('It was taken');
+};
+const refusalOf = (text: string) => refusal(Buffer.from(text));
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+
+describe('parseStrictJson', () => {
+  it('reads JSON as JSON.parse does', () => {
+    expect(parse(' {"a":[1,{"b":null}],"é":"\\u00e9"} ')).toEqual({ a: [1, { b: null }], é: 'é' });
+    expect(parse('\ufeff{"a":1}')).toEqual({ a: 1 });
+    expect(parse('"text"')).toBe('text');
+  });
+
+  it.each(['', '{', '{"a":1,}', "{'a':1}", '{"a":1}{}', '// x\n{}', '{"a":NaN}', '[1'])(
+    'refuses %p as malformed',
+    (text) => {
+      expect(refusalOf(text)).toMatchObject({ code: 'malformed_json', status: 400 });
+    },
+  );
+
+  it('refuses bytes that are not UTF-8', () => {
+    const latin1 = Buffer.from('{"name":"é"}', 'latin1');
+    expect(refusal(latin1).code).toBe('malformed_json');
+    expect(refusal(Buffer.from('{"a":1}', 'utf16le')).code).toBe('malformed_json');
+  });
+
+  it('points at every member that appears twice, at any depth', () => {
+    const problem = refusalOf('{"a":1,"b":[{"c":1},{"c":1,"c/d~":2,"x":{},"c/d~":3}],"a":2,"a":3}');
+    expect(problem.code).toBe('validation_failed');
+    expect(problem.options.errors).toEqual([
+      { pointer: '/b/1/c~1d~0', code: 'duplicate_member', detail: 'appears more than once' },
+      { pointer: '/a', code: 'duplicate_member', detail: 'appears more than once' },
+      { pointer: '/a', code: 'duplicate_member', detail: 'appears more than once' },
+    ]);
+  });
+
+  it('sees a duplicate that is spelt with escapes', () => {
+    expect(refusalOf('{"a":1,"\\u0061":2}').options.errors).toMatchObject([{ pointer: '/a' }]);
+  });
+
+  it('takes the same name in different objects', () => {
+    expect(parse('{"a":{"a":{"a":1}},"b":{"a":1}}')).toEqual({ a: { a: { a: 1 } }, b: { a: 1 } });
+  });
+
+  it('allows eight levels and refuses the ninth', () => {
+    expect(parse(nested(8))).toBeDefined();
+    expect(parse('{"a":'.repeat(8) + '1' + '}'.repeat(8))).toBeDefined();
+    for (const text of [nested(9), '{"a":'.repeat(9) + '1' + '}'.repeat(9)]) {
+      expect(refusalOf(text).options.errors).toMatchObject([{ code: 'too_deep' }]);
+    }
+  });
+
+  it('refuses nesting as deep as the largest body allows', () => {
+    expect(refusalOf(nested(8_192)).options.errors).toMatchObject([{ code: 'too_deep' }]);
+  });
+
+  it.each(['__proto__', 'constructor'])(
+    'refuses the member %s, which no request has and a mapper would drop unseen',
+    (name) => {
+      const problem = refusalOf(`{"a":{"${name}":{"isAdmin":true}}}`);
+      expect(problem.options.errors).toMatchObject([{ pointer: `/a/${name}`, code: 'unknown_field' }]);
+    },
+  );
+
+  it('never repeats a value', () => {
+    expect(JSON.stringify(refusalOf('{"name":"Lovelace","name":"Byron"}').options)).not.toMatch(
+      /Lovelace|Byron/,
+    );
+    expect(refusalOf('{"name":"Lovelace').message).not.toMatch(/Lovelace/);
+  });
+});
+
+describe('toPointer', () => {
+  it('escapes as RFC 6901 does', () => {
+    expect(toPointer([])).toBe('');
+    expect(toPointer(['a/b', 'm~n', 0, ''])).toBe('/a~1b/m~0n/0/');
+  });
+});
