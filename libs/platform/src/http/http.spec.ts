@@ -10,7 +10,14 @@ import { pino } from 'pino';
 import request from 'supertest';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { AuthGuard } from '../auth/auth.guard.js';
-import { Accepts, AUTHENTICATOR, Caller, Public, type Authenticator, type Principal } from '../auth/authentication.js';
+import {
+  Accepts,
+  AUTHENTICATOR,
+  Caller,
+  Public,
+  type Authenticator,
+  type Principal,
+} from '../auth/authentication.js';
 import { loadConfig } from '../config/load-config.js';
 import { LOGGER } from '../telemetry/logger.js';
 import { BodyPipe, type SelfChecking } from './body.pipe.js';
@@ -29,7 +36,10 @@ class LineDto {
 }
 
 class OrderDto implements SelfChecking {
-  @IsIn(['fr-FR', 'en-US'], { message: 'locale must be fr-FR or en-US', context: { code: 'unsupported_locale' } })
+  @IsIn(['fr-FR', 'en-US'], {
+    message: 'locale must be fr-FR or en-US',
+    context: { code: 'unsupported_locale' },
+  })
   locale!: string;
 
   @IsDefined({ message: 'lines is required', context: { code: 'required' } })
@@ -42,7 +52,9 @@ class OrderDto implements SelfChecking {
   fieldErrors(sound: (property: string) => boolean): FieldError[] {
     if (!sound('lines')) return [];
     return this.lines.flatMap(({ amount }, index) =>
-      amount > 100 ? [{ pointer: `/lines/${index}/amount`, code: 'too_much', detail: 'must not exceed 100' }] : [],
+      amount > 100
+        ? [{ pointer: `/lines/${index}/amount`, code: 'too_much', detail: 'must not exceed 100' }]
+        : [],
     );
   }
 }
@@ -93,9 +105,15 @@ class SpecController {
   }
 }
 
-const principal = (mode: 'apiKey' | 'bearer'): Principal => ({ mode, workspaceId: 'ws_1', actor: 'apiKey:k', scopes: [] });
+const principal = (mode: 'apiKey' | 'bearer'): Principal => ({
+  mode,
+  workspaceId: 'ws_1',
+  actor: 'apiKey:k',
+  scopes: [],
+});
 const authenticator: Authenticator = {
-  verifyApiKey: async (key) => (key === 'good' ? principal('apiKey') : key === 'other-mode' ? principal('bearer') : null),
+  verifyApiKey: async (key) =>
+    key === 'good' ? principal('apiKey') : key === 'other-mode' ? principal('bearer') : null,
 };
 
 const KEY = Buffer.alloc(32).toString('base64');
@@ -131,7 +149,10 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const http = () => request(app.getHttpServer());
-const post = (body: unknown) => http().post('/orders').send(body as object);
+const post = (body: unknown) =>
+  http()
+    .post('/orders')
+    .send(body as object);
 const LINE = { text: 'a', amount: 1 };
 
 describe('a body', () => {
@@ -156,13 +177,19 @@ describe('a body', () => {
       ['/lines/0/text', 'invalid_value'],
       ['/locale', 'unsupported_locale'],
     ]);
-    expect(body.errors.find(({ pointer }: FieldError) => pointer === '/locale').detail).toBe('must be fr-FR or en-US');
+    expect(body.errors.find(({ pointer }: FieldError) => pointer === '/locale').detail).toBe(
+      'must be fr-FR or en-US',
+    );
     expect(JSON.stringify(body)).not.toMatch(/canary-/);
   });
 
   it('that has one thing wrong is refused under the code of that thing', async () => {
     const { body } = await post({ locale: 'de-DE', lines: [LINE] });
-    expect(body).toMatchObject({ code: 'unsupported_locale', title: 'Locale is not supported', detail: '1 field is invalid' });
+    expect(body).toMatchObject({
+      code: 'unsupported_locale',
+      title: 'Locale is not supported',
+      detail: '1 field is invalid',
+    });
     // A code of a field that is no problem code of its own stays below the general one.
     expect((await post({ locale: 'fr-FR', lines: [] })).body.code).toBe('validation_failed');
   });
@@ -199,7 +226,10 @@ describe('a body', () => {
   });
 
   it('that is compressed is refused, lest a small one becomes a large one', async () => {
-    const answer = await http().post('/orders').set({ 'content-type': 'application/json', 'content-encoding': 'gzip' }).send('x');
+    const answer = await http()
+      .post('/orders')
+      .set({ 'content-type': 'application/json', 'content-encoding': 'gzip' })
+      .send('x');
     expect([answer.status, answer.body.code]).toEqual([415, 'unsupported_media_type']);
   });
 });
@@ -224,21 +254,27 @@ describe('what is thrown', () => {
     });
   });
 
-  it.each(['store', 'postgres'])('by a dependency that is away (%s) is a 503 to be tried again', async (what) => {
-    const { status, body, headers } = await http().get(`/throws/${what}`);
-    expect([status, body.code, headers['retry-after']]).toEqual([503, 'enqueue_unavailable', '5']);
-    expect(JSON.stringify(body)).not.toContain('10.0.0');
-  });
+  it.each(['store', 'postgres'])(
+    'by a dependency that is away (%s) is a 503 to be tried again',
+    async (what) => {
+      const { status, body, headers } = await http().get(`/throws/${what}`);
+      expect([status, body.code, headers['retry-after']]).toEqual([503, 'enqueue_unavailable', '5']);
+      expect(JSON.stringify(body)).not.toContain('10.0.0');
+    },
+  );
 
-  it.each(['bug', 'text'])('by a bug (%s) is a 500 that shows nothing of the inside, and is logged with the request', async (what) => {
-    lines.length = 0;
-    const { status, body } = await http().get(`/throws/${what}`);
-    expect([status, body.code]).toEqual([500, 'internal_error']);
-    expect(JSON.stringify(body)).not.toMatch(/canary|TypeError|\.ts/);
-    expect(lines.map((line) => JSON.parse(line))).toContainEqual(
-      expect.objectContaining({ level: 50, requestId: body.requestId, code: 'internal_error' }),
-    );
-  });
+  it.each(['bug', 'text'])(
+    'by a bug (%s) is a 500 that shows nothing of the inside, and is logged with the request',
+    async (what) => {
+      lines.length = 0;
+      const { status, body } = await http().get(`/throws/${what}`);
+      expect([status, body.code]).toEqual([500, 'internal_error']);
+      expect(JSON.stringify(body)).not.toMatch(/canary|TypeError|\.ts/);
+      expect(lines.map((line) => JSON.parse(line))).toContainEqual(
+        expect.objectContaining({ level: 50, requestId: body.requestId, code: 'internal_error' }),
+      );
+    },
+  );
 
   it('for an address that does not exist, or cannot be read, is a 404', async () => {
     for (const path of ['/nowhere', '/throws/%E0%A4%A']) {
@@ -282,18 +318,23 @@ describe('sendJson', () => {
   it('names the bytes by a strong ETag and keeps them out of caches', async () => {
     const { status, text, headers } = await http().get('/bytes');
     expect([status, text]).toEqual([200, '{"a":1}']);
-    expect(headers).toMatchObject({ etag: '"015abd7f5cc57a2dd94b7590f04ad808"', 'cache-control': 'no-store' });
-    expect(headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(headers).toMatchObject({
+      etag: '"015abd7f5cc57a2dd94b7590f04ad808"',
+      'cache-control': 'no-store',
+    });
+    expect(headers['content-type']).toBe('application/json');
   });
 
-  it.each(['"015abd7f5cc57a2dd94b7590f04ad808"', 'W/"015abd7f5cc57a2dd94b7590f04ad808"', '"x", "015abd7f5cc57a2dd94b7590f04ad808"', '*'])(
-    'answers 304 without a body to If-None-Match: %s',
-    async (condition) => {
-      const { status, text, headers } = await http().get('/bytes').set('if-none-match', condition);
-      expect([status, text]).toEqual([304, '']);
-      expect(headers.etag).toBe('"015abd7f5cc57a2dd94b7590f04ad808"');
-    },
-  );
+  it.each([
+    '"015abd7f5cc57a2dd94b7590f04ad808"',
+    'W/"015abd7f5cc57a2dd94b7590f04ad808"',
+    '"x", "015abd7f5cc57a2dd94b7590f04ad808"',
+    '*',
+  ])('answers 304 without a body to If-None-Match: %s', async (condition) => {
+    const { status, text, headers } = await http().get('/bytes').set('if-none-match', condition);
+    expect([status, text]).toEqual([304, '']);
+    expect(headers.etag).toBe('"015abd7f5cc57a2dd94b7590f04ad808"');
+  });
 
   it('sends the bytes when the caller has others', async () => {
     expect((await http().get('/bytes').set('if-none-match', '"x"')).status).toBe(200);

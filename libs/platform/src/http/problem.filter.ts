@@ -1,4 +1,4 @@
-import { Catch, HttpException, Inject, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { BadRequestException, Catch, HttpException, Inject, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
@@ -37,7 +37,13 @@ export const sendProblem = (response: Response, problem: Problem, requestId: str
     .end(JSON.stringify(problemBody(problem, requestId)));
 };
 
+/** A path that does not decode (`%E0%A4%A`): Nest makes a 400 of the router's URIError. It names nothing we have. */
+const isUnreadableAddress = (error: unknown): boolean =>
+  error instanceof URIError || error instanceof BadRequestException;
+
 const BY_STATUS: Readonly<Record<number, ProblemCode>> = {
+  // The body is shorter or longer than announced.
+  400: 'malformed_json',
   404: 'not_found',
   405: 'method_not_allowed',
   406: 'not_acceptable',
@@ -51,6 +57,6 @@ export const toProblem = (error: unknown): Problem => {
     return new Problem('enqueue_unavailable', { headers: { 'Retry-After': '5' }, cause: error });
   }
   const status = error instanceof HttpException ? error.getStatus() : (error as { status?: unknown } | null)?.status;
-  const code = typeof status === 'number' ? BY_STATUS[status] : undefined;
+  const code = isUnreadableAddress(error) ? 'not_found' : typeof status === 'number' ? BY_STATUS[status] : undefined;
   return new Problem(code ?? 'internal_error', { cause: error });
 };

@@ -26,7 +26,7 @@ export const startJobs = (
     taskList: Object.fromEntries(
       tasks.map(({ task, handle }) => [task, (payload) => handle(payload as JobPayload, options.signal)]),
     ),
-    logger: new JobLogger(() => (level, message) => {
+    logger: new JobLogger(() => (level: string, message) => {
       if (level === 'error') options.log.error({ component: 'jobs' }, message);
       else if (level === 'warning') options.log.warn({ component: 'jobs' }, message);
     }),

@@ -1,0 +1,161 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { pino } from 'pino';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Statement } from '@app/event-sourcing/projections/statement.js';
+import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
+import { openPool, transaction } from '../postgres/pool.js';
+import { startJobs, type JobHandler, type JobPayload } from './job-runner.js';
+import { addJob, removeJob } from './jobs.js';
+
+let postgres: StartedPostgres;
+let pool: pg.Pool;
+let stops: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  pool = openPool(postgres.databaseUrl, { size: 10, applicationName: 'jobs spec', onError: () => undefined });
+}, 60_000);
+
+afterAll(async () => {
+  await pool.end();
+  await postgres.stop();
+});
+
+beforeEach(() => pool.query('delete from graphile_worker._private_jobs'));
+
+afterEach(async () => {
+  for (const stop of stops) await stop();
+  stops = [];
+});
+
+const run = ({ text, values }: Statement) => pool.query(text, values as unknown[]);
+
+const start = async (handle: JobHandler): Promise<{ stop: () => Promise<void> }> => {
+  const abort = new AbortController();
+  const runner = await startJobs(pool, [{ task: 'greet', handle }], {
+    concurrency: 2,
+    log: pino({ level: 'silent' }),
+    signal: abort.signal,
+  });
+  let stopped: Promise<void> | undefined;
+  const stop = () =>
+    (stopped ??= (async () => {
+      abort.abort();
+      await runner.stop();
+    })());
+  stops.push(stop);
+  return { stop };
+};
+
+const eventually = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
+  const deadline = Date.now() + 20_000;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error('It never came to be');
+    await delay(20);
+  }
+};
+
+interface Waiting {
+  readonly payload: JobPayload;
+  readonly run_at: Date;
+  readonly max_attempts: number;
+  readonly key: string | null;
+  readonly attempts: number;
+}
+const waiting = async (): Promise<Waiting[]> =>
+  (
+    await pool.query<Waiting>(
+      'select payload, run_at, max_attempts, key, attempts, locked_at, last_error from graphile_worker._private_jobs order by id',
+    )
+  ).rows;
+
+describe('addJob', () => {
+  it('adds a job with its payload, at once unless a time is given', async () => {
+    await run(addJob({ task: 'greet', payload: { readingId: 'r1', nr: 7 } }));
+    const runAt = '2100-01-02T03:04:05.006Z';
+    await run(addJob({ task: 'greet', payload: {}, key: 'k', runAt, maxAttempts: 3 }));
+    const [now, later] = await waiting();
+    expect(now).toMatchObject({ payload: { readingId: 'r1', nr: 7 }, key: null, max_attempts: 25 });
+    expect(now!.run_at.getTime()).toBeLessThan(new Date(runAt).getTime());
+    expect(later).toMatchObject({ payload: {}, key: 'k', max_attempts: 3, run_at: new Date(runAt) });
+  });
+
+  it('replaces the waiting job of the same key', async () => {
+    await run(addJob({ task: 'greet', payload: { nr: 1 }, key: 'k', runAt: '2100-01-01T00:00:00.000Z' }));
+    await run(addJob({ task: 'greet', payload: { nr: 2 }, key: 'k', runAt: '2100-02-01T00:00:00.000Z' }));
+    await run(addJob({ task: 'greet', payload: { nr: 3 }, key: 'other', runAt: '2100-01-01T00:00:00.000Z' }));
+    expect(
+      (await waiting()).map(({ payload, run_at: at }) => [payload['nr'], at.toISOString().slice(0, 10)]),
+    ).toEqual([
+      [2, '2100-02-01'],
+      [3, '2100-01-01'],
+    ]);
+  });
+
+  it('is part of the transaction that makes it necessary', async () => {
+    const { text, values } = addJob({ task: 'greet', payload: {} });
+    const failing = transaction(pool, async (client) => {
+      await client.query(text, values as unknown[]);
+      throw new RangeError('no');
+    });
+    await expect(failing).rejects.toThrow(RangeError);
+    expect(await waiting()).toEqual([]);
+  });
+});
+
+describe('removeJob', () => {
+  it('removes a waiting job, and minds nothing when there is none', async () => {
+    await run(addJob({ task: 'greet', payload: {}, key: 'k', runAt: '2100-01-01T00:00:00.000Z' }));
+    await run(removeJob('k'));
+    await run(removeJob('k'));
+    expect(await waiting()).toEqual([]);
+  });
+});
+
+describe('startJobs', () => {
+  it('carries out jobs once, those that waited and those that come', async () => {
+    const done: unknown[] = [];
+    await run(addJob({ task: 'greet', payload: { nr: 1 } }));
+    await start(async ({ nr }) => void done.push(nr));
+    await run(addJob({ task: 'greet', payload: { nr: 2 } }));
+    await eventually(async () => done.length === 2 && (await waiting()).length === 0);
+    expect(done.toSorted()).toEqual([1, 2]);
+  });
+
+  it('leaves a job alone until its time', async () => {
+    const done: unknown[] = [];
+    await run(addJob({ task: 'greet', payload: { nr: 1 }, runAt: '2100-01-01T00:00:00.000Z' }));
+    await run(addJob({ task: 'greet', payload: { nr: 2 } }));
+    await start(async ({ nr }) => void done.push(nr));
+    await eventually(async () => done.length > 0 && (await waiting()).length === 1);
+    expect(done).toEqual([2]);
+  });
+
+  it('puts a job that failed back, and carries it out again', async () => {
+    let tries = 0;
+    await run(addJob({ task: 'greet', payload: {}, key: 'k' }));
+    await start(async () => {
+      tries += 1;
+      if (tries === 1) throw new RangeError('not yet');
+    });
+    await eventually(async () => tries === 1 && (await waiting())[0]?.attempts === 1);
+    await eventually(async () => (await waiting()).length === 0);
+    expect(tries).toBe(2);
+  });
+
+  it('finishes the jobs in hand when it is stopped, and tells them', async () => {
+    let finished = false;
+    let begun = false;
+    await run(addJob({ task: 'greet', payload: {} }));
+    const runner = await start(async (_, signal) => {
+      begun = true;
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+      finished = true;
+    });
+    await eventually(() => begun);
+    await runner.stop();
+    expect(finished).toBe(true);
+    expect(await waiting()).toEqual([]);
+  });
+});
