@@ -1,6 +1,7 @@
-import type { Pool, PoolClient } from 'pg';
+import type { Pool } from 'pg';
 import type { Consumer } from './consumer.js';
 import type { Statement } from './statement.js';
+import { transaction } from './transaction.js';
 
 /** Another runner of the same consumer was faster: this one's work was rolled back. */
 export class CheckpointMoved extends Error {
@@ -33,33 +34,19 @@ export const loadCheckpoint = async (
  * Moves the checkpoint from one position to the next and applies the statements, in one transaction. The move is a
  * compare-and-swap, so of two runners one wins and the other's rows never appear.
  */
-export const advance = async (
+export const advance = (
   pool: Pool,
   consumer: Consumer,
   from: bigint | null,
   to: bigint,
   statements: readonly Statement[],
-): Promise<void> => {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  try {
-    await client.query('begin');
+): Promise<void> =>
+  transaction(pool, async (client) => {
     const moved = await client.query(
       `update event_sourcing.consumer set position = $2, status = 'running', error = null, updated_at = now()
        where name = $1 and position is not distinct from $3::numeric`,
       [consumer.name, String(to), from === null ? null : String(from)],
     );
     if (moved.rowCount !== 1) throw new CheckpointMoved(`${consumer.name} is no longer at ${from}`);
-    await applyAll(client, statements);
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback').catch((lost: Error) => (broken = lost));
-    throw error;
-  } finally {
-    client.release(broken);
-  }
-};
-
-const applyAll = async (client: PoolClient, statements: readonly Statement[]): Promise<void> => {
-  for (const { text, values } of statements) await client.query(text, values as unknown[]);
-};
+    for (const { text, values } of statements) await client.query(text, values as unknown[]);
+  });

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { settings, type Config } from './settings.js';
 
 /** Configuration that cannot be used. Its message names every variable at fault, and never prints a value. */

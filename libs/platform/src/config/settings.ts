@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** One environment variable: its type and default, and the sentence `--help` prints for it. */
-const setting = <S extends z.ZodType>(schema: S, description: string): S => schema.describe(description) as S;
+const setting = <S extends z.ZodType>(schema: S, description: string): S => schema.describe(description);
 
 const milliseconds = (fallback: number, description: string) =>
   setting(z.coerce.number().int().positive().default(fallback), `${description} (ms)`);

@@ -20,22 +20,4 @@ export const openPool = (
   return pool;
 };
 
-/** Runs work in one transaction on one connection; rolls back when it throws. */
-export const transaction = async <T>(
-  pool: pg.Pool,
-  work: (client: pg.PoolClient) => Promise<T>,
-): Promise<T> => {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  try {
-    await client.query('begin');
-    const result = await work(client);
-    await client.query('commit');
-    return result;
-  } catch (error) {
-    await client.query('rollback').catch((lost: Error) => (broken = lost));
-    throw error;
-  } finally {
-    client.release(broken);
-  }
-};
+export { transaction } from '@app/event-sourcing/projections/transaction.js';
