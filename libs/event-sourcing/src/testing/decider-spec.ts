@@ -20,7 +20,9 @@ export const given = <C, E extends DomainEvent, S, R extends Rejection>(
           assert.deepStrictEqual(decision, { kind: 'accept', events: [...events] }),
         thenTypes: (...types: readonly E['type'][]): void => {
           assert.equal(decision.kind, 'accept');
-          assert.deepStrictEqual(decision.kind === 'accept' && decision.events.map(({ type }) => type), [...types]);
+          assert.deepStrictEqual(decision.kind === 'accept' && decision.events.map(({ type }) => type), [
+            ...types,
+          ]);
         },
         thenIgnores: (reason: string): void => assert.deepStrictEqual(decision, { kind: 'ignore', reason }),
         thenRejects: (code: R['code'], details?: R['details']): void => {

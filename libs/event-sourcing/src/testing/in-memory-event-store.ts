@@ -18,7 +18,8 @@ export class InMemoryEventStore implements EventStore {
     if (actual !== expected) {
       const from = expected === 'no_stream' ? 0 : Number(expected) + 1;
       const written = existing.slice(from, from + events.length);
-      const repeated = written.length === events.length && written.every(({ id }, index) => id === events[index]!.id);
+      const repeated =
+        written.length === events.length && written.every(({ id }, index) => id === events[index]!.id);
       if (!repeated) throw new WrongExpectedRevision(stream, expected, actual);
       return { revision: written.at(-1)!.revision, position: written.at(-1)!.position };
     }
@@ -37,7 +38,10 @@ export class InMemoryEventStore implements EventStore {
     return { revision: BigInt(existing.length - 1), position: this.log.at(-1)!.position };
   }
 
-  async *read(stream: string, options: { from?: bigint; direction?: 'forwards' | 'backwards'; limit?: number } = {}) {
+  async *read(
+    stream: string,
+    options: { from?: bigint; direction?: 'forwards' | 'backwards'; limit?: number } = {},
+  ) {
     const all = this.streams.get(stream) ?? [];
     const { from, direction = 'forwards', limit = Infinity } = options;
     const chosen =
@@ -47,7 +51,11 @@ export class InMemoryEventStore implements EventStore {
     yield* chosen.slice(0, limit);
   }
 
-  async *readAll({ after = null, direction = 'forwards', limit = Infinity }: Parameters<EventStore['readAll']>[0] = {}) {
+  async *readAll({
+    after = null,
+    direction = 'forwards',
+    limit = Infinity,
+  }: Parameters<EventStore['readAll']>[0] = {}) {
     const chosen =
       direction === 'forwards'
         ? this.log.filter(({ position }) => after === null || position > after)
@@ -64,7 +72,7 @@ export class InMemoryEventStore implements EventStore {
     const listeners = this.listeners;
     return {
       async *[Symbol.asyncIterator]() {
-        for (let index = log.findIndex(({ position }) => after === null || position > after); !closed; ) {
+        for (let index = log.findIndex(({ position }) => after === null || position > after); !closed;) {
           if (index < 0) index = log.findIndex(({ position }) => after === null || position > after);
           const event = index < 0 ? undefined : log[index];
           if (!event) {
