@@ -1,4 +1,4 @@
-import { credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
+import { credentials, type Metadata, type ServiceError } from '@grpc/grpc-js';
 import {
   EventStoreDBClient,
   persistentSubscriptionToStreamSettingsFromDefaults,

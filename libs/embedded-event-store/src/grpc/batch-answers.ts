@@ -125,7 +125,7 @@ export const batchFailed = (batch: BatchIdentity, reason: BatchFailure): BatchAp
   const details = new anyPb.Any();
   details.pack(reason.details, `event_store.client.${reason.type}`);
   const status = new statusPb.Status();
-  status.setCode(reason.code as ReturnType<typeof status.getCode>);
+  status.setCode(reason.code);
   status.setMessage(reason.message);
   status.setDetails(details);
   const response = answerTo(batch);

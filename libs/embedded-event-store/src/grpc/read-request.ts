@@ -1,3 +1,4 @@
+import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import { MAX_UINT64 } from '../log/keys.js';
 import { compileFilter, UnsupportedFilterError, type EventFilter } from '../reading/filter.js';
@@ -71,7 +72,7 @@ export const parseReadRequest = (request: ReadReq): ReadRequest => {
   const stream = options.getStream();
   const all = options.getAll();
   if (!stream && !all) throw invalidArgument('A read names a stream or $all.');
-  const backwards = options.getReadDirection() === 1;
+  const backwards = options.getReadDirection() === streamsPb.ReadReq.Options.ReadDirection.BACKWARDS;
   if (options.hasSubscription() && backwards) throw invalidArgument('A subscription runs forwards only.');
   return {
     stream: stream && streamName(stream.getStreamIdentifier()),
