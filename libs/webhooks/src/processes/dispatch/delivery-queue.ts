@@ -47,20 +47,33 @@ export interface EndpointFailures {
 /** One claim at a time over all workers, so that the limits hold; the claim takes milliseconds. */
 const CLAIM_LOCK = 7_360_001;
 
-/**
- * Picks due deliveries. Endpoints with work are found by skipping through the index, one probe each, so that a backlog
- * of one costs the others nothing. Of each endpoint come the earliest due that no earlier delivery of their reading
- * holds up; what every endpoint is owed first goes before what any is owed second. The look for an earlier delivery is a
- * scalar subquery, because as an anti-join it was planned over the whole table.
- */
-const CLAIM = `
-  with recursive lane (endpoint_id) as (
-    (select endpoint_id from webhooks.delivery where status = 'pending' order by endpoint_id limit 1)
+/** Endpoints with work looked at in one claim. */
+const LANES = 512;
+
+/** The next endpoints that have deliveries pending, found by skipping through the index: one probe for each. */
+const NEXT_LANES = `
+  with recursive lane (endpoint_id, place) as (
+    (select endpoint_id, 1 from webhooks.delivery
+     where status = 'pending' and endpoint_id > $1 order by endpoint_id limit 1)
     union all
     select (select next.endpoint_id from webhooks.delivery next
             where next.status = 'pending' and next.endpoint_id > lane.endpoint_id
-            order by next.endpoint_id limit 1)
-    from lane where lane.endpoint_id is not null
+            order by next.endpoint_id limit 1),
+           place + 1
+    from lane where lane.endpoint_id is not null and place < ${LANES}
+  )
+  select endpoint_id from lane where endpoint_id is not null`;
+
+/**
+ * Picks due deliveries of some endpoints: of each the earliest due that no earlier delivery of their reading holds up.
+ * What every endpoint is owed first goes before what any is owed second, so a backlog of one costs the others nothing.
+ *
+ * Shaped for the planner: look-ups are lateral with a limit it knows, and the look for an earlier delivery is a scalar
+ * subquery. As plain joins they were planned over the whole table.
+ */
+const CLAIM = `
+  with lane (endpoint_id) as (
+    select * from unnest($7::text[])
   ), flying as (
     select endpoint_id, workspace_id, count(*) as deliveries
     from webhooks.delivery where lease is not null and due_at > $1
@@ -71,10 +84,13 @@ const CLAIM = `
                 when coalesce(flying.deliveries, 0) = 0 and health.probe_at <= $1 then 1
                 else 0 end as places
     from lane
-    join webhooks.endpoint using (endpoint_id)
-    left join webhooks.endpoint_health health using (endpoint_id)
-    left join flying using (endpoint_id)
-    where endpoint.enabled and endpoint.deleted_at is null
+    cross join lateral (
+      select * from webhooks.endpoint known
+      where known.endpoint_id = lane.endpoint_id and known.enabled and known.deleted_at is null
+      limit 1
+    ) endpoint
+    left join webhooks.endpoint_health health on health.endpoint_id = lane.endpoint_id
+    left join flying on flying.endpoint_id = lane.endpoint_id
   ), owed as (
     select room.*, head.delivery_id, head.due_at, head.turn,
            row_number() over (partition by room.workspace_id order by head.turn, head.due_at) as workspace_turn
@@ -85,15 +101,16 @@ const CLAIM = `
         select due.delivery_id, due.due_at
         from webhooks.delivery due
         where due.endpoint_id = room.endpoint_id and due.status = 'pending' and due.due_at <= $1
-          and (due.redelivery or (
-            select earlier.delivery_id from webhooks.delivery earlier
+          and (due.redelivery or coalesce((
+            select false from webhooks.delivery earlier
             where earlier.endpoint_id = due.endpoint_id and earlier.reading_id = due.reading_id
               and earlier.sequence < due.sequence and earlier.status = 'pending' and not earlier.redelivery
-            limit 1) is null)
+            limit 1), true))
         order by due.due_at
-        limit greatest(room.places, 0)
+        limit $2
       ) due
     ) head
+    where head.turn <= room.places
   ), chosen as (
     select owed.* from owed
     where workspace_turn <= $3 - (select coalesce(sum(flying.deliveries), 0) from flying
@@ -131,6 +148,9 @@ interface ClaimedColumns {
 
 /** The deliveries table as a queue. Every change is guarded by the lease, so a worker that lost it changes nothing. */
 export class DeliveryQueue {
+  /** The last endpoint looked at: the next claim begins after it, so that every endpoint has its turn. */
+  private after = '';
+
   constructor(
     private readonly pool: pg.Pool,
     private readonly limits: QueueLimits,
@@ -138,11 +158,33 @@ export class DeliveryQueue {
 
   /** Takes up to `count` due deliveries; each is this worker's until the lease ends. */
   async claim(count: number, now: number): Promise<readonly ClaimedDelivery[]> {
+    const claimed: ClaimedDelivery[] = [];
+    for (let fromStart = this.after === ''; claimed.length < count;) {
+      const lanes = await this.nextLanes();
+      if (lanes.length > 0) claimed.push(...(await this.claimFrom(lanes, count - claimed.length, now)));
+      const isEnd = lanes.length < LANES;
+      this.after = isEnd ? '' : lanes.at(-1)!;
+      if (isEnd && fromStart) break;
+      fromStart ||= isEnd;
+    }
+    return claimed;
+  }
+
+  private async nextLanes(): Promise<readonly string[]> {
+    const { rows } = await this.pool.query<{ endpoint_id: string }>(NEXT_LANES, [this.after]);
+    return rows.map(({ endpoint_id: endpointId }) => endpointId);
+  }
+
+  private async claimFrom(
+    lanes: readonly string[],
+    count: number,
+    now: number,
+  ): Promise<readonly ClaimedDelivery[]> {
     const lease = randomUUID();
     const { perEndpoint, perWorkspace, leaseMs } = this.limits;
     const rows = await transaction(this.pool, async (client) => {
       await client.query('select pg_advisory_xact_lock($1)', [CLAIM_LOCK]);
-      const values = [instant(now), perEndpoint, perWorkspace, count, lease, leaseMs];
+      const values = [instant(now), perEndpoint, perWorkspace, count, lease, leaseMs, lanes];
       return (await client.query<ClaimedColumns>(CLAIM, values)).rows;
     });
     return rows.map((row) => ({
