@@ -27,7 +27,7 @@ const step: Step = async (name, work) => {
     say(`  ✓ ${name} (${((performance.now() - begin) / 1000).toFixed(1)} s)`);
     return result;
   } catch (error) {
-    throw new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
 };
 

@@ -15,6 +15,9 @@ const complain = (error: unknown): void => {
   process.stderr.write(`${text}\n`);
 };
 
+// A terminal or a pipe that closes must not end the stack in the middle; a closed terminal also sends SIGHUP.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
 const run = async (): Promise<void> => {
   const begin = performance.now();
   let stopping = false;

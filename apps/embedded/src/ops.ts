@@ -21,7 +21,7 @@ export const ops = async (environment: NodeJS.ProcessEnv, args: readonly string[
     return stdout;
   } catch (error) {
     const { stderr, message } = error as Error & { stderr?: string };
-    throw new Error(`ops ${args.join(' ')}: ${stderr?.trim() || message}`);
+    throw new Error(`ops ${args.join(' ')}: ${stderr?.trim() || message}`, { cause: error });
   }
 };
 

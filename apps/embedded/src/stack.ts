@@ -21,9 +21,9 @@ export interface StackOptions {
   readonly dataDir: string;
   /** The settings of the service, as environment variables; what is absent has its default. */
   readonly environment: NodeJS.ProcessEnv;
-  say(line: string): void;
+  readonly say: (line: string) => void;
   /** A child could not be kept running: the stack is of no more use, and its owner should stop it. */
-  onFailure(message: string): void;
+  readonly onFailure: (message: string) => void;
 }
 
 /** What a running stack offers. */

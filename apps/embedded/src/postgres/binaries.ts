@@ -68,7 +68,8 @@ const prepare = (native: string): boolean => {
       const link = join(native, target);
       if (!existsSync(link)) symlinkSync(basename(source), link);
     }
-    for (const program of Object.values(programs(native))) {
+    const { initdb, postgres } = programs(native);
+    for (const program of [initdb, postgres]) {
       if (!executable(program)) chmodSync(program, 0o755);
     }
     return true;
