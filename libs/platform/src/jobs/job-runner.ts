@@ -12,12 +12,12 @@ export interface JobTask {
 }
 
 /** Starts taking jobs from Postgres (SKIP LOCKED, woken by NOTIFY); `stop()` finishes those in hand. */
-export const startJobs = (
+export const startJobs = async (
   pool: Pool,
   tasks: readonly JobTask[],
   options: { concurrency: number; log: Logger; signal: AbortSignal },
-): Promise<Runner> =>
-  run({
+): Promise<Runner> => {
+  const runner = await run({
     pgPool: pool,
     concurrency: options.concurrency,
     noHandleSignals: true,
@@ -31,3 +31,11 @@ export const startJobs = (
       else if (level === 'warning') options.log.warn({ component: 'jobs' }, message);
     }),
   });
+  const stop = runner.stop.bind(runner);
+  // `stop` alone resolves before the last jobs are recorded as done; a process that exited then would leave them locked.
+  runner.stop = async (reason) => {
+    await stop(reason);
+    await runner.promise;
+  };
+  return runner;
+};
