@@ -267,6 +267,7 @@ describe('a consumer', () => {
         return {
           async *[Symbol.asyncIterator]() {
             await closed;
+            yield* [];
           },
           close: async () => wake(),
         };
