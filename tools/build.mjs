@@ -18,9 +18,18 @@ const newest = (path) => {
   return Math.max(0, ...readdirSync(path).map((name) => newest(join(path, name))));
 };
 
-const sources = ['apps', 'libs', 'test', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package.json'];
+const sources = [
+  'apps',
+  'libs',
+  'test',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'nest-cli.json',
+  'package.json',
+];
 const isStale = () =>
-  !existsSync(stamp) || Math.max(...sources.map((path) => newest(join(root, path)))) > statSync(stamp).mtimeMs;
+  !existsSync(stamp) ||
+  Math.max(...sources.map((path) => newest(join(root, path)))) > statSync(stamp).mtimeMs;
 
 if (!onlyIfStale || isStale()) {
   // The stamp carries the moment before compiling: an edit made meanwhile counts as newer.
@@ -28,7 +37,10 @@ if (!onlyIfStale || isStale()) {
   if (onlyIfStale) process.stderr.write('Sources changed since the last build: compiling…\n');
   else rmSync(out, { recursive: true, force: true });
   const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
-  const { status } = spawnSync(process.execPath, [nest, 'build', 'api'], { cwd: root, stdio: ['ignore', 2, 2] });
+  const { status } = spawnSync(process.execPath, [nest, 'build', 'api'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  });
   if (status !== 0) process.exit(status ?? 1);
   mkdirSync(out, { recursive: true });
   writeFileSync(stamp, '');

@@ -35,7 +35,10 @@ class BareController {
 })
 class BareModule {}
 
-const app = await NestFactory.create<NestExpressApplication>(BareModule, { bodyParser: false, logger: false });
+const app = await NestFactory.create<NestExpressApplication>(BareModule, {
+  bodyParser: false,
+  logger: false,
+});
 app.use(express.raw({ type: () => true, limit: 16_384 }));
 await app.listen(0, '127.0.0.1');
 process.stdout.write(`${JSON.stringify({ port: (app.getHttpServer().address() as AddressInfo).port })}\n`);

@@ -26,7 +26,10 @@ export const measure = async (load: Load): Promise<LoadResult> => {
   return run(load, load.seconds);
 };
 
-const run = async ({ url, method, headers = {}, body, expect }: Load, duration: number): Promise<LoadResult> => {
+const run = async (
+  { url, method, headers = {}, body, expect }: Load,
+  duration: number,
+): Promise<LoadResult> => {
   const result = await autocannon({
     url,
     method,
@@ -35,7 +38,9 @@ const run = async ({ url, method, headers = {}, body, expect }: Load, duration: 
     headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body }),
   });
-  const counts = new Map(Object.entries(result.statusCodeStats ?? {}).map(([status, { count }]) => [Number(status), count ?? 0]));
+  const counts = new Map(
+    Object.entries(result.statusCodeStats ?? {}).map(([status, { count }]) => [Number(status), count ?? 0]),
+  );
   const expected = counts.get(expect) ?? 0;
   const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
   return {

@@ -13,7 +13,9 @@ import { measure, type LoadResult } from './load.js';
 import { cpuMilliseconds } from './process-cpu.js';
 
 const bench = new Command('bench')
-  .description('Measures the service against a floor in the same run and prints the table of docs/benchmarks.md.')
+  .description(
+    'Measures the service against a floor in the same run and prints the table of docs/benchmarks.md.',
+  )
   .option('--seconds <n>', 'length of each load', Number, 8)
   .option('--readings <n>', 'readings in the cost measurement', Number, 200)
   .option('--write', 'write docs/benchmarks.md')
@@ -24,9 +26,14 @@ const options = bench.opts<{ seconds: number; readings: number; write?: boolean;
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 const startBare = async (): Promise<{ url: string; stop(): void }> => {
-  const child = spawn(process.execPath, [projectPath('dist/test/bench/bare-server.js')], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [projectPath('dist/test/bench/bare-server.js')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
-  return { url: `http://127.0.0.1:${(JSON.parse(line) as { port: number }).port}/bare`, stop: () => child.kill() };
+  return {
+    url: `http://127.0.0.1:${(JSON.parse(line) as { port: number }).port}/bare`,
+    stop: () => child.kill(),
+  };
 };
 
 /** Waits until every accepted reading has ended and been published. */
@@ -59,11 +66,20 @@ const quantile = (values: readonly number[], share: number): number =>
 
 /** Accepted requests, with the worker paused so that the API is measured and not what it sets in motion. */
 const measurePosts = async (stack: StartedStack, customer: Integrator, bareUrl: string) => {
-  const load = { method: 'POST', body: JSON.stringify(person()), expect: 202, seconds: options.seconds } as const;
+  const load = {
+    method: 'POST',
+    body: JSON.stringify(person()),
+    expect: 202,
+    seconds: options.seconds,
+  } as const;
   const bare = await measure({ ...load, url: bareUrl });
   const worker = stack.pids().worker;
   process.kill(worker, 'SIGSTOP');
-  const api = await measure({ ...load, url: `${stack.baseUrl}/api/v1/readings`, headers: { 'x-api-key': customer.apiKey } });
+  const api = await measure({
+    ...load,
+    url: `${stack.baseUrl}/api/v1/readings`,
+    headers: { 'x-api-key': customer.apiKey },
+  });
   process.kill(worker, 'SIGCONT');
   return { bare, api };
 };
@@ -87,7 +103,10 @@ const measureCost = async (stack: StartedStack, customer: Integrator) => {
   }
   await settle(stack);
   await delay(500);
-  const split = pids.map(([name, pid]) => ({ name, ms: (cpuMilliseconds(pid) - before.get(name)!) / ids.length }));
+  const split = pids.map(([name, pid]) => ({
+    name,
+    ms: (cpuMilliseconds(pid) - before.get(name)!) / ids.length,
+  }));
   const rows = await query<{ reading_id: string; ms: number }>(
     stack,
     'select reading_id, extract(epoch from published_at - created_at) * 1000 as ms from readings.reading where published_at is not null',
@@ -118,12 +137,17 @@ try {
   await stack.stop();
 }
 
-function markdown({ posts, gets, cost }: {
+function markdown({
+  posts,
+  gets,
+  cost,
+}: {
   posts: { bare: LoadResult; api: LoadResult };
   gets: { bare: LoadResult; api: LoadResult };
   cost: Awaited<ReturnType<typeof measureCost>>;
 }): string {
-  const rate = ({ perSecond, p50, p99 }: LoadResult): string => `${perSecond.toFixed(0)}/s, p50 ${p50} ms, p99 ${p99} ms`;
+  const rate = ({ perSecond, p50, p99 }: LoadResult): string =>
+    `${perSecond.toFixed(0)}/s, p50 ${p50} ms, p99 ${p99} ms`;
   const row = (name: string, { bare, api }: { bare: LoadResult; api: LoadResult }, aim: string): string =>
     `| ${name} | ${rate(api)} | ${rate(bare)} | **${(api.perSecond / bare.perSecond).toFixed(2)}** | ${aim} | ${api.unexpected} |`;
   const total = cost.split.reduce((sum, { ms }) => sum + ms, 0);

@@ -11,9 +11,15 @@ interface Usage {
 const readUsage = (pid: number): Usage | null => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ').map(Number);
+    const fields = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
     const [user, system, reapedUser, reapedSystem] = [fields[11]!, fields[12]!, fields[13]!, fields[14]!];
-    return { parent: fields[1]!, milliseconds: ((user + system + reapedUser + reapedSystem) * 1_000) / TICKS_PER_SECOND };
+    return {
+      parent: fields[1]!,
+      milliseconds: ((user + system + reapedUser + reapedSystem) * 1_000) / TICKS_PER_SECOND,
+    };
   } catch {
     return null;
   }

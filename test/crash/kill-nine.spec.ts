@@ -2,7 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { Integrator, person, until } from '../support/integrator.js';
-import { RECEIVER_SETTINGS, startReceiver, startStack, type Receiver, type StartedStack } from '../support/index.js';
+import {
+  RECEIVER_SETTINGS,
+  startReceiver,
+  startStack,
+  type Receiver,
+  type StartedStack,
+} from '../support/index.js';
 import { removeDataFolder, temporaryDataDir } from '../support/data-dir.js';
 
 const ROUNDS = 10;
@@ -36,7 +42,9 @@ beforeAll(async () => {
   stack = await startStack({ env: IMPATIENT, dataDir });
   customer = await Integrator.open(stack, 1_000_000);
   receiver = await startReceiver();
-  const endpoint = await customer.call<{ signingSecret: string }>('POST', '/api/v1/webhooks', { body: { url: receiver.url } });
+  const endpoint = await customer.call<{ signingSecret: string }>('POST', '/api/v1/webhooks', {
+    body: { url: receiver.url },
+  });
   receiver.secret = endpoint.body.signingSecret;
 }, 120_000);
 
@@ -51,7 +59,9 @@ const load = (signal: AbortSignal): Promise<void[]> =>
   Promise.all(
     Array.from({ length: CALLERS }, async () => {
       while (!signal.aborted) {
-        const answer = await customer.create(person(), { 'idempotency-key': `crash-${random()}` }).catch(() => null);
+        const answer = await customer
+          .create(person(), { 'idempotency-key': `crash-${random()}` })
+          .catch(() => null);
         if (answer?.status === 202) accepted.add(answer.body.readingId);
         else await delay(20);
       }
@@ -87,10 +97,20 @@ describe(`kill -9 of every process at once, ${ROUNDS} times under load (CRASH_SE
         `select count(*)::int as left from readings.reading
          where status in ('queued', 'processing') or (status = 'completed' and published_at is null)`,
       );
-    await until(async () => (await unfinished())[0]!.left === 0, 240_000, () => 'every reading ends');
-    await until(async () => (await customer.balance()).held === 0, 60_000, () => 'every hold is settled or released');
+    await until(
+      async () => (await unfinished())[0]!.left === 0,
+      240_000,
+      () => 'every reading ends',
+    );
+    await until(
+      async () => (await customer.balance()).held === 0,
+      60_000,
+      () => 'every hold is settled or released',
+    );
 
-    const readings = await rows<{ reading_id: string; status: string }>('select reading_id, status from readings.reading');
+    const readings = await rows<{ reading_id: string; status: string }>(
+      'select reading_id, status from readings.reading',
+    );
     const ended = new Map(readings.map(({ reading_id: id, status }) => [id, status]));
     expect([...accepted].filter((id) => ended.get(id) !== 'completed')).toEqual([]);
     const completed = readings.filter(({ status }) => status === 'completed').length;
@@ -108,10 +128,21 @@ describe(`kill -9 of every process at once, ${ROUNDS} times under load (CRASH_SE
       }
       return byReading;
     };
-    const incomplete = () => [...ended.keys()].filter((id) => (firstArrivals().get(id)?.filter((type) => type !== 'reading.delayed').length ?? 0) < 2);
-    await until(() => incomplete().length === 0, 120_000, () => `${incomplete().length} readings lack webhooks`);
+    const incomplete = () =>
+      [...ended.keys()].filter(
+        (id) =>
+          (firstArrivals()
+            .get(id)
+            ?.filter((type) => type !== 'reading.delayed').length ?? 0) < 2,
+      );
+    await until(
+      () => incomplete().length === 0,
+      120_000,
+      () => `${incomplete().length} readings lack webhooks`,
+    );
     const outOfOrder = [...firstArrivals()].filter(
-      ([, types]) => types.filter((type) => type !== 'reading.delayed').join() !== 'reading.completed,reading.published',
+      ([, types]) =>
+        types.filter((type) => type !== 'reading.delayed').join() !== 'reading.completed,reading.published',
     );
     expect(outOfOrder).toEqual([]);
     expect(receiver.received.every(({ verified }) => verified)).toBe(true);

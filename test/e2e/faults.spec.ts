@@ -25,10 +25,18 @@ describe('while the event store does not answer', () => {
     const startedAt = Date.now();
     const answer = await customer.create(person()).finally(() => process.kill(eventStore, 'SIGCONT'));
     const took = Date.now() - startedAt;
-    expect([answer.status, answer.body['code'], answer.headers.get('retry-after')]).toEqual([503, 'enqueue_unavailable', '5']);
+    expect([answer.status, answer.body['code'], answer.headers.get('retry-after')]).toEqual([
+      503,
+      'enqueue_unavailable',
+      '5',
+    ]);
     expect(took).toBeLessThanOrEqual(3_000);
 
-    await until(async () => (await customer.create(person())).status === 202, 10_000, () => 'a POST is accepted again');
+    await until(
+      async () => (await customer.create(person())).status === 202,
+      10_000,
+      () => 'a POST is accepted again',
+    );
     expect(stack.pids().api).toBe(api);
     // An append that arrived while the store was frozen may still count: then the hold is fenced and released.
     await until(
@@ -45,7 +53,11 @@ describe('while the event store does not answer', () => {
     const eventStore = stack.pids()['event-store'];
     process.kill(eventStore, 'SIGSTOP');
     try {
-      await until(async () => !(await ready()), 10_000, () => 'readiness goes');
+      await until(
+        async () => !(await ready()),
+        10_000,
+        () => 'readiness goes',
+      );
       expect((await fetch(`${stack.baseUrl}/healthz`)).status).toBe(200);
     } finally {
       process.kill(eventStore, 'SIGCONT');

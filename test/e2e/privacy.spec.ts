@@ -3,7 +3,13 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { Integrator, until } from '../support/integrator.js';
-import { RECEIVER_SETTINGS, startReceiver, startStack, type Receiver, type StartedStack } from '../support/index.js';
+import {
+  RECEIVER_SETTINGS,
+  startReceiver,
+  startStack,
+  type Receiver,
+  type StartedStack,
+} from '../support/index.js';
 
 /** Invented words that occur nowhere else; if one is found in clear, something leaks. */
 const CANARIES = ['Qxanthippe', 'Wombatine', 'Zugvogelsson', '1987-03-29', 'nonbinary'];
@@ -18,7 +24,9 @@ beforeAll(async () => {
   receiver = await startReceiver();
   const customer = await Integrator.open(stack, 1_000);
   apiKey = customer.apiKey;
-  const endpoint = await customer.call<{ signingSecret: string }>('POST', '/api/v1/webhooks', { body: { url: receiver.url } });
+  const endpoint = await customer.call<{ signingSecret: string }>('POST', '/api/v1/webhooks', {
+    body: { url: receiver.url },
+  });
   signingSecret = endpoint.body.signingSecret;
   receiver.secret = signingSecret;
   const body = {
@@ -41,7 +49,11 @@ beforeAll(async () => {
   await client.end();
   process.kill(stack.pids().worker, 'SIGCONT');
   await customer.untilEnded(failing.body.readingId);
-  await until(() => receiver.received.length >= 3, 15_000, () => 'three webhooks');
+  await until(
+    () => receiver.received.length >= 3,
+    15_000,
+    () => 'three webhooks',
+  );
 }, 120_000);
 
 afterAll(async () => {
@@ -56,7 +68,9 @@ const found = (text: string): string[] =>
   secrets().filter((word) => {
     const bytes = Buffer.from(word);
     const base64 = bytes.toString('base64').replace(/=+$/, '').slice(0, -1);
-    return [word, bytes.toString('hex'), base64].some((form) => text.toLowerCase().includes(form.toLowerCase()));
+    return [word, bytes.toString('hex'), base64].some((form) =>
+      text.toLowerCase().includes(form.toLowerCase()),
+    );
   });
 
 describe('personal data and secrets appear in clear nowhere', () => {

@@ -2,7 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { calculateTheme } from '@app/numerology/index.js';
 import { Integrator, person, until } from '../support/integrator.js';
-import { RECEIVER_SETTINGS, startReceiver, startStack, type Receiver, type StartedStack } from '../support/index.js';
+import {
+  RECEIVER_SETTINGS,
+  startReceiver,
+  startStack,
+  type Receiver,
+  type StartedStack,
+} from '../support/index.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
@@ -58,7 +64,11 @@ describe('a reading', () => {
   it('completes with the numbers of the method, and is published in three formats', async () => {
     const { body } = await customer.create(person());
     const ended = await customer.untilEnded(body.readingId);
-    expect(ended).toMatchObject({ status: 'completed', error: null, completedAt: expect.stringMatching(INSTANT) });
+    expect(ended).toMatchObject({
+      status: 'completed',
+      error: null,
+      completedAt: expect.stringMatching(INSTANT),
+    });
     expect(ended.document).toEqual({
       available: true,
       version: 1,
@@ -66,7 +76,10 @@ describe('a reading', () => {
       publishedAt: expect.stringMatching(INSTANT),
     });
 
-    const result = await customer.call<{ numbers: unknown; asOf: string }>('GET', `/api/v1/readings/${body.readingId}/result`);
+    const result = await customer.call<{ numbers: unknown; asOf: string }>(
+      'GET',
+      `/api/v1/readings/${body.readingId}/result`,
+    );
     expect(result.status).toBe(200);
     const { name, dateOfBirth } = person();
     const theme = calculateTheme({ name, dateOfBirth, subjectGender: 'feminine' }, result.body.asOf);
@@ -89,9 +102,11 @@ describe('a reading', () => {
     expect(bytes.subarray(0, 5).toString()).toBe('%PDF-');
 
     const repeated = await fetchFormat('pdf');
-    expect(createHash('sha256').update(Buffer.from(await repeated.arrayBuffer())).digest('hex')).toBe(
-      createHash('sha256').update(bytes).digest('hex'),
-    );
+    expect(
+      createHash('sha256')
+        .update(Buffer.from(await repeated.arrayBuffer()))
+        .digest('hex'),
+    ).toBe(createHash('sha256').update(bytes).digest('hex'));
     const known = await fetch(repeated.url, {
       headers: { 'x-api-key': customer.apiKey, 'if-none-match': repeated.headers.get('etag')! },
     });
@@ -101,7 +116,11 @@ describe('a reading', () => {
   it('is told by signed webhooks, in order, without anything personal', async () => {
     const { body } = await customer.create(person('Canari'));
     await customer.untilEnded(body.readingId);
-    await until(() => eventsOf(body.readingId).length >= 2, 15_000, () => `${eventsOf(body.readingId).length} webhooks`);
+    await until(
+      () => eventsOf(body.readingId).length >= 2,
+      15_000,
+      () => `${eventsOf(body.readingId).length} webhooks`,
+    );
     const received = receiver.received.filter(({ event }) => event.readingId === body.readingId);
     expect(received.every(({ verified }) => verified)).toBe(true);
     expect(eventsOf(body.readingId).map(({ type, sequence }) => [type, sequence])).toEqual([
@@ -129,20 +148,39 @@ describe('a reading', () => {
     process.kill(worker, 'SIGSTOP');
     const { body } = await customer.create(person());
     // Destroying the key is what an erasure does; here it comes before the reading could be generated.
-    await withDatabase(stack, (query) => query('delete from platform.subject_key where subject_id = $1', [body.readingId]));
+    await withDatabase(stack, (query) =>
+      query('delete from platform.subject_key where subject_id = $1', [body.readingId]),
+    );
     process.kill(worker, 'SIGCONT');
     const ended = await customer.untilEnded(body.readingId);
     expect(ended).toMatchObject({
       status: 'failed',
-      error: { code: 'input_unprocessable', retryable: false, title: expect.any(String), occurredAt: expect.stringMatching(INSTANT) },
+      error: {
+        code: 'input_unprocessable',
+        retryable: false,
+        title: expect.any(String),
+        occurredAt: expect.stringMatching(INSTANT),
+      },
     });
     const result = await customer.call('GET', `/api/v1/readings/${body.readingId}/result`);
     expect([result.status, result.body['code']]).toEqual([409, 'reading_failed']);
     const document = await customer.call('GET', `/api/v1/readings/${body.readingId}/document?format=pdf`);
-    expect([document.status, document.body['code'], document.headers.get('retry-after')]).toEqual([404, 'document_not_available', null]);
-    await until(async () => (await customer.balance()).held === before.held, 10_000, () => 'the release of the hold');
+    expect([document.status, document.body['code'], document.headers.get('retry-after')]).toEqual([
+      404,
+      'document_not_available',
+      null,
+    ]);
+    await until(
+      async () => (await customer.balance()).held === before.held,
+      10_000,
+      () => 'the release of the hold',
+    );
     expect((await customer.balance()).available).toBe(before.available);
-    await until(() => eventsOf(body.readingId).some(({ type }) => type === 'reading.failed'), 15_000, () => 'reading.failed');
+    await until(
+      () => eventsOf(body.readingId).some(({ type }) => type === 'reading.failed'),
+      15_000,
+      () => 'reading.failed',
+    );
   });
 
   it('that takes too long is told as delayed, once, before it completes', async () => {
@@ -151,10 +189,18 @@ describe('a reading', () => {
     const { body } = await customer.create(person());
     await new Promise((resolve) => setTimeout(resolve, 800));
     const waiting = await customer.call('GET', `/api/v1/readings/${body.readingId}/result`);
-    expect([waiting.status, waiting.body['code'], waiting.headers.get('retry-after')]).toEqual([409, 'reading_not_completed', '2']);
+    expect([waiting.status, waiting.body['code'], waiting.headers.get('retry-after')]).toEqual([
+      409,
+      'reading_not_completed',
+      '2',
+    ]);
     process.kill(worker, 'SIGCONT');
     await customer.untilEnded(body.readingId);
-    await until(() => eventsOf(body.readingId).length >= 3, 15_000, () => `${eventsOf(body.readingId).length} webhooks`);
+    await until(
+      () => eventsOf(body.readingId).length >= 3,
+      15_000,
+      () => `${eventsOf(body.readingId).length} webhooks`,
+    );
     expect(eventsOf(body.readingId).map(({ type, sequence }) => [type, sequence])).toEqual([
       ['reading.delayed', 1],
       ['reading.completed', 2],

@@ -16,37 +16,129 @@ afterAll(async () => {
 });
 
 type Change = (body: ReturnType<typeof person> & Record<string, unknown>) => unknown;
-const name = (change: object): Change => (body) => ({ ...body, name: { ...body.name, ...change } });
+const name =
+  (change: object): Change =>
+  (body) => ({ ...body, name: { ...body.name, ...change } });
 
 /** Malformed bodies of POST /readings: what is changed, the problem's code, the pointers and codes of its fields. */
 const BODIES: [string, Change, string, [pointer: string, code: string][]][] = [
-  ['an unknown product', (body) => ({ ...body, productId: 'horoscope' }), 'unknown_product', [['/productId', 'unknown_product']]],
-  ['an unknown profile', (body) => ({ ...body, profileId: 'x' }), 'unknown_profile', [['/profileId', 'unknown_profile']]],
-  ['an unsupported locale', (body) => ({ ...body, locale: 'de-DE' }), 'unsupported_locale', [['/locale', 'unsupported_locale']]],
-  ['a missing product', ({ productId: _, ...body }) => body, 'validation_failed', [['/productId', 'required']]],
+  [
+    'an unknown product',
+    (body) => ({ ...body, productId: 'horoscope' }),
+    'unknown_product',
+    [['/productId', 'unknown_product']],
+  ],
+  [
+    'an unknown profile',
+    (body) => ({ ...body, profileId: 'x' }),
+    'unknown_profile',
+    [['/profileId', 'unknown_profile']],
+  ],
+  [
+    'an unsupported locale',
+    (body) => ({ ...body, locale: 'de-DE' }),
+    'unsupported_locale',
+    [['/locale', 'unsupported_locale']],
+  ],
+  [
+    'a missing product',
+    ({ productId: _, ...body }) => body,
+    'validation_failed',
+    [['/productId', 'required']],
+  ],
   ['a missing name', ({ name: _, ...body }) => body, 'validation_failed', [['/name', 'required']]],
   ['no first names', name({ firstNames: [] }), 'validation_failed', [['/name/firstNames', 'too_few']]],
-  ['too many last names', name({ lastNames: Array(9).fill('Martin') }), 'validation_failed', [['/name/lastNames', 'too_many']]],
-  ['missing middle names', name({ middleNames: undefined }), 'validation_failed', [['/name/middleNames', 'required']]],
-  ['a name that is no array', name({ firstNames: 'Zoé' }), 'validation_failed', [['/name/firstNames', 'invalid_type']]],
-  ['a name that is no text', name({ firstNames: [7] }), 'validation_failed', [['/name/firstNames', 'invalid_type']]],
+  [
+    'too many last names',
+    name({ lastNames: Array(9).fill('Martin') }),
+    'validation_failed',
+    [['/name/lastNames', 'too_many']],
+  ],
+  [
+    'missing middle names',
+    name({ middleNames: undefined }),
+    'validation_failed',
+    [['/name/middleNames', 'required']],
+  ],
+  [
+    'a name that is no array',
+    name({ firstNames: 'Zoé' }),
+    'validation_failed',
+    [['/name/firstNames', 'invalid_type']],
+  ],
+  [
+    'a name that is no text',
+    name({ firstNames: [7] }),
+    'validation_failed',
+    [['/name/firstNames', 'invalid_type']],
+  ],
   ['a blank name', name({ firstNames: ['  '] }), 'validation_failed', [['/name/firstNames/0', 'empty']]],
-  ['a digit in a name', name({ lastNames: ['M4rtin'] }), 'validation_failed', [['/name/lastNames/0', 'digit_in_name']]],
-  ['an emoji in a name', name({ middleNames: ['Zoé😀'] }), 'validation_failed', [['/name/middleNames/0', 'invalid_character']]],
-  ['another script', name({ firstNames: ['Юлия'] }), 'validation_failed', [['/name/firstNames/0', 'unsupported_script']]],
-  ['a day that does not exist', (body) => ({ ...body, dateOfBirth: '2023-02-29' }), 'validation_failed', [['/dateOfBirth', 'invalid_date']]],
-  ['a date in another form', (body) => ({ ...body, dateOfBirth: '12/04/1990' }), 'validation_failed', [['/dateOfBirth', 'invalid_date']]],
-  ['a birth in the future', (body) => ({ ...body, dateOfBirth: '2999-01-01' }), 'validation_failed', [['/dateOfBirth', 'invalid_date']]],
-  ['a birth before 1583', (body) => ({ ...body, dateOfBirth: '1582-12-31' }), 'validation_failed', [['/dateOfBirth', 'invalid_date']]],
-  ['a date that is a number', (body) => ({ ...body, dateOfBirth: 19900412 }), 'validation_failed', [['/dateOfBirth', 'invalid_date']]],
+  [
+    'a digit in a name',
+    name({ lastNames: ['M4rtin'] }),
+    'validation_failed',
+    [['/name/lastNames/0', 'digit_in_name']],
+  ],
+  [
+    'an emoji in a name',
+    name({ middleNames: ['Zoé😀'] }),
+    'validation_failed',
+    [['/name/middleNames/0', 'invalid_character']],
+  ],
+  [
+    'another script',
+    name({ firstNames: ['Юлия'] }),
+    'validation_failed',
+    [['/name/firstNames/0', 'unsupported_script']],
+  ],
+  [
+    'a day that does not exist',
+    (body) => ({ ...body, dateOfBirth: '2023-02-29' }),
+    'validation_failed',
+    [['/dateOfBirth', 'invalid_date']],
+  ],
+  [
+    'a date in another form',
+    (body) => ({ ...body, dateOfBirth: '12/04/1990' }),
+    'validation_failed',
+    [['/dateOfBirth', 'invalid_date']],
+  ],
+  [
+    'a birth in the future',
+    (body) => ({ ...body, dateOfBirth: '2999-01-01' }),
+    'validation_failed',
+    [['/dateOfBirth', 'invalid_date']],
+  ],
+  [
+    'a birth before 1583',
+    (body) => ({ ...body, dateOfBirth: '1582-12-31' }),
+    'validation_failed',
+    [['/dateOfBirth', 'invalid_date']],
+  ],
+  [
+    'a date that is a number',
+    (body) => ({ ...body, dateOfBirth: 19900412 }),
+    'validation_failed',
+    [['/dateOfBirth', 'invalid_date']],
+  ],
   [
     'an unknown gender',
     (body) => ({ ...body, grammaticalProfile: { subjectGender: 'femin' } }),
     'validation_failed',
     [['/grammaticalProfile/subjectGender', 'invalid_value']],
   ],
-  ['an unknown field', (body) => ({ ...body, credits: 0 }), 'validation_failed', [['/credits', 'unknown_field']]],
-  ['an unknown nested field', name({ nickNames: [] }), 'validation_failed', [['/name/nickNames', 'unknown_field']]],
+  [
+    'an unknown field',
+    (body) => ({ ...body, credits: 0 }),
+    'validation_failed',
+    [['/credits', 'unknown_field']],
+  ],
+  [
+    'an unknown nested field',
+    name({ nickNames: [] }),
+    'validation_failed',
+    [['/name/nickNames', 'unknown_field']],
+  ],
   [
     'several faults at once',
     (body) => ({ ...body, locale: 'de', dateOfBirth: 'x' }),
@@ -72,7 +164,10 @@ describe('POST /readings refuses', () => {
     const answer = await customer.create(change(person()));
     expect([answer.status, answer.body['code']]).toEqual([400, code]);
     expect(answer.headers.get('content-type')).toBe('application/problem+json');
-    const told = (answer.body['errors'] as { pointer: string; code: string }[]).map((error) => [error.pointer, error.code]);
+    const told = (answer.body['errors'] as { pointer: string; code: string }[]).map((error) => [
+      error.pointer,
+      error.code,
+    ]);
     expect(told.sort()).toEqual([...errors].sort());
     expect(answer.body['requestId']).toBe(answer.headers.get('x-request-id'));
   });
@@ -83,7 +178,12 @@ describe('POST /readings refuses', () => {
   });
 
   it('a submitted value is never repeated', async () => {
-    const body = { ...person('Zzyzx9'), dateOfBirth: '1987-13-45', locale: 'qq-QQ', grammaticalProfile: { subjectGender: 'wibble' } };
+    const body = {
+      ...person('Zzyzx9'),
+      dateOfBirth: '1987-13-45',
+      locale: 'qq-QQ',
+      grammaticalProfile: { subjectGender: 'wibble' },
+    };
     const answer = await customer.create(body);
     expect(answer.status).toBe(400);
     expect(JSON.stringify(answer.body)).not.toMatch(/Zzyzx|1987|qq-QQ|wibble/);
@@ -149,7 +249,8 @@ describe('credentials', () => {
     expect(await use()).toBe(200);
     await stack.ops(['key', 'revoke', '--key', keyId]);
     const deadline = Date.now() + 5_000;
-    while ((await use()) === 200 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 100));
+    while ((await use()) === 200 && Date.now() < deadline)
+      await new Promise((resolve) => setTimeout(resolve, 100));
     expect(await use()).toBe(401);
   });
 
@@ -207,7 +308,9 @@ describe('an Idempotency-Key', () => {
   it('fifty times at once makes one reading and one hold', async () => {
     const before = await customer.balance();
     const headers = { 'idempotency-key': 'order-3' };
-    const answers = await Promise.all(Array.from({ length: 50 }, () => customer.create(person('Anaïs'), headers)));
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => customer.create(person('Anaïs'), headers)),
+    );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
     expect(new Set(answers.map(({ body }) => body.readingId)).size).toBe(1);
     expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === null)).toHaveLength(1);

@@ -6,7 +6,11 @@ export interface Reading {
   readonly readingId: string;
   readonly workspaceId: string;
   readonly status: 'queued' | 'processing' | 'completed' | 'failed';
-  readonly document: { readonly available: boolean; readonly version: number | null; readonly publishedAt: string | null };
+  readonly document: {
+    readonly available: boolean;
+    readonly version: number | null;
+    readonly publishedAt: string | null;
+  };
   readonly error: { readonly code: string; readonly retryable: boolean } | null;
   readonly [field: string]: unknown;
 }
@@ -37,9 +41,20 @@ export class Integrator {
 
   /** Opens a workspace with the given credits (an adjustment) and issues a key. */
   static async open(stack: StartedStack, credits: number): Promise<Integrator> {
-    const { workspaceId } = (await stack.ops(['workspace', 'create', '--name', 'Test'])) as { workspaceId: string };
+    const { workspaceId } = (await stack.ops(['workspace', 'create', '--name', 'Test'])) as {
+      workspaceId: string;
+    };
     if (credits > 0) {
-      await stack.ops(['credits', 'adjust', '--workspace', workspaceId, '--amount', String(credits), '--reason', 'test']);
+      await stack.ops([
+        'credits',
+        'adjust',
+        '--workspace',
+        workspaceId,
+        '--amount',
+        String(credits),
+        '--reason',
+        'test',
+      ]);
     }
     const { apiKey } = (await stack.ops(['key', 'issue', '--workspace', workspaceId])) as { apiKey: string };
     return new Integrator(stack, workspaceId, apiKey, stack.baseUrl);
@@ -53,7 +68,11 @@ export class Integrator {
   async call<T = Record<string, unknown>>(
     method: string,
     path: string,
-    { body, headers = {}, raw }: { body?: unknown; headers?: Record<string, string>; raw?: string | Buffer } = {},
+    {
+      body,
+      headers = {},
+      raw,
+    }: { body?: unknown; headers?: Record<string, string>; raw?: string | Buffer } = {},
   ): Promise<Answer<T>> {
     const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
     const response = await fetch(this.baseUrl + path, {
@@ -109,7 +128,12 @@ export const until = async (
 ): Promise<void> => {
   const deadline = Date.now() + withinMs;
   for (;;) {
-    if (await Promise.resolve().then(condition).catch(() => false)) return;
+    if (
+      await Promise.resolve()
+        .then(condition)
+        .catch(() => false)
+    )
+      return;
     if (Date.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${describe()}`);
     await delay(50);
   }

@@ -6,7 +6,9 @@ export const serveOpenApi = (app: NestExpressApplication): void => {
   const description = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Asynchronous reading service')
-    .setDescription('Create readings, follow them, fetch results and documents, and be told by signed webhooks.')
+    .setDescription(
+      'Create readings, follow them, fetch results and documents, and be told by signed webhooks.',
+    )
     .setVersion('v1')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'x-api-key' }, 'apiKey')
     .addSecurityRequirements('apiKey')

@@ -10,7 +10,9 @@ import { OpsError } from './ops-error.js';
  * @throws OpsError
  */
 export const readConnection = (environment: NodeJS.ProcessEnv): Config => {
-  const settings = environment['DATABASE_URL'] ? environment : { ...readRuntimeFile(environment), ...environment };
+  const settings = environment['DATABASE_URL']
+    ? environment
+    : { ...readRuntimeFile(environment), ...environment };
   try {
     return loadConfig({ ...settings, LOG_LEVEL: 'silent', DATABASE_POOL_SIZE: '4' });
   } catch (error) {

@@ -34,7 +34,10 @@ acceptJson(ops);
 try {
   await ops.parseAsync();
 } catch (error) {
-  const message = error instanceof OpsError ? error.message : `Unexpected: ${error instanceof Error ? error.message : 'error'}`;
+  const message =
+    error instanceof OpsError
+      ? error.message
+      : `Unexpected: ${error instanceof Error ? error.message : 'error'}`;
   process.stderr.write(`${message}\n`);
   process.exitCode = 1;
 }

@@ -7,11 +7,14 @@ export const print = (command: Command, value: object, text: string): void => {
 };
 
 /** Revisions and positions are decimal strings outside memory. */
-const bigintAsText = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
+const bigintAsText = (_: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? String(value) : value;
 
 /** Columns padded to their widest cell; numbers to the right. */
 export const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string => {
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => String(row[column]).length)));
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => String(row[column]).length)),
+  );
   const line = (cells: readonly (string | number)[]): string =>
     cells
       .map((cell, column) =>

@@ -26,9 +26,12 @@ export interface Session {
 /** Connects, does the work, disconnects. @throws OpsError in one clear line when the stores cannot be reached */
 export const withSession = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
   const config = readConnection(process.env);
-  const app = await NestFactory.createApplicationContext(OpsModule.forProcess(config, createLogger('ops', 'silent')), {
-    logger: false,
-  });
+  const app = await NestFactory.createApplicationContext(
+    OpsModule.forProcess(config, createLogger('ops', 'silent')),
+    {
+      logger: false,
+    },
+  );
   const queries = app.get(QueryBus);
   const actor = `operator:${userInfo().username}`;
   try {

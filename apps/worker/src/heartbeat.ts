@@ -26,7 +26,9 @@ export const heartbeat = (pool: Pool, store: EventStore): WorkLoop => {
         await beat().catch(() => undefined);
         await delay(EVERY_MS, undefined, { signal }).catch(() => undefined);
       }
-      await pool.query('delete from platform.heartbeat where instance = $1', [instance]).catch(() => undefined);
+      await pool
+        .query('delete from platform.heartbeat where instance = $1', [instance])
+        .catch(() => undefined);
     },
   };
 };

@@ -32,7 +32,9 @@ const pool = app.get<Pool>(POSTGRES);
 work.addLoop(heartbeat(pool, store));
 
 const stopping = new AbortController();
-const consumers = work.consumers.map((consumer) => runConsumer(consumer, { store, pool, log }, stopping.signal));
+const consumers = work.consumers.map((consumer) =>
+  runConsumer(consumer, { store, pool, log }, stopping.signal),
+);
 const loops = work.loops.map((loop) =>
   loop.run(stopping.signal).catch((error: unknown) => {
     log.fatal({ loop: loop.name, err: error }, 'a loop ended by an error');

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 const findRoot = (from: string): string => {
   if (existsSync(join(from, 'package.json'))) return from;
   const parent = dirname(from);
-  if (parent === from) throw new Error('No package.json above the running code: the installation is incomplete.');
+  if (parent === from)
+    throw new Error('No package.json above the running code: the installation is incomplete.');
   return findRoot(parent);
 };
 

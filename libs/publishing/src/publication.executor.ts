@@ -6,7 +6,11 @@ import { publicationDecider } from './domain/publication/publication.decider.js'
 
 /** Runs commands on `publication-<readingId>` streams, and on no others. */
 export const createPublicationExecutor = (store: EventStore) =>
-  new CommandExecutor(scopedEventStore(store, [publicationEvents.category]), publicationEvents, publicationDecider);
+  new CommandExecutor(
+    scopedEventStore(store, [publicationEvents.category]),
+    publicationEvents,
+    publicationDecider,
+  );
 
 export type PublicationExecutor = ReturnType<typeof createPublicationExecutor>;
 export const PUBLICATION_EXECUTOR = Symbol('PublicationExecutor');

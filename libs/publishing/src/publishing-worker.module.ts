@@ -37,7 +37,10 @@ export class PublishingWorkerModule implements OnModuleInit, OnApplicationShutdo
   onModuleInit(): void {
     this.work.addConsumer(projectionConsumer(publicationProjection));
     this.work.addConsumer(processConsumer(publicationProcess, () => Promise.resolve()));
-    this.work.addJob({ task: PUBLISH_DOCUMENT, handle: (payload) => this.publish.run(readReadingJob(payload)) });
+    this.work.addJob({
+      task: PUBLISH_DOCUMENT,
+      handle: (payload) => this.publish.run(readReadingJob(payload)),
+    });
     this.work.addLoop(rescueOverdue(this.pool, { task: PUBLISH_DOCUMENT, overdue: OVERDUE_PUBLICATIONS }));
   }
 

@@ -11,7 +11,12 @@ import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { GenerateReadingJob } from './application/generate-reading/generate-reading.job.js';
 import { THEME_CALCULATOR, calculateResult } from './application/generate-reading/theme-calculator.js';
 import { ReadingTimers } from './application/reading-timers.js';
-import { DELAY_READING, GENERATE_READING, TIME_OUT_READING, generationProcess } from './processes/generation.process.js';
+import {
+  DELAY_READING,
+  GENERATE_READING,
+  TIME_OUT_READING,
+  generationProcess,
+} from './processes/generation.process.js';
 import { readingProjection } from './read-models/reading/reading.projection.js';
 import { OVERDUE_READINGS } from './read-models/reading/overdue.js';
 import { ReadingsModule } from './readings.module.js';
@@ -31,12 +36,24 @@ export class ReadingsWorkerModule implements OnModuleInit {
 
   onModuleInit(): void {
     const { READING_DELAYED_AFTER_MS, READING_TIMEOUT_MS } = this.config;
-    const process = generationProcess({ delayedAfterMs: READING_DELAYED_AFTER_MS, timeoutMs: READING_TIMEOUT_MS });
+    const process = generationProcess({
+      delayedAfterMs: READING_DELAYED_AFTER_MS,
+      timeoutMs: READING_TIMEOUT_MS,
+    });
     this.work.addConsumer(projectionConsumer(readingProjection));
     this.work.addConsumer(processConsumer(process, () => Promise.resolve()));
-    this.work.addJob({ task: GENERATE_READING, handle: (payload) => this.generate.run(readReadingJob(payload)) });
-    this.work.addJob({ task: DELAY_READING, handle: (payload) => this.timers.delay(readReadingJob(payload)) });
-    this.work.addJob({ task: TIME_OUT_READING, handle: (payload) => this.timers.timeOut(readReadingJob(payload)) });
+    this.work.addJob({
+      task: GENERATE_READING,
+      handle: (payload) => this.generate.run(readReadingJob(payload)),
+    });
+    this.work.addJob({
+      task: DELAY_READING,
+      handle: (payload) => this.timers.delay(readReadingJob(payload)),
+    });
+    this.work.addJob({
+      task: TIME_OUT_READING,
+      handle: (payload) => this.timers.timeOut(readReadingJob(payload)),
+    });
     this.work.addLoop(rescueOverdue(this.pool, { task: GENERATE_READING, overdue: OVERDUE_READINGS }));
   }
 }

@@ -1,6 +1,14 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { randomUUID } from 'node:crypto';
-import { AdjustCredits, PACKS, PLANS, PurchasePack, SubscribeToPlan, type PackId, type PlanId } from '@app/billing/contracts/index.js';
+import {
+  AdjustCredits,
+  PACKS,
+  PLANS,
+  PurchasePack,
+  SubscribeToPlan,
+  type PackId,
+  type PlanId,
+} from '@app/billing/contracts/index.js';
 import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';
 import { withSession } from '../session.js';
@@ -18,12 +26,18 @@ export const addCreditsCommands = (ops: Command): void => {
     .action(async (options: { workspace: string; plan: PlanId; approval?: string }, command: Command) => {
       const answer = await withSession(async ({ commands, requireWorkspace, by }) => {
         await requireWorkspace(options.workspace);
-        return commands.execute(new SubscribeToPlan(options.workspace, options.plan, options.approval ?? null, by()));
+        return commands.execute(
+          new SubscribeToPlan(options.workspace, options.plan, options.approval ?? null, by()),
+        );
       });
       if (answer.outcome === 'approval_required') {
         throw new OpsError(`The plan ${options.plan} needs an approval reference: add --approval.`);
       }
-      print(command, answer, `${answer.outcome === 'subscribed' ? 'Subscribed' : 'Subscribed before'}; ${answer.available} credits available`);
+      print(
+        command,
+        answer,
+        `${answer.outcome === 'subscribed' ? 'Subscribed' : 'Subscribed before'}; ${answer.available} credits available`,
+      );
     });
   ops
     .command('pack')
@@ -39,7 +53,11 @@ export const addCreditsCommands = (ops: Command): void => {
         await requireWorkspace(options.workspace);
         return commands.execute(new PurchasePack(options.workspace, options.pack, options.order, by()));
       });
-      print(command, answer, `${answer.outcome === 'purchased' ? 'Added' : 'Added before'}; ${answer.available} credits available`);
+      print(
+        command,
+        answer,
+        `${answer.outcome === 'purchased' ? 'Added' : 'Added before'}; ${answer.available} credits available`,
+      );
     });
   ops
     .command('credits')
@@ -50,13 +68,26 @@ export const addCreditsCommands = (ops: Command): void => {
     .requiredOption('--amount <credits>', 'whole number, negative to take away', parseAmount)
     .requiredOption('--reason <text>', 'why; kept in the ledger for ever')
     .option('--approved-by <name>', 'who approved it; default: you')
-    .addHelpText('after', '\nExample:\n  ops credits adjust --workspace ws_… --amount -20 --reason "goodwill reversed"')
+    .addHelpText(
+      'after',
+      '\nExample:\n  ops credits adjust --workspace ws_… --amount -20 --reason "goodwill reversed"',
+    )
     .action(
-      async (options: { workspace: string; amount: number; reason: string; approvedBy?: string }, command: Command) => {
+      async (
+        options: { workspace: string; amount: number; reason: string; approvedBy?: string },
+        command: Command,
+      ) => {
         const answer = await withSession(async ({ commands, requireWorkspace, by, actor }) => {
           await requireWorkspace(options.workspace);
           return commands.execute(
-            new AdjustCredits(options.workspace, options.amount, options.reason, options.approvedBy ?? actor, randomUUID(), by()),
+            new AdjustCredits(
+              options.workspace,
+              options.amount,
+              options.reason,
+              options.approvedBy ?? actor,
+              randomUUID(),
+              by(),
+            ),
           );
         });
         if (answer.outcome === 'insufficient') {

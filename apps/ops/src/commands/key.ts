@@ -15,7 +15,10 @@ export const addKeyCommands = (ops: Command): void => {
     .requiredOption('--workspace <id>', 'the workspace it speaks for')
     .option('--label <text>', 'what it is for')
     .option('--expires <instant>', 'RFC 3339 instant after which it is refused', parseInstant)
-    .addHelpText('after', '\nExample:\n  ops key issue --workspace ws_… --label production --expires 2027-12-31T00:00:00Z')
+    .addHelpText(
+      'after',
+      '\nExample:\n  ops key issue --workspace ws_… --label production --expires 2027-12-31T00:00:00Z',
+    )
     .action(async (options: { workspace: string; label?: string; expires?: string }, command: Command) => {
       const issued = await withSession(async (session) => {
         const { commands, actor } = session;
@@ -41,7 +44,11 @@ export const addKeyCommands = (ops: Command): void => {
         commands.execute(new RevokeApiKey(options.key, options.reason ?? null, actor)),
       );
       if (answer.outcome === 'unknown_key') throw new OpsError(`There is no API key ${options.key}.`);
-      print(command, { keyId: options.key, ...answer }, answer.outcome === 'revoked' ? 'Revoked' : 'It was revoked before');
+      print(
+        command,
+        { keyId: options.key, ...answer },
+        answer.outcome === 'revoked' ? 'Revoked' : 'It was revoked before',
+      );
     });
 };
 

@@ -29,7 +29,11 @@ export const addLedgerCommands = (ops: Command): void => {
         await requireWorkspace(workspace);
         return queries.execute(new GetLedger(workspace));
       });
-      print(command, { workspaceId: workspace, entries }, table(['revision', 'at', 'event', 'movement', 'available', 'held', 'reading'], entries.map(row)));
+      print(
+        command,
+        { workspaceId: workspace, entries },
+        table(['revision', 'at', 'event', 'movement', 'available', 'held', 'reading'], entries.map(row)),
+      );
     });
 };
 

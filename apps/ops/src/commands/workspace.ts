@@ -24,7 +24,12 @@ export const addWorkspaceCommands = (ops: Command): void => {
     .description('list workspaces, oldest first')
     .action(async (_: object, command: Command) => {
       const workspaces = await withSession(({ queries }) => queries.execute(new ListWorkspaces()));
-      const rows = workspaces.map(({ workspaceId, name, openedAt, activeKeys }) => [workspaceId, name, openedAt, activeKeys]);
+      const rows = workspaces.map(({ workspaceId, name, openedAt, activeKeys }) => [
+        workspaceId,
+        name,
+        openedAt,
+        activeKeys,
+      ]);
       print(command, { workspaces }, table(['workspace', 'name', 'opened', 'keys'], rows));
     });
 };

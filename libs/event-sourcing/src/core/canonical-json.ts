@@ -6,7 +6,8 @@
 export const canonicalJson = (value: unknown): string => {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'number') {
-    if (!Number.isFinite(value)) throw new TypeError('Canonical JSON has no form for a number that is not finite');
+    if (!Number.isFinite(value))
+      throw new TypeError('Canonical JSON has no form for a number that is not finite');
     return JSON.stringify(value);
   }
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;

@@ -45,13 +45,20 @@ export type EventOf<C extends EventCatalogue> =
     ? { [T in keyof D & string]: DomainEvent<T, z.infer<D[T]['schema']>> }[keyof D & string]
     : never;
 
-export const eventCatalogue = <const D extends Definitions>(category: string, definitions: D): EventCatalogue<D> => ({
+export const eventCatalogue = <const D extends Definitions>(
+  category: string,
+  definitions: D,
+): EventCatalogue<D> => ({
   category,
   definitions,
 });
 
 /** Validates data on its way into the store and gives the version to record. Throws TypeError: a bug in the writer. */
-export const encode = (catalogue: EventCatalogue, type: string, data: unknown): { data: unknown; version: number } => {
+export const encode = (
+  catalogue: EventCatalogue,
+  type: string,
+  data: unknown,
+): { data: unknown; version: number } => {
   const definition = catalogue.definitions[type];
   if (!definition) throw new TypeError(`${catalogue.category} has no event ${type}`);
   const parsed = definition.schema.safeParse(data);
@@ -68,7 +75,8 @@ export const decode = <C extends EventCatalogue>(catalogue: C, stored: StoredEve
   if (!definition) throw new CorruptEvent(stored, `not an event of category ${catalogue.category}`);
   let data = stored.data;
   let version = stored.metadata.schemaVersion;
-  if (version > definition.version) throw new CorruptEvent(stored, `version ${version} is newer than this program`);
+  if (version > definition.version)
+    throw new CorruptEvent(stored, `version ${version} is newer than this program`);
   for (; version < definition.version; version += 1) {
     const upcast = definition.upcasters[version];
     if (!upcast) throw new CorruptEvent(stored, `no upcaster from version ${version}`);

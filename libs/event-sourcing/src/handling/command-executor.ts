@@ -18,7 +18,11 @@ export interface CommandContext {
 }
 
 export type Outcome<E, S, R extends Rejection> =
-  | { readonly kind: 'accepted'; readonly events: readonly Recorded<E & { type: string; data: unknown }>[]; readonly state: S }
+  | {
+      readonly kind: 'accepted';
+      readonly events: readonly Recorded<E & { type: string; data: unknown }>[];
+      readonly state: S;
+    }
   | { readonly kind: 'ignored'; readonly reason: string; readonly state: S }
   | ({ readonly kind: 'rejected'; readonly state: S } & R);
 
@@ -140,7 +144,9 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
       } catch (error) {
         if (!(error instanceof WrongExpectedRevision)) throw error;
         if (attempt >= this.attempts) {
-          throw new StoreUnavailable(`${stream} is too busy: ${attempt} appends met a conflict`, false, { cause: error });
+          throw new StoreUnavailable(`${stream} is too busy: ${attempt} appends met a conflict`, false, {
+            cause: error,
+          });
         }
         await delay(jitter(attempt));
         loaded = await this.read(stream, loaded);
@@ -214,7 +220,9 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
       id,
       type,
       data: encoded.data,
-      metadata: this.options.chained ? { ...metadata, chain: nextChain(previousChain, chainedFacts) } : metadata,
+      metadata: this.options.chained
+        ? { ...metadata, chain: nextChain(previousChain, chainedFacts) }
+        : metadata,
       stream,
       revision,
       position: 0n,

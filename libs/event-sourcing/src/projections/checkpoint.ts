@@ -23,10 +23,10 @@ export const loadCheckpoint = async (
   const found = (await find()).rows[0];
   if (found) return asPosition(found.position);
   const birth = consumer.birth === 'now' ? await head() : null;
-  await pool.query('insert into event_sourcing.consumer (name, position) values ($1, $2) on conflict do nothing', [
-    consumer.name,
-    birth === null ? null : String(birth),
-  ]);
+  await pool.query(
+    'insert into event_sourcing.consumer (name, position) values ($1, $2) on conflict do nothing',
+    [consumer.name, birth === null ? null : String(birth)],
+  );
   return asPosition((await find()).rows[0]!.position);
 };
 

@@ -13,7 +13,10 @@ import { sql, type Statement } from './statement.js';
 export interface RunnerOptions {
   readonly store: EventStore;
   readonly pool: Pool;
-  readonly log: { warn(details: object, message: string): void; error(details: object, message: string): void };
+  readonly log: {
+    warn(details: object, message: string): void;
+    error(details: object, message: string): void;
+  };
   /** Events handled in one transaction. */
   readonly batchSize?: number;
   /** How long a subscription may be silent while the log grows before it is torn down and opened again. */
@@ -28,8 +31,12 @@ const QUIET_MS = 1_000;
  * Runs a consumer until the signal aborts. A subscription that ends, errors or goes silent is one and the same fault:
  * it is opened again from the durable checkpoint after a jittered pause.
  */
-export const runConsumer = async (consumer: Consumer, options: RunnerOptions, signal: AbortSignal): Promise<void> => {
-  for (let failures = 0; !signal.aborted; ) {
+export const runConsumer = async (
+  consumer: Consumer,
+  options: RunnerOptions,
+  signal: AbortSignal,
+): Promise<void> => {
+  for (let failures = 0; !signal.aborted;) {
     try {
       await follow(consumer, options, signal, () => (failures = 0));
     } catch (error) {
@@ -63,11 +70,15 @@ const follow = async (
     categories: consumer.categories,
     onCheckpoint: (position) => (seen = position),
   });
-  const watchdog = watchForSilence(options.watchdogMs ?? 20_000, () => seen, async (position) => {
-    const missed = await firstMissed(store, consumer, position);
-    if (missed === 'something') silent.abort();
-    else if (missed !== null && seen === position) seen = missed;
-  });
+  const watchdog = watchForSilence(
+    options.watchdogMs ?? 20_000,
+    () => seen,
+    async (position) => {
+      const missed = await firstMissed(store, consumer, position);
+      if (missed === 'something') silent.abort();
+      else if (missed !== null && seen === position) seen = missed;
+    },
+  );
   try {
     const source = batches(subscription, {
       maximum: options.batchSize ?? 256,
@@ -81,7 +92,8 @@ const follow = async (
       if (seen === null || checkpoint > seen) seen = checkpoint;
       progressed();
     }
-    if (silent.signal.aborted) throw new StoreUnavailable('the subscription went silent while the log grew', false);
+    if (silent.signal.aborted)
+      throw new StoreUnavailable('the subscription went silent while the log grew', false);
     if (!signal.aborted) throw new StoreUnavailable('the subscription ended', false);
   } finally {
     clearInterval(watchdog);
@@ -125,7 +137,9 @@ const handleOne = async (
   signal: AbortSignal,
 ): Promise<void> => {
   if (parked.has(event.stream)) {
-    return advance(options.pool, consumer, from, event.position, [park(consumer, event, 'its stream is parked')]);
+    return advance(options.pool, consumer, from, event.position, [
+      park(consumer, event, 'its stream is parked'),
+    ]);
   }
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -136,17 +150,24 @@ const handleOne = async (
         await delay(50 * 2 ** attempt, undefined, { signal }).catch(() => undefined);
         continue;
       }
-      const where = { consumer: consumer.name, stream: event.stream, eventType: event.type, reason: describe(error) };
+      const where = {
+        consumer: consumer.name,
+        stream: event.stream,
+        eventType: event.type,
+        reason: describe(error),
+      };
       if (consumer.onPoison === 'park') {
         options.log.error(where, 'poison event: its stream is parked, the view goes on');
         parked.add(event.stream);
-        return advance(options.pool, consumer, from, event.position, [park(consumer, event, describe(error))]);
+        return advance(options.pool, consumer, from, event.position, [
+          park(consumer, event, describe(error)),
+        ]);
       }
       options.log.error(where, 'poison event: the consumer is halted until it can be handled');
-      await options.pool.query(`update event_sourcing.consumer set status = 'halted', error = $2 where name = $1`, [
-        consumer.name,
-        `${event.stream}@${event.revision} ${event.type}: ${describe(error)}`,
-      ]);
+      await options.pool.query(
+        `update event_sourcing.consumer set status = 'halted', error = $2 where name = $1`,
+        [consumer.name, `${event.stream}@${event.revision} ${event.type}: ${describe(error)}`],
+      );
       throw error;
     }
   }
@@ -210,4 +231,5 @@ const firstMissed = async (
   return last;
 };
 
-const describe = (error: unknown): string => (error instanceof Error ? `${error.name}: ${error.message}` : 'unknown');
+const describe = (error: unknown): string =>
+  error instanceof Error ? `${error.name}: ${error.message}` : 'unknown';

@@ -42,7 +42,11 @@ export interface EventStore {
   /** Reads one stream; a stream that does not exist yields nothing. */
   read(stream: string, options?: ReadOptions): AsyncIterable<StoredEvent>;
   /** Reads every stream in the order of the log, system events left out. */
-  readAll(options?: { after?: bigint | null; direction?: 'forwards' | 'backwards'; limit?: number }): AsyncIterable<StoredEvent>;
+  readAll(options?: {
+    after?: bigint | null;
+    direction?: 'forwards' | 'backwards';
+    limit?: number;
+  }): AsyncIterable<StoredEvent>;
   subscribe(options: SubscribeOptions): EventSubscription;
   /** Position of the newest event, or `null` in an empty store. */
   head(): Promise<bigint | null>;

@@ -118,7 +118,7 @@ const toClientEvent = (event: EventToAppend) =>
   });
 
 const toStored = ({ event }: ResolvedEvent): StoredEvent | null =>
-  event && {
+  (event && {
     id: event.id,
     stream: event.streamId,
     revision: event.revision,
@@ -126,7 +126,8 @@ const toStored = ({ event }: ResolvedEvent): StoredEvent | null =>
     type: event.type,
     data: event.data,
     metadata: event.metadata as unknown as EventMetadata,
-  } || null;
+  }) ||
+  null;
 
 async function* readAsStored(
   events: AsyncIterable<ResolvedEvent> & { destroy(): unknown },
@@ -198,7 +199,8 @@ const withinDeadline = async <T>(work: Promise<T>, timeoutMs: number, what: stri
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {
     timer = setTimeout(
-      () => reject(new StoreUnavailable(`The event store gave no answer to ${what} in ${timeoutMs} ms`, true)),
+      () =>
+        reject(new StoreUnavailable(`The event store gave no answer to ${what} in ${timeoutMs} ms`, true)),
       timeoutMs,
     );
   });
@@ -211,7 +213,14 @@ const withinDeadline = async <T>(work: Promise<T>, timeoutMs: number, what: stri
 
 /** gRPC codes of a connection that broke or a server that is not ready. */
 const CONNECTION_CODES = new Set([1, 4, 8, 13, 14]);
-const CONNECTION_TYPES = new Set(['unavailable', 'cancelled', 'deadline-exceeded', 'timeout', 'not-leader', 'unknown']);
+const CONNECTION_TYPES = new Set([
+  'unavailable',
+  'cancelled',
+  'deadline-exceeded',
+  'timeout',
+  'not-leader',
+  'unknown',
+]);
 
 /** The one place that tells the client's errors apart; some carry a type, some only a gRPC code. */
 const classify = (error: unknown, appending: boolean): unknown => {

@@ -2,7 +2,13 @@ import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@ne
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { Problem } from '../http/problem.js';
-import { AUTHENTICATOR, AUTH_MODES_KEY, setPrincipal, type AuthMode, type Authenticator } from './authentication.js';
+import {
+  AUTHENTICATOR,
+  AUTH_MODES_KEY,
+  setPrincipal,
+  type AuthMode,
+  type Authenticator,
+} from './authentication.js';
 
 /** Default deny: verifies the credential first, then judges whether its mode is allowed on the route. */
 @Injectable()
@@ -13,10 +19,10 @@ export class AuthGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const modes = this.reflector.getAllAndOverride<readonly AuthMode[] | 'public' | undefined>(AUTH_MODES_KEY, [
-      context.getHandler(),
-      context.getClass(),
-    ]);
+    const modes = this.reflector.getAllAndOverride<readonly AuthMode[] | 'public' | undefined>(
+      AUTH_MODES_KEY,
+      [context.getHandler(), context.getClass()],
+    );
     if (modes === 'public') return true;
     const request = context.switchToHttp().getRequest<Request>();
     const apiKey = request.headers['x-api-key'];

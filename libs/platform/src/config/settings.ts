@@ -15,7 +15,9 @@ const flag = (description: string) =>
       .transform((text) => text === '1' || text === 'true'),
     description,
   );
-const base64Key = z.string().refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64');
+const base64Key = z
+  .string()
+  .refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64');
 
 /**
  * Every bound and every connection of the service. Names are environment variables; units are in the name or the
@@ -23,36 +25,71 @@ const base64Key = z.string().refine((text) => Buffer.from(text, 'base64').length
  */
 export const settings = z.object({
   HOST: setting(z.string().default('127.0.0.1'), 'address the API listens on'),
-  PORT: setting(z.coerce.number().int().min(0).max(65_535).default(3000), 'port the API listens on; 0 lets the system choose'),
-  DATABASE_URL: setting(z.url({ protocol: /^postgres(ql)?$/ }), 'PostgreSQL, as postgresql://user:password@host:port/database'),
+  PORT: setting(
+    z.coerce.number().int().min(0).max(65_535).default(3000),
+    'port the API listens on; 0 lets the system choose',
+  ),
+  DATABASE_URL: setting(
+    z.url({ protocol: /^postgres(ql)?$/ }),
+    'PostgreSQL, as postgresql://user:password@host:port/database',
+  ),
   DATABASE_POOL_SIZE: count(12, 'connections per process'),
-  EVENTSTORE_URL: setting(z.string().regex(/^esdb(\+discover)?:\/\//, 'must begin with esdb://'), 'EventStoreDB, as esdb://host:port?tls=false'),
-  EVENT_STORE_APPEND_TIMEOUT_MS: milliseconds(1_000, 'an append not answered within this is repeated once, then 503'),
+  EVENTSTORE_URL: setting(
+    z.string().regex(/^esdb(\+discover)?:\/\//, 'must begin with esdb://'),
+    'EventStoreDB, as esdb://host:port?tls=false',
+  ),
+  EVENT_STORE_APPEND_TIMEOUT_MS: milliseconds(
+    1_000,
+    'an append not answered within this is repeated once, then 503',
+  ),
   EVENT_STORE_READ_TIMEOUT_MS: milliseconds(2_000, 'a read that yields nothing for this long fails'),
   ENQUEUE_TIMEOUT_MS: milliseconds(2_500, 'a request not accepted within this is answered 503'),
   ENCRYPTION_KEYS: setting(
     z.string().transform((text, context) => parseKeys(text, context)),
     'key-encryption keys, id:base64 of 32 bytes, comma-separated; the first seals, the others only open',
   ),
-  DIGEST_KEY: setting(base64Key, 'key of digests over personal data and of idempotent reading ids, base64 of 32 bytes'),
-  LOG_LEVEL: setting(z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('info'), 'fatal, error, warn, info, debug or silent'),
+  DIGEST_KEY: setting(
+    base64Key,
+    'key of digests over personal data and of idempotent reading ids, base64 of 32 bytes',
+  ),
+  LOG_LEVEL: setting(
+    z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('info'),
+    'fatal, error, warn, info, debug or silent',
+  ),
   HTTP_BODY_LIMIT_BYTES: count(16_384, 'largest request body (bytes)'),
   HTTP_DRAIN_MS: milliseconds(8_000, 'longest wait for open requests when stopping'),
-  API_KEY_CACHE_MS: milliseconds(3_000, 'how long a verified API key is trusted without asking again; revocation takes effect within it'),
+  API_KEY_CACHE_MS: milliseconds(
+    3_000,
+    'how long a verified API key is trusted without asking again; revocation takes effect within it',
+  ),
   READINESS_WORKER_MS: milliseconds(10_000, 'a worker not heard of for this long counts as absent'),
   WORKER_CONCURRENCY: count(4, 'jobs one worker process carries out at a time'),
   READING_ATTEMPTS: count(5, 'attempts at a reading before it fails'),
   READING_LEASE_MS: milliseconds(60_000, 'how long one attempt owns a reading'),
   READING_RETRY_MS: milliseconds(2_000, 'pause before the second attempt; doubles each time'),
-  READING_DELAYED_AFTER_MS: milliseconds(300_000, 'reading.delayed fires when a reading is not finished by then'),
+  READING_DELAYED_AFTER_MS: milliseconds(
+    300_000,
+    'reading.delayed fires when a reading is not finished by then',
+  ),
   READING_TIMEOUT_MS: milliseconds(86_400_000, 'a reading not finished by then fails as timed_out'),
-  RESERVATION_FENCE_MS: milliseconds(60_000, 'age at which a hold without a reading is abandoned and released'),
+  RESERVATION_FENCE_MS: milliseconds(
+    60_000,
+    'age at which a hold without a reading is abandoned and released',
+  ),
   RESERVATION_SWEEP_MS: milliseconds(15_000, 'how often holds without a reading are looked for'),
   PDF_THREADS: count(1, 'threads that typeset PDFs, per worker process'),
   DOCUMENT_WAIT_MS: milliseconds(5_000, 'longest wait for the publication of a completed reading'),
   WEBHOOK_ALLOW_HTTP: flag('accept http:// webhook URLs (1 or 0)'),
   WEBHOOK_ALLOW_CIDRS: setting(
-    z.string().default('').transform((text) => text.split(',').map((part) => part.trim()).filter(Boolean)),
+    z
+      .string()
+      .default('')
+      .transform((text) =>
+        text
+          .split(',')
+          .map((part) => part.trim())
+          .filter(Boolean),
+      ),
     'private ranges webhooks may reach, comma-separated, for tests and self-hosting; metadata addresses stay closed',
   ),
   WEBHOOK_ENDPOINTS_PER_WORKSPACE: count(16, 'webhook endpoints per workspace'),
@@ -65,11 +102,20 @@ export const settings = z.object({
       .string()
       .default('0,5000,300000,1800000,7200000,18000000,36000000,50400000,72000000,86400000')
       .transform((text) => text.split(',').map(Number))
-      .refine((steps) => steps.length > 0 && steps.every((step) => Number.isFinite(step) && step >= 0), 'must be milliseconds, comma-separated'),
+      .refine(
+        (steps) => steps.length > 0 && steps.every((step) => Number.isFinite(step) && step >= 0),
+        'must be milliseconds, comma-separated',
+      ),
     'pause before each attempt, comma-separated (ms)',
   ),
-  WEBHOOK_LEASE_MS: milliseconds(25_000, 'how long a worker owns a delivery; a killed worker’s deliveries are retaken after it'),
-  WEBHOOK_DISABLE_AFTER_MS: milliseconds(432_000_000, 'an endpoint without a success for this long, and 10 failures, is disabled'),
+  WEBHOOK_LEASE_MS: milliseconds(
+    25_000,
+    'how long a worker owns a delivery; a killed worker’s deliveries are retaken after it',
+  ),
+  WEBHOOK_DISABLE_AFTER_MS: milliseconds(
+    432_000_000,
+    'an endpoint without a success for this long, and 10 failures, is disabled',
+  ),
 });
 
 export type Config = z.infer<typeof settings>;
@@ -85,7 +131,10 @@ const parseKeys = (text: string, context: z.RefinementCtx): readonly EncryptionK
     return { id: part.slice(0, colon).trim(), key: Buffer.from(part.slice(colon + 1), 'base64') };
   });
   if (keys.some(({ id, key }) => !/^[a-z0-9]{1,16}$/.test(id) || key.length !== 32)) {
-    context.addIssue({ code: 'custom', message: 'must be id:base64 pairs, ids of a–z and 0–9, keys of 32 bytes' });
+    context.addIssue({
+      code: 'custom',
+      message: 'must be id:base64 pairs, ids of a–z and 0–9, keys of 32 bytes',
+    });
   }
   return keys;
 };

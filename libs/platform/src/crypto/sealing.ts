@@ -26,7 +26,10 @@ export const open = (key: Uint8Array, context: string, sealed: Uint8Array): Buff
     .setAAD(Buffer.from(context, 'utf8'))
     .setAuthTag(sealed.subarray(sealed.length - TAG_BYTES));
   try {
-    return Buffer.concat([decipher.update(sealed.subarray(IV_BYTES, sealed.length - TAG_BYTES)), decipher.final()]);
+    return Buffer.concat([
+      decipher.update(sealed.subarray(IV_BYTES, sealed.length - TAG_BYTES)),
+      decipher.final(),
+    ]);
   } catch {
     throw new SealBroken('Sealed with another key or context, or changed');
   }

@@ -44,11 +44,16 @@ export class SubjectKeys {
     });
     const row = rows[0];
     if (!row) return null;
-    return subjectKey(subjectId, row.workspace_id, this.ring.open(wrapContext(subjectId, row.workspace_id), row.wrapped_key));
+    return subjectKey(
+      subjectId,
+      row.workspace_id,
+      this.ring.open(wrapContext(subjectId, row.workspace_id), row.wrapped_key),
+    );
   }
 }
 
-const wrapContext = (subjectId: string, workspaceId: string): string => `subject-key|${subjectId}|${workspaceId}`;
+const wrapContext = (subjectId: string, workspaceId: string): string =>
+  `subject-key|${subjectId}|${workspaceId}`;
 
 const subjectKey = (subjectId: string, workspaceId: string, key: Buffer): SubjectKey => ({
   seal: (context, plaintext) => seal(key, `${subjectId}|${workspaceId}|${context}`, plaintext),

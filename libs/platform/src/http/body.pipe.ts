@@ -13,7 +13,8 @@ export interface SelfChecking {
   fieldErrors(sound: (property: string) => boolean, now: number): FieldError[];
 }
 
-const isSelfChecking = (dto: object): dto is SelfChecking => 'fieldErrors' in dto && typeof dto.fieldErrors === 'function';
+const isSelfChecking = (dto: object): dto is SelfChecking =>
+  'fieldErrors' in dto && typeof dto.fieldErrors === 'function';
 
 /**
  * Validates bodies against their DTO: unknown members anywhere are refused, all errors are told at once, values are
@@ -38,7 +39,8 @@ export class BodyPipe implements PipeTransform {
     });
     const unsound = new Set(errors.map(({ property }) => property));
     const problems = flatten(errors, []);
-    if (isSelfChecking(dto)) problems.push(...dto.fieldErrors((property) => !unsound.has(property), Date.now()));
+    if (isSelfChecking(dto))
+      problems.push(...dto.fieldErrors((property) => !unsound.has(property), Date.now()));
     if (problems.length > 0) throw invalidRequest(problems);
     return dto;
   }
@@ -53,7 +55,12 @@ const flatten = (errors: readonly ValidationError[], path: readonly string[]): F
     return [...own, ...flatten(error.children ?? [], here)];
   });
 
-const fieldError = (error: ValidationError, path: readonly string[], constraint: string, message: string): FieldError => {
+const fieldError = (
+  error: ValidationError,
+  path: readonly string[],
+  constraint: string,
+  message: string,
+): FieldError => {
   if (constraint === 'whitelistValidation') {
     return { pointer: toPointer(path), code: 'unknown_field', detail: 'is not a field of this request' };
   }

@@ -28,7 +28,13 @@ const logRequests =
       const milliseconds = Number(process.hrtime.bigint() - startedAt) / 1e6;
       const route = (request.route as { path?: string } | undefined)?.path ?? 'unmatched';
       log.info(
-        { requestId: requestIdOf(request), method: request.method, route, status: response.statusCode, ms: Math.round(milliseconds * 10) / 10 },
+        {
+          requestId: requestIdOf(request),
+          method: request.method,
+          route,
+          status: response.statusCode,
+          ms: Math.round(milliseconds * 10) / 10,
+        },
         'request',
       );
     });

@@ -1,4 +1,11 @@
-import { BadRequestException, Catch, HttpException, Inject, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import {
+  BadRequestException,
+  Catch,
+  HttpException,
+  Inject,
+  type ArgumentsHost,
+  type ExceptionFilter,
+} from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
@@ -18,7 +25,10 @@ export class ProblemFilter implements ExceptionFilter {
     const requestId = requestIdOf(http.getRequest<Request>());
     if (problem.status >= 500) {
       const cause = problem.options.cause ?? error;
-      this.log.error({ requestId, code: problem.code, err: cause instanceof Error ? cause : undefined }, problem.title);
+      this.log.error(
+        { requestId, code: problem.code, err: cause instanceof Error ? cause : undefined },
+        problem.title,
+      );
     }
     if (response.headersSent) {
       response.destroy();
@@ -56,7 +66,12 @@ export const toProblem = (error: unknown): Problem => {
   if (isDependencyAway(error)) {
     return new Problem('enqueue_unavailable', { headers: { 'Retry-After': '5' }, cause: error });
   }
-  const status = error instanceof HttpException ? error.getStatus() : (error as { status?: unknown } | null)?.status;
-  const code = isUnreadableAddress(error) ? 'not_found' : typeof status === 'number' ? BY_STATUS[status] : undefined;
+  const status =
+    error instanceof HttpException ? error.getStatus() : (error as { status?: unknown } | null)?.status;
+  const code = isUnreadableAddress(error)
+    ? 'not_found'
+    : typeof status === 'number'
+      ? BY_STATUS[status]
+      : undefined;
   return new Problem(code ?? 'internal_error', { cause: error });
 };

@@ -91,4 +91,5 @@ export const invalidRequest = (errors: readonly FieldError[]): Problem => {
   return new Problem(code, { detail: fields, errors });
 };
 
-const isBadRequest = (code: string): code is ProblemCode => code in PROBLEMS && PROBLEMS[code as ProblemCode][0] === 400;
+const isBadRequest = (code: string): code is ProblemCode =>
+  code in PROBLEMS && PROBLEMS[code as ProblemCode][0] === 400;

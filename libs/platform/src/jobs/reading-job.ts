@@ -23,7 +23,12 @@ export const readReadingJob = (payload: JobPayload): ReadingJob => ({
  * @param process `<module>.<process>`, recorded as the actor
  * @param now milliseconds since the epoch
  */
-export const systemContext = (job: ReadingJob, intent: string, process: string, now: number): CommandContext => ({
+export const systemContext = (
+  job: ReadingJob,
+  intent: string,
+  process: string,
+  now: number,
+): CommandContext => ({
   intent,
   metadata: {
     correlationId: job.correlationId,

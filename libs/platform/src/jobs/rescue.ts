@@ -11,7 +11,10 @@ const AT_A_TIME = 200;
  * Several workers may do so at once: the job's key keeps it single, and the stream lets only one attempt through.
  * @param overdue SQL that yields `reading_id, workspace_id, correlation_id`, the longest overdue first, at most $1 rows
  */
-export const rescueOverdue = (pool: Pool, { task, overdue }: { task: string; overdue: string }): WorkLoop => ({
+export const rescueOverdue = (
+  pool: Pool,
+  { task, overdue }: { task: string; overdue: string },
+): WorkLoop => ({
   name: `${task}.rescue`,
   async run(signal) {
     while (!signal.aborted) {
@@ -23,9 +26,10 @@ export const rescueOverdue = (pool: Pool, { task, overdue }: { task: string; ove
 });
 
 const addAgain = async (pool: Pool, task: string, overdue: string): Promise<void> => {
-  const { rows } = await pool.query<{ reading_id: string; workspace_id: string; correlation_id: string }>(overdue, [
-    AT_A_TIME,
-  ]);
+  const { rows } = await pool.query<{ reading_id: string; workspace_id: string; correlation_id: string }>(
+    overdue,
+    [AT_A_TIME],
+  );
   for (const { reading_id: readingId, workspace_id: workspaceId, correlation_id: correlationId } of rows) {
     const { text, values } = addJob({
       task,

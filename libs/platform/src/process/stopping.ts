@@ -8,7 +8,11 @@ const STOP_WITHIN_MS = 9_500;
  * Stops the process in an orderly way on SIGTERM or SIGINT and, when EXIT_WITH_PARENT=1, when its standard input
  * closes because the parent is gone. Exits 0 when `stop` finished, 1 when it failed or took too long.
  */
-export const stopWhenTold = (log: Logger, environment: NodeJS.ProcessEnv, stop: () => Promise<void>): void => {
+export const stopWhenTold = (
+  log: Logger,
+  environment: NodeJS.ProcessEnv,
+  stop: () => Promise<void>,
+): void => {
   let stopping = false;
   const begin = (reason: string): void => {
     if (stopping) return;

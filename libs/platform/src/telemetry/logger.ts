@@ -10,6 +10,7 @@ export const createLogger = (name: string, level: string): Logger =>
 /** Nest's own messages through the same logger; its start-up chatter is debug. */
 export const nestLogger = (logger: Logger): LoggerService => ({
   log: (message: unknown, context?: unknown) => logger.debug({ context }, String(message)),
-  error: (message: unknown, trace?: unknown, context?: unknown) => logger.error({ context, trace }, String(message)),
+  error: (message: unknown, trace?: unknown, context?: unknown) =>
+    logger.error({ context, trace }, String(message)),
   warn: (message: unknown, context?: unknown) => logger.warn({ context }, String(message)),
 });

@@ -5,7 +5,10 @@ import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import type { DocumentFormat, PublicationEvent } from '../contracts/events.js';
 
-export type FormatSummary = Extract<PublicationEvent, { type: 'DocumentPublished' }>['data']['formats'][number];
+export type FormatSummary = Extract<
+  PublicationEvent,
+  { type: 'DocumentPublished' }
+>['data']['formats'][number];
 
 export interface Artifact {
   readonly mediaType: string;
@@ -68,7 +71,11 @@ export class ArtifactStore {
     const row = rows[0];
     const key = row && (await this.keys.find(readingId));
     if (!row || !key) return null;
-    return { mediaType: row.media_type, sha256: row.sha256, bytes: key.open(context(format, version), row.sealed) };
+    return {
+      mediaType: row.media_type,
+      sha256: row.sha256,
+      bytes: key.open(context(format, version), row.sealed),
+    };
   }
 }
 

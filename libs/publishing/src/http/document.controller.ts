@@ -43,13 +43,22 @@ export class DocumentController {
     if (!artifact) {
       throw new Problem('document_not_available', reading.status === 'failed' ? {} : { headers: POLL_AFTER });
     }
-    if (wanted === 'pdf') response.set('Content-Disposition', `attachment; filename="reading-${readingId}.pdf"`);
-    sendBytes(response, artifact.bytes, { mediaType: artifact.mediaType, sha256: artifact.sha256, ifNoneMatch });
+    if (wanted === 'pdf')
+      response.set('Content-Disposition', `attachment; filename="reading-${readingId}.pdf"`);
+    sendBytes(response, artifact.bytes, {
+      mediaType: artifact.mediaType,
+      sha256: artifact.sha256,
+      ifNoneMatch,
+    });
   }
 
   /** A completed reading is published a moment later: the request is held that long, so that callers need not retry. */
-  private async waitForPublication(reading: ReadingSummary, version: number | undefined): Promise<number | null> {
-    const rounds = reading.status === 'completed' ? Math.ceil(this.config.DOCUMENT_WAIT_MS / LOOK_AGAIN_MS) : 0;
+  private async waitForPublication(
+    reading: ReadingSummary,
+    version: number | undefined,
+  ): Promise<number | null> {
+    const rounds =
+      reading.status === 'completed' ? Math.ceil(this.config.DOCUMENT_WAIT_MS / LOOK_AGAIN_MS) : 0;
     for (let round = 0; ; round += 1) {
       const published = await this.publications.published(reading.readingId, version);
       if (published !== null || round >= rounds) return published;

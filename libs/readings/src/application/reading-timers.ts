@@ -13,7 +13,11 @@ export class ReadingTimers {
   ) {}
 
   async delay(job: ReadingJob): Promise<void> {
-    await this.executor.execute(job.readingId, { type: 'DelayReading' }, systemContext(job, 'delay', 'readings.timer', this.clock.now()));
+    await this.executor.execute(
+      job.readingId,
+      { type: 'DelayReading' },
+      systemContext(job, 'delay', 'readings.timer', this.clock.now()),
+    );
   }
 
   async timeOut(job: ReadingJob): Promise<void> {

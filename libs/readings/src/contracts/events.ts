@@ -2,7 +2,12 @@ import { z } from 'zod';
 import { event, eventCatalogue, type EventOf } from '@app/event-sourcing/core/event-catalogue.js';
 
 /** Why a reading failed: part of the public contract (`error.code`). */
-export const FAILURE_CODES = ['generation_failed', 'input_unprocessable', 'timed_out', 'internal_error'] as const;
+export const FAILURE_CODES = [
+  'generation_failed',
+  'input_unprocessable',
+  'timed_out',
+  'internal_error',
+] as const;
 export type FailureCode = (typeof FAILURE_CODES)[number];
 
 /**
@@ -29,8 +34,14 @@ export const readingEvents = eventCatalogue('reading', {
       reservationId: z.string(),
     }),
   ),
-  ReadingStarted: event(1, z.strictObject({ attempt: z.int(), workerId: z.string(), leaseUntil: z.string() })),
-  ReadingAttemptFailed: event(1, z.strictObject({ attempt: z.int(), code: z.enum(FAILURE_CODES), retryAt: z.string() })),
+  ReadingStarted: event(
+    1,
+    z.strictObject({ attempt: z.int(), workerId: z.string(), leaseUntil: z.string() }),
+  ),
+  ReadingAttemptFailed: event(
+    1,
+    z.strictObject({ attempt: z.int(), code: z.enum(FAILURE_CODES), retryAt: z.string() }),
+  ),
   ReadingDelayed: event(1, z.strictObject({ workspaceId: z.string() })),
   /** `sealedResult` opens to the bytes of `/result`; `resultSha256` is their lowercase hex digest. */
   ReadingCompleted: event(
@@ -45,10 +56,18 @@ export const readingEvents = eventCatalogue('reading', {
   ),
   ReadingFailed: event(
     1,
-    z.strictObject({ workspaceId: z.string(), code: z.enum(FAILURE_CODES), attempts: z.int(), reservationId: z.string() }),
+    z.strictObject({
+      workspaceId: z.string(),
+      code: z.enum(FAILURE_CODES),
+      attempts: z.int(),
+      reservationId: z.string(),
+    }),
   ),
   /** A reservation that no reading used: from here on it never can, so its credits may be released. */
-  ReadingAbandoned: event(1, z.strictObject({ workspaceId: z.string(), reservationId: z.string(), reason: z.string() })),
+  ReadingAbandoned: event(
+    1,
+    z.strictObject({ workspaceId: z.string(), reservationId: z.string(), reason: z.string() }),
+  ),
 });
 
 export type ReadingEvent = EventOf<typeof readingEvents>;

@@ -8,4 +8,8 @@ const FAILURES: Readonly<Record<FailureCode, { title: string; retryable: boolean
 };
 
 /** The error of a failed reading, as the resource and the webhooks show it. `occurredAt` is RFC 3339 UTC. */
-export const failureView = (code: FailureCode, occurredAt: string) => ({ code, ...FAILURES[code], occurredAt });
+export const failureView = (code: FailureCode, occurredAt: string) => ({
+  code,
+  ...FAILURES[code],
+  occurredAt,
+});

@@ -4,5 +4,7 @@ import { Problem } from '@app/platform/http/problem.js';
 export const readIdempotencyKey = (header: string | undefined): string | null => {
   if (header === undefined) return null;
   if (/^[\x20-\x7e]{1,255}$/.test(header)) return header;
-  throw new Problem('validation_failed', { detail: 'Idempotency-Key must be 1 to 255 printable ASCII characters' });
+  throw new Problem('validation_failed', {
+    detail: 'Idempotency-Key must be 1 to 255 printable ASCII characters',
+  });
 };

@@ -93,7 +93,8 @@ export class ReadingsController {
       return sendJson(response, result.bytes, ifNoneMatch, result.sha256);
     }
     const { record } = await this.own(readingId, caller);
-    if (record.status === 'failed') throw new Problem('reading_failed', { detail: 'A failed reading has no result' });
+    if (record.status === 'failed')
+      throw new Problem('reading_failed', { detail: 'A failed reading has no result' });
     throw new Problem('reading_not_completed', { headers: { 'Retry-After': POLL_AFTER } });
   }
 

@@ -54,7 +54,10 @@ export class PublishDocumentJob {
     );
     const pending = requested.state.pending.get(VERSION);
     if (!pending) return;
-    const rendered = await this.render(JSON.parse(result.bytes.toString('utf8')) as ReadingResult, pending.publishedAt);
+    const rendered = await this.render(
+      JSON.parse(result.bytes.toString('utf8')) as ReadingResult,
+      pending.publishedAt,
+    );
     const formats = await this.artifacts.put({ readingId: job.readingId, ...pending }, rendered);
     await this.executor.execute(
       job.readingId,

@@ -1,5 +1,12 @@
 import type { Decider } from '@app/event-sourcing/core/decider.js';
-import { accept, assertNever, ignore, reject, type Decision, type Rejection } from '@app/event-sourcing/core/decision.js';
+import {
+  accept,
+  assertNever,
+  ignore,
+  reject,
+  type Decision,
+  type Rejection,
+} from '@app/event-sourcing/core/decision.js';
 import type { PublicationEvent } from '../../contracts/events.js';
 
 type DataOf<T extends PublicationEvent['type']> = Extract<PublicationEvent, { type: T }>['data'];
@@ -7,7 +14,11 @@ type DataOf<T extends PublicationEvent['type']> = Extract<PublicationEvent, { ty
 export type PublicationCommand =
   /** Fixes artifact id and instant of a version, so that every retry renders the same bytes. */
   | { readonly type: 'RequestPublication'; readonly publication: DataOf<'PublicationRequested'> }
-  | { readonly type: 'RecordPublished'; readonly version: number; readonly formats: DataOf<'DocumentPublished'>['formats'] };
+  | {
+      readonly type: 'RecordPublished';
+      readonly version: number;
+      readonly formats: DataOf<'DocumentPublished'>['formats'];
+    };
 
 export type PublicationRejection = Rejection<'NotRequested', { version: number }>;
 
@@ -59,7 +70,12 @@ const evolve = (state: Publication, event: PublicationEvent): Publication => {
   }
 };
 
-export const publicationDecider: Decider<PublicationCommand, PublicationEvent, Publication, PublicationRejection> = {
+export const publicationDecider: Decider<
+  PublicationCommand,
+  PublicationEvent,
+  Publication,
+  PublicationRejection
+> = {
   initialState: { pending: new Map(), published: new Map() },
   decide,
   evolve,

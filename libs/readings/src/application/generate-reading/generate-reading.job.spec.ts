@@ -71,7 +71,10 @@ describe('generating a reading', () => {
     const { sealedResult } = store.log[2]!.data as { sealedResult: string };
     expect(Buffer.from(sealedResult, 'base64').toString('latin1')).not.toContain('Laurent');
     const opened = (await keys.find(READING))!.open('result', Buffer.from(sealedResult, 'base64'));
-    expect(JSON.parse(opened.toString())).toMatchObject({ readingId: READING, numbers: { lifePath: { display: '13/4' } } });
+    expect(JSON.parse(opened.toString())).toMatchObject({
+      readingId: READING,
+      numbers: { lifePath: { display: '13/4' } },
+    });
   });
 
   it('gives the same bytes at any later time: only the date of acceptance counts', async () => {
@@ -95,7 +98,11 @@ describe('generating a reading', () => {
 
   it('tries again after growing pauses, and fails when the attempts are used up, without repeating the input', async () => {
     await worker(failing).run(job);
-    expect(store.log.at(-1)!.data).toEqual({ attempt: 1, code: 'generation_failed', retryAt: '2026-09-29T08:00:02.000Z' });
+    expect(store.log.at(-1)!.data).toEqual({
+      attempt: 1,
+      code: 'generation_failed',
+      retryAt: '2026-09-29T08:00:02.000Z',
+    });
     await worker(failing).run(job);
     expect(types()).toHaveLength(3);
     now += 2_000;
@@ -110,14 +117,19 @@ describe('generating a reading', () => {
       attempts: 3,
       reservationId: 'r1',
     });
-    expect(JSON.stringify(store.log.slice(1).map(({ data, metadata }) => ({ data, metadata })))).not.toContain('Laurent');
+    expect(
+      JSON.stringify(store.log.slice(1).map(({ data, metadata }) => ({ data, metadata }))),
+    ).not.toContain('Laurent');
   });
 
   it('fails at once when the input can never be processed, or its key was destroyed', async () => {
     await worker(() => {
       throw new InputUnprocessable('no');
     }).run(job);
-    expect(store.log.at(-1)).toMatchObject({ type: 'ReadingFailed', data: { code: 'input_unprocessable', attempts: 1 } });
+    expect(store.log.at(-1)).toMatchObject({
+      type: 'ReadingFailed',
+      data: { code: 'input_unprocessable', attempts: 1 },
+    });
   });
 
   it('fails when the key was destroyed', async () => {
@@ -129,7 +141,9 @@ describe('generating a reading', () => {
   it('spends no attempt on a store that is away: the lease runs out and the next worker takes over', async () => {
     const append = store.append.bind(store);
     store.append = (stream, expected, events: readonly EventToAppend[]) =>
-      events[0]!.type === 'ReadingCompleted' ? Promise.reject(new StoreUnavailable('away', false)) : append(stream, expected, events);
+      events[0]!.type === 'ReadingCompleted'
+        ? Promise.reject(new StoreUnavailable('away', false))
+        : append(stream, expected, events);
     await expect(worker().run(job)).rejects.toBeInstanceOf(StoreUnavailable);
     store.append = append;
     await worker().run(job);

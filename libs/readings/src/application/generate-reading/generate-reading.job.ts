@@ -27,7 +27,8 @@ export class GenerateReadingJob {
     @Inject(READING_EXECUTOR) private readonly executor: ReadingExecutor,
     @Inject(THEME_CALCULATOR) private readonly calculate: ThemeCalculator,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'READING_LEASE_MS' | 'READING_RETRY_MS' | 'READING_ATTEMPTS'>,
+    @Inject(CONFIG)
+    private readonly config: Pick<Config, 'READING_LEASE_MS' | 'READING_RETRY_MS' | 'READING_ATTEMPTS'>,
     @Inject(LOGGER) private readonly log: Logger,
     private readonly keys: SubjectKeys,
   ) {}
@@ -54,7 +55,10 @@ export class GenerateReadingJob {
       if (isDependencyAway(error)) throw error;
       const code = failureCode(error);
       // The error's own words stay here: they might repeat the input.
-      this.log.warn({ readingId: job.readingId, attempt, code, kind: (error as Error).name }, 'an attempt failed');
+      this.log.warn(
+        { readingId: job.readingId, attempt, code, kind: (error as Error).name },
+        'an attempt failed',
+      );
       await this.fail(job, attempt, code);
     }
   }
@@ -62,12 +66,23 @@ export class GenerateReadingJob {
   private async result(job: ReadingJob, { request }: Requested): Promise<{ sealed: Buffer; sha256: string }> {
     const key = await this.keys.find(job.readingId);
     if (!key) throw new InputUnprocessable('The key of this reading was destroyed');
-    const input = JSON.parse(key.open('input', Buffer.from(request.sealedInput, 'base64')).toString('utf8')) as ReadingInput;
-    const bytes = this.calculate({ readingId: job.readingId, locale: request.locale, asOf: request.asOf, input });
+    const input = JSON.parse(
+      key.open('input', Buffer.from(request.sealedInput, 'base64')).toString('utf8'),
+    ) as ReadingInput;
+    const bytes = this.calculate({
+      readingId: job.readingId,
+      locale: request.locale,
+      asOf: request.asOf,
+      input,
+    });
     return { sealed: key.seal('result', bytes), sha256: createHash('sha256').update(bytes).digest('hex') };
   }
 
-  private async complete(job: ReadingJob, attempt: number, { sealed, sha256 }: { sealed: Buffer; sha256: string }): Promise<void> {
+  private async complete(
+    job: ReadingJob,
+    attempt: number,
+    { sealed, sha256 }: { sealed: Buffer; sha256: string },
+  ): Promise<void> {
     await this.executor.execute(
       job.readingId,
       { type: 'CompleteReading', attempt, sealedResult: sealed.toString('base64'), resultSha256: sha256 },
@@ -92,4 +107,6 @@ export class GenerateReadingJob {
 }
 
 const failureCode = (error: unknown): FailureCode =>
-  error instanceof InputUnprocessable || error instanceof SealBroken ? 'input_unprocessable' : 'generation_failed';
+  error instanceof InputUnprocessable || error instanceof SealBroken
+    ? 'input_unprocessable'
+    : 'generation_failed';

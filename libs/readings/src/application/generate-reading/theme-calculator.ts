@@ -20,8 +20,14 @@ export const THEME_CALCULATOR = Symbol('ThemeCalculator');
 
 export const calculateResult: ThemeCalculator = ({ readingId, locale, asOf, input }) => {
   const subjectGender = canonicalGender(input.grammaticalProfile.subjectGender);
-  if (subjectGender === null) throw new InputUnprocessable('The grammatical gender is not one of the allowed values');
+  if (subjectGender === null)
+    throw new InputUnprocessable('The grammatical gender is not one of the allowed values');
   const theme = calculateTheme({ name: input.name, dateOfBirth: input.dateOfBirth, subjectGender }, asOf);
-  const result = toResult(theme, { readingId, locale, contentVersion: CONTENT_VERSION, formats: [...DOCUMENT_FORMATS] });
+  const result = toResult(theme, {
+    readingId,
+    locale,
+    contentVersion: CONTENT_VERSION,
+    formats: [...DOCUMENT_FORMATS],
+  });
   return Buffer.from(JSON.stringify(result));
 };

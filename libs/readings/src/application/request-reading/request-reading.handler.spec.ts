@@ -74,15 +74,26 @@ const fence = (readingId: string, reservationId: string) =>
 describe('requesting a reading', () => {
   it('seals the input, holds the credits, records the request and answers from it', async () => {
     const result = await api().execute(ask());
-    expect(result).toMatchObject({ outcome: 'accepted', reading: { status: 'queued', input: { displayName: 'Camille Laurent' } } });
+    expect(result).toMatchObject({
+      outcome: 'accepted',
+      reading: { status: 'queued', input: { displayName: 'Camille Laurent' } },
+    });
     expect(store.log.map(({ type }) => type)).toEqual(['ReadingRequested']);
-    expect(store.log[0]!.data).toMatchObject({ asOf: '2026-09-29', cost: 20, reservationId: [...reserved][0] });
+    expect(store.log[0]!.data).toMatchObject({
+      asOf: '2026-09-29',
+      cost: 20,
+      reservationId: [...reserved][0],
+    });
     expect(JSON.stringify(store.log[0]!.data)).not.toMatch(/Camille|Laurent|1990-06-15|feminine/);
   });
 
   it('records nothing when the credits do not cover it, or billing is not set up', async () => {
     reserve = async () => ({ outcome: 'insufficient', required: 20, available: 3 });
-    expect(await api().execute(ask())).toEqual({ outcome: 'insufficient_credits', required: 20, available: 3 });
+    expect(await api().execute(ask())).toEqual({
+      outcome: 'insufficient_credits',
+      required: 20,
+      available: 3,
+    });
     reserve = async () => ({ outcome: 'misconfigured', reason: 'no book' });
     expect(await api().execute(ask())).toEqual({ outcome: 'billing_misconfigured' });
     expect(store.log).toHaveLength(0);
@@ -108,10 +119,21 @@ describe('requesting a reading', () => {
     const readingId = store.log[0]!.stream.slice('reading-'.length);
     await createReadingExecutor(store).execute(
       readingId,
-      { type: 'StartAttempt', workerId: 'w', now: '2026-09-29T23:31:00.000Z', leaseUntil: '2026-09-29T23:32:00.000Z' },
+      {
+        type: 'StartAttempt',
+        workerId: 'w',
+        now: '2026-09-29T23:31:00.000Z',
+        leaseUntil: '2026-09-29T23:32:00.000Z',
+      },
       {
         intent: 's',
-        metadata: { correlationId: 'c', causationId: 'c', workspaceId: 'ws_1', actor: 'system:test', occurredAt: '2026-09-29T23:31:00.000Z' },
+        metadata: {
+          correlationId: 'c',
+          causationId: 'c',
+          workspaceId: 'ws_1',
+          actor: 'system:test',
+          occurredAt: '2026-09-29T23:31:00.000Z',
+        },
       },
     );
     const again = await api().execute(ask('k1'));

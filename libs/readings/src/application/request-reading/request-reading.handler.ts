@@ -105,19 +105,28 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
           asOf: occurredAt.slice(0, 10),
           sealedInput: key.seal('input', Buffer.from(JSON.stringify(request.input))).toString('base64'),
           inputDigest,
-          idempotencyDigest: idempotencyKey && this.digester.digest('idempotency', workspaceId, idempotencyKey).toString('hex'),
+          idempotencyDigest:
+            idempotencyKey &&
+            this.digester.digest('idempotency', workspaceId, idempotencyKey).toString('hex'),
           cost: reserved.amount,
           reservationId,
         },
       },
       {
         intent: `request:${caller.requestId}`,
-        metadata: { correlationId: caller.requestId, causationId: caller.requestId, workspaceId, actor: caller.actor, occurredAt },
+        metadata: {
+          correlationId: caller.requestId,
+          causationId: caller.requestId,
+          workspaceId,
+          actor: caller.actor,
+          occurredAt,
+        },
       },
       { fresh: revision === 'no_stream' },
     );
     if (outcome.kind === 'ignored') return this.replay(readingId);
-    if (outcome.kind === 'rejected') return outcome.code === 'ReservationAbandoned' ? 'again' : { outcome: 'different_request' };
+    if (outcome.kind === 'rejected')
+      return outcome.code === 'ReservationAbandoned' ? 'again' : { outcome: 'different_request' };
     return { outcome: 'accepted', reading: acceptedView(readingId, workspaceId, request, occurredAt) };
   }
 
@@ -127,7 +136,14 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
     const input = found && (await this.readings.input(found));
     if (!found) throw new StoreUnavailable('The accepted reading cannot be read right now', false);
     const { record } = found;
-    const accepted = { ...record, status: 'queued', updatedAt: record.createdAt, completedAt: null, failure: null, document: null } as const;
+    const accepted = {
+      ...record,
+      status: 'queued',
+      updatedAt: record.createdAt,
+      completedAt: null,
+      failure: null,
+      document: null,
+    } as const;
     return { outcome: 'replayed', reading: readingView(accepted, input) };
   }
 }

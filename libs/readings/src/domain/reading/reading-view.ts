@@ -27,7 +27,11 @@ export interface ReadingRecord {
   readonly updatedAt: string;
   readonly completedAt: string | null;
   readonly failure: { readonly code: FailureCode; readonly occurredAt: string } | null;
-  readonly document: { readonly version: number; readonly artifactId: string; readonly publishedAt: string } | null;
+  readonly document: {
+    readonly version: number;
+    readonly artifactId: string;
+    readonly publishedAt: string;
+  } | null;
 }
 
 /** The Reading resource of the interface. `input` is `null` once the personal data was erased. */

@@ -5,7 +5,12 @@ type RequestedData = Extract<ReadingEvent, { type: 'ReadingRequested' }>['data']
 /** Instants are RFC 3339 UTC; durations milliseconds. */
 export type ReadingCommand =
   | { readonly type: 'RequestReading'; readonly request: RequestedData }
-  | { readonly type: 'StartAttempt'; readonly workerId: string; readonly now: string; readonly leaseUntil: string }
+  | {
+      readonly type: 'StartAttempt';
+      readonly workerId: string;
+      readonly now: string;
+      readonly leaseUntil: string;
+    }
   | {
       readonly type: 'CompleteReading';
       readonly attempt: number;

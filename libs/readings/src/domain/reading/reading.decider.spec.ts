@@ -30,18 +30,32 @@ const attemptFailed: ReadingEvent = {
 };
 const completed: ReadingEvent = {
   type: 'ReadingCompleted',
-  data: { workspaceId: 'ws_1', attempt: 1, reservationId: 'reservation-1', sealedResult: 's', resultSha256: 'h' },
+  data: {
+    workspaceId: 'ws_1',
+    attempt: 1,
+    reservationId: 'reservation-1',
+    sealedResult: 's',
+    resultSha256: 'h',
+  },
 };
 const delayed: ReadingEvent = { type: 'ReadingDelayed', data: { workspaceId: 'ws_1' } };
 const abandoned: ReadingEvent = {
   type: 'ReadingAbandoned',
   data: { workspaceId: 'ws_1', reservationId: 'reservation-1', reason: 'orphaned' },
 };
-const failedWith = (code: 'generation_failed' | 'input_unprocessable' | 'timed_out', attempts: number): ReadingEvent => ({
+const failedWith = (
+  code: 'generation_failed' | 'input_unprocessable' | 'timed_out',
+  attempts: number,
+): ReadingEvent => ({
   type: 'ReadingFailed',
   data: { workspaceId: 'ws_1', code, attempts, reservationId: 'reservation-1' },
 });
-const start = (now: string): ReadingCommand => ({ type: 'StartAttempt', workerId: 'w2', now, leaseUntil: T1 });
+const start = (now: string): ReadingCommand => ({
+  type: 'StartAttempt',
+  workerId: 'w2',
+  now,
+  leaseUntil: T1,
+});
 const complete = (attempt: number): ReadingCommand => ({
   type: 'CompleteReading',
   attempt,
@@ -65,14 +79,18 @@ const abandon: ReadingCommand = {
 describe('requesting a reading', () => {
   it('is accepted once; the same request again is a replay, another one is refused', () => {
     given(readingDecider, []).when({ type: 'RequestReading', request }).then(requested);
-    given(readingDecider, [requested]).when({ type: 'RequestReading', request }).thenIgnores('AlreadyRequested');
+    given(readingDecider, [requested])
+      .when({ type: 'RequestReading', request })
+      .thenIgnores('AlreadyRequested');
     given(readingDecider, [requested])
       .when({ type: 'RequestReading', request: { ...request, inputDigest: 'digest-b' } })
       .thenRejects('DifferentRequest');
   });
 
   it('cannot use a reservation that was abandoned, but may use a new one', () => {
-    given(readingDecider, [abandoned]).when({ type: 'RequestReading', request }).thenRejects('ReservationAbandoned');
+    given(readingDecider, [abandoned])
+      .when({ type: 'RequestReading', request })
+      .thenRejects('ReservationAbandoned');
     const renewed = { ...request, reservationId: 'reservation-2' };
     given(readingDecider, [abandoned])
       .when({ type: 'RequestReading', request: renewed })
@@ -92,7 +110,9 @@ describe('an attempt', () => {
     given(readingDecider, [requested, started()])
       .when(start(T1))
       .then({ type: 'ReadingStarted', data: { attempt: 2, workerId: 'w2', leaseUntil: T1 } });
-    given(readingDecider, [requested, started(1), started(2)]).when(complete(1)).thenIgnores('Superseded');
+    given(readingDecider, [requested, started(1), started(2)])
+      .when(complete(1))
+      .thenIgnores('Superseded');
     given(readingDecider, [requested, started(1), started(2)])
       .when(fail(1, 'generation_failed'))
       .thenIgnores('Superseded');
@@ -126,12 +146,16 @@ describe('time', () => {
   it('delays a reading at most once, and never after it ended', () => {
     given(readingDecider, [requested]).when({ type: 'DelayReading' }).then(delayed);
     given(readingDecider, [requested, delayed]).when({ type: 'DelayReading' }).thenIgnores('AlreadyDelayed');
-    given(readingDecider, [requested, started(), completed]).when({ type: 'DelayReading' }).thenIgnores('Terminal');
+    given(readingDecider, [requested, started(), completed])
+      .when({ type: 'DelayReading' })
+      .thenIgnores('Terminal');
   });
 
   it('ends a reading that never finished, and leaves an ended one alone', () => {
     given(readingDecider, [requested]).when({ type: 'TimeOutReading' }).then(failedWith('timed_out', 0));
-    given(readingDecider, [requested, started(), completed]).when({ type: 'TimeOutReading' }).thenIgnores('Terminal');
+    given(readingDecider, [requested, started(), completed])
+      .when({ type: 'TimeOutReading' })
+      .thenIgnores('Terminal');
   });
 });
 

@@ -1,5 +1,12 @@
 import type { Decider } from '@app/event-sourcing/core/decider.js';
-import { accept, assertNever, ignore, reject, type Decision, type Rejection } from '@app/event-sourcing/core/decision.js';
+import {
+  accept,
+  assertNever,
+  ignore,
+  reject,
+  type Decision,
+  type Rejection,
+} from '@app/event-sourcing/core/decision.js';
 import type { FailureCode, ReadingEvent } from '../../contracts/events.js';
 import type { ReadingCommand } from './reading.commands.js';
 import { evolve, initialReading, isTerminal, type Reading, type Requested } from './reading.state.js';
@@ -35,7 +42,10 @@ const decide = (command: ReadingCommand, state: Reading): ReadingDecision => {
   }
 };
 
-const request = (command: Extract<ReadingCommand, { type: 'RequestReading' }>, state: Reading): ReadingDecision => {
+const request = (
+  command: Extract<ReadingCommand, { type: 'RequestReading' }>,
+  state: Reading,
+): ReadingDecision => {
   if (state.status !== 'none') {
     const same = state.request.inputDigest === command.request.inputDigest;
     return same ? ignore('AlreadyRequested') : reject('DifferentRequest', null);
@@ -45,21 +55,31 @@ const request = (command: Extract<ReadingCommand, { type: 'RequestReading' }>, s
 };
 
 /** The fence: once abandoned, a reservation can no longer carry a reading, so its credits are free to go back. */
-const abandon = (command: Extract<ReadingCommand, { type: 'AbandonReading' }>, state: Reading): ReadingDecision => {
+const abandon = (
+  command: Extract<ReadingCommand, { type: 'AbandonReading' }>,
+  state: Reading,
+): ReadingDecision => {
   const { workspaceId, reservationId, reason } = command;
   if (state.abandoned.includes(reservationId)) return ignore('AlreadyAbandoned');
-  if (state.status !== 'none' && state.request.reservationId === reservationId) return reject('ReservationClaimed', null);
+  if (state.status !== 'none' && state.request.reservationId === reservationId)
+    return reject('ReservationClaimed', null);
   return accept({ type: 'ReadingAbandoned', data: { workspaceId, reservationId, reason } });
 };
 
 /** The stream is the lock: only one worker's append wins, and a lease that ran out may be taken over. */
-const start = (command: Extract<ReadingCommand, { type: 'StartAttempt' }>, state: Requested): ReadingDecision => {
+const start = (
+  command: Extract<ReadingCommand, { type: 'StartAttempt' }>,
+  state: Requested,
+): ReadingDecision => {
   if (state.notBefore !== null && state.notBefore > command.now) return ignore('NotDue');
   const { workerId, leaseUntil } = command;
   return accept({ type: 'ReadingStarted', data: { attempt: state.attempts + 1, workerId, leaseUntil } });
 };
 
-const complete = (command: Extract<ReadingCommand, { type: 'CompleteReading' }>, state: Requested): ReadingDecision => {
+const complete = (
+  command: Extract<ReadingCommand, { type: 'CompleteReading' }>,
+  state: Requested,
+): ReadingDecision => {
   const { attempt, sealedResult, resultSha256 } = command;
   if (!owns(attempt, state)) return ignore('Superseded');
   const { workspaceId, reservationId } = state.request;
@@ -69,7 +89,10 @@ const complete = (command: Extract<ReadingCommand, { type: 'CompleteReading' }>,
   });
 };
 
-const failAttempt = (command: Extract<ReadingCommand, { type: 'FailAttempt' }>, state: Requested): ReadingDecision => {
+const failAttempt = (
+  command: Extract<ReadingCommand, { type: 'FailAttempt' }>,
+  state: Requested,
+): ReadingDecision => {
   const { attempt, code, attemptsAllowed, retryAt } = command;
   if (!owns(attempt, state)) return ignore('Superseded');
   const hopeless = code === 'input_unprocessable' || attempt >= attemptsAllowed;
@@ -79,9 +102,14 @@ const failAttempt = (command: Extract<ReadingCommand, { type: 'FailAttempt' }>, 
 };
 
 /** A worker whose lease was taken over has lost: its late answer changes nothing. */
-const owns = (attempt: number, state: Requested): boolean => state.status === 'processing' && state.attempts === attempt;
+const owns = (attempt: number, state: Requested): boolean =>
+  state.status === 'processing' && state.attempts === attempt;
 
-const failed = ({ request: { workspaceId, reservationId } }: Requested, code: FailureCode, attempts: number): ReadingEvent => ({
+const failed = (
+  { request: { workspaceId, reservationId } }: Requested,
+  code: FailureCode,
+  attempts: number,
+): ReadingEvent => ({
   type: 'ReadingFailed',
   data: { workspaceId, code, attempts, reservationId },
 });

@@ -20,12 +20,14 @@ export type Reading =
 
 export type Requested = Exclude<Reading, { status: 'none' }>;
 
-export const isTerminal = (reading: Requested): boolean => reading.status === 'completed' || reading.status === 'failed';
+export const isTerminal = (reading: Requested): boolean =>
+  reading.status === 'completed' || reading.status === 'failed';
 
 export const initialReading: Reading = { status: 'none', abandoned: [] };
 
 export const evolve = (state: Reading, event: ReadingEvent): Reading => {
-  if (event.type === 'ReadingAbandoned') return { ...state, abandoned: [...state.abandoned, event.data.reservationId] };
+  if (event.type === 'ReadingAbandoned')
+    return { ...state, abandoned: [...state.abandoned, event.data.reservationId] };
   if (event.type === 'ReadingRequested') {
     return {
       status: 'queued',
@@ -40,7 +42,12 @@ export const evolve = (state: Reading, event: ReadingEvent): Reading => {
   if (state.status === 'none') throw new TypeError(`${event.type} before ReadingRequested`);
   switch (event.type) {
     case 'ReadingStarted':
-      return { ...state, status: 'processing', attempts: event.data.attempt, notBefore: event.data.leaseUntil };
+      return {
+        ...state,
+        status: 'processing',
+        attempts: event.data.attempt,
+        notBefore: event.data.leaseUntil,
+      };
     case 'ReadingAttemptFailed':
       return { ...state, status: 'queued', notBefore: event.data.retryAt };
     case 'ReadingDelayed':

@@ -1,12 +1,22 @@
 import { Type } from 'class-transformer';
 import { IsArray, IsDefined, IsIn, IsObject, IsString, ValidateNested } from 'class-validator';
-import { GENDER_SPELLINGS, canonicalGender, checkDateOfBirth, checkName, type Locale } from '@app/numerology/index.js';
+import {
+  GENDER_SPELLINGS,
+  canonicalGender,
+  checkDateOfBirth,
+  checkName,
+  type Locale,
+} from '@app/numerology/index.js';
 import type { FieldError } from '@app/platform/http/problem.js';
 import type { SelfChecking } from '@app/platform/http/body.pipe.js';
 import { toPointer } from '@app/platform/http/strict-json.js';
 
 const required = { message: 'is required', context: { code: 'required' } };
-const strings = { each: true, message: 'must be an array of strings', context: { code: 'invalid_type' } } as const;
+const strings = {
+  each: true,
+  message: 'must be an array of strings',
+  context: { code: 'invalid_type' },
+} as const;
 const array = { message: 'must be an array of strings', context: { code: 'invalid_type' } };
 const object = { message: 'must be an object', context: { code: 'invalid_type' } };
 
@@ -44,7 +54,10 @@ export class CreateReadingDto implements SelfChecking {
   profileId!: string;
 
   @IsDefined(required)
-  @IsIn(['fr-FR', 'en-US'], { message: 'must be one of fr-FR, en-US', context: { code: 'unsupported_locale' } })
+  @IsIn(['fr-FR', 'en-US'], {
+    message: 'must be one of fr-FR, en-US',
+    context: { code: 'unsupported_locale' },
+  })
   locale!: Locale;
 
   @IsDefined(required)
@@ -67,10 +80,17 @@ export class CreateReadingDto implements SelfChecking {
   fieldErrors(sound: (property: string) => boolean, now: number): FieldError[] {
     const errors: FieldError[] = [];
     if (sound('name')) {
-      errors.push(...checkName(this.name).map(({ pointer, code, detail }) => ({ pointer: `/name${pointer}`, code, detail })));
+      errors.push(
+        ...checkName(this.name).map(({ pointer, code, detail }) => ({
+          pointer: `/name${pointer}`,
+          code,
+          detail,
+        })),
+      );
     }
     const dateProblem = sound('dateOfBirth') ? checkDateOfBirth(this.dateOfBirth, earliestToday(now)) : null;
-    if (dateProblem) errors.push({ pointer: '/dateOfBirth', code: dateProblem.code, detail: dateProblem.detail });
+    if (dateProblem)
+      errors.push({ pointer: '/dateOfBirth', code: dateProblem.code, detail: dateProblem.detail });
     if (sound('grammaticalProfile') && canonicalGender(this.grammaticalProfile.subjectGender) === null) {
       errors.push({
         pointer: toPointer(['grammaticalProfile', 'subjectGender']),

@@ -5,7 +5,10 @@ import { readingDecider } from '../../domain/reading/reading.decider.js';
 import type { StoredReading } from './stored-reading.js';
 
 /** The record of a reading from its own events, for the moment before it is projected. `null`: never requested. */
-export const foldRecord = (readingId: string, events: readonly Recorded<ReadingEvent>[]): StoredReading | null => {
+export const foldRecord = (
+  readingId: string,
+  events: readonly Recorded<ReadingEvent>[],
+): StoredReading | null => {
   const reading = fold(readingDecider, readingDecider.initialState, events);
   if (reading.status === 'none') return null;
   const at = (type: ReadingEvent['type']): string | null =>

@@ -62,7 +62,10 @@ export class ReadingQuery {
   /** Opens the input with the reading's key; `null` when the key was destroyed. */
   async input({ record, sealedInput }: StoredReading): Promise<ReadingInput | null> {
     const key = await this.keys.find(record.readingId);
-    return key && (JSON.parse(key.open('input', Buffer.from(sealedInput, 'base64')).toString('utf8')) as ReadingInput);
+    return (
+      key &&
+      (JSON.parse(key.open('input', Buffer.from(sealedInput, 'base64')).toString('utf8')) as ReadingInput)
+    );
   }
 
   /** The bytes of `/result`; `null` until completed, or once erased. */
@@ -87,7 +90,9 @@ export class ReadingQuery {
 
   /** The moment before the row is there, the stream's last event has it. */
   private async resultEvent(readingId: string): Promise<SealedResult | null> {
-    const newestFirst = this.store.read(streamName(readingEvents.category, readingId), { direction: 'backwards' });
+    const newestFirst = this.store.read(streamName(readingEvents.category, readingId), {
+      direction: 'backwards',
+    });
     for await (const stored of newestFirst) {
       const event = decode(readingEvents, stored);
       if (event.type !== 'ReadingCompleted') continue;
@@ -117,10 +122,17 @@ const fromRow = (row: Row): StoredReading => ({
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
     completedAt: row.completed_at?.toISOString() ?? null,
-    failure: row.error_code && row.failed_at ? { code: row.error_code, occurredAt: row.failed_at.toISOString() } : null,
+    failure:
+      row.error_code && row.failed_at
+        ? { code: row.error_code, occurredAt: row.failed_at.toISOString() }
+        : null,
     document:
       row.document_version !== null && row.artifact_id !== null && row.published_at !== null
-        ? { version: row.document_version, artifactId: row.artifact_id, publishedAt: row.published_at.toISOString() }
+        ? {
+            version: row.document_version,
+            artifactId: row.artifact_id,
+            publishedAt: row.published_at.toISOString(),
+          }
         : null,
   },
   sealedInput: row.sealed_input,

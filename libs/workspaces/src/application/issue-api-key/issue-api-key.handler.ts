@@ -15,7 +15,10 @@ export class IssueApiKeyHandler implements ICommandHandler<IssueApiKey> {
   ) {}
 
   async execute({ workspaceId, label, expiresAt, actor }: IssueApiKey) {
-    const { keyId, apiKey, hash } = makeApiKey({ id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) });
+    const { keyId, apiKey, hash } = makeApiKey({
+      id: randomBytes(RANDOM_BYTES),
+      secret: randomBytes(RANDOM_BYTES),
+    });
     const requestId = randomUUID();
     const outcome = await this.executor.execute(
       workspaceId,

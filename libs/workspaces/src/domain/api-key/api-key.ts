@@ -5,7 +5,9 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const ID_LENGTH = 8;
 const SECRET_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
-const SHAPE = new RegExp(`^ek_live_([0-9A-Za-z]{${ID_LENGTH}})_([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`);
+const SHAPE = new RegExp(
+  `^ek_live_([0-9A-Za-z]{${ID_LENGTH}})_([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`,
+);
 
 /** Random bytes an API key or an id consumes at most; more than needed, because some are skipped to stay unbiased. */
 export const RANDOM_BYTES = 128;
@@ -15,7 +17,11 @@ export const RANDOM_BYTES = 128;
  * @throws RangeError when the bytes run out (less than one in 10^20 with RANDOM_BYTES)
  */
 export const base62 = (random: Uint8Array, length: number): string => {
-  const text = [...random].filter((byte) => byte < 248).map((byte) => ALPHABET[byte % 62]).slice(0, length).join('');
+  const text = [...random]
+    .filter((byte) => byte < 248)
+    .map((byte) => ALPHABET[byte % 62])
+    .slice(0, length)
+    .join('');
   if (text.length < length) throw new RangeError('Not enough random bytes');
   return text;
 };
@@ -32,7 +38,8 @@ const checksum = (body: string): string => {
 };
 
 /** Lowercase hex SHA-256 of the secret: all that is stored. The secret has 190 bits, so no slow hash is needed. */
-export const hashSecret = (secret: string): string => createHash('sha256').update(secret, 'ascii').digest('hex');
+export const hashSecret = (secret: string): string =>
+  createHash('sha256').update(secret, 'ascii').digest('hex');
 
 export interface NewApiKey {
   readonly keyId: string;

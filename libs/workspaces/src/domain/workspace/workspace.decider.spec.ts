@@ -9,7 +9,13 @@ const issued: WorkspaceEvent = {
   data: { keyId: 'key00001', hash: 'h', label: null, expiresAt: null },
 };
 const revoked: WorkspaceEvent = { type: 'ApiKeyRevoked', data: { keyId: 'key00001', reason: 'leaked' } };
-const issue: WorkspaceCommand = { type: 'IssueApiKey', keyId: 'key00001', hash: 'h', label: null, expiresAt: null };
+const issue: WorkspaceCommand = {
+  type: 'IssueApiKey',
+  keyId: 'key00001',
+  hash: 'h',
+  label: null,
+  expiresAt: null,
+};
 const revoke: WorkspaceCommand = { type: 'RevokeApiKey', keyId: 'key00001', reason: 'leaked' };
 
 describe('a workspace', () => {

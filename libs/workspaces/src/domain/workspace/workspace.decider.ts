@@ -1,4 +1,11 @@
-import { accept, assertNever, ignore, reject, type Decision, type Rejection } from '@app/event-sourcing/core/decision.js';
+import {
+  accept,
+  assertNever,
+  ignore,
+  reject,
+  type Decision,
+  type Rejection,
+} from '@app/event-sourcing/core/decision.js';
 import type { Decider } from '@app/event-sourcing/core/decider.js';
 import type { WorkspaceEvent } from '../../contracts/events.js';
 
@@ -13,7 +20,8 @@ export type WorkspaceCommand =
     }
   | { readonly type: 'RevokeApiKey'; readonly keyId: string; readonly reason: string | null };
 
-export type WorkspaceRejection = Rejection<'WorkspaceNotOpen', null> | Rejection<'UnknownKey', { keyId: string }>;
+export type WorkspaceRejection =
+  Rejection<'WorkspaceNotOpen', null> | Rejection<'UnknownKey', { keyId: string }>;
 
 export interface Workspace {
   readonly open: boolean;
@@ -21,10 +29,15 @@ export interface Workspace {
   readonly keys: ReadonlyMap<string, 'active' | 'revoked'>;
 }
 
-const decide = (command: WorkspaceCommand, state: Workspace): Decision<WorkspaceEvent, WorkspaceRejection> => {
+const decide = (
+  command: WorkspaceCommand,
+  state: Workspace,
+): Decision<WorkspaceEvent, WorkspaceRejection> => {
   if (command.type === 'OpenWorkspace') {
     const { workspaceId, name } = command;
-    return state.open ? ignore('AlreadyOpen') : accept({ type: 'WorkspaceOpened', data: { workspaceId, name } });
+    return state.open
+      ? ignore('AlreadyOpen')
+      : accept({ type: 'WorkspaceOpened', data: { workspaceId, name } });
   }
   if (!state.open) return reject('WorkspaceNotOpen', null);
   switch (command.type) {
@@ -38,7 +51,9 @@ const decide = (command: WorkspaceCommand, state: Workspace): Decision<Workspace
       const { keyId, reason } = command;
       const status = state.keys.get(keyId);
       if (status === undefined) return reject('UnknownKey', { keyId });
-      return status === 'revoked' ? ignore('AlreadyRevoked') : accept({ type: 'ApiKeyRevoked', data: { keyId, reason } });
+      return status === 'revoked'
+        ? ignore('AlreadyRevoked')
+        : accept({ type: 'ApiKeyRevoked', data: { keyId, reason } });
     }
     default:
       return assertNever(command);
