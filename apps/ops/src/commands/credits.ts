@@ -13,6 +13,10 @@ import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';
 import { withSession } from '../session.js';
 
+/** Plans as the operator types them: `access-local` for `access_local`. */
+const PLAN_NAMES = Object.keys(PLANS).map((plan) => plan.replaceAll('_', '-'));
+const planOf = (name: string): PlanId => name.replaceAll('-', '_') as PlanId;
+
 export const addCreditsCommands = (ops: Command): void => {
   ops
     .command('plan')
@@ -20,14 +24,14 @@ export const addCreditsCommands = (ops: Command): void => {
     .command('subscribe')
     .description('start a subscription and grant its first month, or change the plan from the next month on')
     .requiredOption('--workspace <id>', 'the workspace')
-    .addOption(new Option('--plan <plan>', 'the plan').choices(Object.keys(PLANS)).makeOptionMandatory())
+    .addOption(new Option('--plan <plan>', 'the plan').choices(PLAN_NAMES).makeOptionMandatory())
     .option('--approval <reference>', 'approval reference; access-local demands one')
     .addHelpText('after', '\nExample:\n  ops plan subscribe --workspace ws_… --plan studio')
-    .action(async (options: { workspace: string; plan: PlanId; approval?: string }, command: Command) => {
+    .action(async (options: { workspace: string; plan: string; approval?: string }, command: Command) => {
       const answer = await withSession(async ({ commands, requireWorkspace, by }) => {
         await requireWorkspace(options.workspace);
         return commands.execute(
-          new SubscribeToPlan(options.workspace, options.plan, options.approval ?? null, by()),
+          new SubscribeToPlan(options.workspace, planOf(options.plan), options.approval ?? null, by()),
         );
       });
       if (answer.outcome === 'approval_required') {

@@ -4,7 +4,6 @@ import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { projectPath } from '../project-path.js';
 import { openPool } from './pool.js';
-import { openPool } from './pool.js';
 
 /** Every library with SQL of its own, in the order in which they may refer to each other. */
 const OWNERS = [
