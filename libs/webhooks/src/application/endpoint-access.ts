@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Problem } from '@app/platform/http/problem.js';
+import { WebhookRefused } from '../contracts/errors.js';
 import type { WebhookEndpointRecord } from '../contracts/endpoint-record.js';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint/webhook-endpoint.state.js';
 import { EndpointRows, healthState } from '../read-models/endpoint/endpoint-rows.js';
@@ -24,13 +24,13 @@ export class EndpointAccess {
 
   /**
    * The endpoint from its row, or from its stream when the row is not there yet.
-   * @throws Problem webhook_not_found, or wrong_workspace when it is another's
+   * @throws WebhookRefused webhook_not_found, or wrong_workspace when it is another's
    */
   async require(endpointId: string, workspaceId: string): Promise<KnownEndpoint> {
-    if (!ENDPOINT_ID.test(endpointId)) throw new Problem('webhook_not_found');
+    if (!ENDPOINT_ID.test(endpointId)) throw new WebhookRefused('webhook_not_found');
     const found = (await this.rows.find(endpointId)) ?? (await this.fromStream(endpointId));
-    if (!found || found.deleted) throw new Problem('webhook_not_found');
-    if (found.workspaceId !== workspaceId) throw new Problem('wrong_workspace');
+    if (!found || found.deleted) throw new WebhookRefused('webhook_not_found');
+    if (found.workspaceId !== workspaceId) throw new WebhookRefused('wrong_workspace');
     return found;
   }
 

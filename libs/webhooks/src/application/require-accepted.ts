@@ -1,10 +1,10 @@
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import { assertNever } from '@app/event-sourcing/core/decision.js';
-import { Problem } from '@app/platform/http/problem.js';
+import { WebhookRefused } from '../contracts/errors.js';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint/webhook-endpoint.state.js';
 import type { EndpointOutcome } from './endpoint-streams.js';
 
-/** What was decided, unless it was a refusal. A command that changes nothing has no events. @throws Problem */
+/** What was decided, unless it was a refusal. A command that changes nothing has no events. @throws WebhookRefused */
 export const requireAccepted = (
   outcome: EndpointOutcome,
 ): { readonly state: WebhookEndpoint; readonly events: readonly Recorded[] } => {
@@ -13,9 +13,9 @@ export const requireAccepted = (
   }
   switch (outcome.code) {
     case 'EndpointNotFound':
-      throw new Problem('webhook_not_found');
+      throw new WebhookRefused('webhook_not_found');
     case 'RevisionMismatch':
-      throw new Problem('precondition_failed', { detail: 'The endpoint has changed since it was read' });
+      throw new WebhookRefused('precondition_failed', 'The endpoint has changed since it was read');
     default:
       return assertNever(outcome);
   }

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Config } from '@app/platform/config/settings.js';
-import { invalidRequest } from '@app/platform/http/problem.js';
 import { CONFIG } from '@app/platform/tokens.js';
+import { WebhookRefused } from '../contracts/errors.js';
 import { isAddress, isReachable } from '../domain/url/addresses.js';
 import { checkWebhookUrl, type UrlPolicy } from '../domain/url/webhook-url.js';
 import { RESOLVE_HOST, type ResolveHost } from './resolve-host.js';
@@ -28,19 +28,18 @@ export class UrlCheck {
 
   /**
    * @returns a warning when the name has no address yet, which may come later
-   * @throws Problem invalid_webhook_url or webhook_url_blocked, pointing at `/url`
+   * @throws WebhookRefused invalid_webhook_url or webhook_url_blocked
    */
   async require(text: string): Promise<readonly 'unresolvable'[]> {
     const verdict = checkWebhookUrl(text, this.policy);
-    if (!verdict.ok) throw invalidRequest([{ pointer: '/url', code: verdict.code, detail: verdict.detail }]);
+    if (!verdict.ok) throw new WebhookRefused(verdict.code, verdict.detail);
     if (isAddress(verdict.url.hostname)) return [];
     const addresses = await Promise.race([
       this.resolve(verdict.url.hostname).catch(() => []),
       delay(RESOLUTION_MS, [], { ref: false }),
     ]);
     if (addresses.some((address) => !isReachable(address, this.policy.allowCidrs))) {
-      const detail = 'leads to a blocked address';
-      throw invalidRequest([{ pointer: '/url', code: 'webhook_url_blocked', detail }]);
+      throw new WebhookRefused('webhook_url_blocked', 'leads to a blocked address');
     }
     return addresses.length === 0 ? ['unresolvable'] : [];
   }

@@ -18,7 +18,7 @@ export interface CreatedWebhookEndpoint extends WebhookEndpointRecord {
 
 /**
  * Creates an endpoint. `events` null subscribes to all.
- * Fails with the problems invalid_webhook_url, webhook_url_blocked, endpoint_limit_reached.
+ * Fails with WebhookRefused: invalid_webhook_url, webhook_url_blocked, endpoint_limit_reached.
  */
 export class CreateWebhookEndpoint extends Command<CreatedWebhookEndpoint> {
   constructor(

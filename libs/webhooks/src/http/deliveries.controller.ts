@@ -1,4 +1,4 @@
-import { Controller, Get, Header, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { Controller, Get, Header, HttpCode, Param, Post, Query, Res, UseInterceptors } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { Response } from 'express';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
@@ -12,10 +12,12 @@ import { RotateSecretDto, SendTestEventDto } from './dto/webhook-endpoint.dto.js
 import { etagOf } from './if-match.js';
 import { OptionalBody } from './optional-body.pipe.js';
 import { PageCursors } from './page-cursor.js';
+import { RefusalsAsProblems } from './refusals.js';
 
 /** What an endpoint's owner does to run it: rotate the secret, try it out, see what was sent, send again. */
 @Controller('api/v1/webhooks/:endpointId')
 @Accepts('apiKey', 'bearer')
+@UseInterceptors(RefusalsAsProblems)
 export class DeliveriesController {
   constructor(
     private readonly commands: CommandBus,

@@ -11,6 +11,7 @@ import {
   Post,
   Query,
   Res,
+  UseInterceptors,
 } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { Response } from 'express';
@@ -25,9 +26,11 @@ import { EndpointRows } from '../read-models/endpoint/endpoint-rows.js';
 import { ChangeWebhookEndpointDto, CreateWebhookEndpointDto } from './dto/webhook-endpoint.dto.js';
 import { etagOf, readIfMatch } from './if-match.js';
 import { PageCursors } from './page-cursor.js';
+import { RefusalsAsProblems } from './refusals.js';
 
 @Controller('api/v1/webhooks')
 @Accepts('apiKey', 'bearer')
+@UseInterceptors(RefusalsAsProblems)
 export class WebhooksController {
   constructor(
     private readonly commands: CommandBus,

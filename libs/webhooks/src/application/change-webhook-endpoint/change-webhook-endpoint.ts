@@ -10,7 +10,7 @@ export interface ChangedEndpoint extends KnownEndpoint {
 
 /**
  * Changes an endpoint's settings.
- * Fails with the problems webhook_not_found, wrong_workspace, invalid_webhook_url, webhook_url_blocked,
+ * Fails with WebhookRefused: webhook_not_found, wrong_workspace, invalid_webhook_url, webhook_url_blocked,
  * precondition_failed.
  */
 export class ChangeWebhookEndpoint extends Command<ChangedEndpoint> {

@@ -4,9 +4,9 @@ import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import type { Config } from '@app/platform/config/settings.js';
-import { Problem } from '@app/platform/http/problem.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { WebhookRefused } from '../../contracts/errors.js';
 import { CreateWebhookEndpoint, type CreatedWebhookEndpoint } from '../../contracts/commands.js';
 import { PUBLIC_EVENT_TYPES } from '../../contracts/event-types.js';
 import { EndpointRows } from '../../read-models/endpoint/endpoint-rows.js';
@@ -71,9 +71,10 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
       );
       const limit = this.config.WEBHOOK_ENDPOINTS_PER_WORKSPACE;
       if (rows[0]!.taken >= limit) {
-        throw new Problem('endpoint_limit_reached', {
-          detail: `A workspace has at most ${limit} webhook endpoints`,
-        });
+        throw new WebhookRefused(
+          'endpoint_limit_reached',
+          `A workspace has at most ${limit} webhook endpoints`,
+        );
       }
       await this.vault.store(secret, { endpointId, workspaceId, at: instant(this.clock.now()) }, client);
     });

@@ -3,9 +3,9 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { Problem } from '@app/platform/http/problem.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CLOCK } from '@app/platform/tokens.js';
+import { WebhookRefused } from '../../contracts/errors.js';
 import { DeliveryRows, type DeliveryRecord } from '../../read-models/delivery/delivery-rows.js';
 import { EndpointAccess } from '../endpoint-access.js';
 import { Redeliver } from './redeliver.js';
@@ -21,7 +21,7 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
 
   async execute({ endpointId, workspaceId, deliveryId }: Redeliver): Promise<DeliveryRecord> {
     const { record } = await this.access.require(endpointId, workspaceId);
-    if (!(await this.deliveries.find(endpointId, deliveryId))) throw new Problem('delivery_not_found');
+    if (!(await this.deliveries.find(endpointId, deliveryId))) throw new WebhookRefused('delivery_not_found');
     const again = randomUUID();
     await this.pool.query(
       `with added as (

@@ -144,7 +144,8 @@ const TLS_CODES =
 const classify = (error: unknown): AttemptError => {
   if (error instanceof AttemptFailed) return error.reason;
   if (error instanceof BlockedAddress) return 'blocked_address';
-  const code = String((error as { code?: unknown } | null)?.code ?? '');
+  const { code } = error as { code?: unknown };
+  if (typeof code !== 'string') return 'invalid_response';
   if (TLS_CODES.test(code)) return 'tls_error';
   if (CONNECT_CODES.has(code)) return 'connect_failed';
   if (TIMEOUT_CODES.has(code)) return 'timeout';

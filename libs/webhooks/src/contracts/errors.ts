@@ -1,0 +1,22 @@
+/** Why a webhook command is refused; each is a problem code of the HTTP interface. */
+export type WebhookRefusal =
+  | 'invalid_webhook_url'
+  | 'webhook_url_blocked'
+  | 'endpoint_limit_reached'
+  | 'webhook_not_found'
+  | 'wrong_workspace'
+  | 'delivery_not_found'
+  | 'precondition_failed';
+
+/** A webhook command that was refused. */
+export class WebhookRefused extends Error {
+  override readonly name = 'WebhookRefused';
+
+  constructor(
+    readonly code: WebhookRefusal,
+    /** A sentence that repeats no value. */
+    readonly detail?: string,
+  ) {
+    super(detail ?? code);
+  }
+}
