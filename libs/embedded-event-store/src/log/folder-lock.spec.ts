@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lockFolder } from './folder-lock.js';
+import { identify } from './process-identity.js';
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'event-store-lock-'));
+});
+
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const holdBy = (holder: object): void => writeFileSync(join(folder, 'server.lock'), JSON.stringify(holder));
+
+describe('the lock of a data folder', () => {
+  it('is refused while its holder lives', () => {
+    holdBy(identify(process.pid)!);
+    expect(() => lockFolder(folder)).toThrow(`process id ${process.pid}`);
+  });
+
+  it('is taken over from a process that is gone, or whose id is another program’s by now', () => {
+    holdBy({ pid: process.pid, startedAt: 'long ago' });
+    const release = lockFolder(folder);
+    expect(JSON.parse(readFileSync(join(folder, 'server.lock'), 'utf8'))).toEqual(identify(process.pid));
+    release();
+  });
+
+  it('is taken over from a process that was killed and that nobody has reaped yet', async () => {
+    // `exec` replaces the shell by a program that never waits for the child the shell began.
+    const parent = spawn('sh', ['-c', 'sleep 0.2 & echo $!; exec sleep 30']);
+    const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+    const pid = Number(line.toString());
+    const holder = identify(pid);
+    expect(holder).toBeDefined();
+    while (!readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')) await sleep(20);
+    holdBy(holder!);
+    try {
+      lockFolder(folder)();
+    } finally {
+      parent.kill('SIGKILL');
+    }
+  });
+});
