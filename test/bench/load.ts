@@ -11,6 +11,8 @@ export interface LoadResult {
 
 export interface Load {
   readonly url: string;
+  /** Paths asked for in turn; default: that of the URL. */
+  readonly paths?: readonly string[];
   readonly method: 'GET' | 'POST';
   readonly headers?: Record<string, string>;
   readonly body?: string;
@@ -27,7 +29,7 @@ export const measure = async (load: Load): Promise<LoadResult> => {
 };
 
 const run = async (
-  { url, method, headers = {}, body, expect }: Load,
+  { url, paths, method, headers = {}, body, expect }: Load,
   duration: number,
 ): Promise<LoadResult> => {
   const result = await autocannon({
@@ -35,6 +37,7 @@ const run = async (
     method,
     connections: CONNECTIONS,
     duration,
+    ...(paths === undefined ? {} : { requests: paths.map((path) => ({ path })) }),
     headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body }),
   });

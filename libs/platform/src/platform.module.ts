@@ -29,6 +29,10 @@ export class PlatformModule implements OnApplicationShutdown {
       onError: (error) => log.warn({ reason: error.message }, 'a database connection was lost'),
     });
     const ring = new KeyRing(config.ENCRYPTION_KEYS);
+    const subjectKeys = new SubjectKeys(pool, ring, {
+      clock: systemClock,
+      milliseconds: config.SUBJECT_KEY_CACHE_MS,
+    });
     const providers = [
       { provide: CONFIG, useValue: config },
       { provide: LOGGER, useValue: log },
@@ -45,7 +49,7 @@ export class PlatformModule implements OnApplicationShutdown {
       },
       { provide: KeyRing, useValue: ring },
       { provide: Digester, useValue: new Digester(config.DIGEST_KEY) },
-      { provide: SubjectKeys, useValue: new SubjectKeys(pool, ring) },
+      { provide: SubjectKeys, useValue: subjectKeys },
     ];
     return {
       module: PlatformModule,

@@ -62,6 +62,10 @@ export const settings = z.object({
     3_000,
     'how long a verified API key is trusted without asking again; revocation takes effect within it',
   ),
+  SUBJECT_KEY_CACHE_MS: milliseconds(
+    2_000,
+    'how long the opened key of a reading is kept; an erasure takes effect within it',
+  ),
   READINESS_WORKER_MS: milliseconds(10_000, 'a worker not heard of for this long counts as absent'),
   WORKER_CONCURRENCY: count(4, 'jobs one worker process carries out at a time'),
   READING_ATTEMPTS: count(5, 'attempts at a reading before it fails'),

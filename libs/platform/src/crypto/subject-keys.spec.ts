@@ -71,4 +71,17 @@ describe('SubjectKeys', () => {
     const stranger = new SubjectKeys(pool, new KeyRing([{ id: 'k1', key: Buffer.alloc(32, 9) }]));
     await expect(stranger.find(subject)).rejects.toThrow(SealBroken);
   });
+
+  it('serve from memory for a bounded time, after which an erasure has taken effect', async () => {
+    let now = 1_000;
+    const caching = new SubjectKeys(pool, RING, { clock: { now: () => now }, milliseconds: 2_000 });
+    const subject = randomUUID();
+    await caching.create(subject, 'ws_1');
+    expect(await caching.find(subject)).not.toBeNull();
+    await pool.query('delete from platform.subject_key where subject_id = $1', [subject]);
+    now += 1_999;
+    expect(await caching.find(subject)).not.toBeNull();
+    now += 1;
+    expect(await caching.find(subject)).toBeNull();
+  });
 });

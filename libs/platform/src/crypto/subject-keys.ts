@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
+import { systemClock, type Clock } from '@app/event-sourcing/core/clock.js';
+import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import type { KeyRing } from './key-ring.js';
 import { open, seal } from './sealing.js';
+
+/** Opened keys kept at most. */
+const OPENED_KEYS = 10_000;
 
 /** Seals and opens what belongs to one reading. Context names the place (`input`, `result`, `artifact:pdf:1`…). */
 export interface SubjectKey {
@@ -15,9 +20,19 @@ export interface SubjectKey {
  * sealed with it unreadable, in events, rows and backups of the event store alike.
  */
 export class SubjectKeys {
+  private readonly opened = new RecentlyUsed<string, { key: SubjectKey; until: number }>(OPENED_KEYS);
+
+  /**
+   * @param cache how long an opened key serves without asking the database again (ms); an erasure takes effect on this
+   *   process within it. 0 asks every time.
+   */
   constructor(
     private readonly pool: Pool,
     private readonly ring: KeyRing,
+    private readonly cache: { readonly clock: Clock; readonly milliseconds: number } = {
+      clock: systemClock,
+      milliseconds: 0,
+    },
   ) {}
 
   /** Makes the key of a subject, or returns the one it has: durable before anything is sealed with it. */
@@ -30,13 +45,23 @@ export class SubjectKeys {
       [subjectId, workspaceId, wrapped],
     );
     if (inserted.rowCount === 1) return subjectKey(subjectId, workspaceId, key);
-    const existing = await this.find(subjectId);
+    const existing = await this.read(subjectId);
     if (!existing) throw new Error('The key of a subject vanished while it was being made');
     return existing;
   }
 
   /** `null` when the subject has no key, or was erased. */
   async find(subjectId: string): Promise<SubjectKey | null> {
+    const now = this.cache.clock.now();
+    const known = this.opened.get(subjectId);
+    if (known && known.until > now) return known.key;
+    const key = await this.read(subjectId);
+    if (key && this.cache.milliseconds > 0)
+      this.opened.set(subjectId, { key, until: now + this.cache.milliseconds });
+    return key;
+  }
+
+  private async read(subjectId: string): Promise<SubjectKey | null> {
     const { rows } = await this.pool.query<{ workspace_id: string; wrapped_key: Buffer }>({
       name: 'subject-key',
       text: 'select workspace_id, wrapped_key from platform.subject_key where subject_id = $1',

@@ -1,6 +1,6 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import express, { type NextFunction, type Request, type Response } from 'express';
-import helmet from 'helmet';
+import helmet, { strictTransportSecurity, xContentTypeOptions } from 'helmet';
 import type { Logger } from 'pino';
 import type { Config } from '../config/settings.js';
 import { sendProblem, toProblem } from './problem.filter.js';
@@ -13,7 +13,9 @@ export const configureHttp = (app: NestExpressApplication, config: Config, log: 
   app.set('query parser', 'simple');
   app.use(requestId);
   app.use(logRequests(log));
-  app.use(helmet({ contentSecurityPolicy: false, crossOriginEmbedderPolicy: false }));
+  // What matters to an API; the page under /docs gets the whole set.
+  app.use(strictTransportSecurity(), xContentTypeOptions());
+  app.use('/docs', helmet({ contentSecurityPolicy: false }));
   app.use(express.raw({ type: () => true, limit: config.HTTP_BODY_LIMIT_BYTES, inflate: false }));
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
     sendProblem(response, toProblem(error), requestIdOf(request));
