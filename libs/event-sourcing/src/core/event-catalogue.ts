@@ -93,7 +93,7 @@ export const decode = <C extends EventCatalogue>(catalogue: C, stored: StoredEve
  */
 export const decodeAny = (catalogues: readonly EventCatalogue[], stored: StoredEvent): Recorded | null => {
   const catalogue = catalogues.find(({ category }) => category === categoryOf(stored.stream));
-  return catalogue?.definitions[stored.type] ? (decode(catalogue, stored) as Recorded) : null;
+  return catalogue?.definitions[stored.type] ? decode(catalogue, stored) : null;
 };
 
 /** Paths and codes only: an event may hold sealed or private data, so values never reach a message. */

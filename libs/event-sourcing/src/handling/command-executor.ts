@@ -50,8 +50,8 @@ interface Waiting<C, E, S, R extends Rejection> {
   readonly context: CommandContext;
   /** Decide on the empty stream first: for ids that were just made, reading would find nothing. */
   readonly fresh: boolean;
-  resolve(outcome: Outcome<E, S, R>): void;
-  reject(error: unknown): void;
+  readonly resolve: (outcome: Outcome<E, S, R>) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /**
@@ -263,7 +263,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
   private evolve(loaded: Loaded<S>, stored: StoredEvent): Loaded<S> {
     const event = decode(this.catalogue, stored);
     return {
-      state: this.decider.evolve(loaded.state, event as unknown as EventOf<Cat>),
+      state: this.decider.evolve(loaded.state, event),
       revision: stored.revision,
       chain: stored.metadata.chain ?? loaded.chain,
     };
