@@ -12,8 +12,7 @@ const ops = new Command('ops')
   .description(
     'Operates a reading service: the embedded stack on DATA_DIR, or whatever DATABASE_URL and EVENTSTORE_URL name.',
   )
-  .option('--json', 'print one JSON value instead of text')
-  .showHelpAfterError('(add --help for the options)');
+  .option('--json', 'print one JSON value instead of text');
 
 addWorkspaceCommands(ops);
 addKeyCommands(ops);

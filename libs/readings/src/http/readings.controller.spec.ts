@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { CommandBus } from '@nestjs/cqrs';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Test } from '@nestjs/testing';
+import { pino } from 'pino';
+import request from 'supertest';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import { AUTHENTICATOR, type Authenticator } from '@app/platform/auth/authentication.js';
+import { AuthGuard } from '@app/platform/auth/auth.guard.js';
+import type { Config } from '@app/platform/config/settings.js';
+import { BodyPipe } from '@app/platform/http/body.pipe.js';
+import { configureHttp } from '@app/platform/http/configure-http.js';
+import { JsonBodyInterceptor } from '@app/platform/http/json-body.interceptor.js';
+import { ProblemFilter } from '@app/platform/http/problem.filter.js';
+import { LOGGER } from '@app/platform/telemetry/logger.js';
+import type { RequestReading, RequestReadingResult } from '../application/request-reading/request-reading.js';
+import { ReadingQuery } from '../read-models/reading/reading.query.js';
+import { ReadingsController } from './readings.controller.js';
+
+const body = {
+  productId: 'theme',
+  profileId: 'evan',
+  locale: 'fr-FR',
+  name: { firstNames: ['Zoé'], middleNames: [], lastNames: ['Lefèvre'] },
+  dateOfBirth: '1990-04-12',
+  grammaticalProfile: { subjectGender: 'Woman' },
+};
+
+let app: NestExpressApplication;
+/** What accepting a reading comes to in the test at hand. */
+let accept: (command: RequestReading) => Promise<RequestReadingResult>;
+
+beforeAll(async () => {
+  const log = pino({ level: 'silent' });
+  const authenticator: Authenticator = {
+    verifyApiKey: async () => ({ mode: 'apiKey', workspaceId: 'ws_1', actor: 'apiKey:k', scopes: [] }),
+  };
+  const testing = await Test.createTestingModule({
+    controllers: [ReadingsController],
+    providers: [
+      { provide: CommandBus, useValue: { execute: (command: RequestReading) => accept(command) } },
+      { provide: ReadingQuery, useValue: {} },
+      { provide: AUTHENTICATOR, useValue: authenticator },
+      { provide: LOGGER, useValue: log },
+      { provide: APP_FILTER, useClass: ProblemFilter },
+      { provide: APP_GUARD, useClass: AuthGuard },
+      { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
+      { provide: APP_PIPE, useClass: BodyPipe },
+    ],
+  }).compile();
+  app = testing.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: false });
+  configureHttp(app, { HTTP_BODY_LIMIT_BYTES: 16_384 } as Config, log);
+  await app.init();
+});
+
+afterAll(() => app.close());
+
+const post = () => request(app.getHttpServer()).post('/api/v1/readings').set('x-api-key', 'k').send(body);
+
+describe('POST /api/v1/readings', () => {
+  it('hands on the input as it was sent, and who sent it', async () => {
+    let seen: RequestReading | undefined;
+    accept = async (command) => {
+      seen = command;
+      return { outcome: 'different_request' };
+    };
+    await post().set('idempotency-key', 'order-7');
+    const { productId: _productId, profileId: _profileId, locale: _locale, ...input } = body;
+    expect(seen).toMatchObject({
+      workspaceId: 'ws_1',
+      idempotencyKey: 'order-7',
+      request: { productId: 'theme', profileId: 'evan', locale: 'fr-FR', input },
+      caller: { actor: 'apiKey:k', requestId: expect.stringMatching(/^req_/) },
+    });
+  });
+
+  it('answers 503 billing_misconfigured when the workspace cannot be billed', async () => {
+    accept = async () => ({ outcome: 'billing_misconfigured' });
+    const answer = await post();
+    expect([answer.status, (answer.body as { code: string }).code]).toEqual([503, 'billing_misconfigured']);
+    expect(answer.headers['retry-after']).toBe('60');
+  });
+
+  it('answers 503 enqueue_unavailable when a store is away', async () => {
+    accept = () => Promise.reject(new StoreUnavailable('away', true));
+    const answer = await post();
+    expect([answer.status, (answer.body as { code: string }).code]).toEqual([503, 'enqueue_unavailable']);
+    expect(answer.headers['retry-after']).toBe('5');
+  });
+
+  it('answers 500 to what nobody foresaw, and shows nothing of it', async () => {
+    accept = () => Promise.reject(new Error('secret detail of the inside'));
+    const answer = await post();
+    expect([answer.status, (answer.body as { code: string }).code]).toEqual([500, 'internal_error']);
+    expect(answer.text).not.toMatch(/secret|inside|\.ts|\.js/);
+  });
+});

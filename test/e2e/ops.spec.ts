@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { projectPath } from '@app/platform/project-path.js';
+import { startStack, type StartedStack } from '../support/index.js';
+
+let stack: StartedStack;
+let workspaceId: string;
+
+beforeAll(async () => {
+  stack = await startStack();
+  ({ workspaceId } = (await stack.ops(['workspace', 'create', '--name', 'Atelier'])) as {
+    workspaceId: string;
+  });
+}, 90_000);
+
+afterAll(async () => {
+  await stack?.stop();
+});
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const run = async (args: readonly string[], dataDir = stack.dataDir): Promise<Ended> => {
+  try {
+    const { stdout, stderr } = await promisify(execFile)(
+      process.execPath,
+      [projectPath('dist/apps/ops/src/main.js'), ...args],
+      { env: { ...process.env, DATA_DIR: dataDir } },
+    );
+    return { code: 0, stdout, stderr };
+  } catch (error) {
+    return error as Ended;
+  }
+};
+
+describe('the operator’s commands', () => {
+  it('open a workspace, grant and correct its credits, and show its book', async () => {
+    const of = ['--workspace', workspaceId];
+    expect(workspaceId).toMatch(/^ws_[0-9A-Za-z]{22}$/);
+    expect(await stack.ops(['plan', 'subscribe', ...of, '--plan', 'studio'])).toMatchObject({
+      available: 400,
+    });
+    expect(await stack.ops(['pack', 'add', ...of, '--pack', 'flex', '--order', 'INV-1'])).toMatchObject({
+      available: 450,
+    });
+    expect(await stack.ops(['pack', 'add', ...of, '--pack', 'flex', '--order', 'INV-1'])).toMatchObject({
+      outcome: 'already_purchased',
+      available: 450,
+    });
+    expect(
+      await stack.ops(['credits', 'adjust', ...of, '--amount', '-30', '--reason', 'correction']),
+    ).toEqual({
+      available: 420,
+    });
+    expect(await stack.ops(['ledger', 'balance', ...of])).toEqual({
+      available: 420,
+      held: 0,
+      consumed: 0,
+      expired: 0,
+      granted: 450,
+      adjusted: -30,
+    });
+    const { entries } = (await stack.ops(['ledger', 'statement', ...of])) as { entries: { type: string }[] };
+    expect(entries.map(({ type }) => type)).toEqual([
+      'BookOpened',
+      'SubscriptionStarted',
+      'PlanGranted',
+      'PackPurchased',
+      'CreditsAdjusted',
+    ]);
+  }, 60_000);
+
+  it('list workspaces and show streams', async () => {
+    const { workspaces } = (await stack.ops(['workspace', 'list'])) as {
+      workspaces: { workspaceId: string; name: string }[];
+    };
+    expect(workspaces).toContainEqual(expect.objectContaining({ workspaceId, name: 'Atelier' }));
+    const { events } = (await stack.ops(['streams', 'show', `workspace-${workspaceId}`])) as {
+      events: { type: string; revision: string }[];
+    };
+    expect(events.map(({ type, revision }) => [type, revision])).toEqual([['WorkspaceOpened', '0']]);
+  }, 60_000);
+
+  it('print text for people without --json, and explain themselves', async () => {
+    const text = await run(['ledger', 'balance', '--workspace', workspaceId]);
+    expect(text).toMatchObject({ code: 0, stderr: '' });
+    expect(text.stdout).toContain('available');
+    const help = await run(['pack', 'add', '--help']);
+    expect(help.code).toBe(0);
+    expect(help.stdout).toContain('Example:');
+  }, 60_000);
+
+  it.each<[string, () => string[], RegExp]>([
+    [
+      'an unknown workspace',
+      () => ['ledger', 'balance', '--workspace', 'ws_nobody'],
+      /There is no workspace ws_nobody/,
+    ],
+    ['an unknown key', () => ['key', 'revoke', '--key', 'nobody12'], /There is no API key nobody12/],
+    ['an unknown stream', () => ['streams', 'show', 'reading-nothing'], /There is no stream reading-nothing/],
+    [
+      'an unknown plan',
+      () => ['plan', 'subscribe', '--workspace', workspaceId, '--plan', 'gold'],
+      /studio.*access-local/,
+    ],
+    [
+      'an unknown pack',
+      () => ['pack', 'add', '--workspace', workspaceId, '--pack', 'x', '--order', 'o'],
+      /flex.*burst/,
+    ],
+    [
+      'a plan that needs approval',
+      () => ['plan', 'subscribe', '--workspace', workspaceId, '--plan', 'access-local'],
+      /needs an approval reference: add --approval/,
+    ],
+    [
+      'an amount that is no number',
+      () => ['credits', 'adjust', '--workspace', workspaceId, '--amount', '1.5', '--reason', 'r'],
+      /whole number/,
+    ],
+    [
+      'taking more than there is',
+      () => ['credits', 'adjust', '--workspace', workspaceId, '--amount', '-100000', '--reason', 'r'],
+      /credits are available: nothing was changed/,
+    ],
+    ['a missing option', () => ['key', 'issue'], /--workspace/],
+    [
+      'an instant that is none',
+      () => ['key', 'issue', '--workspace', workspaceId, '--expires', 'soon'],
+      /RFC 3339/,
+    ],
+    ['an unknown command', () => ['frobnicate'], /unknown command/],
+  ])(
+    'refuse %s in one line, with exit code 1',
+    async (_, args, message) => {
+      const { code, stdout, stderr } = await run([...args(), '--json']);
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr.trim()).toMatch(message);
+      expect(stderr.trim().split('\n')).toHaveLength(1);
+    },
+    30_000,
+  );
+
+  it('say in one line that no stack is running', async () => {
+    const { code, stderr } = await run(['workspace', 'list'], '/nonexistent');
+    expect(code).toBe(1);
+    expect(stderr.trim()).toMatch(/^No stack is running on/);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  }, 30_000);
+});
