@@ -1,10 +1,11 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { randomBytes, randomUUID } from 'node:crypto';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { IssueApiKey } from '../../contracts/commands.js';
 import { RANDOM_BYTES, makeApiKey } from '../../domain/api-key/api-key.js';
+import { operatorContext } from '../operator-context.js';
 import { WORKSPACE_EXECUTOR, type WorkspaceExecutor } from '../../workspace.executor.js';
 
 @CommandHandler(IssueApiKey)
@@ -19,20 +20,10 @@ export class IssueApiKeyHandler implements ICommandHandler<IssueApiKey> {
       id: randomBytes(RANDOM_BYTES),
       secret: randomBytes(RANDOM_BYTES),
     });
-    const requestId = randomUUID();
     const outcome = await this.executor.execute(
       workspaceId,
       { type: 'IssueApiKey', keyId, hash, label, expiresAt },
-      {
-        intent: `issue-key:${keyId}`,
-        metadata: {
-          correlationId: requestId,
-          causationId: requestId,
-          workspaceId,
-          actor,
-          occurredAt: instant(this.clock.now()),
-        },
-      },
+      operatorContext(workspaceId, `issue-key:${keyId}`, actor, this.clock.now()),
     );
     return outcome.kind === 'rejected'
       ? ({ outcome: 'unknown_workspace' } as const)

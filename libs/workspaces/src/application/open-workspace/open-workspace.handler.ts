@@ -1,10 +1,11 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { randomBytes, randomUUID } from 'node:crypto';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { OpenWorkspace } from '../../contracts/commands.js';
 import { RANDOM_BYTES, base62 } from '../../domain/api-key/api-key.js';
+import { operatorContext } from '../operator-context.js';
 import { WORKSPACE_EXECUTOR, type WorkspaceExecutor } from '../../workspace.executor.js';
 
 @CommandHandler(OpenWorkspace)
@@ -16,20 +17,10 @@ export class OpenWorkspaceHandler implements ICommandHandler<OpenWorkspace> {
 
   async execute({ name, actor }: OpenWorkspace) {
     const workspaceId = `ws_${base62(randomBytes(RANDOM_BYTES), 22)}`;
-    const requestId = randomUUID();
     await this.executor.execute(
       workspaceId,
       { type: 'OpenWorkspace', workspaceId, name },
-      {
-        intent: 'open',
-        metadata: {
-          correlationId: requestId,
-          causationId: requestId,
-          workspaceId,
-          actor,
-          occurredAt: instant(this.clock.now()),
-        },
-      },
+      operatorContext(workspaceId, 'open', actor, this.clock.now()),
       { fresh: true },
     );
     return { workspaceId };

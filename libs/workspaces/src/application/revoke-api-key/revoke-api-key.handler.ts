@@ -1,10 +1,10 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { randomUUID } from 'node:crypto';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { RevokeApiKey } from '../../contracts/commands.js';
 import { ApiKeyQuery } from '../../read-models/api-key/api-key.query.js';
+import { operatorContext } from '../operator-context.js';
 import { WORKSPACE_EXECUTOR, type WorkspaceExecutor } from '../../workspace.executor.js';
 
 @CommandHandler(RevokeApiKey)
@@ -18,20 +18,10 @@ export class RevokeApiKeyHandler implements ICommandHandler<RevokeApiKey> {
   async execute({ keyId, reason, actor }: RevokeApiKey) {
     const row = await this.keys.find(keyId);
     if (!row) return { outcome: 'unknown_key' } as const;
-    const requestId = randomUUID();
     const outcome = await this.executor.execute(
       row.workspaceId,
       { type: 'RevokeApiKey', keyId, reason },
-      {
-        intent: `revoke-key:${keyId}`,
-        metadata: {
-          correlationId: requestId,
-          causationId: requestId,
-          workspaceId: row.workspaceId,
-          actor,
-          occurredAt: instant(this.clock.now()),
-        },
-      },
+      operatorContext(row.workspaceId, `revoke-key:${keyId}`, actor, this.clock.now()),
     );
     if (outcome.kind === 'rejected') return { outcome: 'unknown_key' } as const;
     return { outcome: outcome.kind === 'accepted' ? 'revoked' : 'already_revoked' } as const;
