@@ -1,64 +1,145 @@
 import { parseArgs } from 'node:util';
 
 export const USAGE = `Embedded event store: a single-node store for a laptop, a demo, tests and CI that speaks
-EventStoreDB's gRPC protocol. It has no authentication, no TLS and no replication.
+EventStoreDB's gRPC protocol. It has no replication.
 
-Usage: node main.js --data DIR [options]
+Usage: node main.js [serve] --data DIR [options]
+       node main.js verify --data DIR [--json]
+       node main.js info --data DIR [--json]
+       node main.js backup --data DIR --to DIR [--json]
+       node main.js scavenge --data DIR [--json]
 
+serve (also without the word):
   --data DIR           folder of the data; created if missing (required)
   --port N             TCP port; 0 lets the system choose (default 2113)
   --host ADDRESS       address to listen on (default 127.0.0.1)
+  --max-append-size N  bytes of data and metadata that one append may carry (default 1048576)
   --system-links       link events in $ce-<category>, $et-<type> and $streams
+  --tls-cert FILE      certificate in PEM; with --tls-key, serves TLS only
+  --tls-key FILE       its private key in PEM
+  --user-file FILE     asks callers for a login; the file holds one line, name:password
+                       (or the environment variable EVENT_STORE_USER; never an argument, which others can read)
   --exit-with-parent   stop when standard input closes, so that no process is left behind
   --help               this text
 
 When it serves, it prints one line of JSON on standard output:
   {"event":"listening","host":"127.0.0.1","port":2113,"pid":12345}
 SIGTERM and SIGINT stop it after accepted appends are durable; the exit status is then 0.
+
+verify    checks every record's checksum, the index, and the heads; also while a server runs. Status 1 on findings.
+info      tells what a folder holds; also while a server runs.
+backup    copies a store into a new folder and verifies the copy; also while a server runs.
+scavenge  reclaims what $maxAge, $maxCount, $tb and deletes hide; the server must be stopped.
+Results go to standard output (--json: as one JSON object), progress and problems to standard error.
+
+Examples:
+  node main.js --data ./data --port 2113
+  node main.js verify --data ./data --json
+  node main.js backup --data ./data --to ./backups/2026-11-20
+  EVENT_STORE_USER=admin:changeit node main.js --data ./data --tls-cert node.crt --tls-key node.key
 `;
 
-export type CommandLine =
-  | {
-      readonly kind: 'serve';
-      readonly data: string;
-      readonly port: number;
-      readonly host: string;
-      readonly systemLinks: boolean;
-      readonly exitWithParent: boolean;
-    }
-  | { readonly kind: 'help' }
-  | { readonly kind: 'invalid'; readonly problem: string };
+export interface ServeCommand {
+  readonly kind: 'serve';
+  readonly data: string;
+  readonly port: number;
+  readonly host: string;
+  /** Bytes. */
+  readonly maxAppendBytes: number | undefined;
+  readonly systemLinks: boolean;
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
+  readonly userFile: string | undefined;
+  readonly exitWithParent: boolean;
+}
+
+/** A command on a folder that answers once. */
+export type OperatorCommand =
+  | { readonly kind: 'verify' | 'info' | 'scavenge'; readonly data: string; readonly json: boolean }
+  | { readonly kind: 'backup'; readonly data: string; readonly to: string; readonly json: boolean };
+
+interface Invalid {
+  readonly kind: 'invalid';
+  readonly problem: string;
+}
+
+export type CommandLine = ServeCommand | OperatorCommand | { readonly kind: 'help' } | Invalid;
 
 const DEFAULT_PORT = '2113';
 
-export const parseArguments = (args: readonly string[]): CommandLine => {
-  let values;
-  try {
-    ({ values } = parseArgs({
-      args: [...args],
-      options: {
-        data: { type: 'string' },
-        port: { type: 'string', default: DEFAULT_PORT },
-        host: { type: 'string', default: '127.0.0.1' },
-        'system-links': { type: 'boolean', default: false },
-        'exit-with-parent': { type: 'boolean', default: false },
-        help: { type: 'boolean', default: false },
-      },
-    }));
-  } catch (error) {
-    return { kind: 'invalid', problem: error instanceof Error ? error.message : String(error) };
-  }
+const SERVE_OPTIONS = {
+  data: { type: 'string' },
+  port: { type: 'string', default: DEFAULT_PORT },
+  host: { type: 'string', default: '127.0.0.1' },
+  'max-append-size': { type: 'string' },
+  'system-links': { type: 'boolean', default: false },
+  'tls-cert': { type: 'string' },
+  'tls-key': { type: 'string' },
+  'user-file': { type: 'string' },
+  'exit-with-parent': { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
+
+const OPERATOR_OPTIONS = {
+  data: { type: 'string' },
+  to: { type: 'string' },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
+
+const invalid = (problem: string): Invalid => ({ kind: 'invalid', problem });
+const NO_DATA = invalid('--data is required.');
+
+const parseServe = (args: string[]): CommandLine => {
+  const { values } = parseArgs({ args, options: SERVE_OPTIONS });
   if (values.help) return { kind: 'help' };
-  if (values.data === undefined) return { kind: 'invalid', problem: '--data is required.' };
+  if (values.data === undefined) return NO_DATA;
   const port = /^\d{1,5}$/.test(values.port) ? Number(values.port) : NaN;
-  if (!(port <= 65_535))
-    return { kind: 'invalid', problem: `--port ${values.port} is not a port (0 to 65535).` };
+  if (!(port <= 65_535)) return invalid(`--port ${values.port} is not a port (0 to 65535).`);
+  const size = values['max-append-size'];
+  if (size !== undefined && !/^[1-9]\d{0,8}$/.test(size)) {
+    return invalid(`--max-append-size ${size} is not a number of bytes (1 to 999999999).`);
+  }
+  const certFile = values['tls-cert'];
+  const keyFile = values['tls-key'];
+  if ((certFile === undefined) !== (keyFile === undefined)) {
+    return invalid('--tls-cert and --tls-key belong together.');
+  }
   return {
     kind: 'serve',
     data: values.data,
     port,
     host: values.host,
+    maxAppendBytes: size === undefined ? undefined : Number(size),
     systemLinks: values['system-links'],
+    tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : undefined,
+    userFile: values['user-file'],
     exitWithParent: values['exit-with-parent'],
   };
+};
+
+const parseOperator = (kind: OperatorCommand['kind'], args: string[]): CommandLine => {
+  const { data, to, json, help } = parseArgs({ args, options: OPERATOR_OPTIONS }).values;
+  if (help) return { kind: 'help' };
+  if (data === undefined) return NO_DATA;
+  if (kind !== 'backup') return to === undefined ? { kind, data, json } : invalid('--to is for backup only.');
+  return to === undefined ? invalid('--to is required.') : { kind, data, to, json };
+};
+
+export const parseArguments = (args: readonly string[]): CommandLine => {
+  const [first = '', ...rest] = args;
+  try {
+    switch (first) {
+      case 'verify':
+      case 'info':
+      case 'backup':
+      case 'scavenge':
+        return parseOperator(first, rest);
+      case 'serve':
+        return parseServe(rest);
+      default:
+        return parseServe([...args]);
+    }
+  } catch (error) {
+    return invalid(error instanceof Error ? error.message : String(error));
+  }
 };

@@ -4,7 +4,8 @@ import { lockFolder } from './log/folder-lock.js';
 import { LogStore } from './log/log-store.js';
 import { DEFAULT_LIMITS, type Limits, type ServerContext } from './grpc/context.js';
 import { OpenCalls } from './grpc/open-calls.js';
-import { startGrpcServer } from './grpc/server.js';
+import type { Login } from './grpc/authentication.js';
+import { startGrpcServer, type TlsKeyPair } from './grpc/server.js';
 import { StreamWriter } from './streams/stream-writer.js';
 import { CommitSignal } from './subscriptions/commit-signal.js';
 
@@ -16,9 +17,13 @@ export interface EmbeddedEventStoreOptions {
   readonly dataDir: string;
   /** TCP port; 0 or undefined lets the system choose. */
   readonly port?: number;
-  /** Address listened on; 127.0.0.1 by default. There is no authentication: never a public one. */
+  /** Address listened on; 127.0.0.1 by default. It is a development server: never a public one. */
   readonly host?: string;
   readonly limits?: Partial<Limits>;
+  /** Serves TLS only, with this certificate and key (PEM). */
+  readonly tls?: TlsKeyPair;
+  /** Asks every caller for this login; use it with TLS, as it is sent in clear otherwise. */
+  readonly login?: Login;
   /**
    * Links each event appended from now on in `$ce-<category>`, `$et-<type>` and `$streams`, as EventStoreDB's
    * system projections do. Off by default: it doubles or triples what is written.
@@ -52,7 +57,15 @@ const reportToStderr = (message: string): void => {
 export const startEmbeddedEventStore = async (
   options: EmbeddedEventStoreOptions,
 ): Promise<EmbeddedEventStore> => {
-  const { dataDir, port = 0, host = '127.0.0.1', now = Date.now, report = reportToStderr } = options;
+  const {
+    dataDir,
+    port = 0,
+    host = '127.0.0.1',
+    now = Date.now,
+    report = reportToStderr,
+    tls,
+    login,
+  } = options;
   const unlock = lockFolder(dataDir);
   let store: LogStore | undefined;
   try {
@@ -81,7 +94,7 @@ export const startEmbeddedEventStore = async (
     const admission = new Admission(dataDir, limits, () => commits.pendingBytes, now);
     const calls = new OpenCalls();
     const context: ServerContext = { store: opened, writer, admission, signal, calls, limits, now, report };
-    const server = await startGrpcServer(context, { host, port }, () => commits.settled());
+    const server = await startGrpcServer(context, { host, port, tls, login }, () => commits.settled());
     let stopped: Promise<void> | undefined;
     const stop = async (): Promise<void> => {
       await server.stop();
@@ -89,7 +102,7 @@ export const startEmbeddedEventStore = async (
       unlock();
     };
     return {
-      connectionString: `esdb://${host.includes(':') ? `[${host}]` : host}:${String(server.port)}?tls=false`,
+      connectionString: `esdb://${host.includes(':') ? `[${host}]` : host}:${String(server.port)}?tls=${String(tls !== undefined)}`,
       host,
       port: server.port,
       stop: () => (stopped ??= stop()),

@@ -1,8 +1,10 @@
-import { parseArguments, USAGE } from './command-line.js';
+import { readFileSync } from 'node:fs';
+import { parseArguments, USAGE, type ServeCommand } from './command-line.js';
 import { startEmbeddedEventStore, UnusableDataError } from './index.js';
+import { runOperatorCommand } from './operator/run.js';
 
-const BANNER =
-  'Embedded event store: one node, no authentication, for a laptop, a demo, tests and CI. Ctrl-C stops it.\n';
+const banner = (open: boolean): string =>
+  `Embedded event store: one node, ${open ? 'no' : 'basic'} authentication, for a laptop, a demo, tests and CI. Ctrl-C stops it.\n`;
 
 /** Ends with one line on standard error and status 1. */
 const fail = (message: string): never => {
@@ -15,31 +17,65 @@ const explain = (error: unknown): string => {
   return `The event store could not start: ${error instanceof Error ? error.message : String(error)}`;
 };
 
+/** The login that callers must present: of the file, else of the environment, else none. */
+const loginOf = ({ userFile }: ServeCommand): { username: string; password: string } | undefined => {
+  const text = userFile === undefined ? process.env['EVENT_STORE_USER'] : readFileSync(userFile, 'utf8');
+  if (text === undefined || text === '') return undefined;
+  const [, username, password] = /^([^:\s]+):(.+)$/m.exec(text.trim()) ?? [];
+  if (username === undefined || password === undefined)
+    return fail('The login is not of the form name:password.');
+  return { username, password };
+};
+
+const serve = async (command: ServeCommand): Promise<void> => {
+  const { data, port, host, maxAppendBytes, systemLinks, exitWithParent } = command;
+  const login = loginOf(command);
+  const store = await startEmbeddedEventStore({
+    dataDir: data,
+    port,
+    host,
+    systemLinks,
+    ...(maxAppendBytes !== undefined && { limits: { maxAppendBytes } }),
+    ...(command.tls && {
+      tls: { cert: readFileSync(command.tls.certFile), key: readFileSync(command.tls.keyFile) },
+    }),
+    ...(login && { login }),
+  });
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) return;
+    stopping = true;
+    store.stop().then(
+      () => process.exit(0),
+      (error: unknown) => fail(`The event store did not stop cleanly: ${String(error)}`),
+    );
+  };
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+  if (exitWithParent) process.stdin.on('end', stop).on('close', stop).on('error', stop).resume();
+  const line = { event: 'listening', host: store.host, port: store.port, pid: process.pid };
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+  if (process.stderr.isTTY) process.stderr.write(banner(login === undefined));
+};
+
 const main = async (): Promise<void> => {
-  const parsed = parseArguments(process.argv.slice(2));
-  if (parsed.kind === 'help') {
-    process.stdout.write(USAGE);
-    return;
-  }
-  if (parsed.kind === 'invalid') fail(`${parsed.problem}\n\n${USAGE}`);
-  else {
-    const { data, port, host, systemLinks, exitWithParent } = parsed;
-    const store = await startEmbeddedEventStore({ dataDir: data, port, host, systemLinks });
-    let stopping = false;
-    const stop = (): void => {
-      if (stopping) return;
-      stopping = true;
-      store.stop().then(
-        () => process.exit(0),
-        (error: unknown) => fail(`The event store did not stop cleanly: ${String(error)}`),
+  const command = parseArguments(process.argv.slice(2));
+  switch (command.kind) {
+    case 'help':
+      process.stdout.write(USAGE);
+      return;
+    case 'invalid':
+      return fail(`${command.problem}\n\n${USAGE}`);
+    case 'serve':
+      return serve(command);
+    default: {
+      const status = await runOperatorCommand(
+        command,
+        (line) => process.stdout.write(`${line}\n`),
+        (line) => process.stderr.write(`${line}\n`),
       );
-    };
-    process.once('SIGTERM', stop);
-    process.once('SIGINT', stop);
-    if (exitWithParent) process.stdin.on('end', stop).on('close', stop).on('error', stop).resume();
-    const line = { event: 'listening', host: store.host, port: store.port, pid: process.pid };
-    process.stdout.write(`${JSON.stringify(line)}\n`);
-    if (process.stderr.isTTY) process.stderr.write(BANNER);
+      process.exitCode = status;
+    }
   }
 };
 

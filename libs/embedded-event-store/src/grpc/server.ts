@@ -4,6 +4,7 @@ import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import serverFeaturesGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { append } from './append.js';
+import { guarded, type Login } from './authentication.js';
 import { batchAppend } from './batch-append.js';
 import { getSupportedMethods, readGossip } from './cluster.js';
 import type { ServerContext } from './context.js';
@@ -29,9 +30,29 @@ const streamsService = {
   read: { ...streamsGrpc.StreamsService.read, responseSerialize: (message: Buffer): Buffer => message },
 };
 
-const bind = (server: Server, address: string): Promise<number> =>
+/** Certificate and private key, PEM. */
+export interface TlsKeyPair {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+  /** Serves TLS only. */
+  readonly tls?: TlsKeyPair | undefined;
+  /** Asked of every call but gossip and the list of features. */
+  readonly login?: Login | undefined;
+}
+
+const credentialsOf = (tls: TlsKeyPair | undefined): ServerCredentials =>
+  tls
+    ? ServerCredentials.createSsl(null, [{ cert_chain: tls.cert, private_key: tls.key }])
+    : ServerCredentials.createInsecure();
+
+const bind = (server: Server, address: string, credentials: ServerCredentials): Promise<number> =>
   new Promise((resolve, reject) => {
-    server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) => {
+    server.bindAsync(address, credentials, (error, port) => {
       if (error) reject(error);
       else resolve(port);
     });
@@ -40,7 +61,7 @@ const bind = (server: Server, address: string): Promise<number> =>
 /** Serves the protocol. @throws when the address cannot be bound. */
 export const startGrpcServer = async (
   context: ServerContext,
-  { host, port }: { readonly host: string; readonly port: number },
+  { host, port, tls, login }: Endpoint,
   settled: () => Promise<void>,
 ): Promise<GrpcServer> => {
   const server = new Server({
@@ -48,18 +69,19 @@ export const startGrpcServer = async (
     'grpc.max_send_message_length': -1,
   });
   let boundPort = port;
-  server.addService(streamsService, {
+  const streams = {
     append: append(context),
     batchAppend: batchAppend(context),
     delete: deleteStream(context),
     tombstone: tombstoneStream(context),
     read: read(context),
-  });
+  };
+  server.addService(streamsService, guarded(streams, login));
   server.addService(gossipGrpc.GossipService, { read: readGossip(() => ({ host, port: boundPort })) });
   server.addService(serverFeaturesGrpc.ServerFeaturesService, { getSupportedMethods });
   addUnsupportedServices(server);
   const literal = host.includes(':') ? `[${host}]` : host;
-  boundPort = await bind(server, `${literal}:${String(port)}`);
+  boundPort = await bind(server, `${literal}:${String(port)}`, credentialsOf(tls));
 
   const stop = async (): Promise<void> => {
     context.calls.close();

@@ -13,6 +13,12 @@ const readHolder = (path: string): ProcessIdentity | undefined => {
   }
 };
 
+/** The living server that holds a data folder, if there is one. */
+export const holderOf = (folder: string): ProcessIdentity | undefined => {
+  const holder = readHolder(join(folder, 'server.lock'));
+  return holder && isRunning(holder) ? holder : undefined;
+};
+
 const isTaken = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EEXIST';
 
 /**

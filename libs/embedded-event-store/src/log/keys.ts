@@ -24,3 +24,8 @@ export const revisionKey = (streamNumber: number, revision: bigint): Buffer => {
 export const MAX_UINT64 = 0xffff_ffff_ffff_ffffn;
 
 export const decodePosition = (bytes: Buffer): bigint => bytes.readBigUInt64BE(0);
+
+export const decodeRevisionKey = (bytes: Buffer): { streamNumber: number; revision: bigint } => ({
+  streamNumber: bytes.readUIntBE(0, STREAM_NUMBER_BYTES),
+  revision: bytes.readBigUInt64BE(STREAM_NUMBER_BYTES),
+});

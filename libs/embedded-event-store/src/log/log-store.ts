@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Database, RootDatabase } from 'lmdb';
 import { decodeHead, encodeHead, type StreamHead } from '../streams/stream-head.js';
 import { openEnvironment, UnusableDataError } from './environment.js';
-import { decodePosition, MAX_UINT64, positionKey, revisionKey } from './keys.js';
+import { decodePosition, decodeRevisionKey, MAX_UINT64, positionKey, revisionKey } from './keys.js';
 import { StoredRecord } from './record.js';
 
 /** Version of the layout of the data folder. A folder of another version is refused. */
@@ -37,6 +37,18 @@ export interface RangeOptions {
   readonly limit: number;
   readonly backwards?: boolean;
 }
+
+export interface StoreUsage {
+  readonly events: number;
+  /** As many as events, unless the file is damaged. */
+  readonly indexEntries: number;
+  readonly streams: number;
+  /** Bytes of the file that are or were in use; what a removal freed is reused, not given back. */
+  readonly allocatedBytes: number;
+}
+
+const entries = (table: Database<Buffer, Buffer>): number =>
+  (table.getStats() as { entryCount: number }).entryCount;
 
 /**
  * The durable store: four LMDB tables in one environment.
@@ -74,6 +86,21 @@ export class LogStore {
     try {
       await store.checkFormat();
       store.verifyTail();
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+    return store;
+  }
+
+  /**
+   * Opens an existing store to look at it, also while a server writes it: what is seen is durable.
+   * @throws {UnusableDataError} when there is none, or it has another format.
+   */
+  static async inspect(folder: string): Promise<LogStore> {
+    const store = new LogStore(openEnvironment(join(folder, 'data'), { readOnly: true }));
+    try {
+      await store.checkFormat();
     } catch (error) {
       await store.close();
       throw error;
@@ -151,6 +178,60 @@ export class LogStore {
   lastRecord(): StoredRecord | undefined {
     for (const record of this.records({ from: MAX_UINT64, limit: 1, backwards: true })) return record;
     return undefined;
+  }
+
+  /** What `info` and the operator's other commands tell of the file; reads one durable state. */
+  usage(): StoreUsage {
+    const { pageSize, lastPageNumber } = this.environment.getStats() as Record<string, number>;
+    return {
+      events: entries(this.log),
+      indexEntries: entries(this.index),
+      streams: entries(this.heads),
+      allocatedBytes: ((lastPageNumber ?? 0) + 1) * (pageSize ?? 0),
+    };
+  }
+
+  /** Every record as it is stored, unchecked, in position order. */
+  *rawRecords(): Generator<{ readonly position: bigint; readonly bytes: Buffer }> {
+    for (const { key, value } of this.log.getRange({})) yield { position: decodePosition(key), bytes: value };
+  }
+
+  /** The position that the index gives for a revision of a stream. */
+  positionOf(streamNumber: number, revision: bigint): bigint | undefined {
+    const key = this.index.get(revisionKey(streamNumber, revision));
+    return key && decodePosition(key);
+  }
+
+  /** The whole index in order of stream number and revision. */
+  *indexEntries(): Generator<{
+    readonly streamNumber: number;
+    readonly revision: bigint;
+    readonly position: bigint;
+  }> {
+    for (const { key, value } of this.index.getRange({})) {
+      yield { ...decodeRevisionKey(key), position: decodePosition(value) };
+    }
+  }
+
+  /** Heads of all streams in the order of their names. */
+  *allHeads(): Generator<StreamHead> {
+    for (const { key, value } of this.heads.getRange({})) yield decodeHead(key.toString('utf8'), value);
+  }
+
+  /** Removes records with their index entries in one synced transaction. */
+  async remove(records: readonly Omit<NumberedRecord, 'bytes'>[]): Promise<void> {
+    await this.environment.batch(() => {
+      for (const { streamNumber, revision, position } of records) {
+        void this.log.remove(positionKey(position));
+        void this.index.remove(revisionKey(streamNumber, revision));
+      }
+    });
+    this.environment.resetReadTxn();
+  }
+
+  /** Copies one durable state, without free pages, into an empty folder, while writes go on. */
+  async copyTo(folder: string): Promise<void> {
+    await this.environment.backup(folder, true);
   }
 
   async close(): Promise<void> {

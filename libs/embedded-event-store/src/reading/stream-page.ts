@@ -62,9 +62,11 @@ export const readStreamPage = (store: LogStore, head: StreamHead, options: Strea
   const records: StoredRecord[] = [];
   let bytes = 0;
   let revision = start;
+  let found = false;
   for (const position of store.positions(head.number, start, end, limit)) {
     const record = store.recordAt(position);
     if (!record) continue;
+    found = true;
     revision = record.revision;
     // Events of a stream are in the order of their time, so what precedes an expired one has expired too.
     if (record.createdAt < oldest) {
@@ -75,5 +77,7 @@ export const readStreamPage = (store: LogStore, head: StreamHead, options: Strea
     bytes += record.bytes.length;
     if (bytes >= PAGE_BYTES) break;
   }
+  // A scavenge takes a stream's first events: beyond the first one left there is nothing to go on to.
+  if (!found) return { records, next: undefined };
   return { records, next: revision === end ? undefined : revision + (backwards ? -1n : 1n) };
 };

@@ -1,0 +1,211 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
+import { open, type Database } from 'lmdb';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { startEmbeddedEventStore, UnusableDataError } from '../index.js';
+import { positionKey, revisionKey } from '../log/keys.js';
+import { backUpFolder } from './backup.js';
+import { describeFolder } from './info.js';
+import { SILENT } from './progress.js';
+import { scavengeFolder } from './scavenge.js';
+import { verifyFolder } from './verify.js';
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+describe('the operator’s commands', () => {
+  let folder: string;
+  let dataDir: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'event-store-operator-'));
+    dataDir = join(folder, 'store');
+  });
+
+  afterEach(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const events = (count: number) =>
+    Array.from({ length: count }, (_, n) => jsonEvent({ type: 'Noted', data: { n, text: 'x'.repeat(200) } }));
+
+  const using = async (
+    work: (client: EventStoreDBClient) => Promise<void>,
+    now?: () => number,
+  ): Promise<void> => {
+    const store = await startEmbeddedEventStore({ dataDir, ...(now && { now }) });
+    const client = EventStoreDBClient.connectionString(store.connectionString);
+    try {
+      await work(client);
+    } finally {
+      await client.dispose();
+      await store.stop();
+    }
+  };
+
+  const revisionsOf = async (client: EventStoreDBClient, stream: string): Promise<bigint[]> => {
+    const found: bigint[] = [];
+    for await (const { event } of client.readStream(stream)) if (event) found.push(event.revision);
+    return found;
+  };
+
+  const tamper = async (
+    change: (table: (name: string) => Database<Buffer, Buffer>) => void,
+  ): Promise<void> => {
+    const environment = open({ path: join(dataDir, 'data'), maxDbs: 8 });
+    const table = (name: string) =>
+      environment.openDB<Buffer, Buffer>(name, { encoding: 'binary', keyEncoding: 'binary' });
+    change(table);
+    await environment.flushed;
+    await environment.close();
+  };
+
+  describe('verify', () => {
+    beforeEach(async () => {
+      await using(async (client) => {
+        await client.appendToStream('a', events(5));
+        await client.appendToStream('b', events(2));
+        await client.setStreamMetadata('b', { maxCount: 1 });
+        await client.appendToStream('gone', events(1));
+        await client.tombstoneStream('gone');
+        await client.appendToStream('hidden', events(1));
+        await client.deleteStream('hidden');
+      });
+    });
+
+    it('finds nothing in a sound store', async () => {
+      const found = await verifyFolder(dataDir, SILENT);
+      expect(found).toMatchObject({ events: 12, findings: 0, listed: [] });
+    });
+
+    it('finds a record whose bytes were changed on the disk', async () => {
+      const file = join(dataDir, 'data', 'data.mdb');
+      const bytes = readFileSync(file);
+      const at = bytes.lastIndexOf('"n":3,');
+      bytes[at + 4] = 0x39;
+      writeFileSync(file, bytes);
+      const { findings, listed } = await verifyFolder(dataDir, SILENT);
+      expect(findings).toBe(1);
+      expect(listed[0]).toMatch(/does not match its checksum/);
+    });
+
+    it('finds an event that the index lost, and the gap it leaves', async () => {
+      await tamper((table) => void table('index').remove(revisionKey(0, 2n)));
+      const { listed } = await verifyFolder(dataDir, SILENT);
+      expect(listed.join('\n')).toMatch(/does not lead to the event at position \d+, 2@a/);
+      expect(listed.join('\n')).toMatch(/leaps from 1 to 3/);
+      expect(listed.join('\n')).toMatch(/11 entries for 12 events/);
+    });
+
+    it('finds a last event that is missing from log and index', async () => {
+      await tamper((table) => {
+        const key = revisionKey(0, 4n);
+        const position = table('index').get(key);
+        if (position) void table('log').remove(position);
+        void table('index').remove(key);
+      });
+      const { findings, listed } = await verifyFolder(dataDir, SILENT);
+      expect(findings).toBe(1);
+      expect(listed[0]).toMatch(/last event of the stream a, revision 4/);
+    });
+
+    it('finds an index entry that leads to nothing', async () => {
+      await tamper((table) => void table('index').put(revisionKey(0, 5n), positionKey(1n)));
+      const { listed } = await verifyFolder(dataDir, SILENT);
+      expect(listed.join('\n')).toMatch(/events after revision 4/);
+    });
+
+    it('refuses a folder without a store, and makes none of it', async () => {
+      await expect(verifyFolder(join(folder, 'nothing'), SILENT)).rejects.toThrow(UnusableDataError);
+      expect(existsSync(join(folder, 'nothing', 'data', 'data.mdb'))).toBe(false);
+    });
+  });
+
+  it('info tells what a folder holds', async () => {
+    await using(async (client) => {
+      await client.appendToStream('a', events(3));
+    });
+    const info = await describeFolder(dataDir);
+    expect(info).toMatchObject({ format: 1, events: 3, streams: 1, firstPosition: '64', servedBy: null });
+    expect(Number(info.lastPosition)).toBeGreaterThan(64);
+    expect(info.fileBytes).toBeGreaterThan(0);
+  });
+
+  describe('backup', () => {
+    it('gives a folder that is served with the same events', async () => {
+      await using(async (client) => {
+        await client.appendToStream('a', events(4));
+      });
+      const copy = join(folder, 'copy');
+      expect(await backUpFolder(dataDir, copy, SILENT)).toMatchObject({ events: 4, findings: 0 });
+      dataDir = copy;
+      await using(async (client) => {
+        expect(await revisionsOf(client, 'a')).toEqual([0n, 1n, 2n, 3n]);
+      });
+    });
+
+    it('refuses to write into a folder that has something in it', async () => {
+      await using(async (client) => {
+        await client.appendToStream('a', events(1));
+      });
+      await expect(backUpFolder(dataDir, dataDir, SILENT)).rejects.toThrow(/is not empty/);
+    });
+  });
+
+  describe('scavenge', () => {
+    it('removes what readers no longer see, keeps the numbering, and leaves a sound and smaller store', async () => {
+      const longAgo = Date.now() - 10 * DAY_MS;
+      await using(
+        async (client) => {
+          await client.appendToStream('aged', events(20));
+        },
+        () => longAgo,
+      );
+      await using(async (client) => {
+        await client.appendToStream('aged', events(2));
+        await client.setStreamMetadata('aged', { maxAge: 60 * 60 });
+        await client.appendToStream('counted', events(2_000));
+        await client.setStreamMetadata('counted', { maxCount: 3 });
+        await client.appendToStream('truncated', events(10));
+        await client.setStreamMetadata('truncated', { truncateBefore: 7 });
+        await client.appendToStream('deleted', events(10));
+        await client.deleteStream('deleted');
+        await client.appendToStream('closed', events(10));
+        await client.tombstoneStream('closed');
+        await client.appendToStream('kept', events(10));
+      });
+      const scavenged = await scavengeFolder(dataDir, Date.now(), SILENT);
+      expect(scavenged.removedEvents).toBe(20 + 1_997 + 7 + 9 + 10);
+      expect(scavenged.bytesAfter).toBeLessThan(scavenged.bytesBefore / 2);
+      expect(await verifyFolder(dataDir, SILENT)).toMatchObject({ findings: 0 });
+
+      await using(async (client) => {
+        expect(await revisionsOf(client, 'aged')).toEqual([20n, 21n]);
+        expect(await revisionsOf(client, 'counted')).toEqual([1_997n, 1_998n, 1_999n]);
+        expect(await revisionsOf(client, 'truncated')).toEqual([7n, 8n, 9n]);
+        expect(await revisionsOf(client, 'kept')).toHaveLength(10);
+        const revived = await client.appendToStream('deleted', events(1));
+        expect(revived.nextExpectedRevision).toBe(10n);
+        expect(await revisionsOf(client, 'deleted')).toEqual([10n]);
+        await expect(client.appendToStream('closed', events(1))).rejects.toMatchObject({
+          type: 'stream-deleted',
+        });
+        const backwards: bigint[] = [];
+        for await (const { event } of client.readStream('aged', {
+          direction: 'backwards',
+          fromRevision: 'end',
+        })) {
+          if (event) backwards.push(event.revision);
+        }
+        expect(backwards).toEqual([21n, 20n]);
+      });
+    });
+
+    it('is refused while a server holds the folder', async () => {
+      await using(async () => {
+        await expect(scavengeFolder(dataDir, 0, SILENT)).rejects.toThrow(/is in use/);
+      });
+    });
+  });
+});

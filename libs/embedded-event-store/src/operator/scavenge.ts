@@ -1,0 +1,79 @@
+import { mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { lockFolder } from '../log/folder-lock.js';
+import { LogStore, type NumberedRecord } from '../log/log-store.js';
+import { firstVisible, hiddenBefore } from '../reading/stream-page.js';
+import { DELETED_STREAM, type StreamHead } from '../streams/stream-head.js';
+import { syncFile, syncFolder } from './durable-files.js';
+import type { Progress } from './progress.js';
+
+/** Records removed in one transaction. */
+const BATCH = 10_000;
+
+export interface Scavenged {
+  readonly removedEvents: number;
+  readonly bytesBefore: number;
+  readonly bytesAfter: number;
+}
+
+type Removal = Omit<NumberedRecord, 'bytes'>;
+
+/** The events of a stream that no reader of it sees any more, oldest first. The last event always stays. */
+function* hiddenEvents(store: LogStore, head: StreamHead, now: number): Generator<Removal> {
+  const { number: streamNumber, last, tombstoned } = head;
+  const first = tombstoned ? DELETED_STREAM : firstVisible(head);
+  const oldest = hiddenBefore(head, now);
+  const end = tombstoned ? last : last - 1n;
+  if (end < 0n) return;
+  for (const position of store.positions(streamNumber, 0n, end, Number.MAX_SAFE_INTEGER)) {
+    const record = store.recordAt(position);
+    if (!record || (record.revision >= first && record.createdAt >= oldest)) return;
+    yield { streamNumber, revision: record.revision, position };
+  }
+}
+
+/**
+ * Removes what `$maxAge`, `$maxCount`, `$tb`, deletes and tombstones hide, from $all too, and writes the file anew
+ * without the freed pages. Each stream keeps its last event, so that its numbering goes on. Offline: it takes the
+ * folder as a server does. Needs free space for the new file; interrupted at any point, the store is whole.
+ * @param now - milliseconds since 1970, against which `$maxAge` counts.
+ * @throws {UnusableDataError} when a server holds the folder or it cannot be opened.
+ */
+export const scavengeFolder = async (folder: string, now: number, progress: Progress): Promise<Scavenged> => {
+  const dataFile = join(folder, 'data', 'data.mdb');
+  const unlock = lockFolder(folder);
+  try {
+    // LogStore.open makes an empty store where there is none; a scavenge must not.
+    await (await LogStore.inspect(folder)).close();
+    const bytesBefore = statSync(dataFile).size;
+    const store = await LogStore.open(folder);
+    const copy = join(folder, 'data.scavenged');
+    let removedEvents = 0;
+    try {
+      let batch: Removal[] = [];
+      const heads = [...store.allHeads()];
+      for (const [index, head] of heads.entries()) {
+        progress.tell(index, heads.length);
+        for (const removal of hiddenEvents(store, head, now)) batch.push(removal);
+        if (batch.length < BATCH && index < heads.length - 1) continue;
+        await store.remove(batch);
+        removedEvents += batch.length;
+        batch = [];
+      }
+      rmSync(copy, { recursive: true, force: true });
+      mkdirSync(copy);
+      await store.copyTo(copy);
+    } finally {
+      await store.close();
+    }
+    syncFile(join(copy, 'data.mdb'));
+    // LMDB's own lock file describes the file it was made for.
+    rmSync(join(folder, 'data', 'lock.mdb'), { force: true });
+    renameSync(join(copy, 'data.mdb'), dataFile);
+    syncFolder(join(folder, 'data'));
+    rmSync(copy, { recursive: true, force: true });
+    return { removedEvents, bytesBefore, bytesAfter: statSync(dataFile).size };
+  } finally {
+    unlock();
+  }
+};

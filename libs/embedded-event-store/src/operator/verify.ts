@@ -1,0 +1,113 @@
+import { LogStore } from '../log/log-store.js';
+import { DamagedRecordError, RecordKind, StoredRecord } from '../log/record.js';
+import { DELETED_STREAM, NO_EVENTS } from '../streams/stream-head.js';
+import type { Progress } from './progress.js';
+
+/** Findings told one by one; beyond these they are only counted. */
+const MAX_LISTED = 100;
+
+export interface Verification {
+  readonly events: number;
+  readonly streams: number;
+  /** How many things are wrong; 0 for a sound store. */
+  readonly findings: number;
+  /** The first of them, in words. */
+  readonly listed: readonly string[];
+}
+
+class Findings {
+  count = 0;
+  readonly listed: string[] = [];
+
+  add(finding: string): void {
+    this.count++;
+    if (this.listed.length < MAX_LISTED) this.listed.push(finding);
+  }
+}
+
+/** Every record: checksum, position, and that the index has it under its stream and revision. */
+const verifyLog = (store: LogStore, findings: Findings, progress: Progress): number => {
+  const total = store.usage().events;
+  let end = 0n;
+  let events = 0;
+  for (const { position, bytes } of store.rawRecords()) {
+    progress.tell(++events, total);
+    if (position < end) findings.add(`The record at position ${position} begins within the one before it.`);
+    end = position + BigInt(bytes.length);
+    let record: StoredRecord;
+    try {
+      record = StoredRecord.from(bytes, position);
+    } catch (error) {
+      if (!(error instanceof DamagedRecordError)) throw error;
+      findings.add(error.message);
+      continue;
+    }
+    const { stream } = record;
+    const revision = record.kind === RecordKind.Tombstone ? DELETED_STREAM : record.revision;
+    const head = store.head(stream);
+    if (!head) findings.add(`The stream ${stream} of the event at position ${position} has no head.`);
+    else if (store.positionOf(head.number, revision) !== position) {
+      findings.add(`The index does not lead to the event at position ${position}, ${revision}@${stream}.`);
+    }
+  }
+  return events;
+};
+
+/** The index: as many entries as events, and each stream's revisions without a gap (a tombstone apart). */
+const verifyIndex = (store: LogStore, findings: Findings, events: number): void => {
+  let entries = 0;
+  let streamNumber = -1;
+  let expected: bigint | undefined;
+  for (const entry of store.indexEntries()) {
+    entries++;
+    if (entry.streamNumber !== streamNumber) expected = undefined;
+    streamNumber = entry.streamNumber;
+    if (entry.revision === DELETED_STREAM) continue;
+    if (expected !== undefined && entry.revision !== expected) {
+      const gap = `from ${expected - 1n} to ${entry.revision}`;
+      findings.add(`Stream number ${streamNumber} leaps ${gap}.`);
+    }
+    expected = entry.revision + 1n;
+  }
+  if (entries !== events) findings.add(`The index has ${entries} entries for ${events} events.`);
+};
+
+/** Heads: numbers used once and below the count; the last event, or the tombstone, is there and nothing after it. */
+const verifyHeads = (store: LogStore, findings: Findings): number => {
+  const count = store.streamCount();
+  const used = new Set<number>();
+  let heads = 0;
+  for (const { name, number, last, tombstoned } of store.allHeads()) {
+    heads++;
+    if (number >= count) findings.add(`The stream ${name} has the number ${number} of ${count} streams.`);
+    if (used.has(number)) findings.add(`The stream ${name} shares the number ${number} with another one.`);
+    used.add(number);
+    const end = tombstoned ? DELETED_STREAM : last;
+    if (end === NO_EVENTS) continue;
+    if (store.positionOf(number, end) === undefined) {
+      findings.add(`The last event of the stream ${name}, revision ${end}, is not in the index.`);
+    }
+    if (store.positionOf(number, last + 1n) !== undefined && last + 1n !== DELETED_STREAM) {
+      findings.add(`The stream ${name} has events after revision ${last}, which its head calls the last.`);
+    }
+  }
+  return heads;
+};
+
+/**
+ * Checks a whole store: every record's checksum and place, the agreement of log, index and heads. It looks at one
+ * durable state, so a server may go on writing meanwhile.
+ * @throws {UnusableDataError} when the folder has no store of this format.
+ */
+export const verifyFolder = async (folder: string, progress: Progress): Promise<Verification> => {
+  const store = await LogStore.inspect(folder);
+  try {
+    const findings = new Findings();
+    const events = verifyLog(store, findings, progress);
+    verifyIndex(store, findings, events);
+    const streams = verifyHeads(store, findings);
+    return { events, streams, findings: findings.count, listed: findings.listed };
+  } finally {
+    await store.close();
+  }
+};

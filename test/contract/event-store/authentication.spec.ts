@@ -1,0 +1,142 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { credentials as channelCredentials } from '@grpc/grpc-js';
+import { EventStoreDBClient } from '@eventstore/db-client';
+import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startEmbeddedEventStore, type EmbeddedEventStore } from '@app/embedded-event-store/index.js';
+import { projectPath } from '@app/platform/project-path.js';
+import { runProgram } from './support/child-store.js';
+import { collect, freshStream, numbered, one, rejection, take } from './support/events.js';
+import { EXTERNAL_URL } from './support/store-under-test.js';
+
+const CERT = projectPath('test', 'contract', 'event-store', 'support', 'localhost.crt');
+const KEY = projectPath('test', 'contract', 'event-store', 'support', 'localhost.key');
+const GOOD = { username: 'admin', password: 'changeit' };
+
+const clientOf = (
+  port: number,
+  login?: typeof GOOD,
+  rootCertificate = readFileSync(CERT),
+): EventStoreDBClient =>
+  new EventStoreDBClient({ endpoint: { address: 'localhost', port } }, { rootCertificate }, login);
+
+(EXTERNAL_URL ? describe.skip : describe)('TLS and authentication', () => {
+  let dataDir: string;
+  let store: EmbeddedEventStore;
+  const clients: EventStoreDBClient[] = [];
+
+  const as = (login?: typeof GOOD): EventStoreDBClient => {
+    const client = clientOf(store.port, login);
+    clients.push(client);
+    return client;
+  };
+
+  beforeAll(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), 'event-store-tls-'));
+    const tls = { cert: readFileSync(CERT), key: readFileSync(KEY) };
+    store = await startEmbeddedEventStore({ dataDir, tls, login: GOOD });
+  });
+
+  afterAll(async () => {
+    await Promise.all(clients.map((client) => client.dispose()));
+    await store.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  it('serves the right login over TLS: append, read, subscribe, delete', async () => {
+    const client = as(GOOD);
+    const stream = freshStream();
+    await client.appendToStream(stream, numbered(3));
+    expect(await collect(client.readStream(stream))).toHaveLength(3);
+    expect(await take(client.subscribeToStream(stream), 3)).toHaveLength(3);
+    await client.deleteStream(stream);
+  });
+
+  it('answers a wrong password with UNAUTHENTICATED and no exception', async () => {
+    const client = as({ ...GOOD, password: 'wrong' });
+    const error = await rejection(collect(client.readStream(freshStream())));
+    expect(error).toMatchObject({ code: 16 });
+    expect((error.metadata as { getMap(): object } | undefined)?.getMap() ?? {}).not.toHaveProperty(
+      'exception',
+    );
+    expect(await rejection(client.deleteStream(freshStream()))).toMatchObject({ code: 16 });
+  });
+
+  it('answers no login with PERMISSION_DENIED, which the client calls access denied, on every method', async () => {
+    const client = as();
+    const stream = freshStream();
+    expect(await rejection(collect(client.readStream(stream)))).toMatchObject({ type: 'access-denied' });
+    expect(await rejection(client.appendToStream(stream, one()))).toMatchObject({ type: 'access-denied' });
+    expect(await rejection(client.deleteStream(stream))).toMatchObject({ type: 'access-denied' });
+    expect(await rejection(client.tombstoneStream(stream))).toMatchObject({ type: 'access-denied' });
+    expect(await rejection(take(client.subscribeToAll(), 1))).toMatchObject({ type: 'access-denied' });
+    expect(await collect(as(GOOD).readAll({ maxCount: 100 }))).not.toContainEqual(
+      expect.objectContaining({ event: expect.objectContaining({ streamId: stream }) }),
+    );
+  });
+
+  it('lets a login of one call stand for that call', async () => {
+    const client = as();
+    const stream = freshStream();
+    await client.appendToStream(stream, one(), { credentials: GOOD });
+    expect(await collect(client.readStream(stream, { credentials: GOOD }))).toHaveLength(1);
+  });
+
+  it('does not speak without TLS', async () => {
+    const raw = new streamsGrpc.StreamsClient(
+      `localhost:${String(store.port)}`,
+      channelCredentials.createInsecure(),
+    );
+    const error = await rejection(collect(raw.read(new streamsPb.ReadReq())));
+    expect(error).toMatchObject({ code: 14 });
+    raw.close();
+  });
+});
+
+(EXTERNAL_URL ? describe.skip : describe)('the program with TLS and a login', () => {
+  let folder: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'event-store-login-'));
+  });
+
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('takes certificate and login from files', async () => {
+    const userFile = join(folder, 'user');
+    writeFileSync(userFile, 'admin:changeit\n', { mode: 0o600 });
+    const args = ['--data', join(folder, 'data'), '--port', '0', '--tls-cert', CERT, '--tls-key', KEY];
+    const { child, firstLine } = runProgram([...args, '--user-file', userFile]);
+    const { port } = JSON.parse((await firstLine) ?? '{}') as { port: number };
+    const client = clientOf(port, GOOD);
+    await client.appendToStream('a', one());
+    await client.dispose();
+    const stranger = clientOf(port);
+    expect(await rejection(stranger.appendToStream('a', one()))).toMatchObject({ type: 'access-denied' });
+    await stranger.dispose();
+    child.kill('SIGTERM');
+    expect((await once(child, 'exit'))[0]).toBe(0);
+  });
+
+  it('refuses a certificate without its key, and a login file that has none', async () => {
+    const empty = join(folder, 'empty');
+    writeFileSync(empty, 'nobody\n');
+    for (const [args, explanation] of [
+      [['--tls-cert', CERT], /belong together/],
+      [['--user-file', empty], /not of the form name:password/],
+    ] as const) {
+      const { child } = runProgram(['--data', join(folder, 'refused'), '--port', '0', ...args]);
+      let said = '';
+      child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+      expect((await once(child, 'close'))[0]).toBe(1);
+      expect(said).toMatch(explanation);
+      expect(said).not.toContain('nobody');
+    }
+  });
+});

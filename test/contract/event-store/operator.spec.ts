@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EventStoreDBClient } from '@eventstore/db-client';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { runProgram, startChildStore, type ChildStore } from './support/child-store.js';
+import { collect, numbered } from './support/events.js';
+import { EXTERNAL_URL } from './support/store-under-test.js';
+
+interface Ended {
+  readonly status: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+const run = async (...args: string[]): Promise<Ended> => {
+  const { child } = runProgram(args);
+  let out = '';
+  let err = '';
+  child.stdout?.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr?.on('data', (chunk: Buffer) => (err += chunk.toString()));
+  const [status] = (await once(child, 'close')) as [number];
+  return { status, out, err };
+};
+
+(EXTERNAL_URL ? describe.skip : describe)('the operator’s commands beside a running server', () => {
+  let folder: string;
+  let dataDir: string;
+  let server: ChildStore;
+  let client: EventStoreDBClient;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'event-store-commands-'));
+    dataDir = join(folder, 'store');
+    server = await startChildStore(dataDir);
+    client = EventStoreDBClient.connectionString(server.connectionString);
+    await client.appendToStream('a', numbered(100));
+  });
+
+  afterEach(async () => {
+    await client.dispose();
+    await server.end('SIGTERM');
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('info tells who serves the folder and what is durable', async () => {
+    const { status, out } = await run('info', '--data', dataDir, '--json');
+    expect(status).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      format: 1,
+      events: 100,
+      streams: 1,
+      servedBy: server.process.pid,
+    });
+  });
+
+  it('verify and backup see one durable state while appends go on', async () => {
+    let writing = true;
+    let acknowledged = 0;
+    const writer = (async () => {
+      while (writing) {
+        await client.appendToStream('b', numbered(20));
+        acknowledged += 20;
+      }
+    })();
+    const verified = await run('verify', '--data', dataDir, '--json');
+    const before = acknowledged;
+    const copy = join(folder, 'copy');
+    const backedUp = await run('backup', '--data', dataDir, '--to', copy, '--json');
+    writing = false;
+    await writer;
+    expect(verified).toMatchObject({ status: 0, err: '' });
+    expect(JSON.parse(verified.out)).toMatchObject({ findings: 0 });
+    expect(backedUp).toMatchObject({ status: 0, err: '' });
+    const { events } = JSON.parse(backedUp.out) as { events: number };
+    expect(events).toBeGreaterThanOrEqual(100 + before);
+
+    const restored = await startChildStore(copy);
+    const other = EventStoreDBClient.connectionString(restored.connectionString);
+    expect(await collect(other.readAll())).toHaveLength(events);
+    await other.dispose();
+    expect(await restored.end('SIGTERM')).toBe(0);
+  });
+
+  it('scavenge refuses with one line and status 1', async () => {
+    const { status, out, err } = await run('scavenge', '--data', dataDir);
+    expect(status).toBe(1);
+    expect(out).toBe('');
+    expect(err).toMatch(/^The data folder .* is in use by the event store with process id \d+\.\n$/);
+  });
+
+  it('say what they miss', async () => {
+    expect(await run('backup', '--data', dataDir)).toMatchObject({ status: 1 });
+    expect((await run('verify', '--data', join(folder, 'nothing'))).err).toMatch(/There is no data file/);
+    expect((await run('verify', '--help')).out).toContain('Examples:');
+  });
+});
