@@ -7,7 +7,7 @@ let customer: Integrator;
 
 beforeAll(async () => {
   stack = await startStack();
-  customer = await Integrator.open(stack, 1_000);
+  customer = await Integrator.open(stack, 100_000);
 }, 90_000);
 
 afterAll(async () => {
@@ -80,4 +80,31 @@ describe('when a process is killed', () => {
     },
     180_000,
   );
+});
+
+describe('when the event store is killed under load', () => {
+  it('API and worker live on with calls in flight, and what was accepted is done', async () => {
+    const { api, worker } = stack.pids();
+    const accepted: string[] = [];
+    let loading = true;
+    const callers = Array.from({ length: 8 }, async () => {
+      while (loading) {
+        const answer = await customer.create(person());
+        if (answer.status === 202) accepted.push(answer.body.readingId);
+        else expect([503, 402]).toContain(answer.status);
+      }
+    });
+    for (let kill = 0; kill < 3; kill += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      process.kill(stack.pids()['event-store'], 'SIGKILL');
+      await until(ready, 30_000, () => 'readiness after the event store was killed');
+    }
+    loading = false;
+    await Promise.all(callers);
+    expect(stack.pids()).toMatchObject({ api, worker });
+    expect(accepted.length).toBeGreaterThan(0);
+    for (const readingId of accepted.slice(-3)) {
+      expect((await customer.untilEnded(readingId, 120_000)).status).toBe('completed');
+    }
+  }, 240_000);
 });

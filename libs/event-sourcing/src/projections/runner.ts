@@ -231,5 +231,11 @@ const firstMissed = async (
   return last;
 };
 
-const describe = (error: unknown): string =>
-  error instanceof Error ? `${error.name}: ${error.message}` : 'unknown';
+/** What went wrong, for logs and tables. A database's own words may repeat the values of a row, so they stay out. */
+const describe = (error: unknown): string => {
+  if (!(error instanceof Error)) return 'unknown';
+  const { code, severity, schema, table, constraint } = error as Error & Readonly<Record<string, unknown>>;
+  if (typeof severity !== 'string') return `${error.name}: ${error.message}`;
+  const where = [schema, table, constraint].filter((part) => typeof part === 'string').join('.');
+  return `SQLSTATE ${String(code)}${where && ` at ${where}`}`;
+};

@@ -81,6 +81,21 @@ describe('loadConfig', () => {
     expect(message).not.toContain(KEY);
   });
 
+  it('takes an empty variable for one that is not set', () => {
+    expect(loadConfig({ ...REQUIRED, PORT: '', WEBHOOK_RETRY_SCHEDULE_MS: '' })).toMatchObject({
+      PORT: 3000,
+      WEBHOOK_RETRY_SCHEDULE_MS: loadConfig(REQUIRED).WEBHOOK_RETRY_SCHEDULE_MS,
+    });
+    expect(messageOf({ ...REQUIRED, DIGEST_KEY: '' })).toContain('DIGEST_KEY: is required');
+  });
+
+  it('refuses ranges that are none, and two keys of one name', () => {
+    expect(messageOf({ ...REQUIRED, WEBHOOK_ALLOW_CIDRS: '10.0.0.0/8,10.0.0.0/99' })).toContain(
+      'WEBHOOK_ALLOW_CIDRS',
+    );
+    expect(messageOf({ ...REQUIRED, ENCRYPTION_KEYS: `k1:${KEY},k1:${KEY}` })).toContain('ENCRYPTION_KEYS');
+  });
+
   it('tells all that is wrong at once', () => {
     const message = messageOf({ PORT: 'x', LOG_LEVEL: 'y' });
     for (const name of [...Object.keys(REQUIRED), 'PORT', 'LOG_LEVEL'])

@@ -7,7 +7,9 @@ export class ConfigError extends Error {
 }
 
 /** Reads and validates the environment. @throws ConfigError naming each variable and what it allows */
-export const loadConfig = (environment: Readonly<Record<string, string | undefined>>): Config => {
+export const loadConfig = (given: Readonly<Record<string, string | undefined>>): Config => {
+  // Compose files and shells pass on what is not set as an empty string.
+  const environment = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
   const parsed = settings.safeParse(environment);
   if (parsed.success) return parsed.data;
   const lines = parsed.error.issues.map((issue) => {

@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
 /** One environment variable: its type and default, and the sentence `--help` prints for it. */
@@ -93,6 +94,10 @@ export const settings = z.object({
           .split(',')
           .map((part) => part.trim())
           .filter(Boolean),
+      )
+      .refine(
+        (ranges) => ranges.every((range) => ipaddr.isValidCIDR(range)),
+        'must be ranges such as 10.0.0.0/8',
       ),
     'private ranges webhooks may reach, comma-separated, for tests and self-hosting; metadata addresses stay closed',
   ),
@@ -134,10 +139,11 @@ const parseKeys = (text: string, context: z.RefinementCtx): readonly EncryptionK
     const colon = part.indexOf(':');
     return { id: part.slice(0, colon).trim(), key: Buffer.from(part.slice(colon + 1), 'base64') };
   });
-  if (keys.some(({ id, key }) => !/^[a-z0-9]{1,16}$/.test(id) || key.length !== 32)) {
+  const unnamed = keys.some(({ id, key }) => !/^[a-z0-9]{1,16}$/.test(id) || key.length !== 32);
+  if (unnamed || new Set(keys.map(({ id }) => id)).size < keys.length) {
     context.addIssue({
       code: 'custom',
-      message: 'must be id:base64 pairs, ids of a–z and 0–9, keys of 32 bytes',
+      message: 'must be id:base64 pairs, each id once and of a–z and 0–9, keys of 32 bytes',
     });
   }
   return keys;
