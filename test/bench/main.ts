@@ -91,7 +91,11 @@ const measureGets = async (
   readings: readonly string[],
 ) => {
   const load = { method: 'GET', expect: 200, seconds: options.seconds } as const;
-  const bare = await measure({ ...load, url: `${bareUrl}/x` });
+  const bare = await measure({
+    ...load,
+    url: new URL(bareUrl).origin,
+    paths: readings.map((id) => `/bare/${id}`),
+  });
   const headers = { 'x-api-key': customer.apiKey };
   const api = await measure({
     ...load,
