@@ -90,7 +90,7 @@ class SpecController {
   @Public()
   @Get('bytes')
   bytes(@Res() response: Response): void {
-    sendJson(response, Buffer.from('{"a":1}'), response.req.headers['if-none-match']);
+    sendJson(response, '{"a":1}', response.req.headers['if-none-match']);
   }
 
   @Accepts('apiKey')

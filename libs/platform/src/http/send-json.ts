@@ -2,34 +2,37 @@ import { createHash } from 'node:crypto';
 import type { Response } from 'express';
 
 /**
- * Sends bytes as JSON with a strong ETag (their SHA-256 unless given), or 304 when the caller has them. Nothing about
- * a person is kept by caches on the way.
+ * Sends JSON with a strong ETag (its SHA-256 unless given), or 304 when the caller has it. As text rather than bytes:
+ * Node then writes head and body in one piece, which costs a system call less.
  */
 export const sendJson = (
   response: Response,
-  bytes: Buffer,
+  json: string,
   ifNoneMatch: string | undefined,
   sha256?: string,
-): void => sendBytes(response, bytes, { mediaType: 'application/json', ifNoneMatch, sha256 });
+): void => sendBody(response, json, { mediaType: 'application/json', ifNoneMatch, sha256 });
 
-export const sendBytes = (
+/** Sends a body with a strong ETag, or 304. Nothing about a person is kept by caches on the way. */
+export const sendBody = (
   response: Response,
-  bytes: Buffer,
+  body: Buffer | string,
   {
     mediaType,
     ifNoneMatch,
     sha256,
   }: { mediaType: string; ifNoneMatch?: string | undefined; sha256?: string | undefined },
 ): void => {
-  const etag = `"${(sha256 ?? createHash('sha256').update(bytes).digest('hex')).slice(0, 32)}"`;
-  response.set({ ETag: etag, 'Cache-Control': 'no-store' });
-  const matches = ifNoneMatch
-    ?.split(',')
-    .some((candidate) => candidate.trim().replace(/^W\//, '') === etag || candidate.trim() === '*');
-  if (matches) response.status(304).end();
-  else {
-    // Not `set`, which would add a charset to media types that have none.
-    response.setHeader('Content-Type', mediaType);
-    response.end(bytes);
+  const etag = `"${(sha256 ?? createHash('sha256').update(body).digest('hex')).slice(0, 32)}"`;
+  // Not express's own `set`, which would add a charset to media types that have none.
+  response.setHeader('ETag', etag);
+  response.setHeader('Cache-Control', 'no-store');
+  if (ifNoneMatch !== undefined && matches(ifNoneMatch, etag)) {
+    response.status(304).end();
+    return;
   }
+  response.setHeader('Content-Type', mediaType);
+  response.end(body);
 };
+
+const matches = (ifNoneMatch: string, etag: string): boolean =>
+  ifNoneMatch.split(',').some((candidate) => ['*', etag, `W/${etag}`].includes(candidate.trim()));

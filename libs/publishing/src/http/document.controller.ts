@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
 import type { Config } from '@app/platform/config/settings.js';
 import { Problem } from '@app/platform/http/problem.js';
-import { sendBytes } from '@app/platform/http/send-json.js';
+import { sendBody } from '@app/platform/http/send-json.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { GetReadingSummary, type ReadingSummary } from '@app/readings/contracts/index.js';
 import { ArtifactStore } from '../artifacts/artifact.store.js';
@@ -45,7 +45,7 @@ export class DocumentController {
     }
     if (wanted === 'pdf')
       response.set('Content-Disposition', `attachment; filename="reading-${readingId}.pdf"`);
-    sendBytes(response, artifact.bytes, {
+    sendBody(response, artifact.bytes, {
       mediaType: artifact.mediaType,
       sha256: artifact.sha256,
       ifNoneMatch,

@@ -77,7 +77,7 @@ export class ReadingsController {
     const found = await this.own(readingId, caller);
     const view = readingView(found.record, await this.readings.input(found));
     if (view.status === 'queued' || view.status === 'processing') response.set('Retry-After', POLL_AFTER);
-    sendJson(response, Buffer.from(JSON.stringify(view)), ifNoneMatch);
+    sendJson(response, JSON.stringify(view), ifNoneMatch);
   }
 
   @Get(':readingId/result')
@@ -90,7 +90,7 @@ export class ReadingsController {
     const result = await this.readings.result(readingId);
     if (result) {
       if (result.workspaceId !== caller.workspaceId) throw new Problem('wrong_workspace');
-      return sendJson(response, result.bytes, ifNoneMatch, result.sha256);
+      return sendJson(response, result.bytes.toString('utf8'), ifNoneMatch, result.sha256);
     }
     const { record } = await this.own(readingId, caller);
     if (record.status === 'failed')
