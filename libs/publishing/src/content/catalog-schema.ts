@@ -1,23 +1,8 @@
 import { z } from 'zod';
 import { message } from './message.js';
-
-/** One entry for each of 1 to 9. */
-const perRoot = <T extends z.ZodType>(entry: T) =>
-  z.strictObject({
-    1: entry,
-    2: entry,
-    3: entry,
-    4: entry,
-    5: entry,
-    6: entry,
-    7: entry,
-    8: entry,
-    9: entry,
-  });
-
-/** One entry for each of 1 to 9 and the master numbers. */
-const perNumber = <T extends z.ZodType>(entry: T) =>
-  perRoot(entry).extend({ 11: entry, 22: entry, 33: entry });
+import { again, maturity, minor, nameParts, pairs, planes } from './name-families.js';
+import { perNumber, perRoot } from './shapes.js';
+import { challenges, essence, pinnacles, threads } from './time-families.js';
 
 const terms = z.strictObject({
   lifePath: message(),
@@ -118,8 +103,18 @@ const frames = z.strictObject({
 });
 
 const lifePath = perNumber(
-  z.strictObject({ lead: message(), drive: message(), cost: message(), question: message() }),
+  z.strictObject({
+    lead: message(),
+    drive: message(),
+    cost: message(),
+    /** Further scenes under headings of their own, where the number is written at full length. */
+    more: z.array(z.strictObject({ title: message(), text: message() })).default([]),
+    question: message(),
+  }),
 );
+
+/** One paragraph, or several where the number is written at full length. */
+const paragraphs = z.union([z.array(message()).min(2), message().transform((only) => [only])]);
 
 const birthday = perRoot(message()).extend({ 11: message(), 22: message() });
 
@@ -171,19 +166,11 @@ const synthesis = z.strictObject({
   weightOne: message('number', 'positions'),
   weightTie: message('numbers', 'number'),
   dominant: perRoot(message()),
-  bridgeTitle: message(),
-  bridge: z.strictObject({
-    same: message('lifePath', 'expression'),
-    near: message('lifePath', 'expression'),
-    apart: message('lifePath', 'expression'),
-    far: message('lifePath', 'expression'),
-  }),
   absentTitle: message(),
   absentNone: message(),
   absentOne: message('number', 'theme'),
   absentMany: message('numbers'),
   absent: perRoot(message()),
-  momentTitle: message(),
   momentFirst: message('dominant', 'pinnacle', 'toAge'),
   momentUntil: message('dominant', 'pinnacle', 'toAge'),
   momentLast: message('dominant', 'pinnacle', 'fromAge'),
@@ -215,7 +202,7 @@ export const FAMILIES = {
   frames,
   'life-path': lifePath,
   birthday,
-  expression: perNumber(message()),
+  expression: perNumber(paragraphs),
   'soul-urge': perNumber(message()).extend({ none: message() }),
   personality: perNumber(message()).extend({ none: message() }),
   'karmic-debt': z.strictObject({ 13: message(), 14: message(), 16: message(), 19: message() }),
@@ -224,6 +211,16 @@ export const FAMILIES = {
   'personal-year': personalYear,
   synthesis,
   method,
+  'name-parts': nameParts,
+  maturity,
+  pairs,
+  planes,
+  minor,
+  again,
+  pinnacles,
+  challenges,
+  essence,
+  threads,
 };
 
 export type Family = keyof typeof FAMILIES;

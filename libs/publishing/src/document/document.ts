@@ -106,6 +106,22 @@ export interface FigureData {
   readonly nineYearCycle: {
     readonly years: readonly { readonly year: number; readonly value: number; readonly current: boolean }[];
   };
+  /** Letters of the name on each plane, in the fixed order physical, mental, emotional, intuitive. */
+  readonly planeBars: {
+    readonly bars: readonly {
+      readonly plane: 'physical' | 'mental' | 'emotional' | 'intuitive';
+      readonly label: string;
+      readonly count: number;
+    }[];
+  };
+  /** The folded letters of each word with their value 1–9 and their role. */
+  readonly letterStrip: {
+    readonly words: readonly (readonly {
+      readonly letter: string;
+      readonly value: number;
+      readonly vowel: boolean;
+    }[])[];
+  };
 }
 
 export type FigureKind = keyof FigureData;

@@ -110,7 +110,7 @@ describe('The Markdown of a document', () => {
 
   it('turns every figure into a table', () => {
     const tables = nodesOf(parsed(renderMarkdown(document))).filter(({ type }) => type === 'table');
-    expect(tables.length).toBe(8);
+    expect(tables.length).toBe(10);
   });
 
   it.each([

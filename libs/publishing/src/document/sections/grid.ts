@@ -1,4 +1,5 @@
 import { inclusionGrid } from '../../figures/inclusion-grid.js';
+import { planeBars, PLANES, strongestPlanes } from '../../figures/plane-bars.js';
 import { type Composer, entryFor } from '../composer.js';
 import type { Block, Section } from '../document.js';
 import { list, paragraph, section } from '../nodes.js';
@@ -49,6 +50,54 @@ const lessons = ({ result, catalog, say, plain }: Composer): Section => {
   );
 };
 
+const planes = (composer: Composer): Section => {
+  const { result, catalog, say, plain, letterCount } = composer;
+  const { planes: frame } = catalog;
+  const [strongest, ...tied] = strongestPlanes(result.planes);
+  const count = letterCount(result.planes[strongest].count);
+  const empty = PLANES.filter((plane) => result.planes[plane].count === 0);
+  return section(
+    'grid.planes',
+    'subsection',
+    plain(frame.title),
+    [
+      paragraph('grid.planes.intro', say(frame.intro)),
+      planeBars(composer),
+      ...(tied.length > 0 ? [paragraph('grid.planes.tie', say(frame.tie, { count }))] : []),
+      paragraph('grid.planes.strongest', say(frame.strongest[strongest])),
+      ...empty.slice(0, 1).map((plane) => paragraph('grid.planes.absent', say(frame.absent[plane]))),
+    ],
+    ['planes'],
+  );
+};
+
+/** The three humbler numbers, with the end of their content key. */
+const SPRINGS = { balance: 'balance', rationalThought: 'rational-thought', subconsciousSelf: 'subconscious' };
+const SPRING_KEYS = ['balance', 'rationalThought', 'subconsciousSelf'] as const;
+
+const springs = ({ result, catalog, say, plain, number }: Composer): Section => {
+  const { minor: frame } = catalog;
+  return section(
+    'grid.springs',
+    'subsection',
+    plain(frame.title),
+    [
+      paragraph(
+        'grid.springs.intro',
+        say(frame.intro, {
+          balance: number('balance'),
+          rationalThought: number('rationalThought'),
+          subconsciousSelf: number('subconsciousSelf'),
+        }),
+      ),
+      ...SPRING_KEYS.map((key) =>
+        paragraph(`grid.springs.${SPRINGS[key]}`, say(entryFor(frame[key], result.numbers[key].value))),
+      ),
+    ],
+    SPRING_KEYS.map((key) => `numbers.${key}`),
+  );
+};
+
 export const grid = (composer: Composer): Section => {
   const { result, catalog, say, plain, letterCount } = composer;
   return section(
@@ -64,6 +113,8 @@ export const grid = (composer: Composer): Section => {
       inclusionGrid(composer),
       passion(composer),
       lessons(composer),
+      planes(composer),
+      springs(composer),
     ],
     ['grid.counts'],
   );

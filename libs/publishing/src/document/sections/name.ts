@@ -1,4 +1,6 @@
+import { pairKey, relationOf } from '@app/numerology/index.js';
 import type { Message } from '../../content/message.js';
+import { letterStrip } from '../../figures/letter-strip.js';
 import { type Composer, entryFor } from '../composer.js';
 import type { Section } from '../document.js';
 import { paragraph, section } from '../nodes.js';
@@ -6,32 +8,121 @@ import { debtCallout, numberCard } from './numbers.js';
 
 type NamePart = 'expression' | 'soulUrge' | 'personality';
 
-const proseOf = ({ result, catalog }: Composer, part: NamePart): Message => {
+const proseOf = ({ result, catalog }: Composer, part: NamePart): readonly Message[] => {
   const { value } = result.numbers[part];
   if (part === 'expression') return entryFor(catalog.expression, result.numbers.expression.value);
   const family = part === 'soulUrge' ? catalog['soul-urge'] : catalog.personality;
-  return value === null ? family.none : entryFor(family, value);
+  return [value === null ? family.none : entryFor(family, value)];
 };
+
+const namePart = (composer: Composer, key: NamePart, id: string, title: Message): Section => {
+  const { say, plain } = composer;
+  return section(
+    id,
+    'subsection',
+    plain(title),
+    [
+      ...numberCard(composer, id, key),
+      ...proseOf(composer, key).map((text, index) =>
+        paragraph(index === 0 ? `${id}.text` : `${id}.text-${index + 1}`, say(text)),
+      ),
+      ...debtCallout(composer, id, key),
+    ],
+    [`numbers.${key}`],
+  );
+};
+
+const firstAndFamily = (composer: Composer): Section => {
+  const { result, catalog, say, plain, number } = composer;
+  const frame = catalog['name-parts'];
+  const { active, heredity } = result.numbers;
+  return section(
+    'name.parts',
+    'subsection',
+    plain(frame.title),
+    [
+      paragraph(
+        'name.parts.intro',
+        say(frame.intro, { active: number('active'), heredity: number('heredity') }),
+      ),
+      letterStrip(composer),
+      paragraph('name.parts.active', say(entryFor(frame.active, active.value))),
+      paragraph('name.parts.heredity', say(entryFor(frame.heredity, heredity.value))),
+    ],
+    ['numbers.active', 'numbers.heredity'],
+  );
+};
+
+/** Life Path and Expression: how the two get on, then what the pair of roots does in a life. */
+const roadAndName = ({ result, catalog, say, plain, number }: Composer): Section => {
+  const { pairs: frame } = catalog;
+  const { lifePath, expression } = result.numbers;
+  const values = { lifePath: number('lifePath'), expression: number('expression') };
+  const pair = frame.path[pairKey(lifePath.root, expression.root)];
+  if (!pair) throw new Error('The content lacks a pair of roots');
+  return section(
+    'name.road',
+    'subsection',
+    plain(frame.pathTitle),
+    [
+      paragraph('name.road.intro', say(frame.pathIntro[relationOf(lifePath.root, expression.root)], values)),
+      paragraph('name.road.text', say(pair)),
+    ],
+    ['numbers.lifePath', 'numbers.expression', 'bridges.lifePathExpression'],
+  );
+};
+
+const wishAndDoor = ({ result, catalog, say, plain, number }: Composer): Section => {
+  const { pairs: frame } = catalog;
+  const { soulUrge, personality } = result.numbers;
+  const title = plain(frame.soulTitle);
+  if (soulUrge.value === null || personality.value === null) {
+    return section('name.door', 'subsection', title, [paragraph('name.door.text', say(frame.soulAbsent))]);
+  }
+  const relation = relationOf(soulUrge.root, personality.root);
+  const theme = (value: number) => plain(entryFor(catalog.again.numbers, value).theme);
+  const text =
+    relation === 'same'
+      ? say(frame.soul.same)
+      : say(frame.soul[relation], { shown: theme(personality.value), wished: theme(soulUrge.value) });
+  return section(
+    'name.door',
+    'subsection',
+    title,
+    [
+      paragraph(
+        'name.door.intro',
+        say(frame.soulIntro, { soulUrge: number('soulUrge'), personality: number('personality') }),
+      ),
+      paragraph('name.door.text', text),
+    ],
+    ['numbers.soulUrge', 'numbers.personality', 'bridges.soulUrgePersonality'],
+  );
+};
+
+const maturity = ({ result, catalog, say, plain, number }: Composer): Section =>
+  section(
+    'name.maturity',
+    'subsection',
+    plain(catalog.maturity.title),
+    [
+      paragraph('name.maturity.intro', say(catalog.maturity.intro, { number: number('maturity') })),
+      paragraph('name.maturity.text', say(entryFor(catalog.maturity.text, result.numbers.maturity.value))),
+    ],
+    ['numbers.maturity'],
+  );
 
 export const name = (composer: Composer): Section => {
   const { result, catalog, say, plain } = composer;
   const { name: frame } = catalog.frames;
-  const part = (key: NamePart, id: string, title: Message): Section =>
-    section(
-      id,
-      'subsection',
-      plain(title),
-      [
-        ...numberCard(composer, id, key),
-        paragraph(`${id}.text`, say(proseOf(composer, key))),
-        ...debtCallout(composer, id, key),
-      ],
-      [`numbers.${key}`],
-    );
   return section('name', 'name', plain(frame.title), [
     paragraph('name.intro', say(frame.intro, { name: result.subject.displayName }), 'lead'),
-    part('expression', 'name.expression', frame.expressionTitle),
-    part('soulUrge', 'name.soul-urge', frame.soulUrgeTitle),
-    part('personality', 'name.personality', frame.personalityTitle),
+    namePart(composer, 'expression', 'name.expression', frame.expressionTitle),
+    namePart(composer, 'soulUrge', 'name.soul-urge', frame.soulUrgeTitle),
+    namePart(composer, 'personality', 'name.personality', frame.personalityTitle),
+    firstAndFamily(composer),
+    roadAndName(composer),
+    wishAndDoor(composer),
+    maturity(composer),
   ]);
 };

@@ -1,28 +1,54 @@
 import { type Composer, entryFor, type NumberKey } from '../composer.js';
-import type { Callout, NumberCard } from '../document.js';
-import { callout } from '../nodes.js';
+import type { Callout, NumberCard, Paragraph } from '../document.js';
+import { callout, numberRef, paragraph } from '../nodes.js';
 
-/** The card that opens the text of one number. A number that the name does not give has no card. */
+/** The numbers that open with a card, in the order of the document. */
+const CARDED = ['lifePath', 'expression', 'soulUrge', 'personality'] as const;
+
+export type CardedKey = (typeof CARDED)[number];
+
+/** The carded positions before this one that hold the same number. */
+const earlierHolders = ({ result }: Composer, key: CardedKey): CardedKey[] =>
+  CARDED.slice(0, CARDED.indexOf(key)).filter(
+    (other) => result.numbers[other].value === result.numbers[key].value,
+  );
+
+/**
+ * The card that opens the text of one number; a number that the name does not give has none. A number met before is
+ * shown from its other side the second time, then by its figure alone, and a sentence says that it returns.
+ */
 export const numberCard = (
-  { result, catalog, plain }: Composer,
+  composer: Composer,
   sectionId: string,
-  key: NumberKey,
-): NumberCard[] => {
+  key: CardedKey,
+): (NumberCard | Paragraph)[] => {
+  const { result, catalog, plain, say } = composer;
   const { value, display, chain } = result.numbers[key];
   if (value === null) return [];
-  const { archetype, keywords } = entryFor(catalog.numbers, value);
-  return [
-    {
-      type: 'numberCard',
-      id: `${sectionId}.card`,
-      ref: `numbers.${key}`,
-      label: plain(catalog.terms[key]),
-      value: display,
-      archetype: plain(archetype),
-      keywords: keywords.map((keyword) => plain(keyword)),
-      chain,
-    },
-  ];
+  const holders = earlierHolders(composer, key);
+  const [first] = holders;
+  const sides = [entryFor(catalog.numbers, value), entryFor(catalog.again.numbers, value)];
+  const side = sides[holders.length];
+  const card: NumberCard = {
+    type: 'numberCard',
+    id: `${sectionId}.card`,
+    ref: `numbers.${key}`,
+    label: plain(catalog.terms[key]),
+    value: display,
+    ...(side && {
+      archetype: plain(side.archetype),
+      keywords: side.keywords.map((keyword) => plain(keyword)),
+    }),
+    chain,
+  };
+  if (first === undefined) return [card];
+  const { link } = catalog.again;
+  const number = numberRef(`numbers.${key}`, String(value));
+  const sentence =
+    holders.length === 1
+      ? say(link.second, { number, earlier: plain(catalog.synthesis.positions[first]) })
+      : say(holders.length === 2 ? link.third : link.fourth, { number });
+  return [card, paragraph(`${sectionId}.again`, sentence)];
 };
 
 /** The karmic debt of a number, unless an earlier number of the document carried the same and it was told there. */

@@ -1,3 +1,4 @@
+import type { Message } from '../../content/message.js';
 import { numberWheel } from '../../figures/number-wheel.js';
 import { type Composer, entryFor, type NumberKey } from '../composer.js';
 import type { Inline, Section } from '../document.js';
@@ -37,17 +38,21 @@ const portrait = ({ result, catalog, say, plain, number }: Composer): Inline[] =
   return sentences([...lines, say(frame.end)]);
 };
 
+/** What a number brings forward; from the second row that holds it, its other side, then only that it returns. */
+const themeOf = ({ catalog }: Composer, value: number | null, earlier: number): Message => {
+  if (value === null) return catalog.terms.none;
+  const sides = [entryFor(catalog.numbers, value).theme, entryFor(catalog.again.numbers, value).theme];
+  return sides[earlier] ?? catalog.again.sameNumber;
+};
+
 export const overview = (composer: Composer): Section => {
   const { result, catalog, say, plain, number } = composer;
   const { overview: frame } = catalog.frames;
   const { terms } = catalog;
-  const rows = TABLED.map((key) => {
+  const rows = TABLED.map((key, index) => {
     const { value } = result.numbers[key];
-    return [
-      plain(terms[key]),
-      number(key),
-      value === null ? plain(terms.none) : plain(entryFor(catalog.numbers, value).theme),
-    ];
+    const earlier = TABLED.slice(0, index).filter((other) => result.numbers[other].value === value).length;
+    return [plain(terms[key]), number(key), plain(themeOf(composer, value, earlier))];
   });
   return section(
     'overview',

@@ -19,6 +19,11 @@ export const path = (composer: Composer): Section => {
       paragraph('path.cost', say(prose.cost)),
       ...debtCallout(composer, 'path', 'lifePath'),
       callout('path.question', 'question', plain(frame.questionTitle), say(prose.question)),
+      ...prose.more.map(({ title, text }, index) =>
+        section(`path.more-${index + 1}`, 'subsection', plain(title), [
+          paragraph(`path.more-${index + 1}.text`, say(text)),
+        ]),
+      ),
       section(
         'path.day',
         'subsection',

@@ -3,16 +3,9 @@ import { type Composer, entryFor } from '../composer.js';
 import type { Inline, Section } from '../document.js';
 import { callout, numberRef, paragraph, section, sentences } from '../nodes.js';
 import { currentPinnacle, pinnacleRef } from './cycles.js';
+import { positionsOf, threadSections } from './threads.js';
 
 const POSITIONS = Object.keys(POSITION_WEIGHTS) as readonly Position[];
-
-/** Where a root is found, heaviest position first, in words. */
-const positionsOf = ({ result, catalog, plain, list }: Composer, root: number): string => {
-  const held = POSITIONS.filter((position) => result.numbers[position].root === root);
-  const isPassion = result.grid.hiddenPassion.some((digit) => digit === root);
-  const keys = [...held, ...(isPassion ? (['hiddenPassion'] as const) : [])];
-  return list(keys.map((key) => plain(catalog.synthesis.positions[key])));
-};
 
 /** The root the synthesis is built around; of several that weigh the same, the one with the heaviest position. */
 const leadingRoot = ({ result }: Composer): number => {
@@ -31,15 +24,6 @@ const weight = (composer: Composer, root: number): Inline[] => {
   return dominant.length === 1
     ? say(catalog.synthesis.weightOne, { number: dominantRef(root), positions: positionsOf(composer, root) })
     : say(catalog.synthesis.weightTie, { numbers: list(dominant.map(String)), number: dominantRef(root) });
-};
-
-const bridge = ({ result, catalog, say, number }: Composer): Inline[] => {
-  const distance = result.bridges.lifePathExpression;
-  const kind = distance === 0 ? 'same' : distance <= 2 ? 'near' : distance <= 5 ? 'apart' : 'far';
-  return say(catalog.synthesis.bridge[kind], {
-    lifePath: number('lifePath'),
-    expression: number('expression'),
-  });
 };
 
 const absent = ({ result, catalog, say, plain, list }: Composer): Inline[][] => {
@@ -75,12 +59,8 @@ export const synthesis = (composer: Composer): Section => {
     [
       paragraph('synthesis.weight', weight(composer, root), 'lead'),
       paragraph('synthesis.dominant', say(entryFor(frame.dominant, root))),
-      section('synthesis.bridge', 'subsection', plain(frame.bridgeTitle), [
-        paragraph('synthesis.bridge.text', bridge(composer)),
-      ]),
-      section('synthesis.moment', 'subsection', plain(frame.momentTitle), [
-        paragraph('synthesis.moment.text', moment(composer, root)),
-      ]),
+      paragraph('synthesis.moment', moment(composer, root)),
+      ...threadSections(composer, dominantRef(root)),
       section('synthesis.absent', 'subsection', plain(frame.absentTitle), [
         paragraph('synthesis.absent.text', sentences(absent(composer))),
       ]),
@@ -91,6 +71,6 @@ export const synthesis = (composer: Composer): Section => {
         say(entryFor(frame.question, root)),
       ),
     ],
-    ['synthesis.dominant', 'synthesis.absent', 'bridges.lifePathExpression'],
+    ['synthesis.dominant', 'synthesis.absent', 'synthesis.threads'],
   );
 };

@@ -33,6 +33,21 @@ export const year = (composer: Composer): Section => {
       paragraph('year.text', say(prose.text)),
       callout('year.practice', 'practice', plain(frame.practiceTitle), say(prose.practice)),
       section(
+        'year.essence',
+        'subsection',
+        plain(catalog.essence.title),
+        [
+          paragraph(
+            'year.essence.intro',
+            say(catalog.essence.intro, {
+              number: numberRef('now.essence.value', String(now.essence.value)),
+            }),
+          ),
+          paragraph('year.essence.text', say(entryFor(catalog.essence.text, now.essence.value))),
+        ],
+        ['now.essence', 'now.transits'],
+      ),
+      section(
         'year.next',
         'subsection',
         plain(frame.nextTitle, { year: String(now.year + 1) }),

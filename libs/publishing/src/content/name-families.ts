@@ -1,0 +1,84 @@
+import { relations } from '@app/numerology/index.js';
+import { z } from 'zod';
+import { message } from './message.js';
+import { perNumber, perRoot } from './shapes.js';
+
+const strings = <T extends z.ZodType>(keys: readonly string[], entry: T) =>
+  z.strictObject(Object.fromEntries(keys.map((key) => [key, entry]))) as unknown as z.ZodType<
+    Readonly<Record<string, z.infer<T>>>
+  >;
+
+const perRelation = <T extends z.ZodType>(entry: T) =>
+  z.strictObject({ same: entry, ally: entry, complement: entry, friction: entry });
+
+const perPlane = <T extends z.ZodType>(entry: T) =>
+  z.strictObject({ physical: entry, mental: entry, emotional: entry, intuitive: entry });
+
+/** First names and family name, and the strip of letters. */
+export const nameParts = z.strictObject({
+  title: message(),
+  intro: message('active', 'heredity'),
+  stripCaption: message(),
+  stripAlt: message('letters'),
+  active: perNumber(message()),
+  heredity: perNumber(message()),
+});
+
+export const maturity = z.strictObject({
+  title: message(),
+  intro: message('number'),
+  text: perNumber(message()),
+});
+
+/** Life Path with Expression by unordered pair of roots (`3-4`); Soul Urge with Personality by relation. */
+export const pairs = z.strictObject({
+  pathTitle: message(),
+  pathIntro: perRelation(message('lifePath', 'expression')),
+  path: strings(
+    relations.map(({ pair }) => pair.join('-')),
+    message(),
+  ),
+  soulTitle: message(),
+  soulIntro: message('soulUrge', 'personality'),
+  soul: z.strictObject({
+    same: message(),
+    ally: message('shown', 'wished'),
+    complement: message('shown', 'wished'),
+    friction: message('shown', 'wished'),
+  }),
+  soulAbsent: message(),
+});
+
+export const planes = z.strictObject({
+  title: message(),
+  intro: message(),
+  figureCaption: message(),
+  figureAlt: message('physical', 'mental', 'emotional', 'intuitive'),
+  names: perPlane(message()),
+  tie: message('count'),
+  strongest: perPlane(message()),
+  absent: perPlane(message()),
+});
+
+/** The three numbers that are told in a few lines. */
+export const minor = z.strictObject({
+  title: message(),
+  intro: message('balance', 'rationalThought', 'subconsciousSelf'),
+  balance: perRoot(message()),
+  rationalThought: perRoot(message()),
+  subconsciousSelf: perRoot(message()),
+});
+
+/** What a number is told with when an earlier position already told it. */
+export const again = z.strictObject({
+  link: z.strictObject({
+    second: message('number', 'earlier'),
+    third: message('number'),
+    fourth: message('number'),
+  }),
+  /** Stands in the table of numbers for a theme that two rows above have told. */
+  sameNumber: message(),
+  numbers: perNumber(
+    z.strictObject({ archetype: message(), keywords: z.array(message()).length(3), theme: message() }),
+  ),
+});

@@ -1,0 +1,45 @@
+import type { PlaneName, Planes } from '@app/numerology/index.js';
+import type { Composer } from '../document/composer.js';
+import type { Figure } from '../document/document.js';
+import { table } from '../document/nodes.js';
+
+export const PLANES = [
+  'physical',
+  'mental',
+  'emotional',
+  'intuitive',
+] as const satisfies readonly PlaneName[];
+
+/** The planes with the most letters, in the order of the figure; at least one. */
+export const strongestPlanes = (planes: Planes): readonly [PlaneName, ...PlaneName[]] => {
+  const most = Math.max(...PLANES.map((plane) => planes[plane].count));
+  const [first, ...others] = PLANES.filter((plane) => planes[plane].count === most);
+  return [first ?? 'physical', ...others];
+};
+
+/** The letters of the name on the four planes, as one bar each. */
+export const planeBars = ({ result, catalog, plain }: Composer): Figure => {
+  const { planes: frame, terms } = catalog;
+  const bars = PLANES.map((plane) => ({
+    plane,
+    label: plain(frame.names[plane]),
+    count: result.planes[plane].count,
+  }));
+  const counts = Object.fromEntries(bars.map(({ plane, count }) => [plane, String(count)]));
+  return {
+    type: 'figure',
+    id: 'grid.planes.figure',
+    kind: 'planeBars',
+    data: { bars },
+    caption: plain(frame.figureCaption),
+    alt: plain(frame.figureAlt, counts),
+    fallback: [
+      table(
+        'grid.planes.figure.table',
+        ['left', 'right'],
+        [plain(terms.position), plain(terms.letters)],
+        bars.map(({ label, count }) => [label, String(count)]),
+      ),
+    ],
+  };
+};
