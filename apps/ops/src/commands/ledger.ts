@@ -3,6 +3,7 @@ import { GetBalance, GetLedger, type LedgerEntry } from '@app/billing/contracts/
 import { OpsError } from '../ops-error.js';
 import { print, table } from '../output.js';
 import { withSession } from '../session.js';
+import { addVerify } from './ledger/verify.js';
 
 export const addLedgerCommands = (ops: Command): void => {
   const ledger = ops.command('ledger').description('read the credit ledger');
@@ -35,6 +36,7 @@ export const addLedgerCommands = (ops: Command): void => {
         table(['revision', 'at', 'event', 'movement', 'available', 'held', 'reading'], entries.map(row)),
       );
     });
+  addVerify(ledger);
 };
 
 const row = (entry: LedgerEntry): (string | number)[] => [

@@ -1,3 +1,4 @@
+import { VerifyLedgerHandler } from './audit/verify-ledger.handler.js';
 import { AdjustCreditsHandler } from './adjust-credits/adjust-credits.handler.js';
 import { CancelSubscriptionHandler } from './cancel-subscription/cancel-subscription.handler.js';
 import { GetBalanceHandler } from './get-balance/get-balance.handler.js';
@@ -23,4 +24,5 @@ export const HANDLERS = [
   ReserveCreditsHandler,
   SettleReservationHandler,
   SubscribeToPlanHandler,
+  VerifyLedgerHandler,
 ];

@@ -1,3 +1,4 @@
+export * from './audit.js';
 export * from './catalogue.js';
 export * from './commands.js';
 export * from './errors.js';

@@ -1,0 +1,33 @@
+import { InvalidArgumentError } from 'commander';
+import { OpsError } from '../../ops-error.js';
+
+export interface Chosen {
+  readonly workspace?: string;
+  readonly all?: true;
+}
+
+/** The workspace, or `null` for all. @throws OpsError unless exactly one of the two was chosen */
+export const chosenWorkspace = ({ workspace, all }: Chosen): string | null => {
+  if ((workspace === undefined) === (all === undefined)) {
+    throw new OpsError('Say which books: either --workspace <id> or --all.');
+  }
+  return workspace ?? null;
+};
+
+/** A calendar month in UTC, `yyyy-mm`. */
+export const parsePeriod = (text: string): string => {
+  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) {
+    throw new InvalidArgumentError('must be a month such as 2026-04');
+  }
+  return text;
+};
+
+/** An instant (RFC 3339) or a day (its midnight UTC), in milliseconds. */
+export const parseInstant = (text: string): number => {
+  const written = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2}))?$/.test(text);
+  const at = Date.parse(text);
+  if (!written || Number.isNaN(at)) {
+    throw new InvalidArgumentError('must be a day or an RFC 3339 instant such as 2026-04-01T00:00:00Z');
+  }
+  return at;
+};

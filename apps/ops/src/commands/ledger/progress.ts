@@ -1,0 +1,23 @@
+import { SingleBar } from 'cli-progress';
+import type { Progress } from '@app/billing/contracts/index.js';
+
+/** Runs a long read with a bar on stderr, when that is a terminal; output on stdout stays clean either way. */
+export const withProgress = async <T>(
+  label: string,
+  work: (progress?: Progress) => Promise<T>,
+): Promise<T> => {
+  if (!process.stderr.isTTY) return work();
+  const bar = new SingleBar({
+    format: `${label} {bar} {percentage}% {eta_formatted}`,
+    clearOnComplete: true,
+  });
+  bar.start(1, 0);
+  try {
+    return await work((done, total) => {
+      bar.setTotal(total);
+      bar.update(done);
+    });
+  } finally {
+    bar.stop();
+  }
+};

@@ -1,0 +1,51 @@
+import type { Command } from 'commander';
+import { VerifyLedger, type LedgerReport } from '@app/billing/contracts/index.js';
+import { OpsError } from '../../ops-error.js';
+import { print, table } from '../../output.js';
+import { withSession } from '../../session.js';
+import { withProgress } from './progress.js';
+import { chosenWorkspace, type Chosen } from './options.js';
+
+export const addVerify = (ledger: Command): void => {
+  ledger
+    .command('verify')
+    .description('check hash chain, revisions and invariants from the raw events; exit code 1 on any finding')
+    .option('--workspace <id>', 'one workspace')
+    .option('--all', 'every credit book in the log')
+    .addHelpText(
+      'after',
+      '\nExample:\n  ops ledger verify --workspace ws_…\n  ops ledger verify --all --json',
+    )
+    .action(async (options: Chosen, command: Command) => {
+      const workspaceId = chosenWorkspace(options);
+      const books = await withSession(async ({ queries, requireWorkspace }) => {
+        if (workspaceId !== null) await requireWorkspace(workspaceId);
+        return withProgress('verify', (progress) => queries.execute(new VerifyLedger(workspaceId, progress)));
+      });
+      if (workspaceId !== null && books.length === 0) {
+        throw new OpsError(`The workspace ${workspaceId} has no credit book.`);
+      }
+      const bad = books.filter(({ findings }) => findings.length > 0);
+      print(command, { ok: bad.length === 0, books }, describe(books));
+      if (bad.length > 0) process.exitCode = 1;
+    });
+};
+
+const describe = (books: readonly LedgerReport[]): string =>
+  [
+    table(
+      ['workspace', 'events', 'findings', 'first bad', 'head hash'],
+      books.map(({ workspaceId, events, findings, firstBadRevision, headHash }) => [
+        workspaceId,
+        events,
+        findings.length,
+        firstBadRevision === null ? '' : String(firstBadRevision),
+        headHash,
+      ]),
+    ),
+    ...books.flatMap(({ workspaceId, findings }) =>
+      findings.map(
+        ({ revision, check, message }) => `${workspaceId} revision ${revision}: ${check}: ${message}`,
+      ),
+    ),
+  ].join('\n');

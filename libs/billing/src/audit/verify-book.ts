@@ -1,0 +1,132 @@
+import { CorruptEvent, decode } from '@app/event-sourcing/core/event-catalogue.js';
+import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
+import { CHAIN_START, nextChain } from '@app/event-sourcing/core/hash-chain.js';
+import { streamId } from '@app/event-sourcing/core/stream-name.js';
+import type { LedgerFinding, LedgerReport } from '../contracts/audit.js';
+import { creditsEvents, type CreditsEvent } from '../contracts/events.js';
+import { endOfMonth, startOfMonth } from '../domain/credits/calendar.js';
+import { InvariantWatch } from '../domain/credits/invariants.js';
+
+/** The chain value an event must bear after another. */
+export const chainAfter = (previous: string, event: StoredEvent): string =>
+  nextChain(previous, {
+    stream: event.stream,
+    revision: String(event.revision),
+    eventId: event.id,
+    type: event.type,
+    schemaVersion: event.metadata.schemaVersion,
+    occurredAt: event.metadata.occurredAt,
+    data: event.data,
+  });
+
+/**
+ * Checks the raw events of one book in the order of their stream: revisions, hash chain, dates and invariants. Needs
+ * no more memory than the book's own state. After the first breach of an invariant only revisions and chain are
+ * checked further, because what follows from it would hide it.
+ */
+export class BookVerifier {
+  private readonly findings: LedgerFinding[] = [];
+  private readonly capturedFor = new Set<string>();
+  private watch: InvariantWatch | null = new InvariantWatch();
+  private events = 0;
+  private nextRevision = 0n;
+  private chain = CHAIN_START;
+
+  constructor(private readonly stream: string) {}
+
+  see(stored: StoredEvent): void {
+    this.events += 1;
+    this.checkRevision(stored);
+    this.checkChain(stored);
+    if (this.watch) this.checkBook(this.watch, stored);
+  }
+
+  report(): LedgerReport {
+    const revisions = this.findings.map(({ revision }) => revision);
+    return {
+      workspaceId: streamId(this.stream),
+      events: this.events,
+      headRevision: this.events === 0 ? null : this.nextRevision - 1n,
+      headHash: this.chain,
+      firstBadRevision: revisions.reduce<bigint | null>(
+        (first, revision) => (first === null || revision < first ? revision : first),
+        null,
+      ),
+      findings: this.findings,
+    };
+  }
+
+  private checkRevision({ revision }: StoredEvent): void {
+    if (revision !== this.nextRevision) {
+      this.find(this.nextRevision, 'revision', `revision ${revision} stands where this one belongs`);
+    }
+    this.nextRevision = revision + 1n;
+  }
+
+  private checkChain(stored: StoredEvent): void {
+    const recorded = stored.metadata.chain;
+    if (recorded !== chainAfter(this.chain, stored)) {
+      this.find(
+        stored.revision,
+        'chain',
+        recorded === undefined ? 'the event has no chain value' : 'the chain value does not fit the event',
+      );
+    }
+    // Each break is named once: what follows is checked against what is recorded.
+    this.chain = recorded ?? '';
+  }
+
+  private checkBook(watch: InvariantWatch, stored: StoredEvent): void {
+    const before = this.findings.length;
+    try {
+      const event = decode(creditsEvents, stored);
+      this.checkOpening(event);
+      this.checkDate(event, watch.state.period);
+      this.checkCause(event);
+      for (const breach of watch.see(event)) this.find(event.revision, 'invariant', breach);
+    } catch (error) {
+      if (!(error instanceof CorruptEvent)) throw error;
+      this.find(stored.revision, 'event', error.message);
+    }
+    if (this.findings.slice(before).some(({ check }) => check !== 'date')) this.watch = null;
+  }
+
+  private checkOpening(event: Recorded<CreditsEvent>): void {
+    if ((event.type === 'BookOpened') !== (this.events === 1)) {
+      this.find(event.revision, 'event', 'a book is opened by its first event and no other');
+    }
+    if (event.type === 'BookOpened' && event.data.workspaceId !== streamId(this.stream)) {
+      this.find(event.revision, 'event', 'the book belongs to another workspace');
+    }
+  }
+
+  private checkDate(event: Recorded<CreditsEvent>, openPeriod: string): void {
+    const earliest =
+      event.type === 'PeriodClosed'
+        ? endOfMonth(event.data.period)
+        : openPeriod === ''
+          ? -Infinity
+          : startOfMonth(openPeriod);
+    if (!(Date.parse(event.metadata.occurredAt) >= earliest)) {
+      this.find(
+        event.revision,
+        'date',
+        `dated ${event.metadata.occurredAt}, before its month is open for it`,
+      );
+    }
+  }
+
+  /** Credits are earned once: one completed reading, one capture. */
+  private checkCause(event: Recorded<CreditsEvent>): void {
+    if (event.type !== 'CreditsCaptured') return;
+    const { causeEventId } = event.data;
+    if (this.capturedFor.has(causeEventId)) {
+      this.find(event.revision, 'invariant', `event ${causeEventId} was captured for before`);
+    }
+    this.capturedFor.add(causeEventId);
+  }
+
+  private find(revision: bigint, check: LedgerFinding['check'], message: string): void {
+    this.findings.push({ revision, check, message });
+  }
+}

@@ -1,0 +1,257 @@
+import { Query } from '@nestjs/cqrs';
+import type { Accounts, CreditsEvent, Totals } from './events.js';
+import type { Balance, LedgerEntry, Posting } from './queries.js';
+
+/** Told now and then how far a long read has come; both in the same unit. */
+export type Progress = (done: number, total: number) => void;
+
+/** Something an audit found, at the revision where it shows first. */
+export interface LedgerFinding {
+  readonly revision: bigint;
+  readonly check: 'revision' | 'chain' | 'event' | 'date' | 'invariant';
+  /** One sentence. */
+  readonly message: string;
+}
+
+export interface LedgerReport {
+  readonly workspaceId: string;
+  readonly events: number;
+  readonly headRevision: bigint | null;
+  /** The chain value of the last event. */
+  readonly headHash: string;
+  readonly firstBadRevision: bigint | null;
+  /** In the order of the stream. */
+  readonly findings: readonly LedgerFinding[];
+}
+
+/**
+ * Checks hash chain, revisions and invariants from the raw stream: of one book, or with `null` of every book in the
+ * log. No report when there is no such book.
+ */
+export class VerifyLedger extends Query<readonly LedgerReport[]> {
+  constructor(
+    readonly workspaceId: string | null,
+    readonly progress?: Progress,
+  ) {
+    super();
+  }
+}
+
+/** What an export ends with. */
+export interface LedgerFooter {
+  readonly events: number;
+  readonly postings: number;
+  /** Turnover of what was exported. */
+  readonly totals: Totals;
+  readonly closing: Accounts;
+  readonly headRevision: string | null;
+  readonly headHash: string;
+}
+
+export interface LedgerExport {
+  /** The text of the export, piece by piece; read once. */
+  readonly text: AsyncIterable<string>;
+  /** Right once `text` was read to its end. */
+  readonly footer: () => LedgerFooter;
+}
+
+/**
+ * A book as text: one row per posting, and a footer. `from` (inclusive) and `to` (exclusive) are milliseconds: the
+ * export starts with the first event dated `from` or later and ends before the first after it dated `to` or later.
+ */
+export class ExportLedger extends Query<LedgerExport> {
+  constructor(
+    readonly workspaceId: string,
+    readonly format: 'csv' | 'jsonl',
+    readonly from: number | null,
+    readonly to: number | null,
+    readonly progress?: Progress,
+  ) {
+    super();
+  }
+}
+
+/** An event of a reading, and the credit events that name it as their cause. */
+export interface ExplainedReadingEvent {
+  readonly eventId: string;
+  readonly revision: bigint;
+  readonly type: string;
+  readonly occurredAt: string;
+  readonly causes: readonly string[];
+}
+
+/** A credit movement of a reading, and the reading's event that caused it. */
+export interface ExplainedMovement {
+  readonly eventId: string;
+  readonly revision: bigint;
+  readonly type: CreditsEvent['type'];
+  readonly occurredAt: string;
+  readonly reservationId: string;
+  readonly postings: readonly Posting[];
+  readonly allocations: readonly {
+    readonly grantId: string;
+    readonly amount: number;
+    readonly to?: string;
+  }[];
+  readonly actor: string;
+  readonly correlationId: string;
+  readonly causationId: string;
+  /** The ReadingCompleted, ReadingFailed or ReadingAbandoned it names; for a reservation the ReadingRequested on it. */
+  readonly cause: { readonly eventId: string; readonly type: string; readonly revision: bigint } | null;
+}
+
+export interface ReadingExplanation {
+  readonly readingId: string;
+  readonly workspaceId: string;
+  readonly outcome: 'completed' | 'failed' | 'abandoned' | 'open';
+  readonly reading: readonly ExplainedReadingEvent[];
+  readonly credits: readonly ExplainedMovement[];
+  /** Where the two do not fit each other, one sentence each. */
+  readonly findings: readonly string[];
+}
+
+/**
+ * Every credit movement of a reading with its cause. `workspaceId` is needed only for a reading that has no event of
+ * its own. `null` when neither stream knows it.
+ */
+export class ExplainReading extends Query<ReadingExplanation | null> {
+  constructor(
+    readonly readingId: string,
+    readonly workspaceId: string | null = null,
+  ) {
+    super();
+  }
+}
+
+export interface LedgerDifference {
+  readonly kind:
+    | 'not_captured'
+    | 'not_completed'
+    | 'captured_twice'
+    | 'completed_twice'
+    | 'fields_differ'
+    | 'balance_differs'
+    | 'balance_missing';
+  readonly workspaceId: string;
+  readonly readingId: string | null;
+  /** The event of the book. */
+  readonly creditsEventId: string | null;
+  /** The event of the reading. */
+  readonly readingEventId: string | null;
+  /** One sentence. */
+  readonly message: string;
+}
+
+export interface Reconciliation {
+  readonly books: number;
+  readonly captures: number;
+  readonly completed: number;
+  readonly differences: readonly LedgerDifference[];
+  /** Younger than the grace: their settlement or projection may still be under way. */
+  readonly pending: readonly LedgerDifference[];
+}
+
+/** Captures against ReadingCompleted events against the balance view, of one workspace or of all (`null`). */
+export class ReconcileLedger extends Query<Reconciliation> {
+  constructor(
+    readonly workspaceId: string | null,
+    /** Milliseconds a completed reading may wait for its capture. */
+    readonly graceMs: number,
+    readonly progress?: Progress,
+  ) {
+    super();
+  }
+}
+
+/** A revision, or an instant in milliseconds. */
+export type AsOf = { readonly revision: bigint } | { readonly instant: number };
+
+/**
+ * The balance after a revision, or at an instant: what had expired by then counts as expired, recorded or not.
+ * `null` when the book was not open then.
+ */
+export class GetBalanceAsOf extends Query<Balance | null> {
+  constructor(
+    readonly workspaceId: string,
+    readonly asOf: AsOf,
+  ) {
+    super();
+  }
+}
+
+/** What happened to one grant in a month. opening + granted + released = closing + held + removed + expired. */
+export interface GrantMovement {
+  readonly grantId: string;
+  /** Left when the month began. */
+  readonly opening: number;
+  readonly granted: number;
+  readonly reserved: number;
+  readonly released: number;
+  readonly expired: number;
+  /** Taken away by adjustments. */
+  readonly removed: number;
+  /** Left when the month ended; what is held is not in it. */
+  readonly closing: number;
+}
+
+export interface MonthlyStatement {
+  readonly workspaceId: string;
+  readonly period: string;
+  readonly closed: boolean;
+  readonly opening: Accounts;
+  readonly totals: Totals;
+  readonly closing: Accounts;
+  /** All of the month, its PeriodClosed included. */
+  readonly entries: readonly LedgerEntry[];
+  readonly grants: readonly GrantMovement[];
+}
+
+/** `null` when nothing is recorded of that month (`yyyy-mm`, UTC). */
+export class GetMonthlyStatement extends Query<MonthlyStatement | null> {
+  constructor(
+    readonly workspaceId: string,
+    readonly period: string,
+  ) {
+    super();
+  }
+}
+
+/** States what a book was at the end of a month. Everything but `signature` is signed. */
+export interface SealManifest {
+  readonly format: 'credit-ledger-seal/1';
+  readonly workspaceId: string;
+  readonly period: string;
+  /** Of the PeriodClosed event. */
+  readonly revision: string;
+  readonly eventId: string;
+  readonly closedAt: string;
+  /** Chain value of the PeriodClosed event: it covers this event and all before it. */
+  readonly headHash: string;
+  readonly closing: Accounts;
+  /** Lowercase hex SHA-256 of the public key (DER, SPKI). */
+  readonly publicKeySha256: string;
+}
+
+export interface Seal extends SealManifest {
+  /** Base64 of the Ed25519 signature over the canonical JSON of all other members. */
+  readonly signature: string;
+}
+
+export type SealResult =
+  | { readonly outcome: 'sealed'; readonly seal: Seal }
+  | { readonly outcome: 'not_closed' }
+  | { readonly outcome: 'not_an_ed25519_key' }
+  /** A book that does not verify is not sealed. */
+  | { readonly outcome: 'does_not_verify'; readonly firstBadRevision: bigint };
+
+/** Signs the end of a closed month. The same month and key give the same seal. */
+export class SealPeriod extends Query<SealResult> {
+  constructor(
+    readonly workspaceId: string,
+    readonly period: string,
+    /** PEM, PKCS #8. */
+    readonly privateKey: string,
+  ) {
+    super();
+  }
+}

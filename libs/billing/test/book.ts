@@ -1,0 +1,140 @@
+import { instant } from '@app/event-sourcing/core/clock.js';
+import { streamName } from '@app/event-sourcing/core/stream-name.js';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { CHAIN_START } from '@app/event-sourcing/core/hash-chain.js';
+import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { CreditBooks } from '../src/application/credit-books.js';
+import { chainAfter } from '../src/audit/verify-book.js';
+import type { CreditsCommand } from '../src/domain/credits/credits.commands.js';
+
+export const WS = 'ws_0000000000000000000001';
+export const STREAM = streamName('credits', WS);
+
+type Asked = CreditsCommand extends infer C ? (C extends { now: number } ? Omit<C, 'now'> : never) : never;
+
+/** A book in a store in memory, kept by the real decider at times a spec chooses. */
+export class TestBook {
+  readonly store = new InMemoryEventStore();
+  private now = 0;
+  private readonly books = new CreditBooks(this.store, { now: () => this.now });
+  private commands = 0;
+
+  async do(at: string, command: Asked): Promise<void> {
+    this.now = Date.parse(at);
+    this.commands += 1;
+    const name = `command ${this.commands}`;
+    const by = { actor: 'operator:ada', correlationId: name, causationId: name };
+    const outcome = await this.books.execute(WS, (now) => ({ ...command, now }) as CreditsCommand, name, by);
+    if (outcome.kind !== 'accepted')
+      throw new Error(`${command.type} at ${instant(this.now)}: ${outcome.kind}`);
+  }
+
+  get events(): StoredEvent[] {
+    return this.store.log.filter(({ stream }) => stream === STREAM);
+  }
+}
+
+/** Gives every event a chain value that fits, as one does who rewrites the whole history. */
+export const rechained = (events: readonly StoredEvent[]): StoredEvent[] => {
+  let chain = CHAIN_START;
+  return events.map((event) => {
+    chain = chainAfter(chain, event);
+    return { ...event, metadata: { ...event.metadata, chain } };
+  });
+};
+
+/** Numbers the events without a gap, as a store does. */
+export const renumbered = (events: readonly StoredEvent[]): StoredEvent[] =>
+  events.map((event, index) => ({ ...event, revision: BigInt(index) }));
+
+/** The same event with other data. */
+export const altered = (event: StoredEvent, change: Record<string, unknown>): StoredEvent => ({
+  ...event,
+  data: { ...(event.data as object), ...change },
+});
+
+/**
+ * A book with all there is: plan, pack, captures, a release, corrections, a late release of an expired grant, and two
+ * closed months. Its texts are such as a spreadsheet would take for formulas.
+ */
+export const eventfulBook = async (): Promise<TestBook> => {
+  const book = new TestBook();
+  const reserve = (at: string, id: string): Promise<void> =>
+    book.do(at, { type: 'ReserveCredits', reservationId: id, readingId: `reading-${id}`, amount: 20 });
+  await book.do('2026-04-10T12:00:00Z', { type: 'OpenBook', workspaceId: WS });
+  await book.do('2026-04-10T12:00:01Z', { type: 'SubscribeToPlan', plan: 'studio', approvalRef: null });
+  await book.do('2026-04-11T09:00:00Z', { type: 'PurchasePack', pack: 'flex', orderRef: '+INV-1' });
+  await reserve('2026-04-12T09:00:00Z', 'r1');
+  await reserve('2026-04-12T09:00:00Z', 'r2');
+  await book.do('2026-04-12T09:00:01Z', {
+    type: 'CaptureCredits',
+    reservationId: 'r1',
+    causeEventId: 'end-r1',
+  });
+  await book.do('2026-04-12T09:00:02Z', {
+    type: 'ReleaseCredits',
+    reservationId: 'r2',
+    causeEventId: 'end-r2',
+  });
+  await book.do('2026-04-13T09:00:00Z', {
+    type: 'AdjustCredits',
+    adjustmentId: 'a1',
+    amount: 7,
+    reason: '=HYPERLINK("http://evil","a, b")\nsecond line',
+    approvedBy: '@ada',
+    reversesEventId: null,
+  });
+  await book.do('2026-04-14T09:00:00Z', {
+    type: 'AdjustCredits',
+    adjustmentId: 'a2',
+    amount: -5,
+    reason: '-5 because',
+    approvedBy: 'operator:ada',
+    reversesEventId: null,
+  });
+  await reserve('2026-05-09T09:00:00Z', 'r3');
+  await book.do('2026-05-11T09:00:00Z', {
+    type: 'ReleaseCredits',
+    reservationId: 'r3',
+    causeEventId: 'end-r3',
+  });
+  await reserve('2026-06-02T09:00:00Z', 'r4');
+  return book;
+};
+
+/** What may happen to a history, and the revision where it shows first. */
+export const TAMPERINGS: readonly (readonly [
+  name: string,
+  tamper: (events: readonly StoredEvent[]) => StoredEvent[],
+  firstBad: number,
+])[] = [
+  ['an amount is changed', (events) => events.with(3, altered(events[3]!, { credits: 5_000 })), 3],
+  ['an event is dropped', (events) => events.toSpliced(4, 1), 4],
+  ['an event is dropped and the rest renumbered', (events) => renumbered(events.toSpliced(4, 1)), 4],
+  ['two events are swapped', (events) => events.with(5, events[6]!).with(6, events[5]!), 5],
+  [
+    'two events are swapped and renumbered',
+    (events) => renumbered(events.with(5, events[6]!).with(6, events[5]!)),
+    5,
+  ],
+  [
+    'a later chain is forged',
+    (events) => [
+      ...events.slice(0, 9),
+      ...rechained([...events])
+        .slice(9)
+        .map(withForgedChain),
+    ],
+    9,
+  ],
+  [
+    'an event is changed and given a chain value that fits it',
+    (events) => events.with(3, rechained(events.with(3, altered(events[3]!, { priceCents: 1 })))[3]!),
+    4,
+  ],
+];
+
+const withForgedChain = (event: StoredEvent): StoredEvent => ({
+  ...event,
+  metadata: { ...event.metadata, chain: event.metadata.chain!.split('').reverse().join('') },
+});
