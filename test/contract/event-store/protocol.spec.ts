@@ -1,8 +1,5 @@
 import { credentials, type Metadata, type ServiceError } from '@grpc/grpc-js';
-import {
-  EventStoreDBClient,
-  persistentSubscriptionToStreamSettingsFromDefaults,
-} from '@eventstore/db-client';
+import { EventStoreDBClient } from '@eventstore/db-client';
 import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
@@ -237,12 +234,6 @@ whenInsecure('the protocol beneath the client', () => {
 
 (EXTERNAL_URL ? describe.skip : describe)('what the embedded server does not have', () => {
   it('is refused by a sentence that says what to do instead', async () => {
-    const settings = persistentSubscriptionToStreamSettingsFromDefaults();
-    const error = await rejection(
-      store.client.createPersistentSubscriptionToStream(freshStream(), 'group', settings),
-    );
-    expect(error.code).toBe(12);
-    expect(error.message).toMatch(/no persistent subscriptions: use a catch-up subscription/);
     const projection = await rejection(store.client.createProjection('p', 'fromAll()'));
     expect(projection.code).toBe(12);
     expect(projection.message).toMatch(/no projections/);

@@ -1,9 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EventStoreDBClient, streamNameFilter } from '@eventstore/db-client';
+import {
+  EventStoreDBClient,
+  persistentSubscriptionToStreamSettingsFromDefaults,
+  streamNameFilter,
+} from '@eventstore/db-client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { startEmbeddedEventStore, type EmbeddedEventStore } from '@app/embedded-event-store/index.js';
+import { join as joinGroup, numbers } from './support/consumer.js';
 import { collect, freshStream, numbered, one, rejection, revisions, take } from './support/events.js';
 import { EXTERNAL_URL } from './support/store-under-test.js';
 
@@ -53,6 +58,25 @@ whenEmbedded('after a restart', () => {
     expect(second.nextExpectedRevision).toBe(3n);
     expect(second.position?.commit).toBeGreaterThan(first.position?.commit ?? 0n);
     expect(revisions(await collect(client.readStream(stream)))).toEqual([0n, 1n, 2n, 3n]);
+  });
+
+  it('a persistent subscription goes on where its group was, and its parked messages are there', async () => {
+    const stream = freshStream();
+    await client.appendToStream(stream, numbered(6));
+    const settings = persistentSubscriptionToStreamSettingsFromDefaults({ startFrom: 'start' });
+    await client.createPersistentSubscriptionToStream(stream, 'readers', settings);
+    const before = await joinGroup(client, stream, 'readers', 1);
+    await before.process(2);
+    await before.subscription.nack('park', 'broken', ...(await before.next()));
+    await before.next();
+    await restart();
+    const info = await client.getPersistentSubscriptionToStreamInfo(stream, 'readers');
+    expect(info.stats.parkedMessageCount).toBe(1n);
+    const after = await joinGroup(client, stream, 'readers');
+    expect(numbers(await after.process(3))).toEqual([3, 4, 5]);
+    await client.replayParkedMessagesToStream(stream, 'readers');
+    expect(numbers(await after.process(1))).toEqual([2]);
+    await after.leave();
   });
 
   it('new streams do not mix with old ones', async () => {

@@ -12,6 +12,8 @@ export const PROTOCOL_VERSION = '23.10.0';
 
 const STREAMS = 'event_store.client.streams.streams';
 
+const PERSISTENT = 'event_store.client.persistent_subscriptions.persistentsubscriptions';
+
 /** Methods that are served, in lower case as clients compare them, with the features each has. */
 const METHODS: readonly (readonly [service: string, method: string, features: readonly string[]])[] = [
   [STREAMS, 'append', []],
@@ -19,6 +21,9 @@ const METHODS: readonly (readonly [service: string, method: string, features: re
   [STREAMS, 'delete', []],
   [STREAMS, 'read', ['position', 'events']],
   [STREAMS, 'tombstone', []],
+  ...['create', 'update', 'delete', 'read', 'getinfo', 'replayparked', 'list'].map(
+    (method) => [PERSISTENT, method, ['stream', 'all']] as const,
+  ),
   ['event_store.client.gossip.gossip', 'read', []],
   ['event_store.client.server_features.serverfeatures', 'getsupportedmethods', []],
 ];

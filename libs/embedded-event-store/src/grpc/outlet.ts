@@ -1,6 +1,13 @@
-import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { OpenCalls } from './open-calls.js';
 import { stopping, toRpcError } from './rpc-error.js';
+
+/** The part of a call, streaming one way or both, that an outlet uses. */
+interface SendingCall {
+  write(message: Buffer): boolean;
+  end(): unknown;
+  emit(event: 'error', error: Error): boolean;
+  on(event: 'cancelled' | 'close' | 'error' | 'drain', listener: () => void): unknown;
+}
 
 /** The sending side of a call that streams answers: back-pressure, cancellation, and one end. */
 export class Outlet {
@@ -9,7 +16,7 @@ export class Outlet {
   private readonly forget: () => void;
 
   constructor(
-    private readonly call: ServerWritableStream<unknown, Buffer>,
+    private readonly call: SendingCall,
     calls: OpenCalls,
   ) {
     this.forget = calls.add(() => {

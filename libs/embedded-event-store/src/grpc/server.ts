@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js';
+import persistentGrpc from '@eventstore/db-client/generated/persistent_grpc_pb.js';
 import serverFeaturesGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { append } from './append.js';
@@ -9,6 +10,7 @@ import { batchAppend } from './batch-append.js';
 import { getSupportedMethods, readGossip } from './cluster.js';
 import type { ServerContext } from './context.js';
 import { deleteStream, tombstoneStream } from './delete.js';
+import { persistentSubscriptions } from './persistent.js';
 import { read } from './read.js';
 import { addUnsupportedServices } from './unsupported.js';
 
@@ -28,6 +30,14 @@ export interface GrpcServer {
 const streamsService = {
   ...streamsGrpc.StreamsService,
   read: { ...streamsGrpc.StreamsService.read, responseSerialize: (message: Buffer): Buffer => message },
+};
+
+const persistentService = {
+  ...persistentGrpc.PersistentSubscriptionsService,
+  read: {
+    ...persistentGrpc.PersistentSubscriptionsService.read,
+    responseSerialize: (message: Buffer): Buffer => message,
+  },
 };
 
 /** Certificate and private key, PEM. */
@@ -77,6 +87,7 @@ export const startGrpcServer = async (
     read: read(context),
   };
   server.addService(streamsService, guarded(streams, login));
+  server.addService(persistentService, guarded(persistentSubscriptions(context), login));
   server.addService(gossipGrpc.GossipService, { read: readGossip(() => ({ host, port: boundPort })) });
   server.addService(serverFeaturesGrpc.ServerFeaturesService, { getSupportedMethods });
   addUnsupportedServices(server);

@@ -1,15 +1,10 @@
 import { status, type Server, type ServiceDefinition, type UntypedHandleCall } from '@grpc/grpc-js';
 import operationsGrpc from '@eventstore/db-client/generated/operations_grpc_pb.js';
-import persistentGrpc from '@eventstore/db-client/generated/persistent_grpc_pb.js';
 import projectionsGrpc from '@eventstore/db-client/generated/projections_grpc_pb.js';
 import usersGrpc from '@eventstore/db-client/generated/users_grpc_pb.js';
 import { RpcError } from './rpc-error.js';
 
 const REFUSED: readonly (readonly [ServiceDefinition, string])[] = [
-  [
-    persistentGrpc.PersistentSubscriptionsService,
-    'The embedded event store has no persistent subscriptions: use a catch-up subscription and keep the checkpoint.',
-  ],
   [
     projectionsGrpc.ProjectionsService,
     'The embedded event store runs no projections: project in the consumer from a catch-up subscription.',
@@ -18,7 +13,7 @@ const REFUSED: readonly (readonly [ServiceDefinition, string])[] = [
     operationsGrpc.OperationsService,
     'The embedded event store has no remote operations (scavenge, restart).',
   ],
-  [usersGrpc.UsersService, 'The embedded event store has no users: it serves this machine only.'],
+  [usersGrpc.UsersService, 'The embedded event store has no users: it knows one login at most.'],
 ];
 
 type Respond = (error: RpcError) => void;

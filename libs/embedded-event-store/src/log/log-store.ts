@@ -51,12 +51,13 @@ const entries = (table: Database<Buffer, Buffer>): number =>
   (table.getStats() as { entryCount: number }).entryCount;
 
 /**
- * The durable store: four LMDB tables in one environment.
+ * The durable store: five LMDB tables in one environment.
  *
  *   log    position                  → record
  *   index  stream number, revision   → position
  *   heads  stream name               → head
  *   about  'format', 'streams'       → text
+ *   groups source, group             → persistent subscription with its checkpoint, as JSON
  *
  * A write is one LMDB transaction, committed and synced as a whole, so a crash leaves either all of it or nothing
  * (LMDB switches between two root pages; there is no log tail to repair). Reads see committed data only.
@@ -66,6 +67,7 @@ export class LogStore {
   private readonly index: Database<Buffer, Buffer>;
   private readonly heads: Database<Buffer, Buffer>;
   private readonly about: Database<string, string>;
+  private groupTable: Database<string, string> | undefined;
 
   private constructor(private readonly environment: RootDatabase) {
     const binary = { encoding: 'binary', keyEncoding: 'binary' } as const;
@@ -86,6 +88,7 @@ export class LogStore {
     try {
       await store.checkFormat();
       store.verifyTail();
+      store.groupTable = environment.openDB('groups', { encoding: 'string' });
     } catch (error) {
       await store.close();
       throw error;
@@ -178,6 +181,20 @@ export class LogStore {
   lastRecord(): StoredRecord | undefined {
     for (const record of this.records({ from: MAX_UINT64, limit: 1, backwards: true })) return record;
     return undefined;
+  }
+
+  /** Persistent subscriptions as text, in no order that matters. */
+  groups(): string[] {
+    return [...(this.groupTable?.getRange({}) ?? [])].map(({ value }) => value);
+  }
+
+  /** Resolves when it is durable. */
+  async putGroup(key: string, text: string): Promise<void> {
+    await this.groupTable?.put(key, text);
+  }
+
+  async removeGroup(key: string): Promise<void> {
+    await this.groupTable?.remove(key);
   }
 
   /** What `info` and the operator's other commands tell of the file; reads one durable state. */

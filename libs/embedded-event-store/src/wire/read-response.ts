@@ -1,6 +1,6 @@
 import { ID_FIELD_BYTES, type StoredRecord } from '../log/record.js';
 import type { ResolvedRecord } from '../reading/resolve-link.js';
-import { bytesFieldSize, FieldWriter, varint64Size } from './protobuf.js';
+import { bytesFieldSize, FieldWriter, VARINT, varint64Size, varintSize } from './protobuf.js';
 import { uuidHalves } from './uuid.js';
 
 /** ReadResp content fields. */
@@ -9,6 +9,11 @@ const CONFIRMATION = 2;
 const CHECKPOINT = 3;
 const STREAM_NOT_FOUND = 4;
 const CAUGHT_UP = 8;
+
+/** ReadEvent fields. */
+const COMMIT_POSITION = 3;
+/** Of persistent subscriptions only. */
+const RETRY_COUNT = 5;
 
 const uint64FieldSize = (value: bigint): number => 1 + varint64Size(value);
 
@@ -30,7 +35,21 @@ const withStructuredId = (record: StoredRecord): Buffer => {
 };
 
 /** ReadResp with an event: the stored message within its length prefixes. */
-export const encodeReadEvent = ({ event, link }: ResolvedRecord, structuredIds: boolean): Buffer => {
+export const encodeReadEvent = (resolved: ResolvedRecord, structuredIds: boolean): Buffer =>
+  encodeEvent(resolved, structuredIds, undefined);
+
+/** The same of a persistent subscription, with how often the event was given out before. */
+export const encodePersistentEvent = (
+  resolved: ResolvedRecord,
+  structuredIds: boolean,
+  retries: number,
+): Buffer => encodeEvent(resolved, structuredIds, retries);
+
+const encodeEvent = (
+  { event, link }: ResolvedRecord,
+  structuredIds: boolean,
+  retries: number | undefined,
+): Buffer => {
   const message = (record: StoredRecord): Buffer =>
     structuredIds ? withStructuredId(record) : record.message;
   const eventMessage = event && message(event);
@@ -39,14 +58,18 @@ export const encodeReadEvent = ({ event, link }: ResolvedRecord, structuredIds: 
   const size =
     (eventMessage ? bytesFieldSize(eventMessage.length) : 0) +
     (linkMessage ? bytesFieldSize(linkMessage.length) : 0) +
-    uint64FieldSize(position);
+    uint64FieldSize(position) +
+    (retries === undefined ? 0 : 1 + varintSize(retries));
   const writer = new FieldWriter(Buffer.allocUnsafe(bytesFieldSize(size)));
   writer.header(EVENT, size);
   if (eventMessage) writer.bytesField(1, eventMessage);
   if (linkMessage) writer.bytesField(2, linkMessage);
-  return writer.uint64Field(3, position).buffer;
+  writer.uint64Field(COMMIT_POSITION, position);
+  if (retries !== undefined) writer.tag(RETRY_COUNT, VARINT).varint(retries);
+  return writer.buffer;
 };
 
+/** The first answer of a subscription, catch-up or persistent. */
 export const encodeConfirmation = (subscriptionId: string): Buffer =>
   wrapped(CONFIRMATION, wrapped(1, Buffer.from(subscriptionId)));
 

@@ -1,0 +1,334 @@
+import type { CommitSignal } from '../subscriptions/commit-signal.js';
+import { chooseConsumer, type Consumer, type Message } from './consumer.js';
+import type { ParkedMessages } from './parked-messages.js';
+import { ALL, type GroupRecord } from './settings.js';
+import type { Source } from './source.js';
+import type { ResolvedRecord } from '../reading/resolve-link.js';
+
+/** What a consumer asks for with an event that it could not process. */
+export type NackAction = 'retry' | 'park' | 'skip' | 'stop';
+
+export interface GroupParts {
+  readonly source: Source;
+  readonly parked: ParkedMessages;
+  readonly signal: CommitSignal;
+  /** Makes the group's record durable. */
+  readonly save: (record: GroupRecord) => Promise<void>;
+  readonly report: (message: string) => void;
+  /** The error that ends a consumer's call. */
+  readonly dropped: () => Error;
+}
+
+const bySequence = (a: Message, b: Message): number => a.sequence - b.sequence;
+
+/**
+ * A persistent subscription: reads its source once, gives each event to one consumer, again if that one does not
+ * answer, and parks what is not processed after all retries. Its checkpoint is the first event not processed yet,
+ * so an event is delivered at least once. It reads only while consumers have room: nothing piles up in memory.
+ */
+export class Group {
+  private consumers: Consumer[] = [];
+  /** To be given out, in order of sequence. */
+  private readonly waiting: Message[] = [];
+  /** Read and not processed yet, in order of reading; the first one is the checkpoint. */
+  private readonly unprocessed = new Set<Message>();
+  private readonly replaying = new Map<bigint, Message>();
+  private next: bigint;
+  private nextSequence = 0;
+  private replayedTo = -1n;
+  private sinceCheckpoint = 0;
+  private processed = 0;
+  private closed = false;
+  private pumping = false;
+  private checkpointTimer: NodeJS.Timeout | undefined;
+  private timeoutTimer: NodeJS.Timeout | undefined;
+  private withdrawWake = (): void => undefined;
+
+  constructor(
+    private current: GroupRecord,
+    private readonly parts: GroupParts,
+  ) {
+    this.next = current.checkpoint ?? current.startAt;
+  }
+
+  get record(): GroupRecord {
+    return this.current;
+  }
+
+  get connected(): readonly Consumer[] {
+    return this.consumers;
+  }
+
+  get counts() {
+    const inFlight = this.consumers.reduce((sum, consumer) => sum + consumer.inFlight.size, 0);
+    const retrying = this.waiting.filter(({ retries }) => retries > 0).length;
+    return {
+      processed: this.processed,
+      inFlight,
+      retrying,
+      buffered: this.waiting.length - retrying,
+      unprocessed: this.unprocessed.size + this.replaying.size,
+      parked: this.parts.parked.count(),
+      lastKnown: this.parts.source.last(),
+    };
+  }
+
+  get isFull(): boolean {
+    const { maxSubscriberCount } = this.current.settings;
+    return maxSubscriberCount > 0 && this.consumers.length >= maxSubscriberCount;
+  }
+
+  connect(consumer: Consumer): void {
+    this.consumers.push(consumer);
+    this.pump();
+  }
+
+  /** What the consumer has not answered for goes to others. */
+  disconnect(consumer: Consumer): void {
+    if (!this.consumers.includes(consumer)) return;
+    this.consumers = this.consumers.filter((other) => other !== consumer);
+    for (const { message } of consumer.inFlight.values()) this.retry(message, 'Its consumer left.');
+    consumer.inFlight.clear();
+    if (this.consumers.length === 0) this.checkpoint();
+    this.pump();
+  }
+
+  ack(consumer: Consumer, ids: readonly string[]): void {
+    for (const message of taken(consumer, ids)) this.finish(message);
+    this.pump();
+  }
+
+  nack(consumer: Consumer, ids: readonly string[], action: NackAction, reason: string): void {
+    for (const message of taken(consumer, ids)) {
+      if (action === 'skip') this.finish(message);
+      else if (action === 'park') this.park(message, reason);
+      else if (action === 'retry') this.retry(message, reason);
+      else this.enqueue(message);
+    }
+    if (action === 'stop') {
+      this.disconnect(consumer);
+      consumer.drop(this.parts.dropped());
+    }
+    this.pump();
+  }
+
+  /** Gives parked messages out again, up to a revision of the parked stream (exclusive) if one is given. */
+  replayParked(stopAt: bigint | undefined): void {
+    const { readBatchSize } = this.current.settings;
+    for (;;) {
+      const page = this.parts.parked.read(this.replayedTo + 1n, readBatchSize);
+      for (const { parkedAt, ...resolved } of page) {
+        if (stopAt !== undefined && parkedAt >= stopAt) return this.pump();
+        this.replayedTo = parkedAt;
+        const message = this.message(resolved, { parkedAt });
+        this.replaying.set(parkedAt, message);
+        this.enqueue(message);
+      }
+      if (page.length === 0) return this.pump();
+    }
+  }
+
+  /** Ends the consumers' calls and keeps the checkpoint. The group is not used any more. */
+  async close(): Promise<void> {
+    this.closed = true;
+    this.withdrawWake();
+    clearTimeout(this.checkpointTimer);
+    clearTimeout(this.timeoutTimer);
+    for (const consumer of this.consumers) consumer.drop(this.parts.dropped());
+    this.consumers = [];
+    await this.saveCheckpoint();
+  }
+
+  private message(resolved: ResolvedRecord, at: { place?: bigint; parkedAt?: bigint }): Message {
+    const own = resolved.link ?? resolved.event;
+    const { event, link } = resolved;
+    return {
+      event,
+      link,
+      sequence: this.nextSequence++,
+      id: own?.id ?? '',
+      stream: (event ?? link)?.stream ?? '',
+      place: at.place,
+      parkedAt: at.parkedAt,
+      retries: 0,
+    };
+  }
+
+  private enqueue(message: Message): void {
+    this.waiting.push(message);
+    this.waiting.sort(bySequence);
+  }
+
+  private pump(): void {
+    if (this.pumping || this.closed) return;
+    this.pumping = true;
+    setImmediate(() => {
+      this.pumping = false;
+      if (this.closed) return;
+      this.dispatch();
+      if (this.fill()) this.pump();
+    });
+  }
+
+  private dispatch(): void {
+    const { strategy } = this.current.settings;
+    for (let index = 0; index < this.waiting.length;) {
+      const message = this.waiting[index];
+      const consumer = message && chooseConsumer(strategy, this.consumers, message);
+      if (!message || !consumer) {
+        if (this.consumers.every(({ inFlight, slots }) => inFlight.size >= slots)) return;
+        index++;
+        continue;
+      }
+      this.waiting.splice(index, 1);
+      this.send(consumer, message);
+    }
+  }
+
+  private send(consumer: Consumer, message: Message): void {
+    const { strategy, messageTimeoutMs } = this.current.settings;
+    const deadline = messageTimeoutMs > 0 ? performance.now() + messageTimeoutMs : Infinity;
+    consumer.inFlight.set(message.id, { message, deadline });
+    consumer.total++;
+    const full = consumer.inFlight.size >= consumer.slots;
+    if (strategy === 'RoundRobin' || (strategy === 'DispatchToSingle' && full)) {
+      this.consumers = [...this.consumers.filter((other) => other !== consumer), consumer];
+    }
+    consumer.deliver(message);
+    this.watchTimeouts();
+  }
+
+  /** Reads on when there is room. @returns whether there is something new to give out. */
+  private fill(): boolean {
+    const { readBatchSize, historyBufferSize, strategy } = this.current.settings;
+    const room = Math.min(readBatchSize, historyBufferSize - this.waiting.length);
+    if (this.consumers.length === 0 || room <= 0) return false;
+    // With pinning, one full consumer must not keep the others from their events.
+    if (strategy !== 'Pinned' && this.waiting.length >= readBatchSize) return false;
+    const { events, next, atEnd } = this.parts.source.read(this.next, room);
+    for (const { place, ...resolved } of events) {
+      const message = this.message(resolved, { place });
+      this.waiting.push(message);
+      this.unprocessed.add(message);
+    }
+    this.next = next;
+    if (atEnd) this.wakeOnCommit();
+    return events.length > 0 || !atEnd;
+  }
+
+  private wakeOnCommit(): void {
+    this.withdrawWake();
+    const { source } = this.current;
+    this.withdrawWake = this.parts.signal.once(source === ALL ? undefined : source, () => this.pump());
+  }
+
+  private retry(message: Message, reason: string): void {
+    if (message.retries >= this.current.settings.maxRetryCount) this.park(message, reason);
+    else {
+      message.retries++;
+      this.enqueue(message);
+    }
+  }
+
+  private park(message: Message, reason: string): void {
+    this.parts.parked.park(message, reason).then(
+      () => {
+        this.finish(message);
+        this.pump();
+      },
+      (error: unknown) => {
+        this.parts.report(`An event could not be parked and is given out again: ${String(error)}`);
+        this.enqueue(message);
+        this.pump();
+      },
+    );
+  }
+
+  private finish(message: Message): void {
+    if (this.closed) return;
+    this.processed++;
+    if (message.parkedAt !== undefined) {
+      this.replaying.delete(message.parkedAt);
+      if (this.replaying.size === 0) this.forgetReplayed();
+      return;
+    }
+    this.unprocessed.delete(message);
+    this.sinceCheckpoint++;
+    const { maxCheckpointCount, checkpointAfterMs } = this.current.settings;
+    if (this.sinceCheckpoint >= maxCheckpointCount) this.checkpoint();
+    else this.checkpointTimer ??= setTimeout(() => this.checkpointInTime(), checkpointAfterMs);
+  }
+
+  private forgetReplayed(): void {
+    this.parts.parked.truncate(this.replayedTo + 1n).catch((error: unknown) => {
+      this.parts.report(`Replayed events could not be removed from the parked ones: ${String(error)}`);
+    });
+  }
+
+  private checkpointInTime(): void {
+    this.checkpointTimer = undefined;
+    const { minCheckpointCount, checkpointAfterMs } = this.current.settings;
+    if (this.sinceCheckpoint >= minCheckpointCount) this.checkpoint();
+    else this.checkpointTimer = setTimeout(() => this.checkpointInTime(), checkpointAfterMs);
+  }
+
+  private checkpoint(): void {
+    this.saveCheckpoint().catch((error: unknown) => {
+      this.parts.report(`A checkpoint could not be written: ${String(error)}`);
+    });
+  }
+
+  private async saveCheckpoint(): Promise<void> {
+    clearTimeout(this.checkpointTimer);
+    this.checkpointTimer = undefined;
+    this.sinceCheckpoint = 0;
+    const [first] = this.unprocessed;
+    const checkpoint = first?.place ?? this.next;
+    if (checkpoint === (this.current.checkpoint ?? this.current.startAt)) return;
+    this.current = { ...this.current, checkpoint };
+    await this.parts.save(this.current);
+  }
+
+  /** One timer, for the event that has been unanswered the longest. */
+  private watchTimeouts(): void {
+    if (this.timeoutTimer) return;
+    const earliest = Math.min(...this.consumers.map(({ inFlight }) => firstDeadline(inFlight)));
+    if (earliest === Infinity) return;
+    this.timeoutTimer = setTimeout(
+      () => {
+        this.timeoutTimer = undefined;
+        this.expire(performance.now());
+        this.watchTimeouts();
+        this.pump();
+      },
+      Math.max(earliest - performance.now(), 1),
+    );
+  }
+
+  private expire(now: number): void {
+    for (const { inFlight } of this.consumers) {
+      for (const [id, { message, deadline }] of inFlight) {
+        if (deadline > now) break;
+        inFlight.delete(id);
+        this.retry(message, 'It was not answered in time.');
+      }
+    }
+  }
+}
+
+const firstDeadline = (inFlight: Consumer['inFlight']): number => {
+  for (const { deadline } of inFlight.values()) return deadline;
+  return Infinity;
+};
+
+/** Messages that a consumer answers for; ids it does not have (timed out meanwhile) are passed over. */
+const taken = (consumer: Consumer, ids: readonly string[]): Message[] => {
+  const messages: Message[] = [];
+  for (const id of ids) {
+    const entry = consumer.inFlight.get(id);
+    if (!entry) continue;
+    consumer.inFlight.delete(id);
+    messages.push(entry.message);
+  }
+  return messages;
+};

@@ -1,0 +1,86 @@
+import type { LogStore } from '../log/log-store.js';
+import type { StreamWriter } from '../streams/stream-writer.js';
+import type { CommitSignal } from '../subscriptions/commit-signal.js';
+import { Group } from './group.js';
+import { ParkedMessages } from './parked-messages.js';
+import { decodeGroup, encodeGroup, parkedStreamOf, type GroupRecord } from './settings.js';
+import { sourceOf } from './source.js';
+
+export interface GroupsParts {
+  readonly store: LogStore;
+  readonly writer: StreamWriter;
+  readonly signal: CommitSignal;
+  readonly now: () => number;
+  readonly report: (message: string) => void;
+  readonly dropped: (source: string, group: string) => Error;
+}
+
+const keyOf = (source: string, group: string): string => JSON.stringify([source, group]);
+
+/** The persistent subscriptions of a server; they outlive it. */
+export class Groups {
+  private readonly byKey = new Map<string, Group>();
+
+  constructor(private readonly parts: GroupsParts) {
+    for (const text of parts.store.groups()) this.start(decodeGroup(text));
+  }
+
+  find(source: string, group: string): Group | undefined {
+    return this.byKey.get(keyOf(source, group));
+  }
+
+  all(): readonly Group[] {
+    return [...this.byKey.values()];
+  }
+
+  /** Resolves when the group is durable; false when there is one of this name. */
+  async create(record: GroupRecord): Promise<boolean> {
+    if (this.find(record.source, record.group)) return false;
+    this.start(record);
+    await this.save(record);
+    return true;
+  }
+
+  /** Gives a group other settings; its consumers are dropped and its checkpoint stays. */
+  async update(group: Group, change: (record: GroupRecord) => GroupRecord): Promise<void> {
+    await group.close();
+    const changed = change(group.record);
+    this.start(changed);
+    await this.save(changed);
+  }
+
+  async delete(group: Group): Promise<void> {
+    const { source, group: name } = group.record;
+    this.byKey.delete(keyOf(source, name));
+    await group.close();
+    await this.parts.store.removeGroup(keyOf(source, name));
+    await this.parked(group.record).remove();
+  }
+
+  /** Keeps the checkpoints; to be called before the store is closed. */
+  async close(): Promise<void> {
+    await Promise.all(this.all().map((group) => group.close()));
+  }
+
+  private start(record: GroupRecord): void {
+    const { store, signal, now, report, dropped } = this.parts;
+    const group = new Group(record, {
+      source: sourceOf(store, record, now),
+      parked: this.parked(record),
+      signal,
+      save: (changed) => this.save(changed),
+      report,
+      dropped: () => dropped(record.source, record.group),
+    });
+    this.byKey.set(keyOf(record.source, record.group), group);
+  }
+
+  private parked({ source, group }: GroupRecord): ParkedMessages {
+    const { store, writer, now } = this.parts;
+    return new ParkedMessages(parkedStreamOf(source, group), store, writer, now);
+  }
+
+  private save(record: GroupRecord): Promise<void> {
+    return this.parts.store.putGroup(keyOf(record.source, record.group), encodeGroup(record));
+  }
+}
