@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
 import { Integrator, person, until } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
 
@@ -65,6 +66,41 @@ describe('while the event store does not answer', () => {
     await until(ready, 20_000, () => 'readiness comes back');
   }, 60_000);
 });
+
+describe('while the database does not answer', () => {
+  it('every request is refused with 503 in bounded time, and the same processes go on afterwards', async () => {
+    const { body } = await customer.create(person());
+    await customer.untilEnded(body.readingId);
+    const { api, worker, postgres } = stack.pids();
+    const frozen = descendants(postgres);
+    expect(frozen.length).toBeGreaterThan(3);
+    for (const pid of frozen) process.kill(pid, 'SIGSTOP');
+    try {
+      const [post, get] = await Promise.all([
+        customer.create(person()),
+        customer.call('GET', `/api/v1/readings/${body.readingId}`),
+      ]);
+      expect([post.status, post.body['code']]).toEqual([503, 'enqueue_unavailable']);
+      expect([get.status, get.headers.get('retry-after')]).toEqual([503, '5']);
+    } finally {
+      for (const pid of frozen) process.kill(pid, 'SIGCONT');
+    }
+    await until(ready, 30_000, () => 'readiness comes back');
+    const next = await customer.create(person());
+    expect(next.status).toBe(202);
+    expect((await customer.untilEnded(next.body.readingId, 60_000)).status).toBe('completed');
+    expect(stack.pids()).toMatchObject({ api, worker, postgres });
+  }, 120_000);
+});
+
+/** A process and all below it, parents first. */
+const descendants = (pid: number): number[] => {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .trim()
+    .split(/\s+/)
+    .filter(Boolean);
+  return [pid, ...children.flatMap((child) => descendants(Number(child)))];
+};
 
 describe('when a process is killed', () => {
   it.each(['event-store', 'postgres', 'worker', 'api'] as const)(

@@ -25,6 +25,7 @@ export class PlatformModule implements OnApplicationShutdown {
   static forProcess(config: Config, log: Logger): DynamicModule {
     const pool = openPool(config.DATABASE_URL, {
       size: config.DATABASE_POOL_SIZE,
+      queryTimeoutMs: config.DATABASE_QUERY_TIMEOUT_MS,
       applicationName: `reading-service ${String(log.bindings()['name'] ?? '')}`.trim(),
       onError: (error) => log.warn({ reason: error.message }, 'a database connection was lost'),
     });

@@ -3,7 +3,7 @@ import { StoreUnavailable } from './errors.js';
 /** SQLSTATE classes and socket errors of a database that is away, starting or shutting down, or lost a race. */
 const AWAY_CODES = /^(08|57P|53|25006|40001|40P01|ECONN|EPIPE|ETIMEDOUT|ENOENT|EAI_AGAIN)/;
 const AWAY_MESSAGES =
-  /connection terminated|not queryable|timeout exceeded when trying to connect|connection error|cannot use a pool after/i;
+  /connection terminated|query read timeout|not queryable|timeout exceeded when trying to connect|connection error|cannot use a pool after/i;
 
 /** True when the event store or Postgres is at fault, not what was asked of it: the same work may succeed later. */
 export const isDependencyAway = (error: unknown): boolean => {

@@ -35,6 +35,7 @@ export const settings = z.object({
     'PostgreSQL, as postgresql://user:password@host:port/database',
   ),
   DATABASE_POOL_SIZE: count(12, 'connections per process'),
+  DATABASE_QUERY_TIMEOUT_MS: milliseconds(5_000, 'a query not answered within this fails'),
   EVENTSTORE_URL: setting(
     z.string().regex(/^esdb(\+discover)?:\/\//, 'must begin with esdb://'),
     'EventStoreDB, as esdb://host:port?tls=false',

@@ -65,6 +65,21 @@ describe('transaction', () => {
   });
 });
 
+describe('a query that gets no answer', () => {
+  it('fails as a dependency that is away, and its connection serves nobody after it', async () => {
+    const impatient = openPool(postgres.databaseUrl, {
+      size: 1,
+      applicationName: 'impatient',
+      onError: () => undefined,
+      queryTimeoutMs: 200,
+    });
+    const failed: unknown = await impatient.query('select pg_sleep(30)').catch((error: unknown) => error);
+    expect(isDependencyAway(failed)).toBe(true);
+    expect((await impatient.query<{ one: number }>('select 1 as one')).rows).toEqual([{ one: 1 }]);
+    await impatient.end();
+  });
+});
+
 describe('migrate', () => {
   it('may run in many processes at once, and again', async () => {
     await Promise.all([

@@ -5,13 +5,20 @@ export const POSTGRES = Symbol('Postgres');
 /** The process's connection pool. A connection that breaks, idle or in use, is replaced and never ends the process. */
 export const openPool = (
   url: string,
-  options: { size: number; onError: (error: Error) => void; applicationName: string },
+  options: {
+    size: number;
+    onError: (error: Error) => void;
+    applicationName: string;
+    /** Longest wait for the answer to one query; without it a server that froze would hold its callers for ever. */
+    queryTimeoutMs?: number;
+  },
 ): pg.Pool => {
   const pool = new pg.Pool({
     connectionString: url,
     max: options.size,
     connectionTimeoutMillis: 2_000,
     application_name: options.applicationName,
+    ...(options.queryTimeoutMs === undefined ? {} : { query_timeout: options.queryTimeoutMs }),
   });
   pool.on('error', options.onError);
   // The pool listens to idle connections only: one that breaks in use would be an uncaught error event, on top of the
