@@ -73,6 +73,8 @@ export const minor = z.strictObject({
 export const again = z.strictObject({
   link: z.strictObject({
     second: message('number', 'earlier'),
+    /** The second pair of positions that share a number. */
+    secondMore: message('number', 'earlier'),
     third: message('number'),
     fourth: message('number'),
   }),

@@ -44,9 +44,15 @@ export const numberCard = (
   if (first === undefined) return [card];
   const { link } = catalog.again;
   const number = numberRef(`numbers.${key}`, String(value));
+  const pairs = CARDED.slice(0, CARDED.indexOf(key)).filter(
+    (other) => result.numbers[other].value !== null && earlierHolders(composer, other).length === 1,
+  );
   const sentence =
     holders.length === 1
-      ? say(link.second, { number, earlier: plain(catalog.synthesis.positions[first]) })
+      ? say(pairs.length === 0 ? link.second : link.secondMore, {
+          number,
+          earlier: plain(catalog.synthesis.positions[first]),
+        })
       : say(holders.length === 2 ? link.third : link.fourth, { number });
   return [card, paragraph(`${sectionId}.again`, sentence)];
 };
