@@ -3,6 +3,8 @@ import { GetBalance, GetLedger, type LedgerEntry } from '@app/billing/contracts/
 import { OpsError } from '../ops-error.js';
 import { print, table } from '../output.js';
 import { withSession } from '../session.js';
+import { addExport } from './ledger/export.js';
+import { addVerifyFile } from './ledger/verify-file.js';
 import { addVerify } from './ledger/verify.js';
 
 export const addLedgerCommands = (ops: Command): void => {
@@ -37,6 +39,8 @@ export const addLedgerCommands = (ops: Command): void => {
       );
     });
   addVerify(ledger);
+  addExport(ledger);
+  addVerifyFile(ledger);
 };
 
 const row = (entry: LedgerEntry): (string | number)[] => [

@@ -1,3 +1,4 @@
+import { ExportLedgerHandler } from './audit/export-ledger.handler.js';
 import { VerifyLedgerHandler } from './audit/verify-ledger.handler.js';
 import { AdjustCreditsHandler } from './adjust-credits/adjust-credits.handler.js';
 import { CancelSubscriptionHandler } from './cancel-subscription/cancel-subscription.handler.js';
@@ -15,6 +16,7 @@ import { SubscribeToPlanHandler } from './subscribe-to-plan/subscribe-to-plan.ha
 export const HANDLERS = [
   AdjustCreditsHandler,
   CancelSubscriptionHandler,
+  ExportLedgerHandler,
   GetBalanceHandler,
   GetCreditsHandler,
   GetLedgerHandler,

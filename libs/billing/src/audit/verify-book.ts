@@ -1,23 +1,26 @@
 import { CorruptEvent, decode } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
-import { CHAIN_START, nextChain } from '@app/event-sourcing/core/hash-chain.js';
+import { CHAIN_START, nextChain, type ChainedFacts } from '@app/event-sourcing/core/hash-chain.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { LedgerFinding, LedgerReport } from '../contracts/audit.js';
 import { creditsEvents, type CreditsEvent } from '../contracts/events.js';
 import { endOfMonth, startOfMonth } from '../domain/credits/calendar.js';
 import { InvariantWatch } from '../domain/credits/invariants.js';
 
+/** The facts of an event that its chain value covers. */
+export const chainedFacts = (event: StoredEvent): ChainedFacts => ({
+  stream: event.stream,
+  revision: String(event.revision),
+  eventId: event.id,
+  type: event.type,
+  schemaVersion: event.metadata.schemaVersion,
+  occurredAt: event.metadata.occurredAt,
+  data: event.data,
+});
+
 /** The chain value an event must bear after another. */
 export const chainAfter = (previous: string, event: StoredEvent): string =>
-  nextChain(previous, {
-    stream: event.stream,
-    revision: String(event.revision),
-    eventId: event.id,
-    type: event.type,
-    schemaVersion: event.metadata.schemaVersion,
-    occurredAt: event.metadata.occurredAt,
-    data: event.data,
-  });
+  nextChain(previous, chainedFacts(event));
 
 /**
  * Checks the raw events of one book in the order of their stream: revisions, hash chain, dates and invariants. Needs

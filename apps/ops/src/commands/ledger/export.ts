@@ -1,0 +1,68 @@
+import { Option, type Command } from 'commander';
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ExportLedger } from '@app/billing/contracts/index.js';
+import { OpsError } from '../../ops-error.js';
+import { print } from '../../output.js';
+import { withSession } from '../../session.js';
+import { parseInstant } from './options.js';
+import { withProgress } from './progress.js';
+
+interface Options {
+  readonly workspace: string;
+  readonly format: 'csv' | 'jsonl';
+  readonly from?: number;
+  readonly to?: number;
+  readonly out?: string;
+}
+
+export const addExport = (ledger: Command): void => {
+  ledger
+    .command('export')
+    .description('a book as text, one row per posting: csv for spreadsheets, jsonl for verify-file')
+    .requiredOption('--workspace <id>', 'the workspace')
+    .addOption(
+      new Option('--format <format>', 'csv or jsonl').choices(['csv', 'jsonl']).makeOptionMandatory(),
+    )
+    .option('--from <instant>', 'start with the first event dated then or later', parseInstant)
+    .option('--to <instant>', 'end before the first event dated then or later', parseInstant)
+    .option('--out <file>', 'write there, readable by you alone, instead of to standard output')
+    .addHelpText(
+      'after',
+      '\nExample:\n  ops ledger export --workspace ws_… --format csv --from 2026-04-01 --to 2026-05-01 --out april.csv',
+    )
+    .action(async (options: Options, command: Command) => {
+      await withSession(async ({ queries, requireWorkspace }) => {
+        const { workspace, format, from = null, to = null, out } = options;
+        await requireWorkspace(workspace);
+        const written = await withProgress('export', async (progress) => {
+          const book = await queries.execute(new ExportLedger(workspace, format, from, to, progress));
+          if (out === undefined) await pipeline(Readable.from(book.text), process.stdout, { end: false });
+          else await writeWhole(out, book.text);
+          return book.footer();
+        });
+        if (out === undefined) return;
+        const { events, postings, headHash } = written;
+        print(
+          command,
+          { out, ...written },
+          `Wrote ${events} events with ${postings} postings to ${out}; head hash ${headHash}`,
+        );
+      });
+    });
+};
+
+/** The file appears under its name only once it is whole. */
+const writeWhole = async (out: string, text: AsyncIterable<string>): Promise<void> => {
+  const part = `${out}.part`;
+  try {
+    await pipeline(Readable.from(text), createWriteStream(part, { mode: 0o600 }));
+    await rename(part, out);
+  } catch (error) {
+    await rm(part, { force: true });
+    if ((error as NodeJS.ErrnoException).path === undefined) throw error;
+    throw new OpsError(`${out} cannot be written: ${(error as Error).message}.`);
+  }
+};

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { projectPath } from '@app/platform/project-path.js';
+import { parsedCsv } from '../../test/parsed-csv.js';
+import { eventfulBook, STREAM, TAMPERINGS, type TestBook } from '../../test/book.js';
+import { BookExport } from './export-book.js';
+
+let book: TestBook;
+let folder: string;
+beforeAll(async () => {
+  book = await eventfulBook();
+  folder = mkdtempSync(join(tmpdir(), 'ledger-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function* stored(events: readonly StoredEvent[]) {
+  yield* events;
+}
+
+const exported = async (
+  events: readonly StoredEvent[],
+  format: 'csv' | 'jsonl' = 'jsonl',
+  { from = '', to = '' } = {},
+): Promise<string> => {
+  const range = { from: from ? Date.parse(from) : null, to: to ? Date.parse(to) : null };
+  let text = '';
+  for await (const piece of new BookExport(STREAM, format, range).text(stored(events))) text += piece;
+  return text;
+};
+
+/** Runs the auditor's file in a folder of its own, as an auditor does. */
+const verifyFile = (text: string) => {
+  const file = join(folder, 'export.jsonl');
+  writeFileSync(file, text);
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [projectPath('tools/verify-ledger.mjs'), file, '--json'],
+    { cwd: folder, encoding: 'utf8', env: {} },
+  );
+  return { status, stderr, result: stdout === '' ? null : JSON.parse(stdout) };
+};
+
+const lines = (text: string): Record<string, unknown>[] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+describe('an export as JSON lines', () => {
+  it('verifies from the file alone, with the balances of the book', async () => {
+    const { status, stderr, result } = verifyFile(await exported(book.events));
+    expect([status, stderr]).toEqual([0, '']);
+    expect(result).toMatchObject({
+      ok: true,
+      events: book.events.length,
+      headHash: book.events.at(-1)!.metadata.chain,
+      balances: { 'issued:plan': -800, 'issued:pack': -50, adjusted: -2, held: 20, consumed: 20 },
+      findings: [],
+    });
+  });
+
+  it.each(TAMPERINGS)('names the first bad revision when %s', async (_, tamper, firstBad) => {
+    const { status, result } = verifyFile(await exported(tamper(book.events)));
+    expect([status, result.firstBadRevision]).toEqual([1, String(firstBad)]);
+  });
+
+  it.each<[string, (all: string[]) => string[], number]>([
+    ['a posting row is changed', (all) => replaced(all, 'posting', 3, /"credit":50/, '"credit":51'), 3],
+    ['a posting row is dropped', (all) => all.filter((one) => !isOf(one, 'posting', 3)), 3],
+    ['an event is dropped with its rows', (all) => all.filter((one) => !/"revision":"4"/.test(one)), 4],
+    ['facts are changed', (all) => replaced(all, 'event', 5, /"amount":20/, '"amount":10'), 5],
+    ['a line is cut', (all) => all.with(4, all[4]!.slice(0, 20)), 2],
+    ['the end is missing', (all) => all.slice(0, -1), -1],
+    ['the totals are changed', (all) => all.with(-1, all.at(-1)!.replace(/"debit":\d+/, '"debit":1')), -1],
+  ])('is not believed when in the file %s', async (_, tamper, firstBad) => {
+    const all = (await exported(book.events)).trimEnd().split('\n');
+    const { status, result } = verifyFile(`${tamper(all).join('\n')}\n`);
+    expect(status).toBe(1);
+    if (firstBad >= 0) expect(result.firstBadRevision).toBe(String(firstBad));
+    else expect(Number(result.firstBadRevision)).toBeGreaterThanOrEqual(book.events.length - 1);
+  });
+
+  it('of a part says where it starts, and continues the chain and the balances from there', async () => {
+    const part = await exported(book.events, 'jsonl', { from: '2026-04-13', to: '2026-05-11T09:00:00Z' });
+    const [header, ...rest] = lines(part);
+    expect(header).toMatchObject({ firstRevision: '8', opening: { available: 430, consumed: 20 } });
+    expect(rest.at(-1)).toMatchObject({ kind: 'footer', closing: { held: 20 } });
+    expect(verifyFile(part)).toMatchObject({ status: 0, result: { firstRevision: '8' } });
+  });
+
+  it('is refused in one line when the file is none', () => {
+    expect(verifyFile('{}\n')).toMatchObject({ status: 1, result: null, stderr: /no ledger export/ });
+    expect(verifyFile('')).toMatchObject({ status: 1, result: null, stderr: /empty/ });
+  });
+});
+
+const isOf = (line: string, kind: string, revision: number): boolean =>
+  line.startsWith(`{"kind":"${kind}"`) && line.includes(`"revision":"${revision}"`);
+
+const replaced = (all: string[], kind: string, revision: number, text: RegExp, by: string): string[] =>
+  all.map((line) => (isOf(line, kind, revision) ? line.replace(text, by) : line));
+
+describe('an export as CSV', () => {
+  it('opens cleanly: every record has every column, one per posting', async () => {
+    const [head, ...records] = parsedCsv(await exported(book.events, 'csv'));
+    expect(head!.slice(0, 5)).toEqual(['record', 'revision', 'line', 'occurred_at', 'event']);
+    expect(records.filter((record) => record.length !== head!.length)).toEqual([]);
+    const { postings } = verifyFile(await exported(book.events)).result;
+    expect(records.filter(([kind]) => kind === 'posting')).toHaveLength(postings);
+    expect(records.at(-1)).toEqual(expect.arrayContaining(['footer', book.events.at(-1)!.metadata.chain]));
+  });
+
+  it('lets no cell start a formula, and loses no text', async () => {
+    const cells = parsedCsv(await exported(book.events, 'csv')).flat();
+    expect(cells.filter((cell) => /^[=+\-@\t\r\n]/.test(cell))).toEqual([]);
+    expect(cells).toContain('\'=HYPERLINK("http://evil","a, b")\nsecond line');
+    expect(cells).toEqual(expect.arrayContaining(["'@ada", "'-5 because"]));
+  });
+
+  it('adds up: opening and totals make closing', async () => {
+    const [head, ...records] = parsedCsv(await exported(book.events, 'csv', { from: '2026-05-01' }));
+    const of = (kind: string) => records.filter(([record]) => record === kind);
+    const balance = (record: string[]) =>
+      Number(record[head!.indexOf('credit')]) - Number(record[head!.indexOf('debit')]);
+    const sums = of('opening').map((record, index) => balance(record) + balance(of('total')[index]!));
+    expect(sums).toEqual(of('closing').map(balance));
+    expect(sums.some((sum) => sum !== 0)).toBe(true);
+  });
+});

@@ -1,0 +1,152 @@
+import type { Recorded } from '@app/event-sourcing/core/event.js';
+import type { LedgerFooter } from '../contracts/audit.js';
+import { ACCOUNTS, type Accounts, type CreditsEvent } from '../contracts/events.js';
+import type { Posting } from '../contracts/queries.js';
+import { csvRecord } from './csv.js';
+
+/** One posting of an event, with the balances after the event. Debit leaves the account, credit enters it. */
+export interface PostingRow {
+  readonly revision: string;
+  /** From 1, within the event. */
+  readonly line: number;
+  readonly account: string;
+  readonly debit: number;
+  readonly credit: number;
+  readonly grantId: string;
+  readonly availableAfter: number;
+  readonly heldAfter: number;
+}
+
+export interface ExportHeader {
+  readonly workspaceId: string;
+  readonly stream: string;
+  readonly firstRevision: string | null;
+  /** Chain value before the first event. */
+  readonly previousChain: string;
+  readonly opening: Accounts;
+}
+
+/** How an export is written. Each answers whole lines. */
+export interface ExportWriter {
+  header(header: ExportHeader): string;
+  event(event: Recorded<CreditsEvent>, facts: object, rows: readonly PostingRow[]): string;
+  footer(footer: LedgerFooter): string;
+}
+
+export const postingRows = (
+  event: Recorded<CreditsEvent>,
+  postings: readonly Posting[],
+  after: Accounts,
+): PostingRow[] =>
+  postings.map(({ account, amount }, index) => ({
+    revision: String(event.revision),
+    line: index + 1,
+    account,
+    debit: Math.max(0, -amount),
+    credit: Math.max(0, amount),
+    grantId: grantOf(event, index),
+    availableAfter: after.available,
+    heldAfter: after.held,
+  }));
+
+/** A release moves grant by grant, two postings each; other events move all their grants at once. */
+const grantOf = ({ type, data }: CreditsEvent, index: number): string => {
+  if (type === 'CreditsReleased') return data.allocations[Math.floor(index / 2)]!.grantId;
+  if ('grantId' in data) return data.grantId;
+  return 'allocations' in data ? data.allocations.map(({ grantId }) => grantId).join(' ') : '';
+};
+
+/**
+ * One JSON value a line: `header`; for every event `event` with the facts that are hashed and its chain value, then its
+ * `posting`s; `footer`. All that is needed to derive chain, balances and totals again.
+ */
+export const jsonLines: ExportWriter = {
+  header: (header) => line({ kind: 'header', format: 'credit-ledger-export/1', ...header }),
+  event: (event, facts, rows) =>
+    line({ kind: 'event', facts, chain: event.metadata.chain ?? null }) +
+    rows.map((row) => line({ kind: 'posting', ...row })).join(''),
+  footer: (footer) => line({ kind: 'footer', ...footer }),
+};
+
+const line = (value: object): string => `${JSON.stringify(value)}\n`;
+
+/** Columns of the CSV: new ones are added at the end, none is ever moved or renamed. */
+export const CSV_COLUMNS = [
+  'record',
+  'revision',
+  'line',
+  'occurred_at',
+  'event',
+  'account',
+  'debit',
+  'credit',
+  'available_after',
+  'held_after',
+  'grant_id',
+  'reading_id',
+  'reservation_id',
+  'cause_event_id',
+  'reason',
+  'approved_by',
+  'event_id',
+  'chain',
+] as const;
+
+type CsvCells = Partial<Record<(typeof CSV_COLUMNS)[number], string | number>>;
+
+const record = (cells: CsvCells): string => csvRecord(CSV_COLUMNS.map((column) => cells[column] ?? ''));
+
+/** For spreadsheets: `opening` rows, one `posting` row each, then `total` and `closing` rows and one `footer`. */
+export const csv: ExportWriter = {
+  header: ({ opening }) => csvRecord(CSV_COLUMNS) + balanceRows('opening', opening),
+  event: (event, _, rows) =>
+    rows
+      .map((row) =>
+        record({
+          record: 'posting',
+          revision: Number(row.revision),
+          line: row.line,
+          occurred_at: event.metadata.occurredAt,
+          event: event.type,
+          account: row.account,
+          debit: row.debit,
+          credit: row.credit,
+          available_after: row.availableAfter,
+          held_after: row.heldAfter,
+          grant_id: row.grantId,
+          ...about(event),
+          event_id: event.id,
+          chain: event.metadata.chain ?? '',
+        }),
+      )
+      .join(''),
+  footer: ({ events, postings, totals, closing, headRevision, headHash }) =>
+    ACCOUNTS.map((account) => record({ record: 'total', account, ...totals[account] })).join('') +
+    balanceRows('closing', closing) +
+    record({
+      record: 'footer',
+      revision: headRevision ?? '',
+      line: postings,
+      event: `${events} events with ${postings} postings`,
+      chain: headHash,
+    }),
+};
+
+const about = ({ data }: CreditsEvent): CsvCells => ({
+  reading_id: 'readingId' in data ? data.readingId : '',
+  reservation_id: 'reservationId' in data ? data.reservationId : '',
+  cause_event_id: 'causeEventId' in data ? data.causeEventId : '',
+  reason: 'reason' in data ? data.reason : '',
+  approved_by: 'approvedBy' in data ? data.approvedBy : '',
+});
+
+/** A negative balance stands under debit, so that no amount bears a sign. */
+const balanceRows = (name: string, accounts: Accounts): string =>
+  ACCOUNTS.map((account) =>
+    record({
+      record: name,
+      account,
+      debit: Math.max(0, -accounts[account]),
+      credit: Math.max(0, accounts[account]),
+    }),
+  ).join('');
