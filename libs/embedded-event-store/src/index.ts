@@ -31,6 +31,8 @@ export interface EmbeddedEventStoreOptions {
    * system projections do. Off by default: it doubles or triples what is written.
    */
   readonly systemLinks?: boolean;
+  /** For measurements only: acknowledges without syncing, so that a crash of the machine loses events. */
+  readonly unsafeNoSync?: boolean;
   /** Milliseconds since 1970; the system's clock by default. */
   readonly now?: () => number;
   /** Operator's messages; standard error by default. */
@@ -71,7 +73,7 @@ export const startEmbeddedEventStore = async (
   const unlock = lockFolder(dataDir);
   let store: LogStore | undefined;
   try {
-    const opened = await LogStore.open(dataDir);
+    const opened = await LogStore.open(dataDir, { noSync: options.unsafeNoSync ?? false });
     store = opened;
     const signal = new CommitSignal();
     const onFailure =

@@ -15,7 +15,7 @@ const PAGE_SIZE_OFFSET = 48;
  * @throws {UnusableDataError} when the file is none of LMDB's or is cut off. LMDB itself maps the file into memory
  *   and would end the process with a signal, so this is looked at first.
  */
-export const openEnvironment = (path: string, { readOnly = false } = {}): RootDatabase => {
+export const openEnvironment = (path: string, { readOnly = false, noSync = false } = {}): RootDatabase => {
   const dataFile = join(path, 'data.mdb');
   if (existsSync(dataFile)) checkRootPages(dataFile);
   else if (readOnly) throw new UnusableDataError(`There is no data file ${dataFile}.`);
@@ -24,6 +24,7 @@ export const openEnvironment = (path: string, { readOnly = false } = {}): RootDa
     environment = open({
       path,
       readOnly,
+      noSync,
       maxDbs: 8,
       // A commit is acknowledged after its own sync, never after the next one's.
       overlappingSync: false,

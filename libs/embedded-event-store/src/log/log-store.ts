@@ -81,9 +81,9 @@ export class LogStore {
    * Opens or creates the store in a folder that the caller has locked.
    * @throws {UnusableDataError} when the folder has another format or its last records are damaged.
    */
-  static async open(folder: string): Promise<LogStore> {
+  static async open(folder: string, { noSync = false } = {}): Promise<LogStore> {
     mkdirSync(folder, { recursive: true });
-    const environment = openEnvironment(join(folder, 'data'));
+    const environment = openEnvironment(join(folder, 'data'), { noSync });
     const store = new LogStore(environment);
     try {
       await store.checkFormat();

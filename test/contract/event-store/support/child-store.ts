@@ -30,8 +30,14 @@ export const runProgram = (
 
 export const startChildStore = async (dataDir: string): Promise<ChildStore> => {
   const { child, firstLine } = runProgram(['--data', dataDir, '--port', '0', '--exit-with-parent']);
+  let said = '';
+  child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
   const line = await firstLine;
-  if (line === undefined) throw new Error('The server ended before it listened.');
+  if (line === undefined) {
+    throw new Error(
+      `The server ended before it listened (${String(child.signalCode ?? child.exitCode)}): ${said}`,
+    );
+  }
   const { port } = JSON.parse(line) as { port: number };
   return {
     process: child,

@@ -1,0 +1,11 @@
+import { EventStoreDBClient, jsonEvent, type JSONEventData } from '@eventstore/db-client';
+
+export type { EventStoreDBClient, JSONEventData } from '@eventstore/db-client';
+
+/** The official client as it is, faults included: crash tests and measurements of this server look through it. */
+export const connectClient = (connectionString: string): EventStoreDBClient =>
+  EventStoreDBClient.connectionString(connectionString);
+
+/** An event with a new id. */
+export const newEvent = (type: string, data: Record<string, string | number>): JSONEventData =>
+  jsonEvent({ type, data });

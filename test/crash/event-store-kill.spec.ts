@@ -1,0 +1,214 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { GroupCommit } from '@app/embedded-event-store/log/group-commit.js';
+import { LogStore, type LogWrite } from '@app/embedded-event-store/log/log-store.js';
+import { encodeRecord } from '@app/embedded-event-store/log/record.js';
+import {
+  connectClient,
+  newEvent,
+  type EventStoreDBClient,
+} from '@app/embedded-event-store/testing/client.js';
+import { runProgram, startChildStore, type ChildStore } from '../contract/event-store/support/child-store.js';
+
+const KILLS = Number(process.env['EVENT_STORE_KILLS'] ?? 10);
+const SEED = Number(process.env['CRASH_SEED'] ?? 20261120);
+const WRITERS = 32;
+
+/** Small, fast and good enough to choose moments (mulberry32); the seed makes a failure repeatable. */
+const random = ((state: number) => () => {
+  state = (state + 0x6d2b79f5) | 0;
+  let bits = Math.imul(state ^ (state >>> 15), 1 | state);
+  bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
+  return ((bits ^ (bits >>> 14)) >>> 0) / 4_294_967_296;
+})(SEED);
+
+interface Acknowledged {
+  readonly id: string;
+  readonly place: string;
+  readonly position: bigint;
+}
+
+const placeOf = (stream: string, revision: bigint): string => `${stream}/${String(revision)}`;
+
+/**
+ * Appends batches of 1 to 5 events to its own stream, one after the other, until the server is gone. A batch is
+ * acknowledged as a whole: the answer gives the last revision.
+ */
+const write = async (client: EventStoreDBClient, stream: string): Promise<Acknowledged[]> => {
+  const acknowledged: Acknowledged[] = [];
+  for (let n = 0; ;) {
+    const batch = Array.from({ length: 1 + Math.floor(random() * 5) }, () => newEvent('Written', { n: n++ }));
+    try {
+      const { nextExpectedRevision, position } = await client.appendToStream(stream, batch);
+      for (const [index, { id }] of batch.entries()) {
+        const revision = nextExpectedRevision - BigInt(batch.length - 1 - index);
+        acknowledged.push({ id, place: placeOf(stream, revision), position: position?.commit ?? -1n });
+      }
+    } catch {
+      return acknowledged;
+    }
+  }
+};
+
+const verify = async (dataDir: string): Promise<{ events: number; findings: number }> => {
+  const { child } = runProgram(['verify', '--data', dataDir, '--json']);
+  let out = '';
+  child.stdout?.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  await once(child, 'close');
+  return JSON.parse(out) as { events: number; findings: number };
+};
+
+describe(`kill -9 of the event store under ${String(WRITERS)} writers, ${String(KILLS)} times (CRASH_SEED=${String(SEED)})`, () => {
+  let dataDir: string;
+
+  beforeAll(() => {
+    dataDir = mkdtempSync(join(tmpdir(), 'event-store-kill-'));
+  });
+
+  afterAll(() => {
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  const round = async (server: ChildStore, number: number): Promise<Acknowledged[]> => {
+    const client = connectClient(server.connectionString);
+    const streams = Array.from({ length: WRITERS }, (_, n) => `round${String(number)}-${String(n)}`);
+    const writing = Promise.all(streams.map((stream) => write(client, stream)));
+    // The first answers show that the load is on; then the kill comes at a moment that nobody chose.
+    await client.appendToStream('rounds', newEvent('Round', { number }));
+    await delay(random() * 250);
+    expect(await server.end('SIGKILL')).toBe('SIGKILL');
+    const acknowledged = (await writing).flat();
+    await client.dispose();
+    return acknowledged;
+  };
+
+  it(
+    'loses no acknowledged event, leaves no gap, keeps the order, and leaves a store that verifies',
+    async () => {
+      const acknowledged: Acknowledged[] = [];
+      for (let number = 1; number <= KILLS; number++) {
+        acknowledged.push(...(await round(await startChildStore(dataDir), number)));
+        expect(await verify(dataDir)).toMatchObject({ findings: 0 });
+      }
+      expect(acknowledged.length).toBeGreaterThan(KILLS * WRITERS);
+
+      const server = await startChildStore(dataDir);
+      const client = connectClient(server.connectionString);
+      const placeById = new Map<string, string>();
+      const positionByPlace = new Map<string, bigint>();
+      const nextOf = new Map<string, bigint>();
+      const disordered: string[] = [];
+      let previous = -1n;
+      for await (const { event } of client.readAll()) {
+        if (!event) continue;
+        const { streamId, revision, position } = event;
+        const place = placeOf(streamId, revision);
+        placeById.set(event.id, place);
+        positionByPlace.set(place, position.commit);
+        const data = event.data as { n?: number };
+        const isNext = revision === (nextOf.get(streamId) ?? 0n);
+        const asWritten = data.n === undefined || BigInt(data.n) === revision;
+        if (!isNext || !asWritten || position.commit <= previous) disordered.push(place);
+        nextOf.set(streamId, revision + 1n);
+        previous = position.commit;
+      }
+      await client.dispose();
+      expect(await server.end('SIGTERM')).toBe(0);
+      expect(disordered).toEqual([]);
+      expect(acknowledged.filter(({ id, place }) => placeById.get(id) !== place)).toEqual([]);
+      const moved = acknowledged.filter(
+        ({ place, position }) => (positionByPlace.get(place) ?? -1n) > position,
+      );
+      expect(moved).toEqual([]);
+      process.stderr.write(
+        `${String(KILLS)} kills, ${String(acknowledged.length)} events acknowledged, none lost.\n`,
+      );
+    },
+    60_000 + KILLS * 10_000,
+  );
+});
+
+describe('a sync that is slow or fails', () => {
+  let dataDir: string;
+  let store: LogStore;
+
+  beforeAll(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), 'event-store-sync-'));
+    store = await LogStore.open(dataDir);
+  });
+
+  afterAll(async () => {
+    await store.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  const anAppend = (revision: bigint): LogWrite => {
+    const position = 64n + revision * 1_000n;
+    const event = {
+      id: '6f9619ff-8b86-4011-b42d-00c04fc964ff',
+      type: 'T',
+      contentType: 'application/json',
+      data: Buffer.from('{}'),
+      metadata: Buffer.alloc(0),
+    };
+    const bytes = encodeRecord(event, { stream: 's', revision, position, createdAt: 0 });
+    return {
+      records: [{ streamNumber: 0, revision, position, bytes }],
+      heads: [{ name: 's', number: 0, last: revision, tombstoned: false, retention: {} }],
+    };
+  };
+
+  /** A store whose sync waits for what the test says. */
+  const syncing = (sync: () => Promise<void>): LogStore =>
+    new Proxy(store, {
+      get: (target, name) =>
+        name === 'write'
+          ? async (writes: readonly LogWrite[], streams: number) => {
+              await sync();
+              await target.write(writes, streams);
+            }
+          : (Reflect.get(target, name) as unknown),
+    });
+
+  const turns = async (): Promise<void> => {
+    for (let n = 0; n < 20; n++) await delay(1);
+  };
+
+  it('holds the acknowledgement, and what readers and subscribers are told, back until it is done', async () => {
+    let synced = (): void => undefined;
+    const events: string[] = [];
+    const commits = new GroupCommit(
+      syncing(() => new Promise((resolve) => (synced = resolve))),
+      { onCommitted: () => events.push('published'), onFailure: () => events.push('failed') },
+      () => 1,
+    );
+    const acknowledged = commits.commit(anAppend(0n)).then(() => events.push('acknowledged'));
+    const refusal = commits.settled().then(() => events.push('refused'));
+    await turns();
+    expect(events).toEqual([]);
+    expect(store.head('s')).toBeUndefined();
+    synced();
+    await Promise.all([acknowledged, refusal]);
+    expect(events).toEqual(['published', 'acknowledged', 'refused']);
+    expect(store.head('s')?.last).toBe(0n);
+  });
+
+  it('acknowledges nothing, then or later, and tells the server to end when it fails', async () => {
+    const events: string[] = [];
+    const commits = new GroupCommit(
+      syncing(() => Promise.reject(new Error('EIO: the disk is gone'))),
+      { onCommitted: () => events.push('published'), onFailure: (error) => events.push(String(error)) },
+      () => 1,
+    );
+    void commits.commit(anAppend(1n)).then(() => events.push('acknowledged'));
+    await turns();
+    void commits.commit(anAppend(2n)).then(() => events.push('acknowledged'));
+    await turns();
+    expect(events).toEqual(['Error: EIO: the disk is gone']);
+    expect(store.head('s')?.last).toBe(0n);
+  });
+});
