@@ -45,7 +45,7 @@ export const threads = z.strictObject({
   tension: z.strictObject({ path: byTension, soul: byTension }),
   tensionNone: tension,
   resourceTitle: message(),
-  resource: message('number', 'positions', 'since', 'period'),
+  resource: message('number', 'position', 'since', 'period'),
   lesson: perRoot(message()),
   thresholdTitle: message(),
   threshold: z.strictObject({

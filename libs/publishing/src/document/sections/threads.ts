@@ -15,13 +15,16 @@ const POSITIONS = Object.keys(POSITION_WEIGHTS) as readonly Position[];
 /** Bridges wider than this are told as a distance, narrower ones as a difference between neighbours. */
 const NEAR_BRIDGE = 2;
 
-/** Where a root is found, heaviest position first, in words. */
-export const positionsOf = ({ result, catalog, plain, list }: Composer, root: number): string => {
+const positionTerms = ({ result, catalog, plain }: Composer, root: number): string[] => {
   const held = POSITIONS.filter((position) => result.numbers[position].root === root);
   const isPassion = result.grid.hiddenPassion.some((digit) => digit === root);
   const keys = [...held, ...(isPassion ? (['hiddenPassion'] as const) : [])];
-  return list(keys.map((key) => plain(catalog.synthesis.positions[key])));
+  return keys.map((key) => plain(catalog.synthesis.positions[key]));
 };
+
+/** Where a root is found, heaviest position first, in words. */
+export const positionsOf = (composer: Composer, root: number): string =>
+  composer.list(positionTerms(composer, root));
 
 const argumentsOf = (threads: readonly Thread[], kind: string): string[] | undefined =>
   threads
@@ -73,7 +76,7 @@ const resource = (composer: Composer): Section[] => {
   if (lesson === undefined) return [];
   const values = {
     number: numberRef(`synthesis.weights.${lesson}`, lesson),
-    positions: positionsOf(composer, Number(lesson)),
+    position: positionTerms(composer, Number(lesson))[0] ?? '',
     ...moment(composer),
   };
   return [

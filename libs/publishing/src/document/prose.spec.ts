@@ -1,0 +1,66 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { composeDocument } from './compose.js';
+import { brokenRules } from '../content/lint.js';
+import type { Locale } from './document.js';
+import { proseOf, repeatedSentences, repeatedSequences } from './prose.js';
+import { type Person, resultOf } from './testing/people.js';
+import { randomPerson } from './testing/random-person.js';
+
+const proseFor = (person: Person, locale: Locale) =>
+  composeDocument(resultOf(person, locale), { publishedAt: '2026-09-29T08:00:00.000Z' });
+
+/** Names are the caller's own spelling; they are taken out before typography is judged. */
+const ownWords = (text: string, name: string) => text.replaceAll(name, 'Ada');
+
+describe.each(['fr-FR', 'en-US'] as const)('The prose of a reading in %s', (locale) => {
+  it('says no sentence twice and wears no phrase out, whoever it is for', () => {
+    fc.assert(
+      fc.property(randomPerson, (person) => {
+        const prose = proseOf(proseFor(person, locale));
+        expect(repeatedSentences(prose)).toEqual([]);
+        expect(repeatedSequences(prose)).toEqual([]);
+      }),
+      { numRuns: 60, seed: 3 },
+    );
+  }, 60_000);
+
+  it('keeps to the lint once it is put together', () => {
+    fc.assert(
+      fc.property(randomPerson, (person) => {
+        const document = proseFor(person, locale);
+        for (const text of proseOf(document)) {
+          expect(brokenRules(locale, ownWords(text, document.subtitle))).toEqual([]);
+        }
+      }),
+      { numRuns: 25, seed: 4 },
+    );
+  }, 60_000);
+
+  it('has sentences that can be read in one breath', () => {
+    fc.assert(
+      fc.property(randomPerson, (person) => {
+        const prose = proseOf(proseFor(person, locale)).join(' ');
+        const words = prose.match(/[\p{L}\p{N}’-]+/gu)?.length ?? 0;
+        const sentences = prose.match(/[.?…](?=\s|$|”)/gu)?.length ?? 1;
+        expect(words / sentences).toBeGreaterThan(11);
+        expect(words / sentences).toBeLessThan(24);
+      }),
+      { numRuns: 15, seed: 5 },
+    );
+  }, 60_000);
+});
+
+describe('Repetition', () => {
+  it('is a sentence that comes back', () => {
+    expect(repeatedSentences(['One two three four. A b c.', 'One two three four.'])).toEqual([
+      'One two three four.',
+    ]);
+  });
+
+  it('is six words in a row that come three times', () => {
+    const text = 'it was the best of times';
+    expect(repeatedSequences([text, `${text} indeed`])).toEqual([]);
+    expect(repeatedSequences([text, text, `so ${text}`])).toEqual([text]);
+  });
+});

@@ -1,0 +1,50 @@
+import type { Block, DocumentV1, Inline, Section } from './document.js';
+
+const inlineText = (node: Inline): string =>
+  'children' in node ? node.children.map(inlineText).join('') : node.value;
+
+const paragraphsWithin = (node: Block | Section): string[] => {
+  switch (node.type) {
+    case 'paragraph':
+      return [node.children.map(inlineText).join('')];
+    case 'list':
+      return node.children.map((item) => item.children.map(inlineText).join(''));
+    case 'section':
+    case 'callout':
+    case 'blockquote':
+      return node.children.flatMap(paragraphsWithin);
+    default:
+      return [];
+  }
+};
+
+/** The running text of a document, paragraph by paragraph, without tables, figures, the method and the last notice. */
+export const proseOf = (document: DocumentV1): string[] =>
+  document.children.filter(({ role }) => role !== 'method' && role !== 'notice').flatMap(paragraphsWithin);
+
+/** Sentences of at least four words that stand in the prose more than once. */
+export const repeatedSentences = (paragraphs: readonly string[]): string[] => {
+  const sentences = paragraphs
+    .flatMap((text) => text.split(/(?<=[.?…])\s/u))
+    .filter((sentence) => sentence.split(/\s/u).length >= 4);
+  return sentences.filter((sentence, index) => sentences.indexOf(sentence) !== index);
+};
+
+/**
+ * Sequences of words that stand in the prose at least `times` times.
+ * @param length words in a sequence; sequences do not cross paragraphs
+ */
+export const repeatedSequences = (
+  paragraphs: readonly string[],
+  { length = 6, times = 3 }: { length?: number; times?: number } = {},
+): string[] => {
+  const counts = new Map<string, number>();
+  for (const paragraph of paragraphs) {
+    const words = paragraph.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+    for (let start = 0; start + length <= words.length; start += 1) {
+      const sequence = words.slice(start, start + length).join(' ');
+      counts.set(sequence, (counts.get(sequence) ?? 0) + 1);
+    }
+  }
+  return [...counts].filter(([, count]) => count >= times).map(([sequence]) => sequence);
+};
