@@ -3,7 +3,10 @@ import { GetBalance, GetLedger, type LedgerEntry } from '@app/billing/contracts/
 import { OpsError } from '../ops-error.js';
 import { print, table } from '../output.js';
 import { withSession } from '../session.js';
+import { addExplain } from './ledger/explain.js';
 import { addExport } from './ledger/export.js';
+import { movement } from './ledger/movement.js';
+import { addReconcile } from './ledger/reconcile.js';
 import { addVerifyFile } from './ledger/verify-file.js';
 import { addVerify } from './ledger/verify.js';
 
@@ -41,13 +44,15 @@ export const addLedgerCommands = (ops: Command): void => {
   addVerify(ledger);
   addExport(ledger);
   addVerifyFile(ledger);
+  addExplain(ledger);
+  addReconcile(ledger);
 };
 
 const row = (entry: LedgerEntry): (string | number)[] => [
   String(entry.revision),
   entry.occurredAt,
   entry.type,
-  entry.postings.map(({ account, amount }) => `${account} ${amount > 0 ? '+' : ''}${amount}`).join(', '),
+  movement(entry.postings),
   entry.availableAfter,
   entry.heldAfter,
   entry.readingId ?? '',

@@ -1,4 +1,6 @@
+import { ExplainReadingHandler } from './audit/explain-reading.handler.js';
 import { ExportLedgerHandler } from './audit/export-ledger.handler.js';
+import { ReconcileLedgerHandler } from './audit/reconcile-ledger.handler.js';
 import { VerifyLedgerHandler } from './audit/verify-ledger.handler.js';
 import { AdjustCreditsHandler } from './adjust-credits/adjust-credits.handler.js';
 import { CancelSubscriptionHandler } from './cancel-subscription/cancel-subscription.handler.js';
@@ -16,12 +18,14 @@ import { SubscribeToPlanHandler } from './subscribe-to-plan/subscribe-to-plan.ha
 export const HANDLERS = [
   AdjustCreditsHandler,
   CancelSubscriptionHandler,
+  ExplainReadingHandler,
   ExportLedgerHandler,
   GetBalanceHandler,
   GetCreditsHandler,
   GetLedgerHandler,
   OpenBookHandler,
   PurchasePackHandler,
+  ReconcileLedgerHandler,
   RecordDueHandler,
   ReserveCreditsHandler,
   SettleReservationHandler,

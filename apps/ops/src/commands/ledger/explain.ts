@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import { ExplainReading, type ReadingExplanation } from '@app/billing/contracts/index.js';
+import { OpsError } from '../../ops-error.js';
+import { print, table } from '../../output.js';
+import { withSession } from '../../session.js';
+import { movement } from './movement.js';
+
+export const addExplain = (ledger: Command): void => {
+  ledger
+    .command('explain')
+    .description('every credit movement of a reading and its cause; exit code 1 when the two do not fit')
+    .argument('<reading>', 'the reading id')
+    .option('--workspace <id>', 'its workspace: needed only for a reading that was never accepted')
+    .addHelpText('after', '\nExample:\n  ops ledger explain 0198c5f2-… --json')
+    .action(async (readingId: string, { workspace }: { workspace?: string }, command: Command) => {
+      const explanation = await withSession(({ queries }) =>
+        queries.execute(new ExplainReading(readingId, workspace ?? null)),
+      );
+      if (!explanation) throw new OpsError(`There is no reading ${readingId}, and no credits moved for it.`);
+      print(command, explanation, describe(explanation));
+      if (explanation.findings.length > 0) process.exitCode = 1;
+    });
+};
+
+const describe = ({
+  readingId,
+  workspaceId,
+  outcome,
+  reading,
+  credits,
+  findings,
+}: ReadingExplanation): string =>
+  [
+    `Reading ${readingId} of ${workspaceId}: ${outcome}`,
+    '',
+    table(
+      ['credits event', 'event id', 'at', 'movement', 'caused by'],
+      credits.map(({ type, eventId, occurredAt, postings, cause }) => [
+        type,
+        eventId,
+        occurredAt,
+        movement(postings),
+        cause ? `${cause.type} ${cause.eventId}` : '',
+      ]),
+    ),
+    '',
+    table(
+      ['reading event', 'event id', 'at', 'moved credits by'],
+      reading.map(({ type, eventId, occurredAt, causes }) => [type, eventId, occurredAt, causes.join(', ')]),
+    ),
+    ...findings.map((finding) => `Finding: ${finding}`),
+  ].join('\n');

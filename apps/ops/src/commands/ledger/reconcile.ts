@@ -1,0 +1,64 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import { ReconcileLedger, type LedgerDifference } from '@app/billing/contracts/index.js';
+import { print, table } from '../../output.js';
+import { withSession } from '../../session.js';
+import { chosenWorkspace, type Chosen } from './options.js';
+import { withProgress } from './progress.js';
+
+/** Settlement follows a completed reading within seconds, unless the worker is behind. */
+const GRACE_S = 60;
+
+export const addReconcile = (ledger: Command): void => {
+  ledger
+    .command('reconcile')
+    .description('captures against completed readings against balances; exit code 1 on any difference')
+    .option('--workspace <id>', 'one workspace')
+    .option('--all', 'every workspace')
+    .option(
+      '--grace <seconds>',
+      'how long a completed reading may wait for its capture',
+      parseSeconds,
+      GRACE_S,
+    )
+    .addHelpText('after', '\nExample:\n  ops ledger reconcile --all --json')
+    .action(async (options: Chosen & { grace: number }, command: Command) => {
+      const workspaceId = chosenWorkspace(options);
+      const result = await withSession(async ({ queries, requireWorkspace }) => {
+        if (workspaceId !== null) await requireWorkspace(workspaceId);
+        return withProgress('reconcile', (progress) =>
+          queries.execute(new ReconcileLedger(workspaceId, options.grace * 1_000, progress)),
+        );
+      });
+      const { books, captures, completed, differences, pending } = result;
+      const summary = `${books} books, ${completed} completed readings, ${captures} captures: ${differences.length} differences, ${pending.length} pending`;
+      print(
+        command,
+        { ok: differences.length === 0, ...result },
+        [summary, ...describe('Differences', differences), ...describe('Pending', pending)].join('\n'),
+      );
+      if (differences.length > 0) process.exitCode = 1;
+    });
+};
+
+const describe = (title: string, found: readonly LedgerDifference[]): string[] =>
+  found.length === 0
+    ? []
+    : [
+        '',
+        title,
+        table(
+          ['workspace', 'reading', 'credits event', 'reading event', 'what'],
+          found.map(({ workspaceId, readingId, creditsEventId, readingEventId, message }) => [
+            workspaceId,
+            readingId ?? '',
+            creditsEventId ?? '',
+            readingEventId ?? '',
+            message,
+          ]),
+        ),
+      ];
+
+function parseSeconds(text: string): number {
+  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('must be a whole number of seconds');
+  return Number(text);
+}

@@ -1,0 +1,94 @@
+import type { Recorded } from '@app/event-sourcing/core/event.js';
+import type { ReadingEvent } from '@app/readings/contracts/index.js';
+import type { ExplainedMovement, ReadingExplanation } from '../contracts/audit.js';
+import type { CreditsEvent } from '../contracts/events.js';
+import { postings } from '../domain/credits/postings.js';
+
+type Movement = Extract<
+  Recorded<CreditsEvent>,
+  { type: 'CreditsReserved' | 'CreditsCaptured' | 'CreditsReleased' }
+>;
+
+export const isMovementOf = (event: Recorded<CreditsEvent>, readingId: string): event is Movement =>
+  'readingId' in event.data && event.data.readingId === readingId;
+
+const OUTCOMES = {
+  ReadingCompleted: { outcome: 'completed', settledBy: 'CreditsCaptured' },
+  ReadingFailed: { outcome: 'failed', settledBy: 'CreditsReleased' },
+  ReadingAbandoned: { outcome: 'abandoned', settledBy: 'CreditsReleased' },
+} as const;
+
+type EndType = keyof typeof OUTCOMES;
+type End = Extract<Recorded<ReadingEvent>, { type: EndType }>;
+const isEnd = (event: Recorded<ReadingEvent>): event is End => event.type in OUTCOMES;
+
+/**
+ * Joins the events of a reading and the movements of its book by event id, in both directions: a settlement names the
+ * event that ended the reading, a reservation stands for the ReadingRequested that names it.
+ */
+export const explain = (
+  readingId: string,
+  workspaceId: string,
+  reading: readonly Recorded<ReadingEvent>[],
+  movements: readonly Movement[],
+): ReadingExplanation => {
+  const end = reading.find(isEnd);
+  const credits = movements.map((movement) => explained(movement, reading));
+  return {
+    readingId,
+    workspaceId,
+    outcome: end ? OUTCOMES[end.type].outcome : 'open',
+    reading: reading.map(({ id, revision, type, metadata }) => ({
+      eventId: id,
+      revision,
+      type,
+      occurredAt: metadata.occurredAt,
+      causes: credits.filter(({ cause }) => cause?.eventId === id).map(({ eventId }) => eventId),
+    })),
+    credits,
+    findings: [...misfits(end, movements, credits)],
+  };
+};
+
+const explained = (event: Movement, reading: readonly Recorded<ReadingEvent>[]): ExplainedMovement => {
+  const { data, metadata } = event;
+  const cause = reading.find((one) =>
+    event.type === 'CreditsReserved'
+      ? one.type === 'ReadingRequested' && one.data.reservationId === data.reservationId
+      : one.id === event.data.causeEventId,
+  );
+  return {
+    eventId: event.id,
+    revision: event.revision,
+    type: event.type,
+    occurredAt: metadata.occurredAt,
+    reservationId: data.reservationId,
+    postings: postings(event),
+    allocations: 'allocations' in data ? data.allocations : [],
+    actor: metadata.actor,
+    correlationId: metadata.correlationId,
+    causationId: metadata.causationId,
+    cause: cause ? { eventId: cause.id, type: cause.type, revision: cause.revision } : null,
+  };
+};
+
+function* misfits(
+  end: End | undefined,
+  movements: readonly Movement[],
+  credits: readonly ExplainedMovement[],
+): Generator<string> {
+  for (const { type, cause, eventId } of credits) {
+    if (type !== 'CreditsReserved' && cause === null)
+      yield `${type} ${eventId} names no event of the reading`;
+  }
+  if (!end) return;
+  const settlements = movements.filter(
+    ({ type, data }) => type !== 'CreditsReserved' && data.reservationId === end.data.reservationId,
+  );
+  const { settledBy } = OUTCOMES[end.type];
+  if (settlements.length === 0) yield `${end.type} ${end.id} is not settled yet by ${settledBy}`;
+  for (const { type, id } of settlements) {
+    if (type !== settledBy) yield `${end.type} ${end.id} was settled by ${type} ${id}`;
+  }
+  if (settlements.length > 1) yield `${end.type} ${end.id} was settled ${settlements.length} times`;
+}

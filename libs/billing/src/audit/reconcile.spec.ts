@@ -1,0 +1,92 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { TestBook, WS } from '../../test/book.js';
+import { writeReading } from '../../test/readings.js';
+import { Reconciler, type BalanceRow } from './reconcile.js';
+
+const AT = '2026-04-12T09:00:01.000Z';
+const BALANCE = { available: 10, held: 0, consumed: 40, expired: 0, granted: 50, adjusted: 0 };
+let book: TestBook;
+
+beforeEach(async () => {
+  book = new TestBook();
+  await book.do(AT, { type: 'OpenBook', workspaceId: WS });
+  await book.do(AT, { type: 'PurchasePack', pack: 'flex', orderRef: 'o1' });
+  for (const id of ['r1', 'r2']) {
+    await book.do(AT, { type: 'ReserveCredits', reservationId: id, readingId: `reading-${id}`, amount: 20 });
+  }
+});
+
+const capture = (id: string, causeEventId = `end-${id}`) =>
+  book.do(AT, { type: 'CaptureCredits', reservationId: id, causeEventId });
+const idOfCapture = (index: number) =>
+  book.events.filter(({ type }) => type === 'CreditsCaptured')[index]!.id;
+
+const reconcile = (
+  row: Partial<BalanceRow> | null,
+  settledBefore = Infinity,
+  workspaceId: string | null = null,
+) => {
+  const rows = new Map(row ? [[WS, { revision: 5n, balance: BALANCE, ...row }]] : []);
+  const reconciler = new Reconciler(workspaceId, rows);
+  for (const event of book.store.log) reconciler.see(event);
+  return reconciler.report(settledBefore);
+};
+
+describe('reconciling', () => {
+  it('finds no difference when every capture has its reading and the view its balance', async () => {
+    for (const id of ['r1', 'r2']) {
+      await writeReading(book.store, id, 'ReadingCompleted');
+      await capture(id);
+    }
+    expect(reconcile({})).toEqual({ books: 1, captures: 2, completed: 2, differences: [], pending: [] });
+    expect(reconcile({}, Infinity, WS)).toMatchObject({ captures: 2, differences: [] });
+    expect(reconcile({}, Infinity, 'ws_other')).toMatchObject({ books: 0, captures: 0, completed: 0 });
+  });
+
+  it('compares the view at the revision it has reached', () => {
+    const before = { available: 30, held: 20, consumed: 0, expired: 0, granted: 50, adjusted: 0 };
+    expect(reconcile({ revision: 2n, balance: before }).differences).toEqual([]);
+    expect(reconcile({ revision: 2n, balance: { ...before, held: 21 } }).differences).toMatchObject(
+      [{ kind: 'balance_differs', creditsEventId: book.events[2]!.id, message: /held 21, not 20/ }].map(
+        (one) => ({ ...one, message: expect.stringMatching(one.message) }),
+      ),
+    );
+    expect(reconcile({ revision: 9n, balance: before }).differences).toMatchObject([
+      { kind: 'balance_differs' },
+    ]);
+    expect(reconcile(null).differences).toMatchObject([{ kind: 'balance_missing' }]);
+  });
+
+  it('names both events of what does not fit', async () => {
+    await writeReading(book.store, 'r1', 'ReadingFailed');
+    await capture('r1');
+    await writeReading(book.store, 'r2', 'ReadingCompleted', AT, 30);
+    await capture('r2', 'another event');
+    expect(reconcile({}).differences).toMatchObject([
+      {
+        kind: 'not_completed',
+        readingId: 'reading-r1',
+        creditsEventId: idOfCapture(0),
+        readingEventId: 'end-r1',
+      },
+      { kind: 'fields_differ', creditsEventId: idOfCapture(1), readingEventId: 'end-r2' },
+      { kind: 'fields_differ', message: '20 credits were captured, the reading costs 30' },
+    ]);
+  });
+
+  it('waits for the capture of a reading that was completed a moment ago', async () => {
+    await writeReading(book.store, 'r1', 'ReadingCompleted');
+    const row = {
+      revision: 3n,
+      balance: { available: 10, held: 40, consumed: 0, expired: 0, granted: 50, adjusted: 0 },
+    };
+    expect(reconcile(row, Date.parse(AT))).toMatchObject({
+      differences: [],
+      pending: [{ kind: 'not_captured', readingEventId: 'end-r1' }],
+    });
+    expect(reconcile(row, Date.parse(AT) + 1)).toMatchObject({
+      differences: [{ kind: 'not_captured', readingEventId: 'end-r1', creditsEventId: null }],
+      pending: [],
+    });
+  });
+});
