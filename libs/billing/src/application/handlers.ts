@@ -1,6 +1,9 @@
+import { BalanceAsOfHandler } from './audit/balance-as-of.handler.js';
 import { ExplainReadingHandler } from './audit/explain-reading.handler.js';
 import { ExportLedgerHandler } from './audit/export-ledger.handler.js';
+import { MonthlyStatementHandler } from './audit/monthly-statement.handler.js';
 import { ReconcileLedgerHandler } from './audit/reconcile-ledger.handler.js';
+import { SealPeriodHandler } from './audit/seal-period.handler.js';
 import { VerifyLedgerHandler } from './audit/verify-ledger.handler.js';
 import { AdjustCreditsHandler } from './adjust-credits/adjust-credits.handler.js';
 import { CancelSubscriptionHandler } from './cancel-subscription/cancel-subscription.handler.js';
@@ -17,17 +20,20 @@ import { SubscribeToPlanHandler } from './subscribe-to-plan/subscribe-to-plan.ha
 /** Everything this module answers on the command and query buses. */
 export const HANDLERS = [
   AdjustCreditsHandler,
+  BalanceAsOfHandler,
   CancelSubscriptionHandler,
   ExplainReadingHandler,
   ExportLedgerHandler,
   GetBalanceHandler,
   GetCreditsHandler,
   GetLedgerHandler,
+  MonthlyStatementHandler,
   OpenBookHandler,
   PurchasePackHandler,
   ReconcileLedgerHandler,
   RecordDueHandler,
   ReserveCreditsHandler,
+  SealPeriodHandler,
   SettleReservationHandler,
   SubscribeToPlanHandler,
   VerifyLedgerHandler,

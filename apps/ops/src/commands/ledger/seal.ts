@@ -1,0 +1,117 @@
+import type { Command } from 'commander';
+import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { GetMonthlyStatement, RecordDue, SealPeriod } from '@app/billing/contracts/index.js';
+import { OpsError } from '../../ops-error.js';
+import { print } from '../../output.js';
+import { withSession } from '../../session.js';
+import { parsePeriod } from './options.js';
+
+interface Month {
+  readonly workspace: string;
+  readonly period: string;
+}
+
+export const addClose = (ledger: Command): void => {
+  ledger
+    .command('close')
+    .description('record the end of a month that is over; does nothing when it is recorded')
+    .requiredOption('--workspace <id>', 'the workspace')
+    .requiredOption('--period <yyyy-mm>', 'the month (UTC)', parsePeriod)
+    .addHelpText('after', '\nExample:\n  ops ledger close --workspace ws_… --period 2026-04')
+    .action(async ({ workspace, period }: Month, command: Command) => {
+      const closed = await withSession(async ({ commands, queries, requireWorkspace, by }) => {
+        await requireWorkspace(workspace);
+        await commands.execute(new RecordDue(workspace, by()));
+        const statement = await queries.execute(new GetMonthlyStatement(workspace, period));
+        if (!statement) throw new OpsError(`Nothing is recorded of ${workspace} in ${period}.`);
+        if (!statement.closed) throw new OpsError(`The month ${period} is not over: nothing was closed.`);
+        const { eventId, revision, occurredAt } = statement.entries.at(-1)!;
+        return {
+          workspaceId: workspace,
+          period,
+          revision,
+          eventId,
+          closedAt: occurredAt,
+          closing: statement.closing,
+        };
+      });
+      print(
+        command,
+        closed,
+        `Closed ${period} at revision ${closed.revision}; ${closed.closing.available} credits available`,
+      );
+    });
+};
+
+export const addSeal = (ledger: Command): void => {
+  ledger
+    .command('seal')
+    .description('sign the end of a closed month (Ed25519); keep the seal where we cannot change it')
+    .requiredOption('--workspace <id>', 'the workspace')
+    .requiredOption('--period <yyyy-mm>', 'the month (UTC)', parsePeriod)
+    .requiredOption('--key <file>', 'the private key of ops ledger keygen')
+    .option('--out <file>', 'write the seal there instead of to standard output')
+    .addHelpText(
+      'after',
+      '\nExample:\n  ops ledger seal --workspace ws_… --period 2026-04 --key seal-private.pem --out seal-2026-04.json',
+    )
+    .action(async (options: Month & { key: string; out?: string }, command: Command) => {
+      const { workspace, period, key, out } = options;
+      const privateKey = onFile(key, () => readFileSync(key, 'utf8'));
+      const result = await withSession(async ({ queries, requireWorkspace }) => {
+        await requireWorkspace(workspace);
+        return queries.execute(new SealPeriod(workspace, period, privateKey));
+      });
+      if (result.outcome === 'not_closed') {
+        throw new OpsError(`The month ${period} is not closed: ops ledger close closes it once it is over.`);
+      }
+      if (result.outcome === 'not_an_ed25519_key') {
+        throw new OpsError(`${key} holds no Ed25519 private key: ops ledger keygen makes one.`);
+      }
+      if (result.outcome === 'does_not_verify') {
+        throw new OpsError(
+          `The book does not verify from revision ${result.firstBadRevision} on: nothing was sealed.`,
+        );
+      }
+      const { seal } = result;
+      const text = JSON.stringify(seal, null, 2);
+      if (out === undefined) return print(command, seal, text);
+      onFile(out, () => writeFileSync(out, `${text}\n`));
+      print(
+        command,
+        seal,
+        `Sealed ${period} at revision ${seal.revision} in ${out}; head hash ${seal.headHash}`,
+      );
+    });
+};
+
+export const addKeygen = (ledger: Command): void => {
+  ledger
+    .command('keygen')
+    .description('make a key pair for seals: seal-private.pem for you alone, seal-public.pem for auditors')
+    .requiredOption('--out <dir>', 'an existing folder')
+    .addHelpText('after', '\nExample:\n  ops ledger keygen --out ~/seals')
+    .action(({ out }: { out: string }, command: Command) => {
+      const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
+        privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+        publicKeyEncoding: { type: 'spki', format: 'pem' },
+      });
+      const files = { privateKey: join(out, 'seal-private.pem'), publicKey: join(out, 'seal-public.pem') };
+      // A key that exists is never overwritten: its seals could no longer be made again.
+      onFile(files.privateKey, () =>
+        writeFileSync(files.privateKey, privateKey, { mode: 0o600, flag: 'wx' }),
+      );
+      onFile(files.publicKey, () => writeFileSync(files.publicKey, publicKey, { flag: 'wx' }));
+      print(command, files, `Wrote ${files.privateKey} and ${files.publicKey}`);
+    });
+};
+
+const onFile = <T>(path: string, work: () => T): T => {
+  try {
+    return work();
+  } catch (error) {
+    throw new OpsError(`${path} cannot be used: ${(error as Error).message}.`);
+  }
+};

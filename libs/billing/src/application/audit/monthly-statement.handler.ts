@@ -1,0 +1,16 @@
+import { Inject } from '@nestjs/common';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { streamName } from '@app/event-sourcing/core/stream-name.js';
+import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { statementOf } from '../../audit/statement.js';
+import { GetMonthlyStatement, type MonthlyStatement } from '../../contracts/audit.js';
+import { creditsEvents } from '../../contracts/events.js';
+
+@QueryHandler(GetMonthlyStatement)
+export class MonthlyStatementHandler implements IQueryHandler<GetMonthlyStatement> {
+  constructor(@Inject(EVENT_STORE) private readonly store: EventStore) {}
+
+  async execute({ workspaceId, period }: GetMonthlyStatement): Promise<MonthlyStatement | null> {
+    return statementOf(workspaceId, period, this.store.read(streamName(creditsEvents.category, workspaceId)));
+  }
+}

@@ -1,0 +1,39 @@
+import { Inject } from '@nestjs/common';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { decode } from '@app/event-sourcing/core/event-catalogue.js';
+import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
+import { streamName } from '@app/event-sourcing/core/stream-name.js';
+import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { readSealKey, sealOf } from '../../audit/seal.js';
+import { BookVerifier } from '../../audit/verify-book.js';
+import { SealPeriod, type SealResult } from '../../contracts/audit.js';
+import { creditsEvents, type CreditsEventOf } from '../../contracts/events.js';
+
+type Closed = Recorded<CreditsEventOf<'PeriodClosed'>>;
+
+@QueryHandler(SealPeriod)
+export class SealPeriodHandler implements IQueryHandler<SealPeriod> {
+  constructor(@Inject(EVENT_STORE) private readonly store: EventStore) {}
+
+  /** Verifies what it seals: everything up to the end of the month. */
+  async execute({ workspaceId, period, privateKey }: SealPeriod): Promise<SealResult> {
+    const key = readSealKey(privateKey);
+    if (!key) return { outcome: 'not_an_ed25519_key' };
+    const stream = streamName(creditsEvents.category, workspaceId);
+    const verifier = new BookVerifier(stream);
+    for await (const stored of this.store.read(stream)) {
+      verifier.see(stored);
+      const { firstBadRevision } = verifier.report();
+      if (firstBadRevision !== null) return { outcome: 'does_not_verify', firstBadRevision };
+      const closed = closing(stored);
+      if (closed?.data.period === period) return { outcome: 'sealed', seal: sealOf(closed, key) };
+    }
+    return { outcome: 'not_closed' };
+  }
+}
+
+const closing = (stored: StoredEvent): Closed | null => {
+  if (stored.type !== 'PeriodClosed') return null;
+  const event = decode(creditsEvents, stored);
+  return event.type === 'PeriodClosed' ? event : null;
+};

@@ -1,0 +1,26 @@
+import { decode } from '@app/event-sourcing/core/event-catalogue.js';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { AsOf } from '../contracts/audit.js';
+import { creditsEvents } from '../contracts/events.js';
+import type { Balance } from '../contracts/queries.js';
+import { balanceOf } from '../domain/credits/balance.js';
+import { evolve, noBook } from '../domain/credits/credits.state.js';
+import { dueBy } from '../domain/credits/due.js';
+
+/** Folds a book up to a revision or an instant; at an instant, what had expired counts as expired. */
+export const balanceAsOf = async (
+  stored: AsyncIterable<StoredEvent>,
+  asOf: AsOf,
+): Promise<Balance | null> => {
+  let state = noBook;
+  for await (const event of stored) {
+    const later =
+      'revision' in asOf
+        ? event.revision > asOf.revision
+        : Date.parse(event.metadata.occurredAt) > asOf.instant;
+    if (later) break;
+    state = evolve(state, decode(creditsEvents, event));
+  }
+  if (state.workspaceId === null) return null;
+  return balanceOf('instant' in asOf ? dueBy(state, asOf.instant).state : state);
+};

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { projectPath } from '@app/platform/project-path.js';
+import { BalanceAsOfHandler } from '../application/audit/balance-as-of.handler.js';
+import { ExportLedgerHandler } from '../application/audit/export-ledger.handler.js';
+import { MonthlyStatementHandler } from '../application/audit/monthly-statement.handler.js';
+import { SealPeriodHandler } from '../application/audit/seal-period.handler.js';
+import {
+  ExportLedger,
+  GetBalanceAsOf,
+  GetMonthlyStatement,
+  SealPeriod,
+  type AsOf,
+} from '../contracts/index.js';
+import { altered, eventfulBook, rechained, type TestBook, WS } from '../../test/book.js';
+
+const pair = () =>
+  generateKeyPairSync('ed25519', {
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  });
+const KEYS = pair();
+
+let book: TestBook;
+let folder: string;
+beforeAll(async () => {
+  book = await eventfulBook();
+  folder = mkdtempSync(join(tmpdir(), 'seal-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const holding = async (events: readonly StoredEvent[]): Promise<TestBook['store']> => {
+  const { store } = await eventfulBook();
+  store.log.splice(0);
+  await store.close();
+  for (const event of events) {
+    const expected = event.revision === 0n ? 'no_stream' : event.revision - 1n;
+    await store.append(event.stream, expected, [event]);
+  }
+  return store;
+};
+
+const sealed = async (period = '2026-04', key = KEYS.privateKey) =>
+  new SealPeriodHandler(book.store).execute(new SealPeriod(WS, period, key));
+
+const verifyWithSeal = async (events: readonly StoredEvent[], seal: object, publicKey = KEYS.publicKey) => {
+  const [file, sealFile, keyFile] = ['book.jsonl', 'seal.json', 'key.pem'].map((name) => join(folder, name));
+  const { text } = await new ExportLedgerHandler(await holding(events)).execute(
+    new ExportLedger(WS, 'jsonl', null, null),
+  );
+  let whole = '';
+  for await (const piece of text) whole += piece;
+  writeFileSync(file!, whole);
+  writeFileSync(sealFile!, JSON.stringify(seal));
+  writeFileSync(keyFile!, publicKey);
+  const args = [projectPath('tools/verify-ledger.mjs'), file!, '--seal', sealFile!, '--public-key', keyFile!];
+  const { status, stdout } = spawnSync(process.execPath, [...args, '--json'], { encoding: 'utf8' });
+  return { status, ...JSON.parse(stdout) };
+};
+
+const sealOrFail = async (period?: string) => {
+  const result = await sealed(period);
+  if (result.outcome !== 'sealed') throw new Error(result.outcome);
+  return result.seal;
+};
+
+describe('a seal', () => {
+  it('is the same each time, and the export it was taken from agrees with it', async () => {
+    const seal = await sealOrFail();
+    expect(await sealOrFail()).toEqual(seal);
+    expect(seal).toMatchObject({ workspaceId: WS, period: '2026-04', closing: { consumed: 20 } });
+    expect(await verifyWithSeal(book.events, seal)).toMatchObject({ status: 0, sealedPeriod: '2026-04' });
+  });
+
+  it('catches a history that was rewritten with a whole new chain', async () => {
+    const index = book.events.findIndex(({ type }) => type === 'CreditsAdjusted');
+    const rewritten = rechained(book.events.with(index, altered(book.events[index]!, { reason: 'another' })));
+    const seal = await sealOrFail();
+    expect(await verifyWithSeal(rewritten, seal)).toMatchObject({
+      status: 1,
+      firstBadRevision: seal.revision,
+      findings: [{ message: 'the sealed head hash is another: history was rewritten' }],
+    });
+  });
+
+  it('is worth nothing when it was changed, or signed with another key', async () => {
+    const seal = await sealOrFail();
+    const changed = { ...seal, closing: { ...seal.closing, available: 1 } };
+    expect((await verifyWithSeal(book.events, changed)).status).toBe(1);
+    expect((await verifyWithSeal(book.events, seal, pair().publicKey)).status).toBe(1);
+  });
+
+  it('is not given to an open month, with another kind of key, or to a book that does not verify', async () => {
+    expect(await sealed('2026-06')).toEqual({ outcome: 'not_closed' });
+    expect(await sealed('2026-04', 'no key')).toEqual({ outcome: 'not_an_ed25519_key' });
+    const store = await holding(book.events.with(3, altered(book.events[3]!, { credits: 51 })));
+    expect(
+      await new SealPeriodHandler(store).execute(new SealPeriod(WS, '2026-04', KEYS.privateKey)),
+    ).toEqual({ outcome: 'does_not_verify', firstBadRevision: 3n });
+  });
+});
+
+describe('a monthly statement', () => {
+  const statement = async (period: string) =>
+    new MonthlyStatementHandler(book.store).execute(new GetMonthlyStatement(WS, period));
+
+  it('opens with what the month before closed with, and holds every movement once', async () => {
+    const months = await Promise.all(['2026-04', '2026-05', '2026-06'].map(statement));
+    expect(months.map((month) => month!.closed)).toEqual([true, true, false]);
+    expect(months[1]!.opening).toEqual(months[0]!.closing);
+    expect(months[2]!.opening).toEqual(months[1]!.closing);
+    const revisions = months.flatMap((month) => month!.entries.map(({ revision }) => revision));
+    expect(revisions).toEqual(book.events.map(({ revision }) => revision));
+    expect(await statement('2026-03')).toBeNull();
+    expect(await statement('2026-07')).toBeNull();
+  });
+
+  it('adds up grant by grant to what is available', async () => {
+    for (const period of ['2026-04', '2026-05', '2026-06']) {
+      const { grants, closing } = (await statement(period))!;
+      expect(grants.reduce((sum, grant) => sum + grant.closing, 0)).toBe(closing.available);
+    }
+  });
+});
+
+describe('a balance as of then', () => {
+  const asOf = (at: AsOf) => new BalanceAsOfHandler(book.store).execute(new GetBalanceAsOf(WS, at));
+  const instant = (text: string): AsOf => ({ instant: Date.parse(text) });
+
+  it('is folded to a revision or an instant, with what had expired by then', async () => {
+    expect(await asOf({ revision: 3n })).toMatchObject({ available: 450, held: 0 });
+    expect(await asOf(instant('2026-04-12T09:00:00Z'))).toMatchObject({ available: 410, held: 40 });
+    expect(await asOf(instant('2026-05-09T23:59:59.999Z'))).toMatchObject({ expired: 0, held: 20 });
+    expect((await asOf(instant('2026-05-10T00:00:00Z')))!.expired).toBeGreaterThan(0);
+    expect(await asOf(instant('2026-04-01T00:00:00Z'))).toBeNull();
+  });
+});
