@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import type { Catalog } from './catalog-schema.js';
 import { catalogFor } from './catalog.js';
 import { brokenRules, lintCatalog, messagesOf } from './lint.js';
-import type { Message } from './message.js';
 import { CONTENT_VERSION } from './version.js';
 
 const french = messagesOf(catalogFor('fr-FR'));
