@@ -419,6 +419,6 @@ const run = async () => {
 try {
   await run();
 } catch (error) {
-  console.error(error.message);
+  console.error(error.code === 'ENOENT' ? `There is no file ${error.path}.` : error.message);
   process.exitCode = 1;
 }

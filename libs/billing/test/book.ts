@@ -24,7 +24,7 @@ export class TestBook {
     this.commands += 1;
     const name = `command ${this.commands}`;
     const by = { actor: 'operator:ada', correlationId: name, causationId: name };
-    const outcome = await this.books.execute(WS, (now) => ({ ...command, now }) as CreditsCommand, name, by);
+    const outcome = await this.books.execute(WS, (now) => ({ ...command, now }), name, by);
     if (outcome.kind !== 'accepted')
       throw new Error(`${command.type} at ${instant(this.now)}: ${outcome.kind}`);
   }

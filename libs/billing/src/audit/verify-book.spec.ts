@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { VerifyLedgerHandler } from '../application/audit/verify-ledger.handler.js';
 import { VerifyLedger } from '../contracts/index.js';
-import { altered, eventfulBook, rechained, STREAM, TAMPERINGS, TestBook, WS } from '../../test/book.js';
+import { altered, eventfulBook, rechained, STREAM, TAMPERINGS, type TestBook, WS } from '../../test/book.js';
 import { BookVerifier } from './verify-book.js';
 
 let book: TestBook;

@@ -112,6 +112,8 @@ const onFile = <T>(path: string, work: () => T): T => {
   try {
     return work();
   } catch (error) {
-    throw new OpsError(`${path} cannot be used: ${(error as Error).message}.`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw new OpsError(`${path} exists already and is not overwritten.`);
+    throw new OpsError(code === 'ENOENT' ? `There is no ${path}.` : `${path} cannot be used: ${message}`);
   }
 };

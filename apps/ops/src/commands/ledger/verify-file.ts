@@ -28,7 +28,9 @@ export const addVerifyFile = (ledger: Command): void => {
         ...(json ? ['--json'] : []),
       ];
       const args = [projectPath('tools', 'verify-ledger.mjs'), ...options, '--', file];
-      const [code] = await once(spawn(process.execPath, args, { stdio: 'inherit' }), 'exit');
+      const [code] = (await once(spawn(process.execPath, args, { stdio: 'inherit' }), 'exit')) as [
+        number | null,
+      ];
       if (code !== 0) process.exitCode = 1;
     });
 };
