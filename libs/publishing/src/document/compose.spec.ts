@@ -83,7 +83,7 @@ describe('Any document', () => {
           }
         }
       }),
-      { numRuns: 300, seed: 7 },
+      { numRuns: 120, seed: 7 },
     );
   }, 120_000);
 
