@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { projectPath } from '@app/platform/project-path.js';
+import { startStack, type StartedStack } from '../support/index.js';
+import { Integrator, until } from '../support/integrator.js';
+
+let stack: StartedStack;
+let customer: Integrator;
+let readingId: string;
+
+beforeAll(async () => {
+  stack = await startStack();
+  customer = await Integrator.open(stack, 100);
+  ({ readingId } = (await customer.create()).body);
+  await customer.untilEnded(readingId);
+  await until(
+    async () => (await customer.balance()).consumed === 20,
+    30_000,
+    () => 'the credits are not captured',
+  );
+}, 120_000);
+
+afterAll(async () => {
+  await stack?.stop();
+});
+
+const ledger = async (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> => {
+  try {
+    const { stdout, stderr } = await promisify(execFile)(
+      process.execPath,
+      [projectPath('dist/apps/ops/src/main.js'), 'ledger', ...args],
+      { env: { ...process.env, DATA_DIR: stack.dataDir } },
+    );
+    return { code: 0, stdout, stderr };
+  } catch (error) {
+    return error as { code: number; stdout: string; stderr: string };
+  }
+};
+const json = async (...args: string[]) => {
+  const { code, stdout } = await ledger(...args, '--json');
+  return { code, ...JSON.parse(stdout) };
+};
+const of = () => ['--workspace', customer.workspaceId];
+
+describe('the ledger of a running service', () => {
+  it('verifies, one book and all', async () => {
+    expect(await json('verify', ...of())).toMatchObject({ code: 0, ok: true, books: [{ findings: [] }] });
+    expect(await json('verify', '--all')).toMatchObject({ code: 0, ok: true });
+    expect((await ledger('verify', ...of())).stdout).toContain(customer.workspaceId);
+  }, 60_000);
+
+  it('is exported, and verified offline from the file alone', async () => {
+    const file = join(stack.dataDir, 'book.jsonl');
+    const written = await json('export', ...of(), '--format', 'jsonl', '--out', file);
+    const { headHash } = (await json('verify', ...of())).books[0];
+    expect(written).toMatchObject({ code: 0, events: 4, headHash });
+    expect(await json('verify-file', file)).toMatchObject({
+      code: 0,
+      ok: true,
+      headHash,
+      balances: { available: 80, held: 0, consumed: 20, adjusted: -100 },
+    });
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"amount":100', '"amount":900'));
+    expect(await json('verify-file', file)).toMatchObject({ code: 1, ok: false, firstBadRevision: '1' });
+  }, 60_000);
+
+  it('is exported as CSV to standard output', async () => {
+    const { code, stdout } = await ledger('export', ...of(), '--format', 'csv');
+    expect(code).toBe(0);
+    expect(stdout.split('\r\n')[0]).toMatch(/^record,revision,line,/);
+    expect(stdout).toContain(readingId);
+  }, 60_000);
+
+  it('reconciles with readings and balances', async () => {
+    await until(
+      async () => (await json('reconcile', ...of(), '--grace', '0')).code === 0,
+      30_000,
+      () => 'differences',
+    );
+    expect(await json('reconcile', '--all')).toMatchObject({
+      code: 0,
+      completed: 1,
+      captures: 1,
+      differences: [],
+    });
+  }, 90_000);
+
+  it('explains a reading with causes both ways', async () => {
+    const { code, outcome, credits, reading } = await json('explain', readingId);
+    expect([code, outcome]).toEqual([0, 'completed']);
+    const [reservation, settlement] = credits;
+    const completed = reading.find(({ type }: { type: string }) => type === 'ReadingCompleted');
+    expect(reservation.cause.type).toBe('ReadingRequested');
+    expect(settlement.cause.eventId).toBe(completed.eventId);
+    expect(completed.causes).toEqual([settlement.eventId]);
+  }, 60_000);
+
+  it('states the month, and refuses to close or seal it before it is over', async () => {
+    const period = new Date().toISOString().slice(0, 7);
+    const month = [...of(), '--period', period];
+    expect(await json('statement', ...month)).toMatchObject({ code: 0, closed: false });
+    expect(await json('balance', ...of(), '--as-of', '1')).toMatchObject({ code: 0, available: 100 });
+    expect((await ledger('close', ...month)).stderr).toMatch(/is not over/);
+    expect((await ledger('keygen', '--out', stack.dataDir)).code).toBe(0);
+    const key = ['--key', join(stack.dataDir, 'seal-private.pem')];
+    expect((await ledger('seal', ...month, ...key)).stderr).toMatch(/is not closed/);
+  }, 60_000);
+
+  it.each(
+    'balance statement explain verify reconcile export verify-file close seal keygen'
+      .split(' ')
+      .map((name) => [name]),
+  )('explains %s with an example', async (name) => {
+    const { code, stdout } = await ledger(name, '--help');
+    expect(code).toBe(0);
+    expect(stdout).toContain('Example:\n  ops ledger');
+  });
+});
