@@ -10,6 +10,7 @@ import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-
 import { AuthGuard } from '@app/platform/auth/auth.guard.js';
 import { AUTHENTICATOR, type Principal } from '@app/platform/auth/authentication.js';
 import { ProblemFilter } from '@app/platform/http/problem.filter.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { BillingHttpModule } from '../billing-http.module.js';
@@ -24,6 +25,8 @@ const everyKey = {
 };
 const globals = [
   { provide: EVENT_STORE, useValue: new InMemoryEventStore() },
+  // Only the audit's queries read it.
+  { provide: POSTGRES, useValue: null },
   { provide: CLOCK, useValue: { now: () => Date.parse('2026-04-10T12:00:00.000Z') } },
   { provide: AUTHENTICATOR, useValue: everyKey },
   { provide: LOGGER, useValue: { error: () => undefined, warn: () => undefined } },
