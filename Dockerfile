@@ -27,6 +27,7 @@ WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY --from=build /app/libs libs
+COPY tools/verify-ledger.mjs tools/
 COPY package.json LICENSE ./
 # Nothing in /app belongs to the user who runs it: a program cannot change itself.
 USER node
