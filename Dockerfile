@@ -9,6 +9,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY nest-cli.json tsconfig.json tsconfig.build.json ./
+COPY tools tools
 COPY apps apps
 COPY libs libs
 # Assets stay where they are in the sources (docs/adr/0006): only the TypeScript is dropped.
