@@ -32,7 +32,7 @@ export const startJobs = async (
     }),
   });
   const stop = runner.stop.bind(runner);
-  // `stop` alone resolves before the last jobs are recorded as done; a process that exited then would leave them locked.
+  // `stop` alone resolves while workers still record their last jobs; ending the pool then waits for those queries.
   runner.stop = async (reason) => {
     await stop(reason);
     await runner.promise;
