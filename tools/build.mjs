@@ -3,7 +3,17 @@
  * nothing otherwise, so that `npm start` after an edit runs what was edited and after an installation starts at once.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -42,7 +52,8 @@ if (!onlyIfStale || isStale()) {
     stdio: ['ignore', 2, 2],
   });
   if (status !== 0) process.exit(status ?? 1);
-  mkdirSync(out, { recursive: true });
+  const { bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  for (const program of Object.values(bin)) chmodSync(join(root, program), 0o755);
   writeFileSync(stamp, '');
   utimesSync(stamp, startedAt, startedAt);
 }

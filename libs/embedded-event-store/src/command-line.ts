@@ -3,17 +3,18 @@ import { parseArgs } from 'node:util';
 export const USAGE = `Embedded event store: a single-node store for a laptop, a demo, tests and CI that speaks
 EventStoreDB's gRPC protocol. It has no replication.
 
-Usage: node main.js [serve] --data DIR [options]
-       node main.js verify --data DIR [--json]
-       node main.js info --data DIR [--json]
-       node main.js backup --data DIR --to DIR [--json]
-       node main.js scavenge --data DIR [--json]
+Usage: embedded-event-store [serve] --data DIR [options]
+       embedded-event-store verify --data DIR [--json]
+       embedded-event-store info --data DIR [--json]
+       embedded-event-store backup --data DIR --to DIR [--json]
+       embedded-event-store scavenge --data DIR [--json]
 
 serve (also without the word):
   --data DIR           folder of the data; created if missing (required)
   --port N             TCP port; 0 lets the system choose (default 2113)
   --host ADDRESS       address to listen on (default 127.0.0.1)
   --max-append-size N  bytes of data and metadata that one append may carry (default 1048576)
+  --commit-timeout N   milliseconds after which a write that is not durable is answered as timed out (default 2000)
   --system-links       link events in $ce-<category>, $et-<type> and $streams
   --tls-cert FILE      certificate in PEM; with --tls-key, serves TLS only
   --tls-key FILE       its private key in PEM
@@ -33,10 +34,10 @@ scavenge  reclaims what $maxAge, $maxCount, $tb and deletes hide; the server mus
 Results go to standard output (--json: as one JSON object), progress and problems to standard error.
 
 Examples:
-  node main.js --data ./data --port 2113
-  node main.js verify --data ./data --json
-  node main.js backup --data ./data --to ./backups/2026-11-20
-  EVENT_STORE_USER=admin:changeit node main.js --data ./data --tls-cert node.crt --tls-key node.key
+  embedded-event-store --data ./data --port 2113
+  embedded-event-store verify --data ./data --json
+  embedded-event-store backup --data ./data --to ./backups/2026-11-20
+  EVENT_STORE_USER=admin:changeit embedded-event-store --data ./data --tls-cert node.crt --tls-key node.key
 `;
 
 export interface ServeCommand {
@@ -46,6 +47,8 @@ export interface ServeCommand {
   readonly host: string;
   /** Bytes. */
   readonly maxAppendBytes: number | undefined;
+  /** Milliseconds. */
+  readonly commitTimeoutMs: number | undefined;
   readonly systemLinks: boolean;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
   readonly userFile: string | undefined;
@@ -71,6 +74,7 @@ const SERVE_OPTIONS = {
   port: { type: 'string', default: DEFAULT_PORT },
   host: { type: 'string', default: '127.0.0.1' },
   'max-append-size': { type: 'string' },
+  'commit-timeout': { type: 'string' },
   'system-links': { type: 'boolean', default: false },
   'tls-cert': { type: 'string' },
   'tls-key': { type: 'string' },
@@ -99,6 +103,10 @@ const parseServe = (args: string[]): CommandLine => {
   if (size !== undefined && !/^[1-9]\d{0,8}$/.test(size)) {
     return invalid(`--max-append-size ${size} is not a number of bytes (1 to 999999999).`);
   }
+  const timeout = values['commit-timeout'];
+  if (timeout !== undefined && !/^[1-9]\d{0,5}$/.test(timeout)) {
+    return invalid(`--commit-timeout ${timeout} is not a number of milliseconds (1 to 999999).`);
+  }
   const certFile = values['tls-cert'];
   const keyFile = values['tls-key'];
   if ((certFile === undefined) !== (keyFile === undefined)) {
@@ -110,6 +118,7 @@ const parseServe = (args: string[]): CommandLine => {
     port,
     host: values.host,
     maxAppendBytes: size === undefined ? undefined : Number(size),
+    commitTimeoutMs: timeout === undefined ? undefined : Number(timeout),
     systemLinks: values['system-links'],
     tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : undefined,
     userFile: values['user-file'],

@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { binaryEvent, EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { startEmbeddedEventStore, type EmbeddedEventStore } from './index.js';
+import { LogStore } from './log/log-store.js';
 
 describe('the limits of a server', () => {
   let dataDir: string;
@@ -13,7 +14,7 @@ describe('the limits of a server', () => {
 
   beforeAll(async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'event-store-'));
-    const limits = { maxSubscriptions: 2, maxAppendBytes: 1_000 };
+    const limits = { maxSubscriptions: 2, maxAppendBytes: 1_000, commitTimeoutMs: 100 };
     store = await startEmbeddedEventStore({ dataDir, limits });
     client = EventStoreDBClient.connectionString(store.connectionString);
   });
@@ -65,5 +66,45 @@ describe('the limits of a server', () => {
       /longer than 1024 bytes/,
     );
     await client.appendToStream('n'.repeat(1_024), event('T'.repeat(1_024)));
+  });
+
+  describe('bound how long a write is waited for', () => {
+    const write = LogStore.prototype.write;
+    let letGo: () => void;
+
+    beforeEach(() => {
+      const held = new Promise<void>((resolve) => (letGo = resolve));
+      jest.spyOn(LogStore.prototype, 'write').mockImplementationOnce(async function (
+        this: LogStore,
+        ...args
+      ) {
+        await held;
+        await write.apply(this, args);
+      });
+    });
+
+    afterEach(() => {
+      letGo();
+      jest.restoreAllMocks();
+    });
+
+    it('and the same append again tells its outcome', async () => {
+      const event = jsonEvent({ type: 'Late', data: {} });
+      await expect(client.appendToStream('late', event)).rejects.toMatchObject({ type: 'deadline-exceeded' });
+      letGo();
+      const { nextExpectedRevision } = await client.appendToStream('late', event, {
+        expectedRevision: 'no_stream',
+      });
+      expect(nextExpectedRevision).toBe(0n);
+    });
+
+    it('for deletes too', async () => {
+      const removed = client.tombstoneStream('gone');
+      await expect(removed).rejects.toMatchObject({ type: 'timeout' });
+      letGo();
+      await expect(client.appendToStream('gone', jsonEvent({ type: 'T', data: {} }))).rejects.toMatchObject({
+        type: 'stream-deleted',
+      });
+    });
   });
 });

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { parseArguments, USAGE, type ServeCommand } from './command-line.js';
 import { startEmbeddedEventStore, UnusableDataError } from './index.js';
@@ -28,14 +29,17 @@ const loginOf = ({ userFile }: ServeCommand): { username: string; password: stri
 };
 
 const serve = async (command: ServeCommand): Promise<void> => {
-  const { data, port, host, maxAppendBytes, systemLinks, exitWithParent } = command;
+  const { data, port, host, maxAppendBytes, commitTimeoutMs, systemLinks, exitWithParent } = command;
   const login = loginOf(command);
   const store = await startEmbeddedEventStore({
     dataDir: data,
     port,
     host,
     systemLinks,
-    ...(maxAppendBytes !== undefined && { limits: { maxAppendBytes } }),
+    limits: {
+      ...(maxAppendBytes !== undefined && { maxAppendBytes }),
+      ...(commitTimeoutMs !== undefined && { commitTimeoutMs }),
+    },
     ...(command.tls && {
       tls: { cert: readFileSync(command.tls.certFile), key: readFileSync(command.tls.keyFile) },
     }),

@@ -5,9 +5,11 @@ import type { AppendReq, AppendResp } from '@eventstore/db-client/generated/stre
 import type { ProposedEvent } from '../log/record.js';
 import type { ExpectedRevision } from '../streams/append-decision.js';
 import type { WriteOutcome } from '../streams/stream-writer.js';
+import { withinCommitTimeout } from './commit-timeout.js';
 import type { ServerContext } from './context.js';
 import { appendBytes, expectedRevision, proposedEvent, writableStreamName } from './requests.js';
 import {
+  commitTimedOut,
   invalidArgument,
   maximumAppendSizeExceeded,
   resourceExhausted,
@@ -87,7 +89,9 @@ export const append =
       const { stream, expected, events } = await receive(call, context.limits.maxAppendBytes);
       const refusal = context.admission.refusal();
       if (refusal !== undefined) throw resourceExhausted(refusal);
-      const outcome = await context.writer.append(stream, expected, events);
+      const write = context.writer.append(stream, expected, events);
+      const outcome = await withinCommitTimeout(write, context.limits.commitTimeoutMs);
+      if (outcome.kind === 'timed-out') throw commitTimedOut();
       if (outcome.kind === 'deleted') throw streamDeleted(stream);
       return outcome.kind === 'conflict' ? conflict(expected, outcome.current) : success(outcome);
     };

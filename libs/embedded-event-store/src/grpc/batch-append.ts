@@ -15,6 +15,7 @@ import {
   type BatchFailure,
   type BatchIdentity,
 } from './batch-answers.js';
+import { withinCommitTimeout } from './commit-timeout.js';
 import type { ServerContext } from './context.js';
 import { appendBytes, expectedRevision, proposedEvent, uuidText, writableStreamName } from './requests.js';
 import { invalidArgument, resourceExhausted, stopping, toRpcError, type RpcError } from './rpc-error.js';
@@ -130,7 +131,8 @@ export const batchAppend =
       if (batch.deadline !== undefined && batch.deadline < now()) return batchFailed(batch, timeoutFailure());
       const refusal = context.admission.refusal();
       if (refusal !== undefined) return batchFailed(batch, exhaustedFailure(refusal));
-      const outcome = await writer.append(batch.stream, batch.expected, batch.events);
+      const write = writer.append(batch.stream, batch.expected, batch.events);
+      const outcome = await withinCommitTimeout(write, limits.commitTimeoutMs);
       switch (outcome.kind) {
         case 'written':
           return batchSuccess(batch, outcome.revision, outcome.position);
@@ -138,6 +140,8 @@ export const batchAppend =
           return batchFailed(batch, conflictFailure(batch.expected, outcome.current));
         case 'deleted':
           return batchFailed(batch, deletedFailure(batch.stream));
+        case 'timed-out':
+          return batchFailed(batch, timeoutFailure());
       }
     };
 

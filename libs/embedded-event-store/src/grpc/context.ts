@@ -9,6 +9,8 @@ import type { OpenCalls } from './open-calls.js';
 export interface Limits extends AdmissionLimits {
   /** Bytes of data and metadata that one append may carry (EventStoreDB's default: 1 MiB). */
   readonly maxAppendBytes: number;
+  /** Milliseconds after which a write that is not durable is answered as timed out (EventStoreDB's default: 2 s). */
+  readonly commitTimeoutMs: number;
   /** Subscriptions open at the same time. */
   readonly maxSubscriptions: number;
 }
@@ -17,6 +19,7 @@ const MIB = 1024 * 1024;
 
 export const DEFAULT_LIMITS: Limits = {
   maxAppendBytes: MIB,
+  commitTimeoutMs: 2_000,
   maxSubscriptions: 1_000,
   maxPendingBytes: 64 * MIB,
   reservedDiskBytes: 64 * MIB,

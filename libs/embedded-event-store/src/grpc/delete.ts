@@ -6,10 +6,11 @@ import type {
   TombstoneReq,
   TombstoneResp,
 } from '@eventstore/db-client/generated/streams_pb.js';
-import type { WriteOutcome } from '../streams/stream-writer.js';
+import { withinCommitTimeout } from './commit-timeout.js';
 import type { ServerContext } from './context.js';
 import { expectedNumber, expectedRevision, writableStreamName } from './requests.js';
 import {
+  commitTimedOut,
   invalidArgument,
   resourceExhausted,
   stopping,
@@ -29,7 +30,11 @@ const remove = async (context: ServerContext, how: Remove, options: Options | un
   const expected = expectedRevision(options);
   const refusal = context.admission.refusal();
   if (refusal !== undefined) throw resourceExhausted(refusal);
-  const outcome: WriteOutcome = await context.writer[how](stream, expected);
+  const outcome = await withinCommitTimeout(
+    context.writer[how](stream, expected),
+    context.limits.commitTimeoutMs,
+  );
+  if (outcome.kind === 'timed-out') throw commitTimedOut();
   if (outcome.kind === 'deleted') throw streamDeleted(stream);
   if (outcome.kind === 'conflict') {
     throw wrongExpectedVersion(stream, expectedNumber(expected), outcome.current);

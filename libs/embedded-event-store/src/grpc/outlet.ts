@@ -33,8 +33,17 @@ export class Outlet {
 
   /** Sends one encoded message; resolves when there is room for the next one, or the call is over. */
   async send(message: Buffer): Promise<void> {
-    if (this.ended || this.call.write(message)) return;
-    await this.wait(() => () => undefined);
+    if (!this.offer(message)) await this.room();
+  }
+
+  /** Sends one encoded message. @returns whether there is room for the next one at once, without `room`. */
+  offer(message: Buffer): boolean {
+    return this.ended || this.call.write(message);
+  }
+
+  /** Resolves when there is room again after an offer that filled it, or the call is over. */
+  room(): Promise<void> {
+    return this.wait(() => () => undefined);
   }
 
   /** Resolves when `subscribe`'s callback is called, there is room to send, or the call is over. */

@@ -21,6 +21,9 @@ export const invalidArgument = (details: string): RpcError => new RpcError(statu
 
 export const unavailable = (details: string): RpcError => new RpcError(status.UNAVAILABLE, details);
 
+/** As EventStoreDB answers a write whose commit took too long: its outcome is unknown. */
+export const commitTimedOut = (): RpcError => new RpcError(status.ABORTED, 'Operation timed out');
+
 export const stopping = (): RpcError => new RpcError(status.CANCELLED, 'The server is stopping.');
 
 export const streamDeleted = (stream: string): RpcError =>

@@ -68,6 +68,8 @@ export class LogStore {
   private readonly heads: Database<Buffer, Buffer>;
   private readonly about: Database<string, string>;
   private groupTable: Database<string, string> | undefined;
+  /** Not written again while it stays the same: that would cost every transaction a page. */
+  private writtenStreamCount: number | undefined;
 
   private constructor(private readonly environment: RootDatabase) {
     const binary = { encoding: 'binary', keyEncoding: 'binary' } as const;
@@ -122,8 +124,9 @@ export class LogStore {
         }
         for (const head of heads) void this.heads.put(Buffer.from(head.name), encodeHead(head));
       }
-      void this.about.put('streams', String(streamCount));
+      if (streamCount !== this.writtenStreamCount) void this.about.put('streams', String(streamCount));
     });
+    this.writtenStreamCount = streamCount;
     this.environment.resetReadTxn();
   }
 

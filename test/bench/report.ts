@@ -1,0 +1,118 @@
+import { cpus, totalmem } from 'node:os';
+
+/** One measured number, with what it is compared with. */
+export interface Row {
+  readonly what: string;
+  readonly measured: string;
+  /** Measured in the same run; empty when the aim is an absolute number. */
+  readonly floor: string;
+  /** The ratio to the floor, or the number itself. */
+  readonly value: number;
+  /** Empty for a number that is told and not aimed at. */
+  readonly aim: string;
+  readonly met: boolean | null;
+}
+
+/** What a benchmark is given to work with. */
+export interface Settings {
+  /** Length of each load, seconds. */
+  readonly seconds: number;
+  /** Readings, documents or events in measurements that count; undefined for the benchmark's own number. */
+  readonly count: number | undefined;
+  /** Takes each row as it is known. */
+  readonly add: (row: Row) => void;
+  /** Tells the person who waits. */
+  readonly say: (text: string) => void;
+}
+
+export interface Benchmark {
+  /** As it is named on the command line. */
+  readonly name: string;
+  readonly title: string;
+  /** What is loaded, how, and what the floors are. */
+  readonly explanation: string;
+  run(settings: Settings): Promise<void>;
+}
+
+export const perSecond = (value: number): string => `${value.toFixed(value < 10 ? 1 : 0)}/s`;
+
+/** A rate against the rate of a floor, both per second; at least so much of it is aimed at. */
+export const ratio = (what: string, measured: number, floor: number, least: number): Row => ({
+  what,
+  measured: perSecond(measured),
+  floor: perSecond(floor),
+  value: measured / floor,
+  aim: `≥ ${least}`,
+  met: measured / floor >= least,
+});
+
+/** A number that must not be above a bound. */
+export const atMost = (what: string, value: number, unit: string, most: number): Row => ({
+  what,
+  measured: `${value.toFixed(1)} ${unit}`,
+  floor: '',
+  value,
+  aim: `≤ ${most} ${unit}`,
+  met: value <= most,
+});
+
+/** A number that must not be below a bound. */
+export const atLeast = (what: string, value: number, unit: string, least: number): Row => ({
+  what,
+  measured: `${value.toFixed(0)} ${unit}`,
+  floor: '',
+  value,
+  aim: `≥ ${least} ${unit}`,
+  met: value >= least,
+});
+
+/** A number that is told for what it is. */
+export const told = (what: string, value: number, unit: string): Row => ({
+  what,
+  measured: `${value.toFixed(1)} ${unit}`,
+  floor: '',
+  value,
+  aim: '',
+  met: null,
+});
+
+/** The machine that a number belongs to. */
+export const machine = (): string =>
+  `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`;
+
+export const markdownSection = (
+  { title, explanation }: Benchmark,
+  rows: readonly Row[],
+): string => `## ${title}
+
+${explanation}
+Measured on ${machine()}.
+
+| what | measured | floor | value | aim | met |
+|---|---|---|---|---|---|
+${rows
+  .map(
+    ({ what, measured, floor, value, aim, met }) =>
+      `| ${what} | ${measured} | ${floor} | **${value.toFixed(2)}** | ${aim} | ${met === null ? '' : met ? 'yes' : 'no'} |`,
+  )
+  .join('\n')}
+`;
+
+const INTRODUCTION = `# Benchmarks
+
+\`npm run bench\` measures each part against a floor of the same run, so that the ratios mean something on any machine.
+\`npm run bench -- --write\` writes this page; with names (\`npm run bench -- event-store --write\`), those sections of it.
+The load generator shares the cores with what it loads.
+`;
+
+/** A page with sections replaced or added, those it already has kept in their order. */
+export const withSections = (page: string, sections: ReadonlyMap<string, string>): string => {
+  const known = new Map(
+    page
+      .split(/^(?=## )/m)
+      .slice(1)
+      .map((section) => [/^## (.*)$/m.exec(section)?.[1] ?? '', section.trimEnd()]),
+  );
+  for (const [title, text] of sections) known.set(title, text.trimEnd());
+  return `${INTRODUCTION}\n${[...known.values()].join('\n\n')}\n`;
+};

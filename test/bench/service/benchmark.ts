@@ -1,0 +1,165 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { projectPath } from '@app/platform/project-path.js';
+import { Integrator, person, until } from '../../support/integrator.js';
+import { startStack, type StartedStack } from '../../support/start-stack.js';
+import { perSecond, told, type Benchmark, type Row } from '../report.js';
+import { measure, type LoadResult } from './load.js';
+import { cpuMilliseconds } from './process-cpu.js';
+
+/** Readings in the measurement of what one costs. */
+const READINGS = 200;
+
+const startBare = async (): Promise<{ url: string; stop(): void }> => {
+  const child = spawn(process.execPath, [projectPath('dist/test/bench/service/bare-server.js')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  return {
+    url: `http://127.0.0.1:${(JSON.parse(line) as { port: number }).port}/bare`,
+    stop: () => child.kill(),
+  };
+};
+
+/** Waits until every accepted reading has ended and been published. */
+const settle = (stack: StartedStack): Promise<void> =>
+  until(
+    async () => {
+      const [row] = await query<{ left: number }>(
+        stack,
+        `select count(*)::int as left from readings.reading where status in ('queued', 'processing')
+         or (status = 'completed' and published_at is null)`,
+      );
+      return row!.left === 0;
+    },
+    600_000,
+    () => 'every reading ends',
+  );
+
+const query = async <T extends pg.QueryResultRow>(stack: StartedStack, text: string): Promise<T[]> => {
+  const client = new pg.Client({ connectionString: stack.databaseUrl });
+  await client.connect();
+  try {
+    return (await client.query<T>(text)).rows;
+  } finally {
+    await client.end();
+  }
+};
+
+const quantile = (values: readonly number[], share: number): number =>
+  [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.ceil(values.length * share) - 1)] ?? NaN;
+
+/** Accepted requests, with the worker paused so that the API is measured and not what it sets in motion. */
+const measurePosts = async (stack: StartedStack, customer: Integrator, bareUrl: string, seconds: number) => {
+  const load = {
+    method: 'POST',
+    body: JSON.stringify(person()),
+    expect: 202,
+    seconds,
+  } as const;
+  const bare = await measure({ ...load, url: bareUrl });
+  const worker = stack.pids().worker;
+  process.kill(worker, 'SIGSTOP');
+  const api = await measure({
+    ...load,
+    url: `${stack.baseUrl}/api/v1/readings`,
+    headers: { 'x-api-key': customer.apiKey },
+  });
+  process.kill(worker, 'SIGCONT');
+  return { bare, api };
+};
+
+const measureGets = async (
+  stack: StartedStack,
+  customer: Integrator,
+  bareUrl: string,
+  readings: readonly string[],
+  seconds: number,
+) => {
+  const load = { method: 'GET', expect: 200, seconds } as const;
+  const bare = await measure({
+    ...load,
+    url: new URL(bareUrl).origin,
+    paths: readings.map((id) => `/bare/${id}`),
+  });
+  const headers = { 'x-api-key': customer.apiKey };
+  const api = await measure({
+    ...load,
+    url: stack.baseUrl,
+    paths: readings.map((id) => `/api/v1/readings/${id}`),
+    headers,
+  });
+  return { bare, api };
+};
+
+/** CPU of each process while readings are made one after the other, and the time each took. */
+const measureCost = async (stack: StartedStack, customer: Integrator, readings: number) => {
+  const pids = Object.entries(stack.pids()).filter(([name]) => name !== 'main');
+  const before = new Map(pids.map(([name, pid]) => [name, cpuMilliseconds(pid)]));
+  const ids: string[] = [];
+  for (let made = 0; made < readings; made += 1) {
+    ids.push((await customer.create(person())).body.readingId);
+    await delay(150);
+  }
+  await settle(stack);
+  await delay(500);
+  const split = pids.map(([name, pid]) => ({
+    name,
+    ms: (cpuMilliseconds(pid) - before.get(name)!) / ids.length,
+  }));
+  const rows = await query<{ reading_id: string; ms: number }>(
+    stack,
+    'select reading_id, extract(epoch from published_at - created_at) * 1000 as ms from readings.reading where published_at is not null',
+  );
+  const wanted = new Set(ids);
+  const times = rows.filter(({ reading_id: id }) => wanted.has(id)).map(({ ms }) => Number(ms));
+  return { ids, split, p50: quantile(times, 0.5), p99: quantile(times, 0.99) };
+};
+
+/** Accepted or answered requests against those of a bare route. */
+const rateRow = (what: string, { bare, api }: { bare: LoadResult; api: LoadResult }, least: number): Row => {
+  const rate = ({ perSecond: each, p50, p99 }: LoadResult): string =>
+    `${perSecond(each)}, p50 ${p50} ms, p99 ${p99} ms`;
+  if (api.unexpected > 0) throw new Error(`${what}: ${api.unexpected} unexpected answers.`);
+  const value = api.perSecond / bare.perSecond;
+  return { what, measured: rate(api), floor: rate(bare), value, aim: `≥ ${least}`, met: value >= least };
+};
+
+/** Requests against a bare route, and what one reading costs from acceptance to publication. */
+export const serviceBenchmark: Benchmark = {
+  name: 'service',
+  title: 'The service',
+  explanation: `The embedded stack, all its processes on the same cores as the load generator, 64 connections; the floor is a bare
+Nest route with the same body rules. CPU per reading includes what idles: one reading every 150 ms.`,
+  async run({ seconds, count = READINGS, add, say }) {
+    const stack = await startStack({ env: { LOG_LEVEL: 'warn' } });
+    const bareServer = await startBare();
+    try {
+      const customer = await Integrator.open(stack, 100_000_000);
+      const { body } = await customer.create(person());
+      await customer.untilEnded(body.readingId);
+      say('  Cost and latency of single readings…');
+      const cost = await measureCost(stack, customer, count);
+      add(
+        rateRow(
+          'GET /readings/{id}',
+          await measureGets(stack, customer, bareServer.url, cost.ids, seconds),
+          0.4,
+        ),
+      );
+      const posts = await measurePosts(stack, customer, bareServer.url, seconds);
+      add(rateRow('POST /readings accepted (worker paused)', posts, 0.3));
+      const total = cost.split.reduce((sum, { ms }) => sum + ms, 0);
+      add(told('CPU per published reading, all processes', total, 'ms'));
+      for (const { name, ms } of cost.split) add(told(`CPU per published reading, ${name}`, ms, 'ms'));
+      add(told('acceptance to publication, p50', cost.p50, 'ms'));
+      add(told('acceptance to publication, p99', cost.p99, 'ms'));
+    } finally {
+      bareServer.stop();
+      await stack.stop();
+    }
+  },
+};
