@@ -212,3 +212,37 @@ describe('a sync that is slow or fails', () => {
     expect(store.head('s')?.last).toBe(0n);
   });
 });
+
+describe('a disk that refuses a write', () => {
+  let dataDir: string;
+
+  beforeAll(() => {
+    dataDir = mkdtempSync(join(tmpdir(), 'event-store-refused-'));
+  });
+
+  afterAll(() => {
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  it('ends the server with a sentence, and what was acknowledged is there at the next start', async () => {
+    const server = await startChildStore(dataDir, { maxFileKib: 1_024 });
+    const ended = once(server.process, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+    const client = connectClient(server.connectionString);
+    const acknowledged = (
+      await Promise.all(Array.from({ length: 8 }, (_, n) => write(client, `refused-${String(n)}`)))
+    ).flat();
+    await client.dispose();
+    expect(await ended).toEqual([1, null]);
+    expect(server.said()).toContain('could not be made durable, the event store ends');
+    expect(acknowledged.length).toBeGreaterThan(100);
+
+    expect(await verify(dataDir)).toMatchObject({ findings: 0 });
+    const next = await startChildStore(dataDir);
+    const reader = connectClient(next.connectionString);
+    const kept = new Set<string>();
+    for await (const { event } of reader.readAll()) if (event) kept.add(event.id);
+    await reader.dispose();
+    await next.end('SIGTERM');
+    expect(acknowledged.filter(({ id }) => !kept.has(id))).toEqual([]);
+  }, 60_000);
+});

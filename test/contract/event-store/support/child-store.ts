@@ -10,16 +10,28 @@ const PROGRAM = projectPath('dist', 'libs', 'embedded-event-store', 'src', 'main
 export interface ChildStore {
   readonly process: ChildProcess;
   readonly connectionString: string;
+  /** What it has said on standard error so far. */
+  readonly said: () => string;
   /** Sends a signal and waits for the end; gives the exit code, or the signal that ended it. */
   readonly end: (signal: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>;
+}
+
+export interface RunOptions {
+  /** Size in KiB beyond which the system refuses every write to a file of the process: a disk that fails, for real. */
+  readonly maxFileKib?: number;
 }
 
 /** Runs the compiled server with arguments; standard output is its first line, or undefined if it ended. */
 export const runProgram = (
   args: readonly string[],
+  { maxFileKib }: RunOptions = {},
 ): { child: ChildProcess; firstLine: Promise<string | undefined> } => {
   if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing: run "npm run build".`);
-  const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const command = [process.execPath, PROGRAM, ...args];
+  // POSIX counts the limit in blocks of 512 bytes.
+  const limited = ['sh', '-c', `ulimit -f ${String((maxFileKib ?? 0) * 2)}; exec "$@"`, 'sh', ...command];
+  const [file = '', ...rest] = maxFileKib === undefined ? command : limited;
+  const child = spawn(file, rest, { stdio: ['pipe', 'pipe', 'pipe'] });
   const lines = createInterface({ input: child.stdout });
   const firstLine = Promise.race([
     once(lines, 'line').then(([line]) => line as string),
@@ -28,8 +40,8 @@ export const runProgram = (
   return { child, firstLine };
 };
 
-export const startChildStore = async (dataDir: string): Promise<ChildStore> => {
-  const { child, firstLine } = runProgram(['--data', dataDir, '--port', '0', '--exit-with-parent']);
+export const startChildStore = async (dataDir: string, options?: RunOptions): Promise<ChildStore> => {
+  const { child, firstLine } = runProgram(['--data', dataDir, '--port', '0', '--exit-with-parent'], options);
   let said = '';
   child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
   const line = await firstLine;
@@ -42,6 +54,7 @@ export const startChildStore = async (dataDir: string): Promise<ChildStore> => {
   return {
     process: child,
     connectionString: `esdb://127.0.0.1:${String(port)}?tls=false`,
+    said: () => said,
     end: async (signal) => {
       const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
       child.kill(signal);
