@@ -47,8 +47,6 @@ export const openEventStore = (options: EventStoreDbOptions): EventStore => {
     events: readonly EventToAppend[],
   ): Promise<AppendResult> => {
     const answer = client.appendToStream(stream, events.map(toClientEvent), { expectedRevision: expected });
-    // The client may reject this promise long after we stopped waiting for it; nobody would be listening then.
-    answer.catch(() => undefined);
     const result = await withinDeadline(answer, options.appendTimeoutMs, `append to ${stream}`);
     return { revision: result.nextExpectedRevision, position: result.position?.commit ?? 0n };
   };
@@ -205,6 +203,7 @@ const withinDeadline = async <T>(work: Promise<T>, timeoutMs: number, what: stri
     );
   });
   try {
+    // The race keeps listening: the client may reject its promise long after we stopped waiting for it.
     return await Promise.race([work, deadline]);
   } finally {
     clearTimeout(timer);

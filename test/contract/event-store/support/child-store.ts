@@ -40,8 +40,14 @@ export const runProgram = (
   return { child, firstLine };
 };
 
-export const startChildStore = async (dataDir: string, options?: RunOptions): Promise<ChildStore> => {
-  const { child, firstLine } = runProgram(['--data', dataDir, '--port', '0', '--exit-with-parent'], options);
+export const startChildStore = async (
+  dataDir: string,
+  { port = 0, ...options }: RunOptions & { readonly port?: number } = {},
+): Promise<ChildStore> => {
+  const { child, firstLine } = runProgram(
+    ['--data', dataDir, '--port', String(port), '--exit-with-parent'],
+    options,
+  );
   let said = '';
   child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
   const line = await firstLine;
@@ -50,10 +56,10 @@ export const startChildStore = async (dataDir: string, options?: RunOptions): Pr
       `The server ended before it listened (${String(child.signalCode ?? child.exitCode)}): ${said}`,
     );
   }
-  const { port } = JSON.parse(line) as { port: number };
+  const listening = JSON.parse(line) as { port: number };
   return {
     process: child,
-    connectionString: `esdb://127.0.0.1:${String(port)}?tls=false`,
+    connectionString: `esdb://127.0.0.1:${String(listening.port)}?tls=false`,
     said: () => said,
     end: async (signal) => {
       const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;

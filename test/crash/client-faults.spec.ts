@@ -1,0 +1,159 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { StoreUnavailable, WrongExpectedRevision } from '@app/event-sourcing/store/errors.js';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { addedToAppend } from '@app/event-sourcing/testing/tally.js';
+import { projectPath } from '@app/platform/project-path.js';
+import { startChildStore, type ChildStore } from '../contract/event-store/support/child-store.js';
+
+const APPEND_TIMEOUT_MS = 500;
+
+/** Faults of @eventstore/db-client 6.2.1 as its callers would meet them, each with what the EventStore port does. */
+describe('a fault of the event store’s client', () => {
+  let dataDir: string;
+  let server: ChildStore;
+  let store: EventStore;
+
+  beforeAll(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), 'client-faults-'));
+    server = await startChildStore(dataDir);
+    const { connectionString } = server;
+    store = openEventStore({ connectionString, appendTimeoutMs: APPEND_TIMEOUT_MS, readTimeoutMs: 500 });
+  });
+
+  afterAll(async () => {
+    await store.close();
+    await server.end('SIGTERM');
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  const newStream = (): string => `tally-${randomUUID()}`;
+  const oneEvent = () => [addedToAppend(randomUUID(), 'r')];
+  const several = (count: number) =>
+    Array.from({ length: count }, (_, n) => addedToAppend(randomUUID(), `r${n}`));
+  const collect = async (events: AsyncIterable<StoredEvent>): Promise<StoredEvent[]> => {
+    const all: StoredEvent[] = [];
+    for await (const event of events) all.push(event);
+    return all;
+  };
+
+  it('1: appends in flight of a server that is killed, and its late answers, do not end the process', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'client-faults-killed-'));
+    let killed = await startChildStore(folder);
+    const { port } = new URL(killed.connectionString.replace('esdb:', 'http:'));
+    const program = projectPath('dist/test/crash/support/appending-process.js');
+    const child = spawn(process.execPath, [program, killed.connectionString], { stdio: 'pipe' });
+    let [out, said] = ['', ''];
+    child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    const exited = once(child, 'exit');
+    while (said.length < 32 && child.exitCode === null) await delay(10);
+    for (let round = 0; round < 3; round += 1) {
+      // Frozen first, until appends were given up: the client rejects those a second time when the connection breaks.
+      killed.process.kill('SIGSTOP');
+      await delay(1_200);
+      await killed.end('SIGKILL');
+      killed = await startChildStore(folder, { port: Number(port) });
+      await delay(700);
+    }
+    child.stdin.end();
+    expect([said, ...((await exited) as unknown[])]).toEqual([expect.stringMatching(/^\.+$/), 0, null]);
+    await killed.end('SIGTERM');
+    rmSync(folder, { recursive: true, force: true });
+    const { acknowledged, repeated } = JSON.parse(out) as { acknowledged: number; repeated: number };
+    expect(acknowledged).toBeGreaterThan(32);
+    expect(repeated).toBeGreaterThan(0);
+  }, 60_000);
+
+  it('2: an append to a frozen server is given up in time, as of unknown outcome, and can be made again', async () => {
+    const stream = newStream();
+    const events = oneEvent();
+    server.process.kill('SIGSTOP');
+    const failure = await store.append(stream, 'no_stream', events).catch((error: unknown) => error);
+    server.process.kill('SIGCONT');
+    expect(failure).toBeInstanceOf(StoreUnavailable);
+    expect(failure).toMatchObject({ outcomeUnknown: true });
+    expect(await store.append(stream, 'no_stream', events)).toMatchObject({ revision: 0n });
+    expect(await collect(store.read(stream))).toHaveLength(1);
+  });
+
+  it('3: a subscription that is left early leaves no call open, however often', async () => {
+    await store.append(newStream(), 'no_stream', oneEvent());
+    // More than the calls that the server takes side by side: a leak would end this with its refusal.
+    for (let round = 0; round < 1_050; round += 1) {
+      const subscription = store.subscribe({ after: null, categories: ['tally'] });
+      try {
+        for await (const _ of subscription) break;
+      } finally {
+        await subscription.close();
+      }
+    }
+  }, 60_000);
+
+  it('4: an append at the wrong revision is an error that tells the right one, never an answer', async () => {
+    const stream = newStream();
+    await store.append(stream, 'no_stream', several(3));
+    const failure = await store.append(stream, 7n, oneEvent()).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(WrongExpectedRevision);
+    expect(failure).toMatchObject({ expected: 7n, actual: 2n });
+  });
+
+  it('5: an append to a server that is not there is told apart, whatever the client raises', async () => {
+    const { port } = new URL(server.connectionString.replace('esdb:', 'http:'));
+    await server.end('SIGTERM');
+    const failures = await Promise.all(
+      [1, 2, 3].map(() =>
+        store.append(newStream(), 'no_stream', oneEvent()).catch((error: unknown) => error),
+      ),
+    );
+    server = await startChildStore(dataDir, { port: Number(port) });
+    for (const failure of failures) expect(failure).toBeInstanceOf(StoreUnavailable);
+  }, 30_000);
+
+  it('6: a subscription to a frozen server is silent, and closing it does not wait for the server', async () => {
+    const subscription = store.subscribe({ after: await store.head(), categories: ['tally'] });
+    const seen: StoredEvent[] = [];
+    const reading = (async () => {
+      for await (const event of subscription) seen.push(event);
+    })().catch(() => undefined);
+    server.process.kill('SIGSTOP');
+    await subscription.close();
+    await reading;
+    server.process.kill('SIGCONT');
+    expect(seen).toEqual([]);
+  });
+
+  it('7: a slow reader holds the server back instead of filling its own memory', async () => {
+    const stream = newStream();
+    const large = 'r'.repeat(20_000);
+    const count = 4_000;
+    for (let n = 0; n < count; n += 50) {
+      const events = Array.from({ length: 50 }, () => addedToAppend(randomUUID(), large));
+      await store.append(stream, n === 0 ? 'no_stream' : BigInt(n - 1), events);
+    }
+    const [first] = await collect(store.read(stream, { limit: 1 }));
+    const used = (): number => {
+      const { heapUsed, external } = process.memoryUsage();
+      return heapUsed + external;
+    };
+    const before = used();
+    const subscription = store.subscribe({ after: (first?.position ?? 1n) - 1n, categories: ['tally'] });
+    let seen = 0;
+    for await (const _ of subscription) {
+      if (seen === 0) {
+        await delay(1_500);
+        expect(used() - before).toBeLessThan(30 * 2 ** 20);
+      }
+      if (++seen === count) break;
+    }
+    await subscription.close();
+  }, 30_000);
+});

@@ -1,0 +1,53 @@
+/**
+ * A process that appends through the EventStore port, without a pause, to streams of its own until standard input
+ * closes; an append whose outcome is unknown is made again with the same ids and revision. Then it prints one line:
+ * {"acknowledged": number, "repeated": number}. Any error that nobody handled ends it, as Node ends every process.
+ */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { EventToAppend } from '@app/event-sourcing/core/event.js';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { addedToAppend } from '@app/event-sourcing/testing/tally.js';
+
+const [connectionString = ''] = process.argv.slice(2);
+const store = openEventStore({ connectionString, appendTimeoutMs: 1_000, readTimeoutMs: 2_000 });
+let open = true;
+let acknowledged = 0;
+let repeated = 0;
+
+const append = async (
+  stream: string,
+  expected: bigint | 'no_stream',
+  event: EventToAppend,
+): Promise<void> => {
+  for (;;) {
+    try {
+      await store.append(stream, expected, [event]);
+      acknowledged += 1;
+      return;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      if (!open) return;
+      repeated += 1;
+      await delay(20);
+    }
+  }
+};
+
+const writer = async (): Promise<void> => {
+  const stream = `tally-${randomUUID()}`;
+  for (let n = 0n; open; n += 1n) {
+    await append(stream, n === 0n ? 'no_stream' : n - 1n, addedToAppend(randomUUID(), `r${n}`));
+    if (n === 0n) process.stderr.write('.');
+  }
+};
+
+const writing = Promise.all(Array.from({ length: 32 }, writer));
+process.stdin.resume();
+await Promise.race([once(process.stdin, 'end'), writing]);
+open = false;
+await writing;
+await store.close();
+process.stdout.write(`${JSON.stringify({ acknowledged, repeated })}\n`, () => process.exit(0));
