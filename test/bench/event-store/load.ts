@@ -28,7 +28,7 @@ export const serve = async (...args: string[]): Promise<Served> => {
   const child: ChildProcess = spawn(
     process.execPath,
     [projectPath('dist/test/bench/event-store/server.js'), ...args],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
+    { stdio: ['pipe', 'pipe', 'inherit'] },
   );
   if (!child.stdout) throw new Error('The server has no output.');
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
@@ -42,7 +42,8 @@ export const serve = async (...args: string[]): Promise<Served> => {
     residentMib: () =>
       Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8'))?.[1]) / 1024,
     stop: async () => {
-      await client.dispose();
+      // Not awaited: the client waits for ever for a stream that was left early.
+      void client.dispose();
       if (child.exitCode !== null) throw new Error('A measured server ended by itself.');
       const exited = once(child, 'exit');
       child.kill('SIGTERM');

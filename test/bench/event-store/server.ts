@@ -1,7 +1,7 @@
 /**
  * The servers that the benchmark of the event store measures, each in a process of its own:
  *   store DIR [nosync]  the embedded event store, and a TCP port that echoes
- *   canned N            a server that answers every read with the same N events, encoded once
+ *   canned N            a server that answers every read with the same N events and keeps no append
  * Prints one line of JSON with its ports.
  */
 import { once } from 'node:events';
@@ -30,3 +30,5 @@ if (mode === 'canned') {
   tell({ port: await startCannedServer(PAYLOAD, Number(argument)) });
   process.once('SIGTERM', () => process.exit(0));
 } else await serveStore(argument, option !== 'nosync');
+// Standard input closes with the process that measures: no server outlives it.
+process.stdin.on('end', () => process.exit(1)).resume();

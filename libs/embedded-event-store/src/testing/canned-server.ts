@@ -1,6 +1,10 @@
 import { once } from 'node:events';
-import { Server, ServerCredentials, type ServerWritableStream } from '@grpc/grpc-js';
+import { Server, ServerCredentials, type ServerDuplexStream, type ServerWritableStream } from '@grpc/grpc-js';
+import serverFeaturesGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
+import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
+import { getSupportedMethods } from '../grpc/cluster.js';
 import { encodeRecord, StoredRecord } from '../log/record.js';
 import { encodeReadEvent } from '../wire/read-response.js';
 
@@ -18,9 +22,24 @@ const cannedAnswer = (data: Buffer): Buffer => {
   return encodeReadEvent({ event: record }, false);
 };
 
+/** Acknowledges appends that it does not look at. */
+const batchAppend = (call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>): void => {
+  call.on('data', (request: BatchAppendReq) => {
+    const success = new streamsPb.BatchAppendResp.Success();
+    success.setCurrentRevision('1');
+    const response = new streamsPb.BatchAppendResp();
+    response.setCorrelationId(request.getCorrelationId());
+    response.setSuccess(success);
+    call.write(response);
+  });
+  call.on('end', () => {
+    call.end();
+  });
+};
+
 /**
- * A server that answers every read with the same event so many times, encoded once: what a client can decode at
- * best. @returns its port.
+ * A server that answers every read with the same event so many times, encoded once, and every append at once without
+ * keeping it: what a client can do at best. @returns its port.
  */
 export const startCannedServer = (data: Buffer, count: number): Promise<number> => {
   const answer = cannedAnswer(data);
@@ -34,12 +53,14 @@ export const startCannedServer = (data: Buffer, count: number): Promise<number> 
     responseSerialize: (message: Buffer): Buffer => message,
   };
   server.addService(
-    { read: encoded },
+    { read: encoded, batchAppend: streamsGrpc.StreamsService.batchAppend },
     {
+      batchAppend,
       // A reader that has enough cancels the call, which rejects the wait for room.
       read: (call: ServerWritableStream<unknown, Buffer>) => void read(call).catch(() => undefined),
     },
   );
+  server.addService(serverFeaturesGrpc.ServerFeaturesService, { getSupportedMethods });
   return new Promise((resolve, reject) => {
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) => {
       if (error) reject(error);
