@@ -1,6 +1,6 @@
 import type { Locale } from '../document/document.js';
 import type { Catalog } from './catalog-schema.js';
-import type { Message } from './message.js';
+import type { Forms, Message } from './message.js';
 
 /** A pattern that no text of a language may match, and why. */
 export interface LintRule {
@@ -107,17 +107,18 @@ export const brokenRules = (locale: Locale, text: string): string[] =>
 
 const isMessage = (value: object): value is Message => 'feminine' in value && 'neutral' in value;
 
-/** Every message of a catalog with its path, e.g. `life-path.4.cost`. */
-export const messagesOf = (value: unknown, path = ''): [path: string, message: Message][] => {
+/** Every text of a catalog with its path, e.g. `life-path.4.cost`; the one for the young is `life-path.4.cost.young`. */
+export const messagesOf = (value: unknown, path = ''): [path: string, forms: Forms][] => {
   if (typeof value !== 'object' || value === null) return [];
-  if (isMessage(value)) return [[path, value]];
+  if (isMessage(value))
+    return [[path, value], ...(value.young ? messagesOf(value.young, `${path}.young`) : [])];
   return Object.entries(value).flatMap(([key, child]) => messagesOf(child, path ? `${path}.${key}` : key));
 };
 
 const wordsOf = (text: string): string[] => text.match(/[\p{L}\p{N}]+/gu) ?? [];
 
 /** Forms of one message: a neutral form that keeps a word which only agreed in another form is no rewriting. */
-const genderFaults = (path: string, { feminine, masculine, neutral }: Message): LintFault[] => {
+const genderFaults = (path: string, { feminine, masculine, neutral }: Forms): LintFault[] => {
   if (feminine === masculine) return [];
   const kept = new Set(wordsOf(neutral));
   const other = [wordsOf(feminine), wordsOf(masculine)];
