@@ -57,6 +57,7 @@ const frames = z.strictObject({
     greeting: message('name', 'date'),
     use: message(),
     young: message(),
+    beyond: message(),
     noticeTitle: message(),
   }),
   overview: z.strictObject({

@@ -1,4 +1,4 @@
-import { type Composer, isYoung } from '../composer.js';
+import { type Composer, isBeyond, isYoung } from '../composer.js';
 import type { Section } from '../document.js';
 import { callout, paragraph, section } from '../nodes.js';
 
@@ -13,6 +13,7 @@ export const opening = ({ result, catalog, say, plain, date }: Composer): Sectio
     ),
     paragraph('opening.use', say(frame.use)),
     ...(isYoung(result) ? [paragraph('opening.young', say(frame.young))] : []),
+    ...(isBeyond(result) ? [paragraph('opening.beyond', say(frame.beyond))] : []),
     callout('opening.notice', 'disclaimer', plain(frame.noticeTitle), say(notice.text)),
   ]);
 };
