@@ -74,7 +74,7 @@ describe('Any document', () => {
           for (const gender of GENDERS) {
             const document = composed(person, locale, gender);
             const texts = textsOf(document);
-            expect(texts.filter((text) => /undefined|null|NaN|[{}]| {2}|\[object/.test(text))).toEqual([]);
+            expect(texts.filter((text) => /\b(?:undefined|null|NaN)\b|[{}]| {2}|\[object/.test(text))).toEqual([]);
             expect(texts.filter((text) => text.trim() === '' && text !== ' ')).toEqual([]);
             const ids = nodesOf(document).map(({ id }) => id);
             expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);

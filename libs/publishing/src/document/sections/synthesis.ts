@@ -1,7 +1,7 @@
 import { type Position, POSITION_WEIGHTS } from '@app/numerology/index.js';
 import { type Composer, entryFor, isBeyond, isYoung } from '../composer.js';
-import type { Inline, Section } from '../document.js';
-import { callout, numberRef, paragraph, section, sentences } from '../nodes.js';
+import type { Block, Inline, Section } from '../document.js';
+import { callout, list, numberRef, paragraph, section, sentences } from '../nodes.js';
 import { currentPeriod, currentPinnacle, pinnacleRef } from './cycles.js';
 import { moment, positionsOf, threadSections } from './threads.js';
 
@@ -25,13 +25,13 @@ const strengthOf = (weight: number): 'quiet' | 'clear' | 'strong' =>
 const strength = ({ result }: Composer, root: number) => strengthOf(entryFor(result.synthesis.weights, root));
 
 const weight = (composer: Composer, root: number): Inline[] => {
-  const { result, catalog, say, list } = composer;
+  const { result, catalog, say } = composer;
   const { dominant } = result.synthesis;
   const { weightOne, weightTie } = catalog.synthesis;
   const values = { number: dominantRef(root), period: moment(composer).period };
   return dominant.length === 1
     ? say(weightOne[strength(composer, root)], { ...values, positions: positionsOf(composer, root) })
-    : say(weightTie, { ...values, numbers: list(dominant.map(String)) });
+    : say(weightTie, { ...values, numbers: composer.list(dominant.map(String)) });
 };
 
 /** Whether the period of the day goes the way of the leading number. */
@@ -42,23 +42,23 @@ const weather = (composer: Composer, root: number): Inline[] => {
 };
 
 /** One absent number at length, preferably one that the grid lacks too; the others in a line each. */
-const absent = (composer: Composer): Inline[][] => {
-  const { result, catalog, say, plain, list } = composer;
+const absent = (composer: Composer): Block[] => {
+  const { result, catalog, say, plain } = composer;
   const { synthesis: frame } = catalog;
   const { period } = moment(composer);
   const missing = result.synthesis.absent;
   const first = missing.find((digit) => result.grid.lessons.includes(digit)) ?? missing[0];
-  if (first === undefined) return [say(frame.absentNone, { period })];
+  if (first === undefined) return [paragraph('synthesis.absent.text', say(frame.absentNone, { period }))];
   const theme = plain(entryFor(catalog.numbers, first).theme);
   const intro =
     missing.length === 1
       ? say(frame.absentOne, { number: String(first), theme, period })
-      : say(frame.absentMany, { numbers: list(missing.map(String)), period });
+      : say(frame.absentMany, { numbers: composer.list(missing.map(String)), period });
   const others = missing.filter((digit) => digit !== first);
+  const lines = others.map((digit) => say(entryFor(frame.absent, digit).line));
   return [
-    intro,
-    say(entryFor(frame.absent, first).full),
-    ...others.map((digit) => say(entryFor(frame.absent, digit).line)),
+    paragraph('synthesis.absent.text', sentences([intro, say(entryFor(frame.absent, first).full)])),
+    ...(lines.length > 0 ? [list('synthesis.absent.others', lines)] : []),
   ];
 };
 
@@ -90,9 +90,7 @@ export const synthesis = (composer: Composer): Section => {
       paragraph('synthesis.dominant', sentences([opening, weather(composer, root)])),
       paragraph('synthesis.moment', sentences([closing, pinnacleNow(composer, root)])),
       ...threadSections(composer, dominantRef(root)),
-      section('synthesis.absent', 'subsection', plain(frame.absentTitle), [
-        paragraph('synthesis.absent.text', sentences(absent(composer))),
-      ]),
+      section('synthesis.absent', 'subsection', plain(frame.absentTitle), absent(composer)),
       callout(
         'synthesis.question',
         'question',
