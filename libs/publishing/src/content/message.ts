@@ -32,8 +32,8 @@ export const message = (...placeholders: string[]) => {
       usesExactly(placeholders),
       `must use exactly these placeholders: ${placeholders.join(', ') || 'none'}`,
     );
-  const forms = z.union([
-    text.transform((value): Forms => ({ feminine: value, masculine: value, neutral: value })),
+  const forms: z.ZodType<Message> = z.union([
+    text.transform((value): Message => ({ feminine: value, masculine: value, neutral: value })),
     z.strictObject({ feminine: text, masculine: text, neutral: text }),
   ]);
   const byAge = z.strictObject({ text: forms, young: forms });
