@@ -57,6 +57,7 @@ const frames = z.strictObject({
     greeting: message('name', 'date'),
     use: message(),
     young: message(),
+    beyond: message(),
     noticeTitle: message(),
   }),
   overview: z.strictObject({
@@ -151,6 +152,9 @@ const cycles = z.strictObject({
 
 const personalYear = perRoot(z.strictObject({ text: message(), practice: message(), next: message() }));
 
+/** A text in two parts, each rounded off by a frame that cites two numbers and a moment of the life. */
+const inTwo = z.array(message()).length(2);
+
 const synthesis = z.strictObject({
   title: message(),
   /** Each position with its article, to follow "found in". */
@@ -163,19 +167,26 @@ const synthesis = z.strictObject({
     maturity: message(),
     hiddenPassion: message(),
   }),
-  weightOne: message('number', 'positions'),
-  weightTie: message('numbers', 'number'),
-  dominant: perRoot(message()),
+  weightOne: z.strictObject({
+    quiet: message('number', 'positions', 'period'),
+    clear: message('number', 'positions', 'period'),
+    strong: message('number', 'positions', 'period'),
+  }),
+  weightTie: message('numbers', 'number', 'period'),
+  weightPeriod: z.strictObject({ same: message('number', 'period'), other: message('number', 'period') }),
+  /** By how far the number outweighs the rest, or for a reader under sixteen. */
+  dominant: perRoot(z.strictObject({ quiet: inTwo, clear: inTwo, strong: inTwo, young: inTwo })),
   absentTitle: message(),
-  absentNone: message(),
-  absentOne: message('number', 'theme'),
-  absentMany: message('numbers'),
-  absent: perRoot(message()),
+  absentNone: message('period'),
+  absentOne: message('number', 'theme', 'period'),
+  absentMany: message('numbers', 'period'),
+  absent: perRoot(z.strictObject({ line: message(), full: message() })),
   momentFirst: message('dominant', 'pinnacle', 'toAge'),
   momentUntil: message('dominant', 'pinnacle', 'toAge'),
   momentLast: message('dominant', 'pinnacle', 'fromAge'),
+  momentBeyond: message('dominant', 'pinnacle', 'fromAge'),
   questionTitle: message(),
-  question: perRoot(message()),
+  question: perRoot(z.array(message()).length(3)),
 });
 
 const method = z.strictObject({

@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import type { GrammaticalGender, Inline } from '../document/document.js';
 
-/** One sentence or paragraph, whole in each form of agreement. */
-export type Message = Readonly<Record<GrammaticalGender, string>>;
+/** One text, whole in each form of agreement. */
+export type Forms = Readonly<Record<GrammaticalGender, string>>;
+
+/** One sentence or paragraph; `young` takes its place where its scenes would not fit a reader under sixteen. */
+export type Message = Forms & { readonly young?: Forms };
 
 /** What fills a placeholder: plain text, or a node such as a `numberRef`. */
 export type Values = Readonly<Record<string, string | Inline>>;
@@ -17,7 +20,8 @@ const usesExactly = (names: readonly string[]) => (text: string) =>
 
 /**
  * Schema of an authored text. It is either one string, true for every reader as it stands, or a map of whole
- * sentences by gender. Each form must use exactly the named placeholders, so that no language loses one.
+ * sentences by gender; and `text` with `young` where someone under sixteen is told another scene. Each form must use
+ * exactly the named placeholders, so that no language loses one.
  */
 export const message = (...placeholders: string[]) => {
   const text = z
@@ -28,10 +32,12 @@ export const message = (...placeholders: string[]) => {
       usesExactly(placeholders),
       `must use exactly these placeholders: ${placeholders.join(', ') || 'none'}`,
     );
-  return z.union([
+  const forms: z.ZodType<Message> = z.union([
     text.transform((value): Message => ({ feminine: value, masculine: value, neutral: value })),
     z.strictObject({ feminine: text, masculine: text, neutral: text }),
   ]);
+  const byAge = z.strictObject({ text: forms, young: forms });
+  return z.union([forms, byAge.transform(({ text: grown, young }): Message => ({ ...grown, young }))]);
 };
 
 const valueOf = <T>(values: Readonly<Record<string, T>>, name: string): T => {
@@ -41,7 +47,7 @@ const valueOf = <T>(values: Readonly<Record<string, T>>, name: string): T => {
 };
 
 /** The message in one form, as inline nodes; placeholders filled with nodes keep their type. */
-export const toInline = (text: Message, gender: GrammaticalGender, values: Values = {}): Inline[] => {
+export const toInline = (text: Forms, gender: GrammaticalGender, values: Values = {}): Inline[] => {
   const nodes: Inline[] = [];
   let pending = '';
   const flush = () => {
@@ -63,7 +69,7 @@ export const toInline = (text: Message, gender: GrammaticalGender, values: Value
 
 /** The message in one form, as plain text; for titles, captions and alternative texts. */
 export const toPlain = (
-  text: Message,
+  text: Forms,
   gender: GrammaticalGender,
   values: Readonly<Record<string, string>> = {},
 ): string => text[gender].replace(PLACEHOLDER, (_, name: string) => valueOf(values, name));

@@ -30,22 +30,28 @@ export const maturity = z.strictObject({
   text: perNumber(message()),
 });
 
-/** Life Path with Expression by unordered pair of roots (`3-4`); Soul Urge with Personality by relation. */
+const perPair = <T extends z.ZodType>(entry: T) =>
+  strings(
+    relations.map(({ pair }) => pair.join('-')),
+    entry,
+  );
+
+/**
+ * Life Path with Expression, and Soul Urge with Personality, by unordered pair of roots (`3-4`). A text of `soul` is
+ * true whichever of the two numbers is the one that shows; the introduction says which it is.
+ */
 export const pairs = z.strictObject({
   pathTitle: message(),
   pathIntro: perRelation(message('lifePath', 'expression')),
-  path: strings(
-    relations.map(({ pair }) => pair.join('-')),
-    message(),
-  ),
+  path: perPair(message()),
   soulTitle: message(),
-  soulIntro: message('soulUrge', 'personality'),
-  soul: z.strictObject({
-    same: message(),
-    ally: message('shown', 'wished'),
-    complement: message('shown', 'wished'),
-    friction: message('shown', 'wished'),
+  soulIntro: z.strictObject({
+    same: message('soulUrge', 'personality'),
+    ally: message('soulUrge', 'personality', 'shown', 'wished'),
+    complement: message('soulUrge', 'personality', 'shown', 'wished'),
+    friction: message('soulUrge', 'personality', 'shown', 'wished'),
   }),
+  soul: perPair(message()),
   soulAbsent: message(),
 });
 

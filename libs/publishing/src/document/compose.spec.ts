@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { catalogFor } from '../content/catalog.js';
 import { composeDocument } from './compose.js';
 import type {
   Block,
@@ -22,6 +23,7 @@ import {
   withoutConsonant,
   withoutVowel,
 } from './testing/people.js';
+import { proseOf } from './prose.js';
 import { randomPerson } from './testing/random-person.js';
 import { assertDocument } from './validate.js';
 import { textsOf } from './walk.js';
@@ -74,12 +76,14 @@ describe('Any document', () => {
           for (const gender of GENDERS) {
             const document = composed(person, locale, gender);
             const texts = textsOf(document);
-            expect(texts.filter((text) => /undefined|null|NaN|[{}]| {2}|\[object/.test(text))).toEqual([]);
+            expect(
+              texts.filter((text) => /\b(?:undefined|null|NaN)\b|[{}]| {2}|\[object/.test(text)),
+            ).toEqual([]);
             expect(texts.filter((text) => text.trim() === '' && text !== ' ')).toEqual([]);
             const ids = nodesOf(document).map(({ id }) => id);
             expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
-            expect(document.meta.wordCount).toBeGreaterThan(2300);
-            expect(document.meta.wordCount).toBeLessThan(4200);
+            expect(document.meta.wordCount).toBeGreaterThan(2500);
+            expect(document.meta.wordCount).toBeLessThan(4600);
           }
         }
       }),
@@ -178,6 +182,50 @@ describe('Gender', () => {
   });
 });
 
+describe('The synthesis', () => {
+  const MOMENT = { 'fr-FR': /cycle|réalisation|anniversaire/, 'en-US': /period|pinnacle|birthday/i };
+
+  it.each(LOCALES)('cites two numbers and a moment of the life in each paragraph, in %s', (locale) => {
+    for (const person of [camille, minh, thirtyThree, indebted, child, ancestor]) {
+      const paragraphs = proseOf({
+        ...composed(person, locale),
+        children: [sectionOf(composed(person, locale), 'synthesis')],
+      }).filter((text) => !text.endsWith('?') && !/^(?:Le|An?) \d /.test(text));
+      expect(paragraphs.length).toBeGreaterThan(3);
+      for (const text of paragraphs) {
+        expect(text).toMatch(/\d.*\d/);
+        expect(text).toMatch(MOMENT[locale]);
+      }
+    }
+  });
+
+  it('speaks louder of a number the farther it leads', () => {
+    const { dominant } = catalogFor('en-US').synthesis;
+    const spoken = (person: Person) => textOf(composed(person), 'synthesis');
+    expect(spoken(camille)).toContain(dominant[3].strong[1]?.neutral);
+    expect(spoken(indebted)).toContain(dominant[4].clear[1]?.neutral);
+    expect(spoken(thirtyThree)).toContain(dominant[6].quiet[1]?.neutral);
+  });
+
+  it('tells one absent number at length, and the others in a line each', () => {
+    const { absent } = catalogFor('en-US').synthesis;
+    const text = textOf(composed(camille), 'synthesis.absent');
+    expect(text).toContain(absent[8].full.neutral);
+    for (const digit of [1, 2, 5] as const) {
+      expect(text).toContain(absent[digit].line.neutral);
+      expect(text).not.toContain(absent[digit].full.neutral);
+    }
+  });
+});
+
+describe('Soul Urge and Personality', () => {
+  it('have a text for their pair, and say which of the two is the one that shows', () => {
+    const door = textOf(composed(camille), 'name.door');
+    expect(door).toContain('The Soul Urge, 3, stands behind the door; the Personality, 9,');
+    expect(door).toContain(catalogFor('en-US').pairs.soul['3-9']?.neutral);
+  });
+});
+
 describe('Rare readings', () => {
   it('say that a name without a vowel has no Soul Urge', () => {
     const document = composed(withoutVowel);
@@ -195,8 +243,23 @@ describe('Rare readings', () => {
     expect(textOf(composed(camille), 'opening')).not.toContain('still growing');
   });
 
+  it('tell a child scenes of school, friends and home instead of work', () => {
+    for (const locale of LOCALES) {
+      const { 'personal-year': years, synthesis } = catalogFor(locale);
+      const { text } = years[3];
+      expect(textOf(composed(child, locale), 'year')).toContain(text.young?.neutral);
+      expect(textOf(composed(child, locale), 'year')).not.toContain(text.neutral);
+      expect(textOf(composed(child, locale), 'synthesis')).toContain(synthesis.dominant[3].young[0]?.neutral);
+      expect(textOf(composed(camille, locale), 'synthesis')).not.toContain(
+        synthesis.dominant[3].young[0]?.neutral,
+      );
+    }
+  });
+
   it('leave out "this year" past the age of 110, and say why', () => {
     const document = composed(ancestor);
+    expect(textOf(document, 'opening')).toContain('the current year is left out');
+    expect(textOf(document, 'synthesis')).toContain('like the motto over an old door');
     expect(textOf(document, 'year')).toContain('it is left out');
     expect(figuresOf(document).map(({ kind }) => kind)).not.toContain('nineYearCycle');
   });

@@ -2,12 +2,22 @@ import type { ReadingResult } from '@app/numerology/index.js';
 import type { Catalog } from '../content/catalog-schema.js';
 import { catalogFor } from '../content/catalog.js';
 import { formatDate, formatList, formatNumber, formatOrdinal } from '../content/locale-formats.js';
-import { type Message, toInline, toPlain, type Values } from '../content/message.js';
+import { type Forms, type Message, toInline, toPlain, type Values } from '../content/message.js';
 import type { Inline, NumberRef } from './document.js';
 import { numberRef } from './nodes.js';
 
 /** The numbers a section can cite by name. */
 export type NumberKey = keyof ReadingResult['numbers'];
+
+/** Completed years under which scenes of work and commitment give way to those of school, or are read as "later". */
+const ADULT_SCENES_AGE = 16;
+
+export const isYoung = ({ age }: ReadingResult): boolean => age < ADULT_SCENES_AGE;
+
+/** Completed years above which a reading no longer speaks of "this year". */
+const OLDEST_CURRENT_AGE = 110;
+
+export const isBeyond = ({ age }: ReadingResult): boolean => age > OLDEST_CURRENT_AGE;
 
 /** What every section is written with: the result, the prose of its language, and one gender's way to say it. */
 export interface Composer {
@@ -31,12 +41,14 @@ export const createComposer = (result: ReadingResult): Composer => {
   const { locale } = result;
   const gender = result.subject.subjectGender;
   const catalog = catalogFor(locale);
-  const plain: Composer['plain'] = (message, values) => toPlain(message, gender, values);
+  const young = isYoung(result);
+  const told = (message: Message): Forms => (young ? (message.young ?? message) : message);
+  const plain: Composer['plain'] = (message, values) => toPlain(told(message), gender, values);
   return {
     result,
     catalog,
     plain,
-    say: (message, values) => toInline(message, gender, values),
+    say: (message, values) => toInline(told(message), gender, values),
     number: (key) => numberRef(`numbers.${key}`, result.numbers[key].display),
     date: (date) => formatDate(locale, date),
     ordinal: (value) => formatOrdinal(locale, value),

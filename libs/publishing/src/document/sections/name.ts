@@ -53,13 +53,18 @@ const firstAndFamily = (composer: Composer): Section => {
   );
 };
 
+const pairOf = (texts: Readonly<Record<string, Message>>, one: number, other: number): Message => {
+  const text = texts[pairKey(one, other)];
+  if (!text) throw new Error('The content lacks a pair of roots');
+  return text;
+};
+
 /** Life Path and Expression: how the two get on, then what the pair of roots does in a life. */
 const roadAndName = ({ result, catalog, say, plain, number }: Composer): Section => {
   const { pairs: frame } = catalog;
   const { lifePath, expression } = result.numbers;
   const values = { lifePath: number('lifePath'), expression: number('expression') };
-  const pair = frame.path[pairKey(lifePath.root, expression.root)];
-  if (!pair) throw new Error('The content lacks a pair of roots');
+  const pair = pairOf(frame.path, lifePath.root, expression.root);
   return section(
     'name.road',
     'subsection',
@@ -81,20 +86,22 @@ const wishAndDoor = ({ result, catalog, say, plain, number }: Composer): Section
   }
   const relation = relationOf(soulUrge.root, personality.root);
   const theme = (value: number) => plain(entryFor(catalog.again.numbers, value).theme);
-  const text =
+  const values = { soulUrge: number('soulUrge'), personality: number('personality') };
+  const intro =
     relation === 'same'
-      ? say(frame.soul.same)
-      : say(frame.soul[relation], { shown: theme(personality.value), wished: theme(soulUrge.value) });
+      ? say(frame.soulIntro.same, values)
+      : say(frame.soulIntro[relation], {
+          ...values,
+          shown: theme(personality.value),
+          wished: theme(soulUrge.value),
+        });
   return section(
     'name.door',
     'subsection',
     title,
     [
-      paragraph(
-        'name.door.intro',
-        say(frame.soulIntro, { soulUrge: number('soulUrge'), personality: number('personality') }),
-      ),
-      paragraph('name.door.text', text),
+      paragraph('name.door.intro', intro),
+      paragraph('name.door.text', say(pairOf(frame.soul, soulUrge.root, personality.root))),
     ],
     ['numbers.soulUrge', 'numbers.personality', 'bridges.soulUrgePersonality'],
   );

@@ -1,9 +1,6 @@
-import type { Composer } from '../composer.js';
+import { type Composer, isBeyond, isYoung } from '../composer.js';
 import type { Section } from '../document.js';
 import { callout, paragraph, section } from '../nodes.js';
-
-/** Completed years under which scenes of work and commitment are read as "later". */
-const ADULT_SCENES_AGE = 16;
 
 export const opening = ({ result, catalog, say, plain, date }: Composer): Section => {
   const { opening: frame, notice } = catalog.frames;
@@ -15,7 +12,8 @@ export const opening = ({ result, catalog, say, plain, date }: Composer): Sectio
       'lead',
     ),
     paragraph('opening.use', say(frame.use)),
-    ...(result.age < ADULT_SCENES_AGE ? [paragraph('opening.young', say(frame.young))] : []),
+    ...(isYoung(result) ? [paragraph('opening.young', say(frame.young))] : []),
+    ...(isBeyond(result) ? [paragraph('opening.beyond', say(frame.beyond))] : []),
     callout('opening.notice', 'disclaimer', plain(frame.noticeTitle), say(notice.text)),
   ]);
 };

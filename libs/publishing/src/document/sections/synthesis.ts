@@ -1,9 +1,9 @@
 import { type Position, POSITION_WEIGHTS } from '@app/numerology/index.js';
-import { type Composer, entryFor } from '../composer.js';
-import type { Inline, Section } from '../document.js';
-import { callout, numberRef, paragraph, section, sentences } from '../nodes.js';
-import { currentPinnacle, pinnacleRef } from './cycles.js';
-import { positionsOf, threadSections } from './threads.js';
+import { type Composer, entryFor, isBeyond, isYoung } from '../composer.js';
+import type { Block, Inline, Section } from '../document.js';
+import { callout, list, numberRef, paragraph, section, sentences } from '../nodes.js';
+import { currentPeriod, currentPinnacle, pinnacleRef } from './cycles.js';
+import { moment, positionsOf, threadSections } from './threads.js';
 
 const POSITIONS = Object.keys(POSITION_WEIGHTS) as readonly Position[];
 
@@ -18,57 +18,84 @@ const leadingRoot = ({ result }: Composer): number => {
 
 const dominantRef = (root: number) => numberRef(`synthesis.weights.${root}`, String(root));
 
+/** Weights below the second and below the third are quiet and clear; each third of readers has one of the three. */
+const strengthOf = (weight: number): 'quiet' | 'clear' | 'strong' =>
+  weight < 5 ? 'quiet' : weight < 6.5 ? 'clear' : 'strong';
+
+const strength = ({ result }: Composer, root: number) => strengthOf(entryFor(result.synthesis.weights, root));
+
 const weight = (composer: Composer, root: number): Inline[] => {
-  const { result, catalog, say, list } = composer;
+  const { result, catalog, say } = composer;
   const { dominant } = result.synthesis;
+  const { weightOne, weightTie } = catalog.synthesis;
+  const values = { number: dominantRef(root), period: moment(composer).period };
   return dominant.length === 1
-    ? say(catalog.synthesis.weightOne, { number: dominantRef(root), positions: positionsOf(composer, root) })
-    : say(catalog.synthesis.weightTie, { numbers: list(dominant.map(String)), number: dominantRef(root) });
+    ? say(weightOne[strength(composer, root)], { ...values, positions: positionsOf(composer, root) })
+    : say(weightTie, { ...values, numbers: composer.list(dominant.map(String)) });
 };
 
-const absent = ({ result, catalog, say, plain, list }: Composer): Inline[][] => {
+/** Whether the period of the day goes the way of the leading number. */
+const weather = (composer: Composer, root: number): Inline[] => {
+  const { weightPeriod } = composer.catalog.synthesis;
+  const frame = currentPeriod(composer).root === root ? weightPeriod.same : weightPeriod.other;
+  return composer.say(frame, { number: dominantRef(root), period: moment(composer).period });
+};
+
+/** One absent number at length, preferably one that the grid lacks too; the others in a line each. */
+const absent = (composer: Composer): Block[] => {
+  const { result, catalog, say, plain } = composer;
   const { synthesis: frame } = catalog;
+  const { period } = moment(composer);
   const missing = result.synthesis.absent;
-  const [first] = missing;
-  if (first === undefined) return [say(frame.absentNone)];
+  const first = missing.find((digit) => result.grid.lessons.includes(digit)) ?? missing[0];
+  if (first === undefined) return [paragraph('synthesis.absent.text', say(frame.absentNone, { period }))];
+  const theme = plain(entryFor(catalog.numbers, first).theme);
   const intro =
     missing.length === 1
-      ? say(frame.absentOne, { number: String(first), theme: plain(entryFor(catalog.numbers, first).theme) })
-      : say(frame.absentMany, { numbers: list(missing.map(String)) });
-  return [intro, ...missing.map((digit) => say(entryFor(frame.absent, digit)))];
+      ? say(frame.absentOne, { number: String(first), theme, period })
+      : say(frame.absentMany, { numbers: composer.list(missing.map(String)), period });
+  const others = missing.filter((digit) => digit !== first);
+  const lines = others.map((digit) => say(entryFor(frame.absent, digit).line));
+  return [
+    paragraph('synthesis.absent.text', sentences([intro, say(entryFor(frame.absent, first).full)])),
+    ...(lines.length > 0 ? [list('synthesis.absent.others', lines)] : []),
+  ];
 };
 
-const moment = (composer: Composer, root: number): Inline[] => {
-  const { catalog, say, ordinal } = composer;
+const pinnacleNow = (composer: Composer, root: number): Inline[] => {
+  const { result, catalog, say, ordinal } = composer;
   const { synthesis: frame } = catalog;
   const stage = currentPinnacle(composer);
   const values = { dominant: dominantRef(root), pinnacle: pinnacleRef(stage) };
-  if (stage.toAge === null) return say(frame.momentLast, { ...values, fromAge: ordinal(stage.fromAge) });
+  if (stage.toAge === null) {
+    const last = isBeyond(result) ? frame.momentBeyond : frame.momentLast;
+    return say(last, { ...values, fromAge: ordinal(stage.fromAge) });
+  }
   const until = stage.fromAge === 0 ? frame.momentFirst : frame.momentUntil;
   return say(until, { ...values, toAge: ordinal(stage.toAge) });
 };
 
 export const synthesis = (composer: Composer): Section => {
-  const { catalog, say, plain } = composer;
+  const { result, catalog, say, plain } = composer;
   const { synthesis: frame } = catalog;
   const root = leadingRoot(composer);
+  const told = entryFor(frame.dominant, root)[isYoung(result) ? 'young' : strength(composer, root)];
+  const [opening = [], closing = []] = told.map((text) => say(text));
   return section(
     'synthesis',
     'synthesis',
     plain(frame.title),
     [
       paragraph('synthesis.weight', weight(composer, root), 'lead'),
-      paragraph('synthesis.dominant', say(entryFor(frame.dominant, root))),
-      paragraph('synthesis.moment', moment(composer, root)),
+      paragraph('synthesis.dominant', sentences([opening, weather(composer, root)])),
+      paragraph('synthesis.moment', sentences([closing, pinnacleNow(composer, root)])),
       ...threadSections(composer, dominantRef(root)),
-      section('synthesis.absent', 'subsection', plain(frame.absentTitle), [
-        paragraph('synthesis.absent.text', sentences(absent(composer))),
-      ]),
+      section('synthesis.absent', 'subsection', plain(frame.absentTitle), absent(composer)),
       callout(
         'synthesis.question',
         'question',
         plain(frame.questionTitle),
-        say(entryFor(frame.question, root)),
+        sentences(entryFor(frame.question, root).map((question) => say(question))),
       ),
     ],
     ['synthesis.dominant', 'synthesis.absent', 'synthesis.threads'],

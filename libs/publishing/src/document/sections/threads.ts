@@ -33,7 +33,7 @@ const argumentsOf = (threads: readonly Thread[], kind: string): string[] | undef
     .slice(1);
 
 /** The moment a thread is tied to: the period of the day, and since when it runs. */
-const moment = (composer: Composer): { since: string; period: NumberRef } => {
+export const moment = (composer: Composer): { since: string; period: NumberRef } => {
   const { catalog, plain, ordinal } = composer;
   const stage = currentPeriod(composer);
   const { threads: frame } = catalog;

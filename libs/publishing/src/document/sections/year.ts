@@ -1,17 +1,14 @@
 import { nineYearCycle } from '../../figures/nine-year-cycle.js';
-import { type Composer, entryFor } from '../composer.js';
+import { type Composer, entryFor, isBeyond } from '../composer.js';
 import type { Section } from '../document.js';
 import { callout, numberRef, paragraph, section } from '../nodes.js';
-
-/** Completed years above which a reading no longer speaks of "this year". */
-const OLDEST_CURRENT_AGE = 110;
 
 export const year = (composer: Composer): Section => {
   const { result, catalog, say, plain } = composer;
   const { year: frame } = catalog.frames;
   const { now } = result;
   const title = plain(frame.title, { year: String(now.year) });
-  if (result.age > OLDEST_CURRENT_AGE) {
+  if (isBeyond(result)) {
     return section('year', 'year', title, [paragraph('year.beyond', say(frame.beyond))]);
   }
   const prose = entryFor(catalog['personal-year'], now.personalYear);
