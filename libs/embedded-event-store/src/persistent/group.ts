@@ -1,4 +1,5 @@
 import type { CommitSignal } from '../subscriptions/commit-signal.js';
+import { Checkpointer } from './checkpointer.js';
 import { chooseConsumer, type Consumer, type Message } from './consumer.js';
 import type { ParkedMessages } from './parked-messages.js';
 import { ALL, type GroupRecord } from './settings.js';
@@ -36,23 +37,25 @@ export class Group {
   private next: bigint;
   private nextSequence = 0;
   private replayedTo = -1n;
-  private sinceCheckpoint = 0;
   private processed = 0;
   private closed = false;
   private pumping = false;
-  private checkpointTimer: NodeJS.Timeout | undefined;
   private timeoutTimer: NodeJS.Timeout | undefined;
   private withdrawWake = (): void => undefined;
 
+  private readonly checkpoints: Checkpointer;
+
   constructor(
-    private current: GroupRecord,
+    record: GroupRecord,
     private readonly parts: GroupParts,
   ) {
-    this.next = current.checkpoint ?? current.startAt;
+    this.next = record.checkpoint ?? record.startAt;
+    const { save, report } = parts;
+    this.checkpoints = new Checkpointer(record, { reached: () => this.firstUnprocessed(), save, report });
   }
 
   get record(): GroupRecord {
-    return this.current;
+    return this.checkpoints.record;
   }
 
   get connected(): readonly Consumer[] {
@@ -74,7 +77,7 @@ export class Group {
   }
 
   get isFull(): boolean {
-    const { maxSubscriberCount } = this.current.settings;
+    const { maxSubscriberCount } = this.record.settings;
     return maxSubscriberCount > 0 && this.consumers.length >= maxSubscriberCount;
   }
 
@@ -89,7 +92,7 @@ export class Group {
     this.consumers = this.consumers.filter((other) => other !== consumer);
     for (const { message } of consumer.inFlight.values()) this.retry(message, 'Its consumer left.');
     consumer.inFlight.clear();
-    if (this.consumers.length === 0) this.checkpoint();
+    if (this.consumers.length === 0) this.checkpoints.write();
     this.pump();
   }
 
@@ -114,7 +117,7 @@ export class Group {
 
   /** Gives parked messages out again, up to a revision of the parked stream (exclusive) if one is given. */
   replayParked(stopAt: bigint | undefined): void {
-    const { readBatchSize } = this.current.settings;
+    const { readBatchSize } = this.record.settings;
     for (;;) {
       const page = this.parts.parked.read(this.replayedTo + 1n, readBatchSize);
       for (const { parkedAt, ...resolved } of page) {
@@ -132,11 +135,15 @@ export class Group {
   async close(): Promise<void> {
     this.closed = true;
     this.withdrawWake();
-    clearTimeout(this.checkpointTimer);
     clearTimeout(this.timeoutTimer);
     for (const consumer of this.consumers) consumer.drop(this.parts.dropped());
     this.consumers = [];
-    await this.saveCheckpoint();
+    await this.checkpoints.writeDurably();
+  }
+
+  private firstUnprocessed(): bigint {
+    const [first] = this.unprocessed;
+    return first?.place ?? this.next;
   }
 
   private message(resolved: ResolvedRecord, at: { place?: bigint; parkedAt?: bigint }): Message {
@@ -171,7 +178,7 @@ export class Group {
   }
 
   private dispatch(): void {
-    const { strategy } = this.current.settings;
+    const { strategy } = this.record.settings;
     for (let index = 0; index < this.waiting.length;) {
       const message = this.waiting[index];
       const consumer = message && chooseConsumer(strategy, this.consumers, message);
@@ -186,7 +193,7 @@ export class Group {
   }
 
   private send(consumer: Consumer, message: Message): void {
-    const { strategy, messageTimeoutMs } = this.current.settings;
+    const { strategy, messageTimeoutMs } = this.record.settings;
     const deadline = messageTimeoutMs > 0 ? performance.now() + messageTimeoutMs : Infinity;
     consumer.inFlight.set(message.id, { message, deadline });
     consumer.total++;
@@ -200,7 +207,7 @@ export class Group {
 
   /** Reads on when there is room. @returns whether there is something new to give out. */
   private fill(): boolean {
-    const { readBatchSize, historyBufferSize, strategy } = this.current.settings;
+    const { readBatchSize, historyBufferSize, strategy } = this.record.settings;
     const room = Math.min(readBatchSize, historyBufferSize - this.waiting.length);
     if (this.consumers.length === 0 || room <= 0) return false;
     // With pinning, one full consumer must not keep the others from their events.
@@ -218,12 +225,12 @@ export class Group {
 
   private wakeOnCommit(): void {
     this.withdrawWake();
-    const { source } = this.current;
+    const { source } = this.record;
     this.withdrawWake = this.parts.signal.once(source === ALL ? undefined : source, () => this.pump());
   }
 
   private retry(message: Message, reason: string): void {
-    if (message.retries >= this.current.settings.maxRetryCount) this.park(message, reason);
+    if (message.retries >= this.record.settings.maxRetryCount) this.park(message, reason);
     else {
       message.retries++;
       this.enqueue(message);
@@ -253,40 +260,13 @@ export class Group {
       return;
     }
     this.unprocessed.delete(message);
-    this.sinceCheckpoint++;
-    const { maxCheckpointCount, checkpointAfterMs } = this.current.settings;
-    if (this.sinceCheckpoint >= maxCheckpointCount) this.checkpoint();
-    else this.checkpointTimer ??= setTimeout(() => this.checkpointInTime(), checkpointAfterMs);
+    this.checkpoints.count();
   }
 
   private forgetReplayed(): void {
     this.parts.parked.truncate(this.replayedTo + 1n).catch((error: unknown) => {
       this.parts.report(`Replayed events could not be removed from the parked ones: ${String(error)}`);
     });
-  }
-
-  private checkpointInTime(): void {
-    this.checkpointTimer = undefined;
-    const { minCheckpointCount, checkpointAfterMs } = this.current.settings;
-    if (this.sinceCheckpoint >= minCheckpointCount) this.checkpoint();
-    else this.checkpointTimer = setTimeout(() => this.checkpointInTime(), checkpointAfterMs);
-  }
-
-  private checkpoint(): void {
-    this.saveCheckpoint().catch((error: unknown) => {
-      this.parts.report(`A checkpoint could not be written: ${String(error)}`);
-    });
-  }
-
-  private async saveCheckpoint(): Promise<void> {
-    clearTimeout(this.checkpointTimer);
-    this.checkpointTimer = undefined;
-    this.sinceCheckpoint = 0;
-    const [first] = this.unprocessed;
-    const checkpoint = first?.place ?? this.next;
-    if (checkpoint === (this.current.checkpoint ?? this.current.startAt)) return;
-    this.current = { ...this.current, checkpoint };
-    await this.parts.save(this.current);
   }
 
   /** One timer, for the event that has been unanswered the longest. */
