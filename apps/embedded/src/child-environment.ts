@@ -13,18 +13,29 @@ export interface Connections {
   readonly EVENTSTORE_URL: string;
 }
 
+/** The issuer of the tokens that `ops token mint` signs. */
+const OWN_ISSUER = 'urn:reading-service:embedded';
+
 /** The environment of API, worker and `ops`: ours, completed by the folder's secrets and the stack's own addresses. */
 export const childEnvironment = (
   environment: NodeJS.ProcessEnv,
-  { ENCRYPTION_KEYS, DIGEST_KEY }: Secrets,
+  { ENCRYPTION_KEYS, DIGEST_KEY, TOKEN_SIGNING_KEY }: Secrets,
   connections: Connections,
 ): NodeJS.ProcessEnv => ({
   HTTP_DRAIN_MS: DRAIN_MS,
   ENCRYPTION_KEYS,
   DIGEST_KEY,
+  TOKEN_ISSUER: OWN_ISSUER,
+  TOKEN_JWKS: publicKeys(TOKEN_SIGNING_KEY),
+  TOKEN_SIGNING_KEY,
   ...environment,
   ...connections,
 });
+
+const publicKeys = (signingKey: string): string => {
+  const { d: _, ...publicKey } = JSON.parse(signingKey) as Record<string, string>;
+  return JSON.stringify({ keys: [publicKey] });
+};
 
 /** Validates before anything is started. @throws ConfigError that names each variable at fault */
 export const checkSettings = (environment: NodeJS.ProcessEnv, secrets: Secrets): Config =>

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import type { DataFolder } from './data-folder.js';
@@ -9,6 +9,8 @@ const secretsFile = z.object({
   ENCRYPTION_KEYS: z.string(),
   DIGEST_KEY: z.string(),
   POSTGRES_PASSWORD: z.string(),
+  /** Of the stack's own issuer of bearer tokens: an Ed25519 private key, JWK. */
+  TOKEN_SIGNING_KEY: z.string(),
 });
 
 /** Without these the data of the folder cannot be read. */
@@ -19,8 +21,15 @@ export type Secrets = z.infer<typeof secretsFile>;
  * @throws StackError when they are gone or damaged but data sealed with them is there.
  */
 export const loadSecrets = (folder: DataFolder): Secrets => {
-  const stored = secretsFile.safeParse(readJson(folder.secrets));
+  const found = readJson(folder.secrets);
+  const stored = secretsFile.safeParse(found);
   if (stored.success) return stored.data;
+  const older = secretsFile.omit({ TOKEN_SIGNING_KEY: true }).safeParse(found);
+  if (older.success) {
+    const completed = { ...older.data, TOKEN_SIGNING_KEY: newSigningKey() };
+    writePrivateJson(folder.secrets, completed);
+    return completed;
+  }
   if (existsSync(folder.secrets) || existsSync(folder.postgres)) {
     throw new StackError(
       `${folder.secrets} is missing or damaged, and ${folder.path} cannot be read without it: restore it, or start over in an empty DATA_DIR.`,
@@ -30,7 +39,14 @@ export const loadSecrets = (folder: DataFolder): Secrets => {
     ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
     DIGEST_KEY: randomBytes(32).toString('base64'),
     POSTGRES_PASSWORD: randomBytes(24).toString('base64url'),
+    TOKEN_SIGNING_KEY: newSigningKey(),
   };
   writePrivateJson(folder.secrets, secrets);
   return secrets;
+};
+
+const newSigningKey = (): string => {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const kid = randomBytes(8).toString('hex');
+  return JSON.stringify({ ...privateKey.export({ format: 'jwk' }), alg: 'EdDSA', use: 'sig', kid });
 };

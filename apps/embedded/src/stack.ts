@@ -102,8 +102,10 @@ export class Stack {
     record: ProcessRecord,
     environment: NodeJS.ProcessEnv,
   ): Promise<number> {
-    const api = appProcess('api', folder, record, this.events(), () => environment);
-    const worker = appProcess('worker', folder, record, this.events(), () => environment);
+    // Only `ops token mint` signs: the processes that verify tokens do not hold the key.
+    const settings = () => ({ ...environment, TOKEN_SIGNING_KEY: undefined });
+    const api = appProcess('api', folder, record, this.events(), settings);
+    const worker = appProcess('worker', folder, record, this.events(), settings);
     this.adopt('api', api);
     this.adopt('worker', worker);
     const [announcement] = await Promise.all([api.start(), worker.start()]);

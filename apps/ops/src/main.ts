@@ -5,6 +5,7 @@ import { addKeyCommands } from './commands/key.js';
 import { addLedgerCommands } from './commands/ledger.js';
 import { addMigrateCommand } from './commands/migrate.js';
 import { addStreamsCommands } from './commands/streams.js';
+import { addTokenCommands } from './commands/token.js';
 import { addWorkspaceCommands } from './commands/workspace.js';
 import { OpsError } from './ops-error.js';
 
@@ -16,6 +17,7 @@ const ops = new Command('ops')
 
 addWorkspaceCommands(ops);
 addKeyCommands(ops);
+addTokenCommands(ops);
 addCreditsCommands(ops);
 addLedgerCommands(ops);
 addStreamsCommands(ops);

@@ -1,13 +1,21 @@
 import { Global, Module } from '@nestjs/common';
 import { AUTHENTICATOR } from '@app/platform/auth/authentication.js';
 import { ApiKeyAuthenticator } from './authentication/api-key.authenticator.js';
+import { BearerAuthenticator } from './authentication/bearer.authenticator.js';
+import { WorkspaceAuthenticator } from './authentication/workspace.authenticator.js';
+import { KeysController } from './http/keys.controller.js';
 import { WorkspacesModule } from './workspaces.module.js';
 
-/** Gives every HTTP route its verifier of credentials. */
+/** The routes of API keys, and every HTTP route's verifier of credentials. */
 @Global()
 @Module({
   imports: [WorkspacesModule],
-  providers: [ApiKeyAuthenticator, { provide: AUTHENTICATOR, useExisting: ApiKeyAuthenticator }],
+  controllers: [KeysController],
+  providers: [
+    ApiKeyAuthenticator,
+    BearerAuthenticator,
+    { provide: AUTHENTICATOR, useClass: WorkspaceAuthenticator },
+  ],
   exports: [AUTHENTICATOR],
 })
 export class WorkspacesHttpModule {}

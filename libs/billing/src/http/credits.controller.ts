@@ -1,6 +1,6 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
-import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { GetCredits, type CreditsSummary } from '../contracts/queries.js';
 
@@ -11,6 +11,7 @@ export class CreditsController {
   /** The caller's credits as of now: what can be spent, what is reserved, and the grants in burn order. */
   @Get()
   @Accepts('apiKey', 'bearer')
+  @ScopeArea('credits')
   @Header('Cache-Control', 'no-store')
   async get(@Caller() { workspaceId }: Principal): Promise<CreditsSummary> {
     const credits = await this.queries.execute(new GetCredits(workspaceId));

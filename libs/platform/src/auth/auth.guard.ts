@@ -5,12 +5,14 @@ import { Problem } from '../http/problem.js';
 import {
   AUTHENTICATOR,
   AUTH_MODES_KEY,
+  SCOPE_AREA_KEY,
   setPrincipal,
   type AuthMode,
   type Authenticator,
+  type Principal,
 } from './authentication.js';
 
-/** Default deny: verifies the credential first, then judges whether its mode is allowed on the route. */
+/** Default deny: verifies the credential first, then judges whether its mode and its scopes are allowed on the route. */
 @Injectable()
 export class AuthGuard implements CanActivate {
   constructor(
@@ -19,17 +21,40 @@ export class AuthGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const modes = this.reflector.getAllAndOverride<readonly AuthMode[] | 'public' | undefined>(
-      AUTH_MODES_KEY,
-      [context.getHandler(), context.getClass()],
-    );
+    const modes = this.declared<readonly AuthMode[] | 'public'>(AUTH_MODES_KEY, context);
     if (modes === 'public') return true;
     const request = context.switchToHttp().getRequest<Request>();
-    const apiKey = request.headers['x-api-key'];
-    const principal = typeof apiKey === 'string' ? await this.authenticator.verifyApiKey(apiKey) : null;
-    if (!principal) throw new Problem('unauthenticated', { detail: 'Send a valid API key in x-api-key' });
+    const principal = await this.verify(request);
+    if (!principal) {
+      throw new Problem('unauthenticated', {
+        detail: 'Send a valid API key in x-api-key, or a bearer token where it is accepted',
+      });
+    }
     if (!modes?.includes(principal.mode)) throw new Problem('auth_mode_not_allowed');
+    if (principal.mode === 'bearer') this.requireScope(principal, request, context);
     setPrincipal(request, principal);
     return true;
+  }
+
+  /** With both headers, the API key alone is looked at. */
+  private async verify({ headers }: Request): Promise<Principal | null> {
+    const apiKey = headers['x-api-key'];
+    if (apiKey !== undefined) {
+      return typeof apiKey === 'string' ? this.authenticator.verifyApiKey(apiKey) : null;
+    }
+    const [, token] = /^Bearer +([\w.~+/=-]+)$/i.exec(headers.authorization ?? '') ?? [];
+    return token === undefined ? null : this.authenticator.verifyBearer(token);
+  }
+
+  private requireScope({ scopes }: Principal, { method }: Request, context: ExecutionContext): void {
+    const area = this.declared<string>(SCOPE_AREA_KEY, context);
+    const needed = `${area}:${method === 'GET' || method === 'HEAD' ? 'read' : 'write'}`;
+    if (area === undefined || !scopes.includes(needed)) {
+      throw new Problem('auth_mode_not_allowed', { detail: `The token needs the scope ${needed}` });
+    }
+  }
+
+  private declared<T>(key: string, context: ExecutionContext): T | undefined {
+    return this.reflector.getAllAndOverride<T | undefined>(key, [context.getHandler(), context.getClass()]);
   }
 }

@@ -9,25 +9,39 @@ export interface Principal {
   readonly workspaceId: string;
   /** Recorded in event metadata: `apiKey:<keyId>` or `user:<sub>`. */
   readonly actor: string;
+  /** Of a bearer token; an API key speaks for its workspace without them. */
   readonly scopes: readonly string[];
 }
 
 /** Verifies credentials. Provided by the workspaces module; `null` means unknown, expired, revoked or malformed. */
 export interface Authenticator {
   verifyApiKey(apiKey: string): Promise<Principal | null>;
+  /** @param token a JWT of the portal's issuer */
+  verifyBearer(token: string): Promise<Principal | null>;
 }
 
 export const AUTHENTICATOR = Symbol('Authenticator');
 
 const MODES = 'auth:modes';
+const SCOPE_AREA = 'auth:scope-area';
 const PRINCIPAL = Symbol('principal');
 type Authenticated = Request & { [PRINCIPAL]?: Principal };
 
 /** Declares which authentication modes a route accepts. A route without it, or `@Public()`, refuses everyone. */
 export const Accepts = (...modes: readonly AuthMode[]) => SetMetadata(MODES, modes);
+/**
+ * The area of a bearer token's scopes that a route belongs to: `<area>:read` for GET, `<area>:write` for the rest. A
+ * route that accepts bearer tokens and names no area refuses them all.
+ */
+export const ScopeArea = (area: (typeof SCOPE_AREAS)[number]) => SetMetadata(SCOPE_AREA, area);
 /** A route that needs no credentials, such as the health checks. */
 export const Public = () => SetMetadata(MODES, 'public');
 export const AUTH_MODES_KEY = MODES;
+export const SCOPE_AREA_KEY = SCOPE_AREA;
+
+export const SCOPE_AREAS = ['webhooks', 'events', 'credits', 'keys'] as const;
+/** Every scope that a token may carry. */
+export const SCOPES: readonly string[] = SCOPE_AREAS.flatMap((area) => [`${area}:read`, `${area}:write`]);
 
 /** Parameter decorator: the verified caller. */
 export const Caller = createParamDecorator((_: unknown, context: ExecutionContext): Principal =>

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import type { JSONWebKeySet } from 'jose';
 import { z } from 'zod';
 
 /** One environment variable: its type and default, and the sentence `--help` prints for it. */
@@ -53,6 +54,26 @@ export const settings = z.object({
   DIGEST_KEY: setting(
     base64Key,
     'key of digests over personal data and of idempotent reading ids, base64 of 32 bytes',
+  ),
+  TOKEN_ISSUER: setting(
+    z.string().min(1).optional(),
+    'issuer of bearer tokens (the claim iss); without it no token is accepted',
+  ),
+  TOKEN_AUDIENCE: setting(z.string().min(1).default('reading-service'), 'audience of bearer tokens (aud)'),
+  TOKEN_JWKS_URL: setting(
+    z.url({ protocol: /^https$/ }).optional(),
+    'where the public keys of the issuer are, as https://…/jwks.json',
+  ),
+  TOKEN_JWKS: setting(
+    z
+      .string()
+      .transform((text, context) => parseJwks(text, context))
+      .optional(),
+    'the public keys of the issuer themselves, a JSON Web Key Set; used instead of TOKEN_JWKS_URL',
+  ),
+  TOKEN_SIGNING_KEY: setting(
+    z.string().optional(),
+    'private key (JWK) with which ops token mint signs; the embedded stack’s own issuer, never needed by API or worker',
   ),
   LOG_LEVEL: setting(
     z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('info'),
@@ -148,4 +169,16 @@ const parseKeys = (text: string, context: z.RefinementCtx): readonly EncryptionK
     });
   }
   return keys;
+};
+
+const parseJwks = (text: string, context: z.RefinementCtx): JSONWebKeySet => {
+  try {
+    const { keys } = JSON.parse(text) as JSONWebKeySet;
+    if (Array.isArray(keys) && keys.length > 0 && keys.every(({ kty, d }) => kty && d === undefined))
+      return { keys };
+  } catch {
+    // Told below, as any other text that is no set of keys.
+  }
+  context.addIssue({ code: 'custom', message: 'must be a JSON Web Key Set of public keys, {"keys":[…]}' });
+  return z.NEVER;
 };

@@ -15,6 +15,7 @@ import {
   AUTHENTICATOR,
   Caller,
   Public,
+  ScopeArea,
   type Authenticator,
   type Principal,
 } from '../auth/authentication.js';
@@ -99,6 +100,26 @@ class SpecController {
     return caller;
   }
 
+  @Accepts('apiKey', 'bearer')
+  @ScopeArea('webhooks')
+  @Get('scoped')
+  read(@Caller() { actor }: Principal): unknown {
+    return { actor };
+  }
+
+  @Accepts('apiKey', 'bearer')
+  @ScopeArea('webhooks')
+  @Post('scoped')
+  write(@Caller() { actor }: Principal): unknown {
+    return { actor };
+  }
+
+  @Accepts('bearer')
+  @Get('no-area')
+  noArea(): string {
+    return 'secret';
+  }
+
   @Get('undeclared')
   undeclared(): string {
     return 'secret';
@@ -112,8 +133,18 @@ const principal = (mode: 'apiKey' | 'bearer'): Principal => ({
   scopes: [],
 });
 const authenticator: Authenticator = {
-  verifyApiKey: async (key) =>
-    key === 'good' ? principal('apiKey') : key === 'other-mode' ? principal('bearer') : null,
+  verifyApiKey: async (key) => (key === 'good' ? principal('apiKey') : null),
+  verifyBearer: async (token) =>
+    token.startsWith('scopes.')
+      ? {
+          ...principal('bearer'),
+          actor: 'user:u',
+          scopes: token
+            .slice(7)
+            .split('.')
+            .map((scope) => scope.replace('-', ':')),
+        }
+      : null,
 };
 
 const KEY = Buffer.alloc(32).toString('base64');
@@ -301,13 +332,49 @@ describe('a route', () => {
   );
 
   it('answers 403 to a proved caller whose mode it does not accept', async () => {
-    const { status, body } = await http().get('/keys-only').set('x-api-key', 'other-mode');
+    const { status, body } = await http()
+      .get('/keys-only')
+      .set('authorization', 'Bearer scopes.webhooks-read');
     expect([status, body.code]).toEqual([403, 'auth_mode_not_allowed']);
   });
 
+  it('lets a bearer token do what its scopes name, and tells which one is missing', async () => {
+    const call = (method: 'get' | 'post', ...scopes: string[]) =>
+      http()
+        [method]('/scoped')
+        .set('authorization', `Bearer scopes.${scopes.join('.')}`);
+    expect((await call('get', 'webhooks-read')).body).toEqual({ actor: 'user:u' });
+    expect((await call('post', 'credits-write', 'webhooks-write')).status).toBe(201);
+    const refused = [
+      ['get', 'webhooks-write'],
+      ['post', 'webhooks-read'],
+      ['get', 'credits-read'],
+    ] as const;
+    for (const [method, scope] of refused) {
+      const { status, body } = await call(method, scope);
+      expect([status, body.code]).toEqual([403, 'auth_mode_not_allowed']);
+      expect(body.detail).toContain(method === 'get' ? 'webhooks:read' : 'webhooks:write');
+    }
+  });
+
+  it('looks at the API key alone when both are sent', async () => {
+    const both = (key: string) =>
+      http().get('/scoped').set({ 'x-api-key': key, authorization: 'Bearer scopes.webhooks-read' });
+    expect((await both('garbage')).status).toBe(401);
+    expect((await both('good')).body).toEqual({ actor: 'apiKey:k' });
+  });
+
+  it('that accepts bearer tokens but names no area refuses them all', async () => {
+    const { status, text } = await http()
+      .get('/no-area')
+      .set('authorization', 'Bearer scopes.undefined-read');
+    expect(status).toBe(403);
+    expect(text).not.toContain('secret');
+  });
+
   it('that declares nothing refuses everyone', async () => {
-    for (const key of ['good', 'other-mode']) {
-      const { status, text } = await http().get('/undeclared').set('x-api-key', key);
+    for (const headers of [{ 'x-api-key': 'good' }, { authorization: 'Bearer scopes.webhooks-read' }]) {
+      const { status, text } = await http().get('/undeclared').set(headers);
       expect(status).toBe(403);
       expect(text).not.toContain('secret');
     }

@@ -35,6 +35,7 @@ beforeAll(async () => {
   const log = pino({ level: 'silent' });
   const authenticator: Authenticator = {
     verifyApiKey: async () => ({ mode: 'apiKey', workspaceId: 'ws_1', actor: 'apiKey:k', scopes: [] }),
+    verifyBearer: async () => null,
   };
   const testing = await Test.createTestingModule({
     controllers: [ReadingsController],

@@ -1,7 +1,7 @@
 import { Controller, Get, Header, HttpCode, Param, Post, Query, Res, UseInterceptors } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { Response } from 'express';
-import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
 import { RequestId } from '@app/platform/http/request-id.js';
 import { EndpointAccess } from '../application/endpoint-access.js';
 import { Redeliver } from '../application/redeliver/redeliver.js';
@@ -17,6 +17,7 @@ import { RefusalsAsProblems } from './refusals.js';
 /** What an endpoint's owner does to run it: rotate the secret, try it out, see what was sent, send again. */
 @Controller('api/v1/webhooks/:endpointId')
 @Accepts('apiKey', 'bearer')
+@ScopeArea('webhooks')
 @UseInterceptors(RefusalsAsProblems)
 export class DeliveriesController {
   constructor(

@@ -15,7 +15,7 @@ import {
 } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { Response } from 'express';
-import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
 import { RequestId } from '@app/platform/http/request-id.js';
 import { ChangeWebhookEndpoint } from '../application/change-webhook-endpoint/change-webhook-endpoint.js';
 import { DeleteWebhookEndpoint } from '../application/delete-webhook-endpoint/delete-webhook-endpoint.js';
@@ -30,6 +30,7 @@ import { RefusalsAsProblems } from './refusals.js';
 
 @Controller('api/v1/webhooks')
 @Accepts('apiKey', 'bearer')
+@ScopeArea('webhooks')
 @UseInterceptors(RefusalsAsProblems)
 export class WebhooksController {
   constructor(

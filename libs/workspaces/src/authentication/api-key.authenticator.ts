@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
-import type { Authenticator, Principal } from '@app/platform/auth/authentication.js';
+import type { Principal } from '@app/platform/auth/authentication.js';
 import type { Config } from '@app/platform/config/settings.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { hashSecret, parseApiKey } from '../domain/api-key/api-key.js';
@@ -15,7 +15,7 @@ const CACHED_KEYS = 10_000;
  * for API_KEY_CACHE_MS, which bounds how long a revoked key still works.
  */
 @Injectable()
-export class ApiKeyAuthenticator implements Authenticator {
+export class ApiKeyAuthenticator {
   private readonly cache = new RecentlyUsed<string, { row: ApiKeyRow; until: number }>(CACHED_KEYS);
 
   constructor(
@@ -24,7 +24,7 @@ export class ApiKeyAuthenticator implements Authenticator {
     @Inject(CONFIG) private readonly config: Pick<Config, 'API_KEY_CACHE_MS'>,
   ) {}
 
-  async verifyApiKey(apiKey: string): Promise<Principal | null> {
+  async verify(apiKey: string): Promise<Principal | null> {
     const parsed = parseApiKey(apiKey);
     if (!parsed) return null;
     const row = await this.row(parsed.keyId);

@@ -12,6 +12,17 @@ export interface ApiKeyRow {
   readonly revokedAt: Date | null;
 }
 
+/** What the owner of a key may see of it. Instants are RFC 3339. */
+export interface ApiKeySummary {
+  readonly keyId: string;
+  readonly label: string | null;
+  readonly issuedAt: string;
+  readonly expiresAt: string | null;
+  readonly revokedAt: string | null;
+}
+
+const MOST_KEYS_LISTED = 1_000;
+
 @Injectable()
 export class ApiKeyQuery {
   constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
@@ -24,6 +35,27 @@ export class ApiKeyQuery {
       values: [keyId],
     });
     return rows[0] ?? null;
+  }
+
+  /** Newest first; at most 1,000. */
+  async ofWorkspace(workspaceId: string): Promise<readonly ApiKeySummary[]> {
+    const { rows } = await this.pool.query<{
+      keyId: string;
+      label: string | null;
+      issuedAt: Date;
+      expiresAt: Date | null;
+      revokedAt: Date | null;
+    }>(
+      `select key_id as "keyId", label, issued_at as "issuedAt", expires_at as "expiresAt", revoked_at as "revokedAt"
+       from workspaces.api_key where workspace_id = $1 order by issued_at desc, key_id limit $2`,
+      [workspaceId, MOST_KEYS_LISTED],
+    );
+    return rows.map(({ issuedAt, expiresAt, revokedAt, ...key }) => ({
+      ...key,
+      issuedAt: issuedAt.toISOString(),
+      expiresAt: expiresAt?.toISOString() ?? null,
+      revokedAt: revokedAt?.toISOString() ?? null,
+    }));
   }
 }
 

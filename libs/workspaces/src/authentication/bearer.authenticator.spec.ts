@@ -1,0 +1,130 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
+import { BearerAuthenticator } from './bearer.authenticator.js';
+
+const NOW_S = Date.parse('2026-04-10T12:00:00.000Z') / 1_000;
+const ISSUER = 'https://portal.example';
+const WORKSPACE = 'ws_0123456789abcdefghijKL';
+
+type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>;
+let ed: KeyPair;
+let rsa: KeyPair;
+let stranger: KeyPair;
+let authenticator: BearerAuthenticator;
+
+beforeAll(async () => {
+  [ed, rsa, stranger] = await Promise.all([
+    generateKeyPair('EdDSA', { extractable: true }),
+    generateKeyPair('RS256', { extractable: true }),
+    generateKeyPair('EdDSA', { extractable: true }),
+  ]);
+  const keys = [
+    { ...(await exportJWK(ed.publicKey)), kid: 'ed', alg: 'EdDSA' },
+    { ...(await exportJWK(rsa.publicKey)), kid: 'rsa', alg: 'RS256' },
+  ];
+  authenticator = new BearerAuthenticator(
+    { now: () => NOW_S * 1_000 },
+    {
+      TOKEN_ISSUER: ISSUER,
+      TOKEN_AUDIENCE: 'reading-service',
+      TOKEN_JWKS: { keys },
+      TOKEN_JWKS_URL: undefined,
+    },
+  );
+});
+
+const CLAIMS: JWTPayload = {
+  iss: ISSUER,
+  aud: 'reading-service',
+  sub: 'ada',
+  wid: WORKSPACE,
+  scope: 'webhooks:read credits:read',
+  iat: NOW_S - 10,
+  nbf: NOW_S - 10,
+  exp: NOW_S + 600,
+};
+
+const sign = (
+  changes: JWTPayload = {},
+  header: Record<string, unknown> = { alg: 'EdDSA', kid: 'ed' },
+  key: KeyPair['privateKey'] | Uint8Array = ed.privateKey,
+): Promise<string> =>
+  new SignJWT({ ...CLAIMS, ...changes }).setProtectedHeader(header as { alg: string }).sign(key);
+
+describe('A bearer token', () => {
+  it.each([
+    ['EdDSA', 'ed', () => ed],
+    ['RS256', 'rsa', () => rsa],
+  ] as const)('signed with %s by the issuer speaks for its workspace', async (alg, kid, pair) => {
+    const token = await sign({}, { alg, kid }, pair().privateKey);
+    expect(await authenticator.verify(token)).toEqual({
+      mode: 'bearer',
+      workspaceId: WORKSPACE,
+      actor: 'user:ada',
+      scopes: ['webhooks:read', 'credits:read'],
+    });
+  });
+
+  it.each<[string, JWTPayload]>([
+    ['of another issuer', { iss: 'https://elsewhere.example' }],
+    ['for another audience', { aud: 'another-service' }],
+    ['that has expired', { iat: NOW_S - 700, exp: NOW_S - 6 }],
+    ['that is not valid yet', { nbf: NOW_S + 60 }],
+    ['that lives longer than 15 minutes', { exp: NOW_S + 60 * 15 }],
+    ['that never expires', { exp: undefined }],
+    ['that does not say when it was issued', { iat: undefined }],
+    ['without a workspace', { wid: undefined }],
+    ['of a workspace that is no id', { wid: '../ws_1' }],
+    ['without scopes', { scope: undefined }],
+    ['without a subject', { sub: undefined }],
+  ])('%s is refused', async (_, changes) => {
+    expect(await authenticator.verify(await sign(changes))).toBeNull();
+  });
+
+  it('that is not signed is refused', async () => {
+    expect(await authenticator.verify(new UnsecuredJWT(CLAIMS).encode())).toBeNull();
+  });
+
+  it('signed with a public key as if it were a shared secret is refused', async () => {
+    const { x = '' } = await exportJWK(ed.publicKey);
+    const secret = Buffer.concat([Buffer.from(x, 'base64url'), Buffer.alloc(32)]);
+    expect(await authenticator.verify(await sign({}, { alg: 'HS256', kid: 'ed' }, secret))).toBeNull();
+  });
+
+  it('signed by a stranger is refused, whatever key it names or brings', async () => {
+    const jwk = await exportJWK(stranger.publicKey);
+    for (const header of [
+      { alg: 'EdDSA', kid: 'ed' },
+      { alg: 'EdDSA', kid: '../../etc/passwd' },
+      { alg: 'EdDSA', jwk },
+      { alg: 'EdDSA', kid: 'ed', jku: 'https://attacker.example/jwks.json' },
+      { alg: 'EdDSA', kid: 'ed', x5u: 'https://attacker.example/cert.pem' },
+    ]) {
+      expect(await authenticator.verify(await sign({}, header, stranger.privateKey))).toBeNull();
+    }
+  });
+
+  it('that is garbage, or altered, is refused', async () => {
+    const token = await sign();
+    const [header = '', , signature = ''] = token.split('.');
+    const other = Buffer.from(JSON.stringify({ ...CLAIMS, wid: 'ws_0000000000000000000000' })).toString(
+      'base64url',
+    );
+    for (const text of ['', 'a.b.c', 'good', `${header}.${other}.${signature}`]) {
+      expect(await authenticator.verify(text)).toBeNull();
+    }
+  });
+
+  it('is refused where no issuer is configured', async () => {
+    const closed = new BearerAuthenticator(
+      { now: () => NOW_S * 1_000 },
+      {
+        TOKEN_ISSUER: undefined,
+        TOKEN_AUDIENCE: 'reading-service',
+        TOKEN_JWKS: undefined,
+        TOKEN_JWKS_URL: undefined,
+      },
+    );
+    expect(await closed.verify(await sign())).toBeNull();
+  });
+});

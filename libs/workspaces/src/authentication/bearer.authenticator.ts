@@ -1,0 +1,69 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { createLocalJWKSet, createRemoteJWKSet, errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
+import { z } from 'zod';
+import type { Clock } from '@app/event-sourcing/core/clock.js';
+import type { Principal } from '@app/platform/auth/authentication.js';
+import type { Config } from '@app/platform/config/settings.js';
+import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+
+/** Longest life of a token, seconds: a token cannot be revoked, so it must not live long. */
+const MAX_LIFE_S = 15 * 60;
+/** Clocks of issuer and service may differ by so much, seconds. */
+const CLOCK_TOLERANCE_S = 5;
+
+const claimsSchema = z.object({
+  sub: z.string().min(1).max(200),
+  wid: z.string().regex(/^ws_[0-9A-Za-z]{22}$/),
+  scope: z.string().max(1_000),
+  iat: z.number(),
+  exp: z.number(),
+});
+
+/**
+ * Verifies the portal's tokens: JWTs signed with EdDSA or RS256 by a key of the configured set, and by no key that a
+ * token brings or names itself (`jwk`, `jku`, `x5u` are not looked at). Needs `iss`, `aud`, `sub`, `wid` (the
+ * workspace), `scope` (space-separated), `iat`, and an `exp` at most 15 minutes after it; honours `nbf`.
+ * Source: RFC 7519, RFC 8725.
+ */
+@Injectable()
+export class BearerAuthenticator {
+  private readonly keys: JWTVerifyGetKey | null;
+
+  constructor(
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG)
+    private readonly config: Pick<
+      Config,
+      'TOKEN_ISSUER' | 'TOKEN_AUDIENCE' | 'TOKEN_JWKS' | 'TOKEN_JWKS_URL'
+    >,
+  ) {
+    const { TOKEN_JWKS: local, TOKEN_JWKS_URL: url } = config;
+    this.keys = local ? createLocalJWKSet(local) : url ? createRemoteJWKSet(new URL(url)) : null;
+  }
+
+  /**
+   * The bearer of a token, or `null` for one that is malformed, expired, or not ours.
+   * @throws Error when the issuer's keys cannot be fetched
+   */
+  async verify(token: string): Promise<Principal | null> {
+    if (!this.keys || !this.config.TOKEN_ISSUER) return null;
+    try {
+      const { payload } = await jwtVerify(token, this.keys, {
+        algorithms: ['EdDSA', 'RS256'],
+        issuer: this.config.TOKEN_ISSUER,
+        audience: this.config.TOKEN_AUDIENCE,
+        requiredClaims: ['iss', 'aud', 'exp', 'iat'],
+        clockTolerance: CLOCK_TOLERANCE_S,
+        currentDate: new Date(this.clock.now()),
+      });
+      const claims = claimsSchema.safeParse(payload);
+      if (!claims.success || claims.data.exp - claims.data.iat > MAX_LIFE_S) return null;
+      const { sub, wid, scope } = claims.data;
+      const scopes = scope.split(' ').filter(Boolean);
+      return { mode: 'bearer', workspaceId: wid, actor: `user:${sub}`, scopes };
+    } catch (error) {
+      if (error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError)) throw error;
+      return null;
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import { Injectable } from '@nestjs/common';
+import type { Authenticator, Principal } from '@app/platform/auth/authentication.js';
+import { ApiKeyAuthenticator } from './api-key.authenticator.js';
+import { BearerAuthenticator } from './bearer.authenticator.js';
+
+/** Both kinds of credentials that speak for a workspace. */
+@Injectable()
+export class WorkspaceAuthenticator implements Authenticator {
+  constructor(
+    private readonly apiKeys: ApiKeyAuthenticator,
+    private readonly tokens: BearerAuthenticator,
+  ) {}
+
+  verifyApiKey(apiKey: string): Promise<Principal | null> {
+    return this.apiKeys.verify(apiKey);
+  }
+
+  verifyBearer(token: string): Promise<Principal | null> {
+    return this.tokens.verify(token);
+  }
+}

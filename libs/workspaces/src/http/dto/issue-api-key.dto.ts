@@ -1,0 +1,42 @@
+import { IsString, ValidateIf } from 'class-validator';
+import type { SelfChecking } from '@app/platform/http/body.pipe.js';
+import type { FieldError } from '@app/platform/http/problem.js';
+
+const LONGEST_LABEL = 100;
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
+
+const stringType = { message: 'must be a string or null', context: { code: 'invalid_type' } };
+
+const IfSentAndNotNull = () => ValidateIf((_, value) => value !== undefined && value !== null);
+
+/** Body of POST /api/v1/keys. */
+export class IssueApiKeyDto implements SelfChecking {
+  /** What the key is for, 1 to 100 characters. */
+  @IfSentAndNotNull()
+  @IsString(stringType)
+  label?: string | null;
+
+  /** RFC 3339 instant after which the key is refused; left out or null: it does not expire. */
+  @IfSentAndNotNull()
+  @IsString(stringType)
+  expiresAt?: string | null;
+
+  fieldErrors(sound: (property: string) => boolean): FieldError[] {
+    const errors: FieldError[] = [];
+    const { label, expiresAt } = this;
+    if (typeof label === 'string' && sound('label') && (label === '' || [...label].length > LONGEST_LABEL)) {
+      errors.push({
+        pointer: '/label',
+        code: label === '' ? 'too_short' : 'too_long',
+        detail: `must have 1 to ${LONGEST_LABEL} characters`,
+      });
+    }
+    if (typeof expiresAt === 'string' && sound('expiresAt')) {
+      if (!INSTANT.test(expiresAt) || Number.isNaN(Date.parse(expiresAt))) {
+        const detail = 'must be an RFC 3339 instant such as 2027-12-31T00:00:00Z';
+        errors.push({ pointer: '/expiresAt', code: 'invalid_value', detail });
+      }
+    }
+    return errors;
+  }
+}

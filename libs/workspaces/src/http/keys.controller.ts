@@ -1,0 +1,74 @@
+import { Body, Controller, Delete, Get, Header, HttpCode, Inject, Param, Post, Res } from '@nestjs/common';
+import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import type { Response } from 'express';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '@app/event-sourcing/core/clock.js';
+import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
+import { invalidRequest, Problem } from '@app/platform/http/problem.js';
+import { CLOCK } from '@app/platform/tokens.js';
+import { ApiKeyIsKnown, IssueApiKey, RevokeApiKey } from '../contracts/index.js';
+import { ApiKeyQuery, type ApiKeySummary } from '../read-models/api-key/api-key.query.js';
+import { IssueApiKeyDto } from './dto/issue-api-key.dto.js';
+
+/** Longest wait until authentication knows a new key, milliseconds. */
+const KNOWN_WITHIN_MS = 2_000;
+const ASK_EVERY_MS = 25;
+
+/** API keys of the caller's workspace. Bearer only: a key that leaked must not mint others. */
+@Controller('api/v1/keys')
+@Accepts('bearer')
+@ScopeArea('keys')
+export class KeysController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly queries: QueryBus,
+    private readonly keys: ApiKeyQuery,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** Every key that was issued, newest first, revoked and expired ones included; never a secret. */
+  @Get()
+  @Header('Cache-Control', 'no-store')
+  async list(@Caller() { workspaceId }: Principal): Promise<{ data: readonly ApiKeySummary[] }> {
+    return { data: await this.keys.ofWorkspace(workspaceId) };
+  }
+
+  /** Issues a key; the answer is the only time it is seen. It works as soon as it is answered. */
+  @Post()
+  @HttpCode(201)
+  @Header('Cache-Control', 'no-store')
+  async issue(
+    @Body() { label = null, expiresAt = null }: IssueApiKeyDto,
+    @Caller() { workspaceId, actor }: Principal,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const expires = expiresAt === null ? null : new Date(expiresAt).toISOString();
+    if (expires !== null && Date.parse(expires) <= this.clock.now()) {
+      throw invalidRequest([
+        { pointer: '/expiresAt', code: 'invalid_value', detail: 'must be in the future' },
+      ]);
+    }
+    const answer = await this.commands.execute(new IssueApiKey(workspaceId, label, expires, actor));
+    if (answer.outcome === 'unknown_workspace') throw new Problem('wrong_workspace');
+    const { keyId, apiKey } = answer;
+    await this.untilKnown(keyId);
+    response.set('Location', `/api/v1/keys/${keyId}`);
+    return { keyId, apiKey, label, expiresAt: expires };
+  }
+
+  /** Revokes a key: every process refuses it within seconds. Repeating it changes nothing. */
+  @Delete(':keyId')
+  @HttpCode(204)
+  async revoke(@Param('keyId') keyId: string, @Caller() { workspaceId, actor }: Principal): Promise<void> {
+    const key = /^[0-9A-Za-z]{8}$/.test(keyId) ? await this.keys.find(keyId) : null;
+    if (!key) throw new Problem('not_found', { detail: 'There is no such API key' });
+    if (key.workspaceId !== workspaceId) throw new Problem('wrong_workspace');
+    await this.commands.execute(new RevokeApiKey(keyId, null, actor));
+  }
+
+  private async untilKnown(keyId: string): Promise<void> {
+    for (const deadline = Date.now() + KNOWN_WITHIN_MS; Date.now() < deadline; await delay(ASK_EVERY_MS)) {
+      if (await this.queries.execute(new ApiKeyIsKnown(keyId))) return;
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Integrator } from '../support/integrator.js';
+import { startStack, type StartedStack } from '../support/index.js';
+
+let stack: StartedStack;
+let customer: Integrator;
+let other: Integrator;
+
+beforeAll(async () => {
+  stack = await startStack();
+  [customer, other] = await Promise.all([Integrator.open(stack, 0), Integrator.open(stack, 0)]);
+}, 90_000);
+
+afterAll(async () => {
+  await stack?.stop();
+});
+
+const mint = async (workspaceId: string, scope: string): Promise<string> => {
+  const minted = await stack.ops([
+    'token',
+    'mint',
+    '--workspace',
+    workspaceId,
+    '--scope',
+    scope,
+    '--subject',
+    'ada',
+  ]);
+  return (minted as { token: string }).token;
+};
+
+const call = async (
+  method: string,
+  path: string,
+  credentials: Record<string, string>,
+  body?: object,
+): Promise<{ status: number; body: Record<string, unknown> }> => {
+  const answer = await fetch(`${stack.baseUrl}/api/v1${path}`, {
+    method,
+    headers: { ...credentials, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  return { status: answer.status, body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>) };
+};
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+describe('the API keys of a workspace', () => {
+  let token: string;
+
+  beforeAll(async () => {
+    token = await mint(customer.workspaceId, 'keys:read keys:write');
+  }, 30_000);
+
+  it('are issued by a bearer of their scope, work at once, are listed without their secret, and end within 5 s', async () => {
+    const issued = await call('POST', '/keys', bearer(token), { label: 'nightly export' });
+    expect(issued.status).toBe(201);
+    const { keyId, apiKey } = issued.body as { keyId: string; apiKey: string };
+    expect((await call('GET', '/credits', { 'x-api-key': apiKey })).status).toBe(200);
+
+    const listed = await call('GET', '/keys', bearer(token));
+    expect(listed.body['data']).toContainEqual(
+      expect.objectContaining({ keyId, label: 'nightly export', expiresAt: null, revokedAt: null }),
+    );
+    expect(JSON.stringify(listed.body)).not.toContain(apiKey.slice(17));
+
+    expect((await call('DELETE', `/keys/${keyId}`, bearer(token))).status).toBe(204);
+    expect((await call('DELETE', `/keys/${keyId}`, bearer(token))).status).toBe(204);
+    await delay(5_000);
+    expect((await call('GET', '/credits', { 'x-api-key': apiKey })).status).toBe(401);
+  }, 30_000);
+
+  it('cannot be reached with an API key: one that leaked must not mint others', async () => {
+    const key = { 'x-api-key': customer.apiKey };
+    for (const [method, path, body] of [
+      ['GET', '/keys', undefined],
+      ['POST', '/keys', {}],
+      ['DELETE', '/keys/Ab3dE6gH', undefined],
+    ] as const) {
+      const answer = await call(method, path, key, body);
+      expect([answer.status, answer.body['code']]).toEqual([403, 'auth_mode_not_allowed']);
+    }
+  });
+
+  it('belong to one workspace', async () => {
+    const [, foreign = ''] = /^ek_live_(.{8})_/.exec(other.apiKey) ?? [];
+    const refused = await call('DELETE', `/keys/${foreign}`, bearer(token));
+    expect([refused.status, refused.body['code']]).toEqual([403, 'wrong_workspace']);
+    for (const unknown of ['00000000', 'not-a-key']) {
+      expect((await call('DELETE', `/keys/${unknown}`, bearer(token))).status).toBe(404);
+    }
+    const listed = await call('GET', '/keys', bearer(token));
+    expect(JSON.stringify(listed.body)).not.toContain(foreign);
+  });
+
+  it.each([
+    [{ label: '' }, '/label'],
+    [{ label: 'x'.repeat(101) }, '/label'],
+    [{ label: 5 }, '/label'],
+    [{ expiresAt: 'tomorrow' }, '/expiresAt'],
+    [{ expiresAt: '2020-01-01T00:00:00Z' }, '/expiresAt'],
+    [{ workspaceId: 'ws_other' }, '/workspaceId'],
+  ])('are not issued for %j', async (body, pointer) => {
+    const answer = await call('POST', '/keys', bearer(token), body);
+    expect(answer.status).toBe(400);
+    expect(answer.body['errors']).toEqual([expect.objectContaining({ pointer })]);
+  });
+});
+
+describe('a bearer token', () => {
+  it('is accepted where the contract says so, and nowhere else', async () => {
+    const token = bearer(await mint(customer.workspaceId, 'webhooks:read webhooks:write credits:read'));
+    expect((await call('GET', '/credits', token)).status).toBe(200);
+    expect((await call('GET', '/webhooks', token)).status).toBe(200);
+    expect((await call('GET', '/keys', token)).status).toBe(403);
+    for (const path of [
+      '/readings/0d9c4b7e-0000-4000-8000-000000000000',
+      '/readings/x/result',
+      '/readings/x/document',
+    ]) {
+      const { status, body } = await call('GET', path, token);
+      expect([status, body['code']]).toEqual([403, 'auth_mode_not_allowed']);
+    }
+  }, 30_000);
+
+  it('is not minted for a workspace or a scope that does not exist', async () => {
+    await expect(mint('ws_0000000000000000000000', 'keys:read')).rejects.toThrow(/no workspace/);
+    await expect(mint(customer.workspaceId, 'everything')).rejects.toThrow(/is no scope/);
+  }, 30_000);
+});
