@@ -67,7 +67,8 @@ const createLint = () => {
   };
 };
 
-const faultsOf = (document: DocumentV1, lint: ReturnType<typeof createLint>): string[] => {
+/** What is wrong with a document and its Markdown; empty if nothing is. */
+export const faultsOf = (document: DocumentV1, lint = createLint()): string[] => {
   const passages = document.children.flatMap(passagesOf);
   const ids = document.children.flatMap(idsOf);
   const markdown = renderMarkdown(document);
