@@ -1,8 +1,15 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { cpus } from 'node:os';
-import { calculateTheme, toResult, type ReadingResult } from '@app/numerology/index.js';
+import type { ReadingResult } from '@app/numerology/index.js';
 import { randomPerson } from '@app/publishing/content/random-people.js';
-import { CONTENT_VERSION } from '@app/publishing/content/version.js';
+import {
+  GENDERS,
+  LOCALES,
+  TRIAL_DAY,
+  type Trial,
+  trialDocument,
+  trialResult,
+} from '@app/publishing/content/trial.js';
 import { composeDocument } from '@app/publishing/document/compose.js';
 import type { DocumentV1 } from '@app/publishing/document/document.js';
 import { renderMarkdown } from '@app/publishing/markdown/render.js';
@@ -47,21 +54,16 @@ const atMost = (what: string, value: number, unit: string, most: number): void =
   say(`${what}: ${row.value} ${unit} (aim ≤ ${most})`);
 };
 
-const AS_OF = '2026-09-29';
-const GENDERS = ['feminine', 'masculine', 'neutral'] as const;
-
-/** The result of the nth person; languages and genders take turns. */
-const resultOf = (n: number): ReadingResult => {
-  const subjectGender = GENDERS[n % 3] ?? 'neutral';
-  return toResult(calculateTheme({ ...randomPerson(n), subjectGender }, AS_OF), {
-    readingId: '00000000-0000-4000-8000-000000000000',
-    locale: n % 2 === 0 ? 'fr-FR' : 'en-US',
-    contentVersion: CONTENT_VERSION,
-    formats: ['document_v1', 'markdown', 'pdf'],
-  });
-};
-const documentOf = (n: number): DocumentV1 =>
-  composeDocument(resultOf(n), { publishedAt: `${AS_OF}T08:00:00.000Z` });
+/** The reading of the nth person; languages and genders take turns. */
+const trial = (n: number): Trial => ({
+  person: randomPerson(n),
+  locale: LOCALES[n % 2] ?? 'fr-FR',
+  gender: GENDERS[n % 3] ?? 'neutral',
+});
+const resultOf = (n: number): ReadingResult => trialResult(trial(n));
+const documentOf = (n: number): DocumentV1 => trialDocument(trial(n));
+const compose = (result: ReadingResult): DocumentV1 =>
+  composeDocument(result, { publishedAt: `${TRIAL_DAY}T00:00:00.000Z` });
 
 /** CPU milliseconds of this process, its threads included. */
 const cpu = (): number => {
@@ -88,17 +90,13 @@ const timed = async <T>(prepare: (n: number) => T, work: (input: T) => void): Pr
 };
 
 const measureText = async (): Promise<void> => {
-  const compose = await timed(resultOf, (result) =>
-    composeDocument(result, { publishedAt: `${AS_OF}T08:00:00.000Z` }),
-  );
-  say(`compose: p50 ${quantile(compose, 0.5).toFixed(2)} ms, p99 ${quantile(compose, 0.99).toFixed(2)} ms`);
+  const document = await timed(resultOf, compose);
+  say(`compose: p50 ${quantile(document, 0.5).toFixed(2)} ms, p99 ${quantile(document, 0.99).toFixed(2)} ms`);
   const markdown = await timed(documentOf, renderMarkdown);
   say(
     `Markdown: p50 ${quantile(markdown, 0.5).toFixed(2)} ms, p99 ${quantile(markdown, 0.99).toFixed(2)} ms`,
   );
-  const both = await timed(resultOf, (result) =>
-    renderMarkdown(composeDocument(result, { publishedAt: `${AS_OF}T08:00:00.000Z` })),
-  );
+  const both = await timed(resultOf, (result) => renderMarkdown(compose(result)));
   atMost('document_v1 and Markdown, CPU p50', quantile(both, 0.5), 'ms', 5);
   atMost('document_v1 and Markdown, CPU p99', quantile(both, 0.99), 'ms', 20);
 };
