@@ -1,5 +1,13 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { schemaComponents } from '@app/publishing/publishing-http.module.js';
+
+/** The API described from its routes, with the published schemas of what they answer. */
+const describe = (app: NestExpressApplication, description: Omit<OpenAPIObject, 'paths'>): OpenAPIObject => {
+  const document = SwaggerModule.createDocument(app, description);
+  const schemas = { ...document.components?.schemas, ...schemaComponents() };
+  return { ...document, components: { ...document.components, schemas } };
+};
 
 /** Serves the OpenAPI document at `/openapi.json` and its browsable form, with local assets, at `/docs`. */
 export const serveOpenApi = (app: NestExpressApplication): void => {
@@ -13,7 +21,7 @@ export const serveOpenApi = (app: NestExpressApplication): void => {
     .addApiKey({ type: 'apiKey', in: 'header', name: 'x-api-key' }, 'apiKey')
     .addSecurityRequirements('apiKey')
     .build();
-  SwaggerModule.setup('docs', app, () => SwaggerModule.createDocument(app, description), {
+  SwaggerModule.setup('docs', app, () => describe(app, description), {
     jsonDocumentUrl: 'openapi.json',
     swaggerOptions: { tryItOutEnabled: true },
   });

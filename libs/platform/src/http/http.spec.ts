@@ -340,9 +340,10 @@ describe('a route', () => {
 
   it('lets a bearer token do what its scopes name, and tells which one is missing', async () => {
     const call = (method: 'get' | 'post', ...scopes: string[]) =>
-      http()
-        [method]('/scoped')
-        .set('authorization', `Bearer scopes.${scopes.join('.')}`);
+      (method === 'get' ? http().get('/scoped') : http().post('/scoped')).set(
+        'authorization',
+        `Bearer scopes.${scopes.join('.')}`,
+      );
     expect((await call('get', 'webhooks-read')).body).toEqual({ actor: 'user:u' });
     expect((await call('post', 'credits-write', 'webhooks-write')).status).toBe(201);
     const refused = [

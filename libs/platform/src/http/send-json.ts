@@ -12,7 +12,10 @@ export const sendJson = (
   sha256?: string,
 ): void => sendBody(response, json, { mediaType: 'application/json', ifNoneMatch, sha256 });
 
-/** Sends a body with a strong ETag, or 304. Nothing about a person is kept by caches on the way. */
+/**
+ * Sends a body with a strong ETag, or 304. Nothing about a person is kept by caches on the way: only what is the same for
+ * everyone may name another `cacheControl`.
+ */
 export const sendBody = (
   response: Response,
   body: Buffer | string,
@@ -20,12 +23,18 @@ export const sendBody = (
     mediaType,
     ifNoneMatch,
     sha256,
-  }: { mediaType: string; ifNoneMatch?: string | undefined; sha256?: string | undefined },
+    cacheControl = 'no-store',
+  }: {
+    mediaType: string;
+    ifNoneMatch?: string | undefined;
+    sha256?: string | undefined;
+    cacheControl?: string;
+  },
 ): void => {
   const etag = `"${(sha256 ?? createHash('sha256').update(body).digest('hex')).slice(0, 32)}"`;
   // Not express's own `set`, which would add a charset to media types that have none.
   response.setHeader('ETag', etag);
-  response.setHeader('Cache-Control', 'no-store');
+  response.setHeader('Cache-Control', cacheControl);
   if (ifNoneMatch !== undefined && matches(ifNoneMatch, etag)) {
     response.status(304).end();
     return;

@@ -1,32 +1,58 @@
 /** The authors' tool: check, measure and look at the prose of the readings. `npm run content -- --help` */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  calculateTheme,
-  canonicalGender,
-  checkDateOfBirth,
-  checkName,
-  type SubjectGender,
-  type StructuredName,
-  toResult,
-} from '@app/numerology/index.js';
-import { Command, Option } from 'commander';
-import { composeDocument } from '../document/compose.js';
-import type { DocumentV1, Locale } from '../document/document.js';
+import { canonicalGender, checkDateOfBirth, checkName, type SubjectGender } from '@app/numerology/index.js';
+import { SingleBar } from 'cli-progress';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { Locale } from '../document/document.js';
 import { renderMarkdown } from '../markdown/render.js';
-import { createTypesetter } from '../pdf/typesetter.js';
+import { createTypesetter, type Typesetter } from '../pdf/typesetter.js';
 import { catalogFor } from './catalog.js';
+import { checkReadings, type ReadingFault } from './check-readings.js';
 import { lintCatalog, messagesOf } from './lint.js';
-import { CONTENT_VERSION } from './version.js';
-
-const LOCALES = ['fr-FR', 'en-US'] as const satisfies readonly Locale[];
-const GENDERS = ['feminine', 'masculine', 'neutral'] as const satisfies readonly SubjectGender[];
+import { SAMPLES } from './samples.js';
+import { GENDERS, LOCALES, type Trial, trialDocument } from './trial.js';
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 const wordsIn = (text: string): number => text.match(/[\p{L}\p{N}]+(?:[’'-][\p{L}\p{N}]+)*/gu)?.length ?? 0;
 
-/** Exit code 1 if a file does not load, a language lacks a key of the other, or a text breaks a rule. */
-const check = (): void => {
+const wholeNumber = (value: string): number => {
+  const number = Number(value);
+  if (Number.isSafeInteger(number) && number >= 0) return number;
+  throw new InvalidArgumentError('It must be a whole number from 0.');
+};
+
+/** Walks through `steps` with a bar on stderr, when that is a terminal. */
+const withBar = <T>(label: string, total: number, steps: Iterable<T>, work: (step: T) => void): void => {
+  const bar = new SingleBar({
+    format: `${label} {bar} {value}/{total} {eta_formatted}`,
+    noTTYOutput: false,
+    clearOnComplete: true,
+  });
+  bar.start(total, 0);
+  for (const step of steps) {
+    work(step);
+    bar.increment();
+  }
+  bar.stop();
+};
+
+const MOST_FAULTS_SHOWN = 50;
+
+/** Renders random people and prints what is wrong with their readings; returns how many faults there were. */
+const checkPeople = (people: number, seed: number): number => {
+  const faults: ReadingFault[] = [];
+  withBar('Readings', people, checkReadings(people, seed), (found) => void faults.push(...found));
+  for (const { seed: each, locale, gender, fault } of faults.slice(0, MOST_FAULTS_SHOWN)) {
+    print(`person ${each} ${locale} ${gender}: ${fault}`);
+  }
+  if (faults.length > MOST_FAULTS_SHOWN) print(`… and ${faults.length - MOST_FAULTS_SHOWN} more`);
+  print(`${people * LOCALES.length * GENDERS.length} readings of ${people} people, ${faults.length} faults`);
+  return faults.length;
+};
+
+/** Exit code 1 if a file does not load, a language lacks a key of the other, a text or a reading breaks a rule. */
+const check = ({ people, seed }: { people: number; seed: number }): void => {
   const keys = LOCALES.map((locale) => messagesOf(catalogFor(locale)).map(([path]) => path));
   const [french = [], english = []] = keys;
   const alone = [
@@ -40,7 +66,8 @@ const check = (): void => {
   );
   [...alone, ...faults].forEach(print);
   print(`${french.length} texts in each language, ${alone.length + faults.length} faults`);
-  process.exitCode = alone.length + faults.length === 0 ? 0 : 1;
+  const broken = people > 0 ? checkPeople(people, seed) : 0;
+  process.exitCode = alone.length + faults.length + broken === 0 ? 0 : 1;
 };
 
 /** Words of each family and language, in the neutral form. */
@@ -66,20 +93,12 @@ interface PreviewOptions {
   readonly out: string;
 }
 
-const composed = (
-  name: StructuredName,
-  options: PreviewOptions,
-  locale: Locale,
-  subjectGender: SubjectGender,
-): DocumentV1 => {
-  const theme = calculateTheme({ name, dateOfBirth: options.born, subjectGender }, options.asOf);
-  const result = toResult(theme, {
-    readingId: '00000000-0000-4000-8000-000000000000',
-    locale,
-    contentVersion: CONTENT_VERSION,
-    formats: ['document_v1', 'markdown', 'pdf'],
-  });
-  return composeDocument(result, { publishedAt: `${options.asOf}T00:00:00.000Z` });
+const writeReading = (typesetter: Typesetter, base: string, trial: Trial): number => {
+  const document = trialDocument(trial);
+  writeFileSync(`${base}.json`, `${JSON.stringify(document, null, 2)}\n`);
+  writeFileSync(`${base}.md`, renderMarkdown(document));
+  writeFileSync(`${base}.pdf`, typesetter.typeset(document));
+  return document.meta.wordCount;
 };
 
 const preview = (options: PreviewOptions): void => {
@@ -88,22 +107,46 @@ const preview = (options: PreviewOptions): void => {
   if (problems.length > 0) throw new Error(`Not accepted: ${JSON.stringify(problems)}`);
 
   const typesetter = createTypesetter();
+  const person = { name, dateOfBirth: options.born };
   mkdirSync(options.out, { recursive: true });
   for (const locale of options.locale ? [options.locale] : LOCALES) {
     for (const gender of options.gender ? [options.gender] : GENDERS) {
-      const document = composed(name, options, locale, gender);
       const base = join(options.out, `${locale}-${gender}`);
-      writeFileSync(`${base}.json`, `${JSON.stringify(document, null, 2)}\n`);
-      writeFileSync(`${base}.md`, renderMarkdown(document));
-      writeFileSync(`${base}.pdf`, typesetter.typeset(document));
-      print(`${base}.{json,md,pdf}: ${document.meta.wordCount} words`);
+      const words = writeReading(typesetter, base, { person, locale, gender, asOf: options.asOf });
+      print(`${base}.{json,md,pdf}: ${words} words`);
     }
   }
 };
 
+const samples = ({ out }: { out: string }): void => {
+  const typesetter = createTypesetter();
+  mkdirSync(out, { recursive: true });
+  const written: string[] = [];
+  withBar('Samples', SAMPLES.length, SAMPLES, (sample) => {
+    const base = join(out, sample.slug);
+    const words = writeReading(typesetter, base, sample);
+    written.push(`${base}.{json,md,pdf}: ${sample.locale}, ${sample.gender}, ${words} words`);
+  });
+  written.forEach(print);
+};
+
 const program = new Command('content').description('Check, measure and look at the prose of the readings.');
 
-program.command('check').description('Load every file and run the lint; fails on any fault.').action(check);
+program
+  .command('check')
+  .description('Load every file and run the lint; with --people also compose readings. Fails on any fault.')
+  .option('--people <n>', 'random people, each read in both languages and all genders', wholeNumber, 0)
+  .option('--seed <n>', 'the first person; the same number gives the same people', wholeNumber, 1)
+  .addHelpText('after', '\nExample:\n  npm run content -- check --people 5000')
+  .action(check);
+program
+  .command('samples')
+  .description(
+    'Write twelve sample readings that take the rare ways through the text; the same bytes every time.',
+  )
+  .option('--out <folder>', 'folder to write to', 'out/samples')
+  .addHelpText('after', '\nExample:\n  npm run content -- samples --out /tmp/samples')
+  .action(samples);
 program.command('stats').description('Count the words of each family in each language.').action(stats);
 program
   .command('preview')

@@ -1,5 +1,6 @@
 import { Controller, Get, Headers, Inject, Param, Query, Res } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
+import { ApiOkResponse } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
@@ -11,6 +12,7 @@ import { GetReadingSummary, type ReadingSummary } from '@app/readings/contracts/
 import { ArtifactStore } from '../artifacts/artifact.store.js';
 import { DOCUMENT_FORMATS, type DocumentFormat } from '../contracts/events.js';
 import { PublicationQuery } from '../read-models/publication/publication.query.js';
+import { schemaReference } from './published-schemas.js';
 
 const LOOK_AGAIN_MS = 100;
 const POLL_AFTER = { 'Retry-After': '2' };
@@ -26,6 +28,14 @@ export class DocumentController {
   ) {}
 
   @Get()
+  @ApiOkResponse({
+    description: 'The document in the format asked for',
+    content: {
+      'application/json': { schema: { $ref: schemaReference('document_v1') } },
+      'text/markdown': { schema: { type: 'string' } },
+      'application/pdf': { schema: { type: 'string', format: 'binary' } },
+    },
+  })
   async get(
     @Param('readingId') readingId: string,
     @Query('format') format: unknown,

@@ -4,7 +4,9 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { parse } from 'yaml';
 import { composeDocument } from '../document/compose.js';
 import type { DocumentV1 } from '../document/document.js';
-import { camille, minh, resultOf, withoutVowel } from '../document/testing/people.js';
+import { SAMPLES } from '../content/samples.js';
+import { trialDocument } from '../content/trial.js';
+import { camille, resultOf } from '../document/testing/people.js';
 import { headingsOf, textsOf } from '../document/walk.js';
 import { lowerDocument } from './lower.js';
 import { renderMarkdown } from './render.js';
@@ -70,11 +72,7 @@ const bare = (root: Root): unknown =>
   );
 
 describe('The Markdown of a document', () => {
-  const documents: [string, DocumentV1][] = [
-    ['a French reading', document],
-    ['a Vietnamese name in English', composeDocument(resultOf(minh, 'en-US'), options)],
-    ['a name without a vowel', composeDocument(resultOf(withoutVowel, 'fr-FR'), options)],
-  ];
+  const documents = SAMPLES.map((sample): [string, DocumentV1] => [sample.slug, trialDocument(sample)]);
 
   it.each(documents)('parses back to the very tree it was written from: %s', (_, source) => {
     expect(bare(parsed(renderMarkdown(source)))).toEqual(bare(lowerDocument(source)));

@@ -4,6 +4,7 @@ import { toMarkdown } from 'mdast-util-to-markdown';
 import { stringify } from 'yaml';
 import type { DocumentV1 } from '../document/document.js';
 import { lowerDocument } from './lower.js';
+import { plainTextFirst } from './plain-text.js';
 
 /** What identifies the document and lets it be made again; no personal data beyond what the text itself says. */
 const frontMatter = ({ title, locale, schemaVersion, meta }: DocumentV1): string =>
@@ -34,6 +35,7 @@ export const renderMarkdown = (document: DocumentV1): string => {
     {
       bullet: '-',
       rule: '-',
+      handlers: { text: plainTextFirst },
       extensions: [gfmTableToMarkdown({ tablePipeAlign: false }), frontmatterToMarkdown('yaml')],
     },
   );

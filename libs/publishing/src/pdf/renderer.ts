@@ -23,6 +23,7 @@ export interface PdfRenderer {
 
 const DEFAULT_MAX_QUEUE = 256;
 const DEFAULT_TIMEOUT_MS = 60_000;
+const IDLE_TIMEOUT_MS = 60_000;
 
 /**
  * A bounded pool of threads that typeset PDFs. The threads run the compiled worker, so the project must be built.
@@ -37,6 +38,9 @@ export const createPdfRenderer = ({
     filename: projectPath('dist/libs/publishing/src/pdf/worker.js'),
     minThreads: 1,
     maxThreads: threads,
+    // Longer than a thread waits before it forgets what it kept. Its timer needs an event loop that runs meanwhile.
+    idleTimeout: IDLE_TIMEOUT_MS,
+    atomics: 'disabled',
   });
   // Counted here: the pool's own limit overlooks tasks that carry an abort signal.
   let unfinished = 0;

@@ -1,9 +1,14 @@
+import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from '@jest/globals';
+import { projectPath } from '@app/platform/project-path.js';
 import { composeDocument } from '../document/compose.js';
 import type { DocumentV1, GrammaticalGender, Locale } from '../document/document.js';
-import { camille, child, minh, type Person, resultOf, withoutVowel } from '../document/testing/people.js';
+import { SAMPLES } from '../content/samples.js';
+import { trialDocument } from '../content/trial.js';
+import { camille, minh, type Person, resultOf } from '../document/testing/people.js';
 import { headingsOf, textsOf } from '../document/walk.js';
 import { readPdf } from './testing/pdf-text.js';
+import { pdfUaFaults } from './testing/pdf-ua.js';
 import { createTypesetter } from './typesetter.js';
 
 const typesetter = createTypesetter();
@@ -15,16 +20,11 @@ const composed = (person: Person, locale: Locale, gender: GrammaticalGender): Do
 const letters = (text: string): string => text.normalize('NFC').replace(/[\s\u00AD\u2010-]/gu, '');
 
 describe('The PDF of a document', () => {
-  const cases: [string, DocumentV1][] = [
-    ['a French reading', composed(camille, 'fr-FR', 'feminine')],
-    ['an English reading', composed(camille, 'en-US', 'neutral')],
-    ['a Vietnamese name', composed(minh, 'fr-FR', 'masculine')],
-    ['a name without a vowel', composed(withoutVowel, 'en-US', 'feminine')],
-    ['a child', composed(child, 'fr-FR', 'neutral')],
-  ];
+  const cases = SAMPLES.map((sample): [string, DocumentV1] => [sample.slug, trialDocument(sample)]);
 
   describe.each(cases)('for %s', (_, document) => {
-    const pdf = readPdf(typesetter.typeset(document));
+    const bytes = typesetter.typeset(document);
+    const pdf = readPdf(bytes);
 
     it('contains every text of the document', () => {
       const printed = letters(pdf.text);
@@ -43,6 +43,14 @@ describe('The PDF of a document', () => {
       expect(pdf.source).toContain('/DisplayDocTitle true');
       expect(pdf.source.match(/\/Alt /g)?.length).toBeGreaterThanOrEqual(4);
     });
+
+    it('keeps to the clauses of PDF/UA-1', () => {
+      expect(pdfUaFaults(bytes)).toEqual([]);
+    });
+
+    it('is small enough to send by mail', () => {
+      expect(bytes.byteLength).toBeLessThan(250_000);
+    });
   });
 
   it('is the same bytes every time, from any compiler', () => {
@@ -50,6 +58,31 @@ describe('The PDF of a document', () => {
     const first = typesetter.typeset(document);
     expect(Buffer.compare(typesetter.typeset(document), first)).toBe(0);
     expect(Buffer.compare(createTypesetter().typeset(document), first)).toBe(0);
+  });
+
+  it('is the same bytes from another process', () => {
+    const document = composed(camille, 'fr-FR', 'feminine');
+    const script = `
+      import { createTypesetter } from '${projectPath('dist/libs/publishing/src/pdf/typesetter.js')}';
+      const pieces = [];
+      for await (const piece of process.stdin) pieces.push(piece);
+      process.stdout.write(createTypesetter().typeset(JSON.parse(Buffer.concat(pieces))));`;
+    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+      input: JSON.stringify(document),
+      maxBuffer: 1_000_000,
+      env: { ...process.env, NODE_OPTIONS: '', TZ: 'Asia/Tokyo', LANG: 'ja_JP.UTF-8' },
+    });
+    expect(stderr.toString()).toBe('');
+    expect(Buffer.compare(stdout, typesetter.typeset(document))).toBe(0);
+  });
+
+  it('is the same bytes whatever was set before it, and after everything was forgotten', () => {
+    const document = composed(camille, 'fr-FR', 'feminine');
+    const first = typesetter.typeset(document);
+    typesetter.typeset(composed(minh, 'fr-FR', 'masculine'));
+    expect(Buffer.compare(typesetter.typeset(document), first)).toBe(0);
+    typesetter.forget();
+    expect(Buffer.compare(typesetter.typeset(document), first)).toBe(0);
   });
 
   it('bears the date of publication and no other', () => {

@@ -16,6 +16,15 @@ const FONTS = [
   '@expo-google-fonts/source-sans-3/600SemiBold/SourceSans3_600SemiBold.ttf',
 ];
 
+const SOURCE = { mainFilePath: join(TEMPLATE_FOLDER, 'document.typ') };
+const DATA = join(TEMPLATE_FOLDER, 'document.json');
+
+/**
+ * Paragraphs that none of the last so many documents had are forgotten. A reading shares most of its paragraphs with
+ * others, and finding one costs far less than setting it again; each document kept takes 3 to 6 MB.
+ */
+const KEPT_DOCUMENTS = 32;
+
 /** Tagged, with alternative texts, title and language, all checked by the exporter itself. */
 const STANDARD = 'ua-1';
 const MISSING_LETTER = 'could not be displayed with';
@@ -31,6 +40,8 @@ export interface Typesetter {
    * @throws Error with the compiler's diagnostics
    */
   typeset(document: DocumentV1): Uint8Array;
+  /** Drops everything kept from earlier documents, in all typesetters of the process: they share it. */
+  forget(): void;
 }
 
 /** A Typst compiler with our fonts and template loaded. Synchronous and busy: it belongs in a worker thread. */
@@ -45,16 +56,17 @@ export const createTypesetter = (): Typesetter => {
       const tree = JSON.stringify(document).replace(COMPATIBILITY_LETTERS, (letter) =>
         letter.normalize('NFKC'),
       );
-      const source = { mainFilePath: join(TEMPLATE_FOLDER, 'document.typ'), inputs: { document: tree } };
+      compiler.mapShadow(DATA, Buffer.from(tree));
       try {
-        return compiler.pdf(source, { pdfStandard: STANDARD });
+        return compiler.pdf(SOURCE, { pdfStandard: STANDARD });
       } catch (error) {
-        if (String(error).includes(MISSING_LETTER)) return compiler.pdf(source);
+        if (String(error).includes(MISSING_LETTER)) return compiler.pdf(SOURCE);
         throw error;
       } finally {
-        // What Typst memoises holds the person's text, and would grow with every reading.
-        compiler.evictCache(0);
+        compiler.unmapShadow(DATA);
+        compiler.evictCache(KEPT_DOCUMENTS);
       }
     },
+    forget: () => compiler.evictCache(0),
   };
 };

@@ -1,5 +1,6 @@
 import { Body, Controller, Get, Headers, HttpCode, Param, Post, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
+import { ApiOkResponse } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Problem } from '@app/platform/http/problem.js';
@@ -81,6 +82,10 @@ export class ReadingsController {
   }
 
   @Get(':readingId/result')
+  @ApiOkResponse({
+    description: 'The numbers of the reading',
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/result' } } },
+  })
   async result(
     @Param('readingId') readingId: string,
     @Headers('if-none-match') ifNoneMatch: string | undefined,

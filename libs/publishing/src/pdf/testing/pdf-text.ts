@@ -13,7 +13,7 @@ export interface PdfContents {
 
 type CharMap = ReadonlyMap<number, string>;
 
-const OBJECT = /(\d+) 0 obj\n([\s\S]*?)\nendobj/g;
+export const OBJECT = /(\d+) 0 obj\n([\s\S]*?)\nendobj/g;
 
 /** A literal string; parentheses inside it need no escape while they balance. */
 const literal = (depth: number): string =>
@@ -23,7 +23,7 @@ const HEXADECIMAL = '<[0-9A-Fa-f\\s]*>';
 const STRING = `${LITERAL}|${HEXADECIMAL}`;
 
 // A dictionary (whole), a name, a string, or an operator or number.
-const TOKEN = new RegExp(String.raw`<<[\s\S]*?>>|/[^\s/<>[\]()]+|${STRING}|[^\s[\]()<>/]+`, 'g');
+export const TOKEN = new RegExp(String.raw`<<[\s\S]*?>>|/[^\s/<>[\]()]+|${STRING}|[^\s[\]()<>/]+`, 'g');
 const ACTUAL_TEXT = new RegExp(`/ActualText (${STRING})`);
 const TITLE = new RegExp(`/Title (${STRING})`);
 
@@ -48,7 +48,8 @@ const textOf = (token: string): string => {
   return Buffer.from(bytes.slice(2), 'latin1').swap16().toString('utf16le');
 };
 
-const streamOf = (object: string): string => {
+/** The bytes of a stream, one character each, inflated. */
+export const streamOf = (object: string): string => {
   const length = Number(/\/Length (\d+)/.exec(object)?.[1]);
   const start = object.indexOf('stream\n') + 'stream\n'.length;
   const raw = Buffer.from(object.slice(start, start + length), 'latin1');

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { APP_GUARD } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Test } from '@nestjs/testing';
+import { Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { AuthGuard } from '@app/platform/auth/auth.guard.js';
+import { AUTHENTICATOR } from '@app/platform/auth/authentication.js';
+import { projectPath } from '@app/platform/project-path.js';
+import { composeDocument } from '@app/publishing/document/compose.js';
+import { ancestor, camille, child, resultOf, withoutVowel } from '@app/publishing/document/testing/people.js';
+import { SchemasController } from '@app/publishing/http/schemas.controller.js';
+import { serveOpenApi } from './openapi.js';
+
+const example: unknown = JSON.parse(
+  readFileSync(projectPath('libs/numerology/test/data/result.example.json'), 'utf8'),
+);
+const results = [camille, withoutVowel, child, ancestor].map((person) => resultOf(person));
+const documents = results.map((result) =>
+  composeDocument(result, { publishedAt: '2026-09-29T08:00:00.000Z' }),
+);
+const validatorOf = (schema: AnySchemaObject, reference?: string) => {
+  const ajv = new Ajv2020({ strict: false });
+  addFormats.default(ajv);
+  const validate = reference
+    ? ajv.addSchema(schema, 'api').getSchema(`api${reference}`)
+    : ajv.compile(schema);
+  if (!validate) throw new Error(`no schema at ${String(reference)}`);
+  return validate;
+};
+const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+let app: NestExpressApplication;
+beforeAll(async () => {
+  const testing = await Test.createTestingModule({
+    controllers: [SchemasController],
+    providers: [
+      { provide: APP_GUARD, useClass: AuthGuard },
+      { provide: AUTHENTICATOR, useValue: { verifyApiKey: () => Promise.resolve(null) } },
+    ],
+  }).compile();
+  app = testing.createNestApplication<NestExpressApplication>({ logger: false });
+  serveOpenApi(app);
+  await app.listen(0, '127.0.0.1');
+});
+afterAll(() => app.close());
+
+const get = async (path: string, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch((await app.getUrl()) + path, { headers });
+const schemaAt = async (path: string): Promise<AnySchemaObject> =>
+  (await (await get(path)).json()) as AnySchemaObject;
+
+describe.each([
+  ['/schemas/result.json', 'libs/numerology/schema/result.schema.json', [example, ...results]],
+  ['/schemas/document_v1.json', 'libs/publishing/schema/document_v1.schema.json', documents],
+])('GET %s', (path, file, valid) => {
+  it('answers the very bytes of the schema, to anyone, to be kept for an hour', async () => {
+    const response = await get(path);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/schema+json');
+    expect(response.headers.get('cache-control')).toBe('public, max-age=3600');
+    expect(await response.text()).toBe(readFileSync(projectPath(file), 'utf8'));
+  });
+
+  it('answers 304 to who has it', async () => {
+    const etag = (await get(path)).headers.get('etag') ?? '';
+    const again = await get(path, { 'if-none-match': etag });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+  });
+
+  it('describes what readings answer with, and nothing else', async () => {
+    const validate = validatorOf(await schemaAt(path));
+    for (const value of valid) expect([validate(asJson(value)), validate.errors]).toEqual([true, null]);
+    expect(validate({ ...(asJson(valid[0]) as object), surplus: 1 })).toBe(false);
+  });
+});
+
+describe('The OpenAPI document', () => {
+  it.each([
+    ['result', results],
+    ['document_v1', documents],
+  ])('holds the schema of %s', async (name, valid) => {
+    const validate = validatorOf(await schemaAt('/openapi.json'), `#/components/schemas/${name}`);
+    for (const value of valid) expect([validate(asJson(value)), validate.errors]).toEqual([true, null]);
+    expect(validate({ ...(asJson(valid[0]) as object), surplus: 1 })).toBe(false);
+  });
+
+  it('lists the routes of the schemas, which need no key', async () => {
+    const { paths } = (await schemaAt('/openapi.json')) as unknown as {
+      paths: Record<string, { get: { security: unknown } }>;
+    };
+    expect(paths['/schemas/result.json']?.get.security).toEqual([{}]);
+    expect(paths['/schemas/document_v1.json']?.get.security).toEqual([{}]);
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import type { DocumentV1, Section } from '../document/document.js';
+import { checkReadings, faultsOf } from './check-readings.js';
+import { randomPerson } from './random-people.js';
+import { SAMPLES } from './samples.js';
+import { trialDocument, trialResult } from './trial.js';
+
+it('The readings of random people are fit to be published, in both languages and all genders', () => {
+  expect([...checkReadings(60, 1)].flat()).toEqual([]);
+}, 60_000);
+
+it('The same number gives the same person, another number another', () => {
+  expect(randomPerson(7)).toEqual(randomPerson(7));
+  const people = Array.from({ length: 1_000 }, (_, seed) => JSON.stringify(randomPerson(seed)));
+  expect(new Set(people).size).toBe(1_000);
+});
+
+describe('A reading is unfit', () => {
+  const [sample] = SAMPLES;
+  if (!sample) throw new Error('there are no samples');
+  const document = trialDocument(sample);
+
+  const saying = (value: string): DocumentV1 => {
+    const [first, ...others] = document.children;
+    const told: Section = {
+      ...(first as Section),
+      children: [{ type: 'paragraph', id: 'planted', children: [{ type: 'text', value }] }],
+    };
+    return { ...document, children: [told, ...others] };
+  };
+
+  it.each([
+    ['a value that was not filled in', 'Vous avez undefined ans.', 'left over'],
+    ['a placeholder', 'Votre nombre est le {number}.', 'left over'],
+    ['a double space', 'Un  mot.', 'left over'],
+    ['nothing', '', 'empty passage'],
+    ['a straight quote', "L'air du soir.", 'straight quote'],
+    ['a promise', 'Vous rencontrerez la chance.', 'promise'],
+    ['a word of the other language', 'Voici the reste.', 'English'],
+  ])('that says %s', (_what, text, fault) => {
+    expect(faultsOf(saying(text)).join()).toContain(fault);
+  });
+
+  it('that uses an id twice', () => {
+    const twice = { ...document, children: [...document.children, ...document.children.slice(-1)] };
+    expect(faultsOf(twice).join()).toContain('stands twice');
+  });
+
+  it('unless it breaks none of this', () => {
+    expect(faultsOf(saying('Un mot juste.'))).toEqual([]);
+  });
+});
+
+describe('The twelve samples', () => {
+  const results = SAMPLES.map(trialResult);
+
+  it('take every master number, every karmic debt, both languages and all genders', () => {
+    expect(SAMPLES).toHaveLength(12);
+    expect(results.map(({ numbers }) => numbers.lifePath.value)).toEqual(
+      expect.arrayContaining([11, 22, 33]),
+    );
+    const debts = new Set(results.flatMap(({ karmicDebts }) => karmicDebts.map(({ debt }) => debt)));
+    expect([...debts].sort()).toEqual([13, 14, 16, 19]);
+    expect(new Set(SAMPLES.map(({ locale, gender }) => `${locale} ${gender}`)).size).toBe(6);
+  });
+
+  it('have a child, someone of long ago, and names without vowel or consonant', () => {
+    expect(results.some(({ age }) => age < 16)).toBe(true);
+    expect(results.some(({ age }) => age > 110)).toBe(true);
+    expect(results.some(({ numbers }) => numbers.soulUrge.value === null)).toBe(true);
+    expect(results.some(({ numbers }) => numbers.personality.value === null)).toBe(true);
+  });
+
+  it.each(SAMPLES)('are fit to be published: $slug', (sample) => {
+    expect(faultsOf(trialDocument(sample))).toEqual([]);
+  });
+});

@@ -1,0 +1,50 @@
+import type { StructuredName } from '@app/numerology/index.js';
+
+export interface Person {
+  readonly name: StructuredName;
+  readonly dateOfBirth: string;
+}
+
+/** Names that take different ways through the reading: accents, particles, hyphens, a Y of each kind, no vowel, no consonant. */
+const NAMES = [
+  'Camille', 'Jean-Pierre', 'Nguyễn', 'Zoë', 'Łukasz', 'Ng', 'Aoi', 'María', 'd’Arc', 'O’Neil', 'Yves', 'Maya', 'Ødegård',
+  'Thị', 'St. John', 'Wyatt', 'Ève', 'İpek', 'Bjørk', 'Ștefan', 'Œdipe', 'Bo', 'Anne-Sophie', 'de la Tour', 'Schmidt',
+  'Louise', 'Mohammed', 'Inès', 'Gabriel', 'Fatoumata', 'Hugo', 'Chloé', 'Olivia', 'James', 'Emily', 'Henry', 'Grace',
+  'Dubois', 'Lefèvre', 'Garcia', 'Rousseau', 'Diallo', 'Smith', 'Johnson', 'Brown', 'Taylor', 'Wilson', 'van den Berg',
+  'Xu', 'Kowalczyk', 'Papadopoulos', 'Wolfeschlegelsteinhausen', 'Björn', 'Quang', 'Ffion', 'Guy', 'Lynn', 'Sky', 'Ivy',
+]; // prettier-ignore
+
+const DAY_MS = 86_400_000;
+const ANCIENT = Date.UTC(1583, 0, 1) / DAY_MS;
+const EARLIEST = Date.UTC(1920, 0, 1) / DAY_MS;
+const LATEST = Date.UTC(2026, 8, 1) / DAY_MS;
+/** One person in so many was born before all who may be alive. */
+const ANCIENT_SHARE = 1 / 25;
+
+/** Mulberry32: small, quick, and the same numbers on every machine. */
+const randomFrom = (seed: number) => {
+  let state = seed;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return { next, below: (limit: number): number => Math.floor(next() * limit) };
+};
+
+/**
+ * The person a number stands for, always the same: anyone the service would accept on 29 September 2026, from newborns to
+ * those past the oldest age a "this year" is written for.
+ * @param seed any 32-bit integer
+ */
+export const randomPerson = (seed: number): Person => {
+  const { next, below } = randomFrom(seed);
+  const names = (least: number, most: number): string[] =>
+    Array.from({ length: least + below(most - least + 1) }, () => NAMES[below(NAMES.length)] ?? 'Camille');
+  const from = next() < ANCIENT_SHARE ? ANCIENT : EARLIEST;
+  return {
+    name: { firstNames: names(1, 3), middleNames: names(0, 3), lastNames: names(1, 2) },
+    dateOfBirth: new Date((from + below(LATEST - from)) * DAY_MS).toISOString().slice(0, 10),
+  };
+};

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { projectPath } from '@app/platform/project-path.js';
+
+const FILES = {
+  document_v1: 'libs/publishing/schema/document_v1.schema.json',
+  result: 'libs/numerology/schema/result.schema.json',
+} as const;
+
+/** The JSON Schemas (2020-12) of what readings answer with, by the name in their address. */
+export type PublishedSchema = keyof typeof FILES;
+export const PUBLISHED_SCHEMAS = Object.keys(FILES) as readonly PublishedSchema[];
+
+/** The bytes of a schema as they are published. */
+export const readSchema = (name: PublishedSchema): Buffer => readFileSync(projectPath(FILES[name]));
+
+/** Where an OpenAPI document holds a schema, for `$ref`. */
+export const schemaReference = (name: PublishedSchema): string => `#/components/schemas/${name}`;
+
+/** The schemas as components of an OpenAPI 3.1 document, whose own references have to start from its root. */
+export const schemaComponents = (): Record<PublishedSchema, object> =>
+  Object.fromEntries(
+    PUBLISHED_SCHEMAS.map((name) => {
+      const text = readSchema(name)
+        .toString('utf8')
+        .replaceAll('"#/', `"${schemaReference(name)}/`);
+      const { $schema: _dialect, $id: _id, ...schema } = JSON.parse(text) as Record<string, unknown>;
+      return [name, schema];
+    }),
+  ) as Record<PublishedSchema, object>;

@@ -1,0 +1,43 @@
+import { Controller, Get, Headers, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { Public } from '@app/platform/auth/authentication.js';
+import { sendBody } from '@app/platform/http/send-json.js';
+import { type PublishedSchema, readSchema } from './published-schemas.js';
+
+const MEDIA_TYPE = 'application/schema+json';
+/** A schema changes with a release at most. */
+const CACHE_CONTROL = 'public, max-age=3600';
+
+const described = { [MEDIA_TYPE]: { schema: { $ref: 'https://json-schema.org/draft/2020-12/schema' } } };
+
+/** The shapes of `result` and `document_v1`, for whoever generates or checks code against them. */
+@Controller('schemas')
+@Public()
+@ApiSecurity({})
+@ApiTags('Schemas')
+export class SchemasController {
+  private readonly schemas = { document_v1: readSchema('document_v1'), result: readSchema('result') };
+
+  @Get('document_v1.json')
+  @ApiOperation({ summary: 'JSON Schema (2020-12) of document_v1' })
+  @ApiOkResponse({ description: 'The schema', content: described })
+  documentV1(@Headers('if-none-match') ifNoneMatch: string | undefined, @Res() response: Response): void {
+    this.send(response, 'document_v1', ifNoneMatch);
+  }
+
+  @Get('result.json')
+  @ApiOperation({ summary: 'JSON Schema (2020-12) of result' })
+  @ApiOkResponse({ description: 'The schema', content: described })
+  result(@Headers('if-none-match') ifNoneMatch: string | undefined, @Res() response: Response): void {
+    this.send(response, 'result', ifNoneMatch);
+  }
+
+  private send(response: Response, name: PublishedSchema, ifNoneMatch: string | undefined): void {
+    sendBody(response, this.schemas[name], {
+      mediaType: MEDIA_TYPE,
+      cacheControl: CACHE_CONTROL,
+      ifNoneMatch,
+    });
+  }
+}
