@@ -20,7 +20,8 @@ import {
   reserved,
 } from '../../../test/events.js';
 
-const RUNS = 1_000;
+/** Sequences per property; `PROPERTY_RUNS=10000` for the long run. */
+const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 1_000);
 const HOUR = 3_600_000;
 type Untimed = CreditsCommand extends infer C ? (C extends CreditsCommand ? Omit<C, 'now'> : never) : never;
 
@@ -242,6 +243,11 @@ describe('the invariants', () => {
       'allocations do not sum to the amount',
     ],
     'a second settlement': [[grant, hold, captured('r1'), captured('r1')], 'a reservation settled twice'],
+    'a second hold of one reservation': [[grant, hold, hold], 'a reservation is held twice'],
+    'a hold of a reservation that settled': [
+      [grant, hold, captured('r1'), hold],
+      'a reservation is held twice',
+    ],
     'a settlement of nothing': [[grant, captured('r9')], 'what is settled was not held'],
     'a settlement of less than was held': [
       [grant, hold, captured('r1', 10)],
