@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BookExport } from '@app/billing/audit/export-book.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
@@ -59,6 +59,16 @@ describe('a month that is over', () => {
     expect(await json('close', ...month)).toEqual(closed);
     expect((await ledger('close', ...month)).stdout).toMatch(/^Closed 2026-06 at revision \d+; /);
     expect(await json('statement', ...month)).toMatchObject({ closed: true, closing: closed.closing });
+  }, 60_000);
+
+  it('is printed as a PDF', async () => {
+    const month = ['--workspace', HONEST, '--period', '2026-04', '--format', 'pdf'];
+    expect(await json('statement', ...month, '--out', path('april.pdf'))).toMatchObject({ code: 0 });
+    expect(readFileSync(path('april.pdf'), 'latin1')).toMatch(/^%PDF-/);
+    expect(await ledger('statement', ...month)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/--period .* and --out/),
+    });
   }, 60_000);
 
   it('is sealed, and the export agrees with its seal', async () => {
