@@ -30,7 +30,7 @@ const eventStoreClient = {
 /** Of these modules the hashes are pure functions; keys, nonces, ids and streams are not. */
 const impureCrypto = ['node:crypto', 'crypto'].map((name) => ({
   name,
-  allowImportNames: ['createHash', 'createHmac', 'timingSafeEqual'],
+  allowImportNames: ['createHash', 'createHmac', 'hash', 'timingSafeEqual'],
   message: 'Only hashing is pure. Take ids, keys and nonces as arguments.',
 }));
 const impureZlib = ['node:zlib', 'zlib'].map((name) => ({

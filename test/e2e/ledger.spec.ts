@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { projectPath } from '@app/platform/project-path.js';
 import { startStack, type StartedStack } from '../support/index.js';
 import { Integrator, until } from '../support/integrator.js';
+import { ledgerOf } from '../support/ledger.js';
 
 let stack: StartedStack;
 let customer: Integrator;
@@ -27,22 +25,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-const ledger = async (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> => {
-  try {
-    const { stdout, stderr } = await promisify(execFile)(
-      process.execPath,
-      [projectPath('dist/apps/ops/src/main.js'), 'ledger', ...args],
-      { env: { ...process.env, DATA_DIR: stack.dataDir } },
-    );
-    return { code: 0, stdout, stderr };
-  } catch (error) {
-    return error as { code: number; stdout: string; stderr: string };
-  }
-};
-const json = async (...args: string[]) => {
-  const { code, stdout } = await ledger(...args, '--json');
-  return { code, ...JSON.parse(stdout) };
-};
+const { ledger, json } = ledgerOf(() => stack);
 const of = () => ['--workspace', customer.workspaceId];
 
 describe('the ledger of a running service', () => {

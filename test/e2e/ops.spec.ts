@@ -56,6 +56,14 @@ describe('the operator’s commands', () => {
     ).toEqual({
       available: 420,
     });
+    const { entries: before } = (await stack.ops(['ledger', 'statement', ...of])) as {
+      entries: { eventId: string }[];
+    };
+    const reverse = ['credits', 'adjust', ...of, '--amount', '30', '--reason', 'corrected', '--reverses'];
+    expect(await stack.ops([...reverse, before.at(-1)!.eventId])).toEqual({ available: 450 });
+    expect(await stack.ops(['credits', 'adjust', ...of, '--amount', '-30', '--reason', 'again'])).toEqual({
+      available: 420,
+    });
     expect(await stack.ops(['ledger', 'balance', ...of])).toEqual({
       available: 420,
       held: 0,
@@ -71,7 +79,13 @@ describe('the operator’s commands', () => {
       'PlanGranted',
       'PackPurchased',
       'CreditsAdjusted',
+      'CreditsAdjusted',
+      'CreditsAdjusted',
     ]);
+    const { events } = (await stack.ops(['streams', 'show', `credits-${workspaceId}`])) as {
+      events: { data: { reversesEventId?: string | null } }[];
+    };
+    expect(events.map(({ data }) => data.reversesEventId).filter(Boolean)).toEqual([before.at(-1)!.eventId]);
   }, 60_000);
 
   it('list workspaces and show streams', async () => {
@@ -126,6 +140,12 @@ describe('the operator’s commands', () => {
       'taking more than there is',
       () => ['credits', 'adjust', '--workspace', workspaceId, '--amount', '-100000', '--reason', 'r'],
       /credits are available: nothing was changed/,
+    ],
+    [
+      'reversing what is not in the book',
+      () =>
+        'credits adjust --amount 5 --reason r --reverses nothing --workspace'.split(' ').concat(workspaceId),
+      /There is no event nothing in the book: nothing was changed/,
     ],
     ['a missing option', () => ['key', 'issue'], /--workspace/],
     [

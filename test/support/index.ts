@@ -1,4 +1,5 @@
 export { removeDataFolder, temporaryDataDir } from './data-dir.js';
+export { startApi, type StartedApi } from './start-api.js';
 export { startPostgres, type StartedPostgres } from './start-postgres.js';
 export {
   RECEIVER_SETTINGS,

@@ -9,6 +9,7 @@ import { CONFIG } from '@app/platform/tokens.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { HoldFence } from './application/fence-holds/hold-fence.js';
 import { IdleBooks } from './application/nudge-idle-books/idle-books.js';
+import { ScheduledReconciliation } from './application/reconcile-on-schedule/scheduled-reconciliation.js';
 import { repeat } from './application/repeat.js';
 import type { SettleReservation } from './application/settle-reservation/settle-reservation.command.js';
 import { BillingModule } from './billing.module.js';
@@ -17,14 +18,15 @@ import { settlement } from './processes/settlement.process.js';
 import { balanceProjection } from './read-models/balance/balance.projection.js';
 import { holdProjection } from './read-models/hold/hold.projection.js';
 
-/** What billing does by itself: opens books, settles reservations, keeps its views, fences holds that no reading names. */
-@Module({ imports: [BillingModule], providers: [HoldFence, IdleBooks] })
+/** What billing does by itself: opens books, settles reservations, keeps its views, fences holds that no reading names, reconciles. */
+@Module({ imports: [BillingModule], providers: [HoldFence, IdleBooks, ScheduledReconciliation] })
 export class BillingWorkerModule implements OnModuleInit {
   constructor(
     private readonly work: WorkRegistry,
     private readonly commands: CommandBus,
     private readonly fence: HoldFence,
     private readonly idleBooks: IdleBooks,
+    private readonly reconciliation: ScheduledReconciliation,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
@@ -36,6 +38,7 @@ export class BillingWorkerModule implements OnModuleInit {
     this.work.addConsumer(processConsumer(settlement, (command) => this.settle(command)));
     this.addLoop('billing.hold-fence', (signal) => this.fence.sweep(signal));
     this.addLoop('billing.idle-books', (signal) => this.idleBooks.nudge(signal));
+    this.addLoop('billing.reconciliation', (signal) => this.reconciliation.round(signal));
   }
 
   private async settle(command: SettleReservation): Promise<void> {

@@ -19,18 +19,21 @@ export class TestBook {
   private readonly books = new CreditBooks(this.store, { now: () => this.now });
   private commands = 0;
 
+  constructor(readonly workspaceId = WS) {}
+
   async do(at: string, command: Asked): Promise<void> {
     this.now = Date.parse(at);
     this.commands += 1;
     const name = `command ${this.commands}`;
     const by = { actor: 'operator:ada', correlationId: name, causationId: name };
-    const outcome = await this.books.execute(WS, (now) => ({ ...command, now }), name, by);
+    const outcome = await this.books.execute(this.workspaceId, (now) => ({ ...command, now }), name, by);
     if (outcome.kind !== 'accepted')
       throw new Error(`${command.type} at ${instant(this.now)}: ${outcome.kind}`);
   }
 
   get events(): StoredEvent[] {
-    return this.store.log.filter(({ stream }) => stream === STREAM);
+    const own = streamName('credits', this.workspaceId);
+    return this.store.log.filter(({ stream }) => stream === own);
   }
 }
 
@@ -57,11 +60,11 @@ export const altered = (event: StoredEvent, change: Record<string, unknown>): St
  * A book with all there is: plan, pack, captures, a release, corrections, a late release of an expired grant, and two
  * closed months. Its texts are such as a spreadsheet would take for formulas.
  */
-export const eventfulBook = async (): Promise<TestBook> => {
-  const book = new TestBook();
+export const eventfulBook = async (workspaceId = WS): Promise<TestBook> => {
+  const book = new TestBook(workspaceId);
   const reserve = (at: string, id: string): Promise<void> =>
     book.do(at, { type: 'ReserveCredits', reservationId: id, readingId: `reading-${id}`, amount: 20 });
-  await book.do('2026-04-10T12:00:00Z', { type: 'OpenBook', workspaceId: WS });
+  await book.do('2026-04-10T12:00:00Z', { type: 'OpenBook', workspaceId });
   await book.do('2026-04-10T12:00:01Z', { type: 'SubscribeToPlan', plan: 'studio', approvalRef: null });
   await book.do('2026-04-11T09:00:00Z', { type: 'PurchasePack', pack: 'flex', orderRef: '+INV-1' });
   await reserve('2026-04-12T09:00:00Z', 'r1');

@@ -15,6 +15,7 @@ import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { AbandonReading } from '@app/readings/contracts/index.js';
 import { HoldFence } from '@app/billing/application/fence-holds/hold-fence.js';
 import { IdleBooks } from '@app/billing/application/nudge-idle-books/idle-books.js';
+import { ScheduledReconciliation } from '@app/billing/application/reconcile-on-schedule/scheduled-reconciliation.js';
 import { BillingWorkerModule } from '@app/billing/billing-worker.module.js';
 import { GetBalance, PurchasePack, ReserveCredits, SubscribeToPlan } from '@app/billing/contracts/index.js';
 import { startPostgres } from '../../../test/support/start-postgres.js';
@@ -23,6 +24,13 @@ const WS = 'ws_0000000000000000000001';
 const BY = { actor: 'operator:ada', correlationId: 'correlation', causationId: 'cause' };
 const START = Date.parse('2026-04-10T12:00:00.000Z');
 const FENCE_MS = 60_000;
+const EVERY_MS = 3_600_000;
+const SETTINGS = {
+  RESERVATION_FENCE_MS: FENCE_MS,
+  RESERVATION_SWEEP_MS: 10,
+  LEDGER_RECONCILE_EVERY_MS: EVERY_MS,
+  LEDGER_RECONCILE_GRACE_MS: 60_000,
+};
 const never = new AbortController().signal;
 
 let postgres: Awaited<ReturnType<typeof startPostgres>>;
@@ -30,6 +38,8 @@ let pool: pg.Pool;
 beforeAll(async () => {
   postgres = await startPostgres();
   pool = new pg.Pool({ connectionString: postgres.databaseUrl, max: 4 });
+  // Stopping the server ends connections that the pool is about to end itself.
+  pool.on('error', () => undefined);
 }, 60_000);
 afterAll(async () => {
   await pool.end();
@@ -41,13 +51,21 @@ const startWorker = async () => {
   const store = new InMemoryEventStore();
   const clock = { time: START, now: () => clock.time };
   const warnings: unknown[] = [];
+  const alerts: unknown[] = [];
   const work = new WorkRegistry();
   const globals = [
     { provide: EVENT_STORE, useValue: store },
     { provide: POSTGRES, useValue: pool },
     { provide: CLOCK, useValue: clock },
-    { provide: CONFIG, useValue: { RESERVATION_FENCE_MS: FENCE_MS, RESERVATION_SWEEP_MS: 10 } },
-    { provide: LOGGER, useValue: { warn: (details: unknown) => warnings.push(details) } },
+    { provide: CONFIG, useValue: SETTINGS },
+    {
+      provide: LOGGER,
+      useValue: {
+        warn: (details: unknown) => warnings.push(details),
+        error: (details: unknown) => alerts.push(details),
+        info: () => undefined,
+      },
+    },
     { provide: WorkRegistry, useValue: work },
   ];
   @Module({ imports: [CqrsModule.forRoot()], providers: globals, exports: [CqrsModule, ...globals] })
@@ -102,12 +120,12 @@ const startWorker = async () => {
     commands.execute(new ReserveCredits(WS, `reading-of-${reservation}`, reservation, 'theme', BY));
   await publish(`workspace-${WS}`, 'WorkspaceOpened', { workspaceId: WS, name: 'Atelier' });
   await catchUp();
-  return { app, store, clock, warnings, work, commands, readings, asked, catchUp, publish, reserve };
+  return { app, store, clock, warnings, alerts, work, commands, readings, asked, catchUp, publish, reserve };
 };
 
 let worker: Awaited<ReturnType<typeof startWorker>>;
 beforeEach(async () => {
-  await pool.query('truncate billing.balance, billing.hold');
+  await pool.query('truncate billing.balance, billing.hold, billing.reconciliation');
   worker = await startWorker();
   await worker.commands.execute(new PurchasePack(WS, 'sprint', 'o1', BY));
 });
@@ -256,6 +274,50 @@ describe('an idle book', () => {
     );
     expect(due.rows).toEqual([{ day: '2026-06-01' }]);
     expect(await nudge()).toEqual([]);
+  });
+});
+
+describe('the scheduled reconciliation', () => {
+  const round = (signal = never) => worker.app.get(ScheduledReconciliation).round(signal);
+  const last = async () => (await pool.query('select * from billing.reconciliation')).rows;
+
+  it('leaves its figures, and no alert while there is no difference', async () => {
+    await worker.reserve('r1');
+    await worker.publish('reading-reading-of-r1', 'ReadingCompleted', completed('r1'));
+    await worker.catchUp();
+    await round();
+    expect(await last()).toMatchObject([{ books: '1', captures: '1', differences: '0', pending: '0' }]);
+    expect(worker.alerts).toEqual([]);
+  });
+
+  it('alerts with the workspace and the kind of each difference', async () => {
+    await worker.catchUp();
+    await pool.query('update billing.balance set available = available - 20, consumed = consumed + 20');
+    await round();
+    expect(await last()).toMatchObject([{ differences: '1' }]);
+    expect(worker.alerts).toMatchObject([
+      { alert: 'ledger_difference', kind: 'balance_differs', workspaceId: WS },
+    ]);
+  });
+
+  it('is done by one of all workers, once in each interval', async () => {
+    const started: unknown[] = [];
+    const at = async (time: number) => {
+      worker.clock.time = time;
+      await Promise.all([round(), round(), round()]);
+      started.push((await last())[0].started_at.getTime());
+    };
+    await at(START);
+    await at(START + EVERY_MS - 1);
+    await at(START + EVERY_MS);
+    expect(started).toEqual([START, START, START + EVERY_MS]);
+  });
+
+  it('that was given up is done again at once', async () => {
+    for (let n = 0; n < 1_100; n += 1) await worker.publish('workspace-x', `Ignored${n}`, {});
+    await expect(round(AbortSignal.abort())).rejects.toThrow();
+    await round();
+    expect((await last())[0].finished_at).not.toBeNull();
   });
 });
 

@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { randomUUID } from 'node:crypto';
 import {
   AdjustCredits,
+  GetLedger,
   PACKS,
   PLANS,
   PurchasePack,
@@ -72,17 +73,31 @@ export const addCreditsCommands = (ops: Command): void => {
     .requiredOption('--amount <credits>', 'whole number, negative to take away', parseAmount)
     .requiredOption('--reason <text>', 'why; kept in the ledger for ever')
     .option('--approved-by <name>', 'who approved it; default: you')
+    .option('--reverses <event>', 'the id of the event of this book that it corrects')
     .addHelpText(
       'after',
-      '\nExample:\n  ops credits adjust --workspace ws_… --amount -20 --reason "goodwill reversed"',
+      '\nExample:\n  ops credits adjust --workspace ws_… --amount -20 --reason "goodwill reversed" --reverses bb8bebe9-…',
     )
     .action(
       async (
-        options: { workspace: string; amount: number; reason: string; approvedBy?: string },
+        options: {
+          workspace: string;
+          amount: number;
+          reason: string;
+          approvedBy?: string;
+          reverses?: string;
+        },
         command: Command,
       ) => {
-        const answer = await withSession(async ({ commands, requireWorkspace, by, actor }) => {
+        const { reverses } = options;
+        const answer = await withSession(async ({ commands, queries, requireWorkspace, by, actor }) => {
           await requireWorkspace(options.workspace);
+          if (reverses !== undefined) {
+            const entries = await queries.execute(new GetLedger(options.workspace));
+            if (!entries.some(({ eventId }) => eventId === reverses)) {
+              throw new OpsError(`There is no event ${reverses} in the book: nothing was changed.`);
+            }
+          }
           return commands.execute(
             new AdjustCredits(
               options.workspace,
@@ -91,6 +106,7 @@ export const addCreditsCommands = (ops: Command): void => {
               options.approvedBy ?? actor,
               randomUUID(),
               by(),
+              reverses ?? null,
             ),
           );
         });

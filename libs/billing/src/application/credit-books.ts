@@ -17,6 +17,9 @@ export type CreditsOutcome = Outcome<CreditsEvent, Credits, Refusal>;
 /** Books kept folded in memory, per process. */
 const CACHED_BOOKS = 2_000;
 
+/** A book is written by every API process at once: a conflict is nothing unusual there. */
+const ATTEMPTS = 48;
+
 /** The credit books of all workspaces: carries out commands on them and folds them. */
 @Injectable()
 export class CreditBooks {
@@ -29,6 +32,7 @@ export class CreditBooks {
     const ownStreams = scopedEventStore(store, [creditsEvents.category]);
     this.executor = new CommandExecutor(ownStreams, creditsEvents, credits, {
       cachedStreams: CACHED_BOOKS,
+      attempts: ATTEMPTS,
       chained: true,
       checkpointType: 'PeriodClosed',
     });

@@ -4,6 +4,7 @@ import { ExportLedgerHandler } from './audit/export-ledger.handler.js';
 import { MonthlyStatementHandler } from './audit/monthly-statement.handler.js';
 import { ReconcileLedgerHandler } from './audit/reconcile-ledger.handler.js';
 import { SealPeriodHandler } from './audit/seal-period.handler.js';
+import { TypesetStatementHandler } from './audit/typeset-statement.handler.js';
 import { VerifyLedgerHandler } from './audit/verify-ledger.handler.js';
 import { AdjustCreditsHandler } from './adjust-credits/adjust-credits.handler.js';
 import { CancelSubscriptionHandler } from './cancel-subscription/cancel-subscription.handler.js';
@@ -36,5 +37,6 @@ export const HANDLERS = [
   SealPeriodHandler,
   SettleReservationHandler,
   SubscribeToPlanHandler,
+  TypesetStatementHandler,
   VerifyLedgerHandler,
 ];

@@ -90,6 +90,7 @@ export const CSV_COLUMNS = [
   'approved_by',
   'event_id',
   'chain',
+  'reverses_event_id',
 ] as const;
 
 type CsvCells = Partial<Record<(typeof CSV_COLUMNS)[number], string | number>>;
@@ -138,6 +139,7 @@ const about = ({ data }: CreditsEvent): CsvCells => ({
   cause_event_id: 'causeEventId' in data ? data.causeEventId : '',
   reason: 'reason' in data ? data.reason : '',
   approved_by: 'approvedBy' in data ? data.approvedBy : '',
+  reverses_event_id: 'reversesEventId' in data ? (data.reversesEventId ?? '') : '',
 });
 
 /** A negative balance stands under debit, so that no amount bears a sign. */

@@ -22,14 +22,32 @@ export const chainedFacts = (event: StoredEvent): ChainedFacts => ({
 export const chainAfter = (previous: string, event: StoredEvent): string =>
   nextChain(previous, chainedFacts(event));
 
+/** Captures whose causes are remembered, at least. */
+const REMEMBERED = 65_536;
+
+/** Causes of the last captures, so that a long book needs no more memory than a short one. */
+class LastCauses {
+  private older = new Set<string>();
+  private newer = new Set<string>();
+
+  has(id: string): boolean {
+    return this.newer.has(id) || this.older.has(id);
+  }
+
+  add(id: string): void {
+    if (this.newer.size === REMEMBERED) [this.older, this.newer] = [this.newer, new Set()];
+    this.newer.add(id);
+  }
+}
+
 /**
  * Checks the raw events of one book in the order of their stream: revisions, hash chain, dates and invariants. Needs
- * no more memory than the book's own state. After the first breach of an invariant only revisions and chain are
+ * the memory of the book's own state and of the last captures' causes, however long the book is. After the first breach of an invariant only revisions and chain are
  * checked further, because what follows from it would hide it.
  */
 export class BookVerifier {
   private readonly findings: LedgerFinding[] = [];
-  private readonly capturedFor = new Set<string>();
+  private readonly causes = new LastCauses();
   private watch: InvariantWatch | null = new InvariantWatch();
   private events = 0;
   private nextRevision = 0n;
@@ -123,10 +141,10 @@ export class BookVerifier {
   private checkCause(event: Recorded<CreditsEvent>): void {
     if (event.type !== 'CreditsCaptured') return;
     const { causeEventId } = event.data;
-    if (this.capturedFor.has(causeEventId)) {
+    if (this.causes.has(causeEventId)) {
       this.find(event.revision, 'invariant', `event ${causeEventId} was captured for before`);
     }
-    this.capturedFor.add(causeEventId);
+    this.causes.add(causeEventId);
   }
 
   private find(revision: bigint, check: LedgerFinding['check'], message: string): void {

@@ -216,6 +216,16 @@ export class GetMonthlyStatement extends Query<MonthlyStatement | null> {
   }
 }
 
+/** The same as a PDF, with a chart of the balance over the month. */
+export class TypesetMonthlyStatement extends Query<Uint8Array | null> {
+  constructor(
+    readonly workspaceId: string,
+    readonly period: string,
+  ) {
+    super();
+  }
+}
+
 /** States what a book was at the end of a month. Everything but `signature` is signed. */
 export interface SealManifest {
   readonly format: 'credit-ledger-seal/1';

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { canonicalJson } from './canonical-json.js';
 
 /** What the chain covers: facts only, in a form fixed on day one. */
@@ -18,4 +18,4 @@ export const CHAIN_START = '0'.repeat(64);
 
 /** Lowercase hex SHA-256 of the previous chain value followed by the canonical JSON of the facts. */
 export const nextChain = (previous: string, facts: ChainedFacts): string =>
-  createHash('sha256').update(previous, 'utf8').update(canonicalJson(facts), 'utf8').digest('hex');
+  hash('sha256', previous + canonicalJson(facts), 'hex');

@@ -319,7 +319,7 @@ describe('CommandExecutor', () => {
       await add(executorOn(store), 10, 'rival');
       expect((await add(executor, 1, 'b')).state.total).toBe(12);
       expect((await add(executor, 1, 'c')).state.total).toBe(13);
-      expect(froms).toEqual([0n, 1n]);
+      expect(froms).toEqual([0n, 1n, 3n]);
     });
   });
 

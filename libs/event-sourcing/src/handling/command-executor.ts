@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { Decider } from '../core/decider.js';
 import type { Rejection } from '../core/decision.js';
 import { decode, encode, type EventCatalogue, type EventOf } from '../core/event-catalogue.js';
@@ -9,6 +9,7 @@ import { streamName } from '../core/stream-name.js';
 import { StoreUnavailable, WrongExpectedRevision } from '../store/errors.js';
 import type { EventStore, ExpectedRevision } from '../store/event-store.js';
 import { RecentlyUsed } from './recently-used.js';
+import { Turns } from './turns.js';
 
 /** Who asks, on whose behalf, and under which name a retry of the same request is recognised. */
 export interface CommandContext {
@@ -39,6 +40,9 @@ export interface ExecutorOptions {
   readonly checkpointType?: string;
 }
 
+/** Streams whose rivals are remembered. */
+const STREAMS_WITH_TURNS = 1_000;
+
 interface Loaded<S> {
   state: S;
   revision: ExpectedRevision;
@@ -62,6 +66,7 @@ interface Waiting<C, E, S, R extends Rejection> {
 export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejection> {
   private readonly queues = new Map<string, Waiting<C, EventOf<Cat>, S, R>[]>();
   private readonly cache: RecentlyUsed<string, Loaded<S>>;
+  private readonly turns = new RecentlyUsed<string, Turns>(STREAMS_WITH_TURNS);
   private readonly batchSize: number;
   private readonly attempts: number;
 
@@ -106,6 +111,8 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
   private async drain(stream: string): Promise<void> {
     const queue = this.queues.get(stream)!;
     while (queue.length > 0) {
+      // Callers whose last command was just answered ask again within this turn: they may join.
+      await nextTurn();
       const batch = queue.splice(0, this.batchSize);
       try {
         await this.run(stream, batch);
@@ -118,10 +125,19 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
   }
 
   private async run(stream: string, batch: readonly Waiting<C, EventOf<Cat>, S, R>[]): Promise<void> {
+    const turns = this.turns.get(stream) ?? new Turns();
+    this.turns.set(stream, turns);
+    const contended = await turns.await();
+    turns.begin();
     const remembered = this.cache.get(stream);
     const fresh = batch.every((waiting) => waiting.fresh);
     let loaded = remembered ?? (fresh ? this.empty() : await this.read(stream, null));
     let certain = !remembered && !fresh;
+    if (remembered && contended) {
+      loaded = await this.read(stream, remembered);
+      certain = true;
+      if (loaded.revision !== remembered.revision) turns.sawRivals();
+    }
     for (let attempt = 1; ; attempt += 1) {
       let decided = this.decideAll(stream, batch, loaded);
       if (!certain && decided.events.length === 0) {
@@ -137,6 +153,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
             Object.assign(event, { revision: first + BigInt(index), position });
           });
           decided.loaded.revision = revision;
+          turns.end();
         }
         this.cache.set(stream, decided.loaded);
         for (const settle of decided.settle) settle();
@@ -148,7 +165,9 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
             cause: error,
           });
         }
+        turns.sawRivals();
         await delay(jitter(attempt));
+        turns.begin();
         loaded = await this.read(stream, loaded);
         certain = true;
       }
@@ -274,4 +293,4 @@ const nextRevision = (last: ExpectedRevision, offset: number): bigint =>
   (last === 'no_stream' ? 0n : last + 1n) + BigInt(offset);
 
 /** Milliseconds before the next try after a conflict: short, growing, spread so that rivals part. */
-const jitter = (attempt: number): number => Math.min(200, 4 * 2 ** attempt) * (0.5 + Math.random());
+const jitter = (attempt: number): number => Math.min(20, 2 * 2 ** attempt) * Math.random();

@@ -104,6 +104,14 @@ export const settings = z.object({
     'age at which a hold without a reading is abandoned and released',
   ),
   RESERVATION_SWEEP_MS: milliseconds(15_000, 'how often holds without a reading are looked for'),
+  LEDGER_RECONCILE_EVERY_MS: milliseconds(
+    3_600_000,
+    'how often one worker compares captures, completed readings and balances',
+  ),
+  LEDGER_RECONCILE_GRACE_MS: milliseconds(
+    60_000,
+    'how long a completed reading may wait for its capture before that is a difference',
+  ),
   PDF_THREADS: count(1, 'threads that typeset PDFs, per worker process'),
   DOCUMENT_WAIT_MS: milliseconds(5_000, 'longest wait for the publication of a completed reading'),
   WEBHOOK_ALLOW_HTTP: flag('accept http:// webhook URLs (1 or 0)'),

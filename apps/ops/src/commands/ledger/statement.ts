@@ -1,7 +1,9 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
+import { writeFileSync } from 'node:fs';
 import {
   GetLedger,
   GetMonthlyStatement,
+  TypesetMonthlyStatement,
   type LedgerEntry,
   type MonthlyStatement,
 } from '@app/billing/contracts/index.js';
@@ -11,17 +13,53 @@ import { withSession } from '../../session.js';
 import { movement } from './movement.js';
 import { parsePeriod } from './options.js';
 
+interface Options {
+  readonly workspace: string;
+  readonly period?: string;
+  readonly format: 'text' | 'pdf';
+  readonly out?: string;
+}
+
+const write = (out: string, pdf: Uint8Array): void => {
+  try {
+    writeFileSync(out, pdf, { mode: 0o600 });
+  } catch (error) {
+    throw new OpsError(`${out} cannot be written: ${(error as Error).message}.`);
+  }
+};
+
 export const addStatement = (ledger: Command): void => {
   ledger
     .command('statement')
     .description('every movement of a workspace, oldest first; of one month with opening, closing and grants')
     .requiredOption('--workspace <id>', 'the workspace')
     .option('--period <yyyy-mm>', 'one month (UTC)', parsePeriod)
-    .addHelpText('after', '\nExample:\n  ops ledger statement --workspace ws_… --period 2026-04')
-    .action(async (options: { workspace: string; period?: string }, command: Command) => {
-      const { workspace, period } = options;
+    .addOption(
+      new Option('--format <format>', 'pdf has a chart of the balance')
+        .choices(['text', 'pdf'])
+        .default('text'),
+    )
+    .option('--out <file>', 'the file to write, for pdf')
+    .addHelpText(
+      'after',
+      '\nExample:\n  ops ledger statement --workspace ws_… --period 2026-04\n  ops ledger statement --workspace ws_… --period 2026-04 --format pdf --out april.pdf',
+    )
+    .action(async (options: Options, command: Command) => {
+      const { workspace, period, format, out } = options;
+      if (format === 'pdf' && (period === undefined || out === undefined)) {
+        throw new OpsError(
+          'A PDF is of one month and goes to a file: add --period <yyyy-mm> and --out <file>.',
+        );
+      }
       await withSession(async ({ queries, requireWorkspace }) => {
         await requireWorkspace(workspace);
+        if (format === 'pdf') {
+          const pdf = await queries.execute(new TypesetMonthlyStatement(workspace, period!));
+          if (!pdf) throw new OpsError(`Nothing is recorded of ${workspace} in ${period}.`);
+          write(out!, pdf);
+          print(command, { out, bytes: pdf.byteLength }, `Wrote ${pdf.byteLength} bytes to ${out}`);
+          return;
+        }
         if (period === undefined) {
           const entries = await queries.execute(new GetLedger(workspace));
           print(command, { workspaceId: workspace, entries }, movements(entries));

@@ -5,7 +5,7 @@ import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-st
 import { BookVerifier } from '../../audit/verify-book.js';
 import { VerifyLedger, type LedgerReport } from '../../contracts/audit.js';
 import { creditsEvents } from '../../contracts/events.js';
-import { readLog, readStream } from './read.js';
+import { inBatches, readLog, readStream } from './read.js';
 
 @QueryHandler(VerifyLedger)
 export class VerifyLedgerHandler implements IQueryHandler<VerifyLedger> {
@@ -18,11 +18,13 @@ export class VerifyLedgerHandler implements IQueryHandler<VerifyLedger> {
         ? readLog(this.store, progress)
         : readStream(this.store, streamName(category, workspaceId), progress);
     const books = new Map<string, BookVerifier>();
-    for await (const event of events) {
-      if (categoryOf(event.stream) !== category) continue;
-      const book = books.get(event.stream) ?? new BookVerifier(event.stream);
-      books.set(event.stream, book);
-      book.see(event);
+    for await (const batch of inBatches(events)) {
+      for (const event of batch) {
+        if (categoryOf(event.stream) !== category) continue;
+        const book = books.get(event.stream) ?? new BookVerifier(event.stream);
+        books.set(event.stream, book);
+        book.see(event);
+      }
     }
     return [...books.values()].map((book) => book.report());
   }

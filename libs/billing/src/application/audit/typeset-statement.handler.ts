@@ -1,0 +1,21 @@
+import { Inject } from '@nestjs/common';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { streamName } from '@app/event-sourcing/core/stream-name.js';
+import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { statementOf } from '../../audit/statement.js';
+import { TypesetMonthlyStatement } from '../../contracts/audit.js';
+import { creditsEvents } from '../../contracts/events.js';
+
+@QueryHandler(TypesetMonthlyStatement)
+export class TypesetStatementHandler implements IQueryHandler<TypesetMonthlyStatement> {
+  constructor(@Inject(EVENT_STORE) private readonly store: EventStore) {}
+
+  async execute({ workspaceId, period }: TypesetMonthlyStatement): Promise<Uint8Array | null> {
+    const stream = this.store.read(streamName(creditsEvents.category, workspaceId));
+    const statement = await statementOf(workspaceId, period, stream);
+    if (!statement) return null;
+    // Only here: the compiler and its fonts are for the one process that prints.
+    const { statementPdf } = await import('../../statement-pdf/statement-pdf.js');
+    return statementPdf(statement);
+  }
+}

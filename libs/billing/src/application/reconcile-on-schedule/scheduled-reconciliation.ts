@@ -1,0 +1,82 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import type { Config } from '@app/platform/config/settings.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { LOGGER } from '@app/platform/telemetry/logger.js';
+import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { ReconcileLedger, type Reconciliation } from '../../contracts/audit.js';
+
+/** Differences told one by one in the log; the command tells all of them. */
+const MOST_ALERTS = 100;
+
+/**
+ * Reconciles all books now and then, in one of any number of workers. Leaves its figures in `billing.reconciliation`
+ * and an alert line in the log for each difference. Changes nothing in the ledger.
+ */
+@Injectable()
+export class ScheduledReconciliation {
+  constructor(
+    private readonly queries: QueryBus,
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG)
+    private readonly config: Pick<Config, 'LEDGER_RECONCILE_EVERY_MS' | 'LEDGER_RECONCILE_GRACE_MS'>,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {}
+
+  /** Reconciles if it is time. Gives up when the signal aborts. */
+  async round(signal: AbortSignal): Promise<void> {
+    const startedAt = await this.claim();
+    if (startedAt === null) return;
+    const grace = this.config.LEDGER_RECONCILE_GRACE_MS;
+    const asked = new ReconcileLedger(null, grace, () => signal.throwIfAborted());
+    const result = await this.queries.execute(asked).catch(async (error: unknown) => {
+      await this.release(startedAt);
+      throw error;
+    });
+    await this.record(startedAt, result);
+    this.tell(result);
+  }
+
+  /** Takes the row, unless it was taken less than the interval ago. */
+  private async claim(): Promise<string | null> {
+    const now = this.clock.now();
+    const startedAt = instant(now);
+    const { rowCount } = await this.pool.query(
+      `insert into billing.reconciliation as last (started_at) values ($1)
+       on conflict (only_row) do update set started_at = excluded.started_at, finished_at = null
+       where last.started_at <= $2`,
+      [startedAt, instant(now - this.config.LEDGER_RECONCILE_EVERY_MS)],
+    );
+    return rowCount === 1 ? startedAt : null;
+  }
+
+  /** Lets the next round, of whichever worker, try again at once. */
+  private async release(startedAt: string): Promise<void> {
+    await this.pool.query('update billing.reconciliation set started_at = $2 where started_at = $1', [
+      startedAt,
+      instant(0),
+    ]);
+  }
+
+  private async record(startedAt: string, result: Reconciliation): Promise<void> {
+    const { books, captures, completed, differences, pending } = result;
+    await this.pool.query(
+      `update billing.reconciliation
+       set finished_at = $2, books = $3, captures = $4, completed = $5, differences = $6, pending = $7
+       where started_at = $1`,
+      [startedAt, instant(this.clock.now()), books, captures, completed, differences.length, pending.length],
+    );
+  }
+
+  private tell({ books, captures, completed, differences, pending }: Reconciliation): void {
+    for (const { message, ...difference } of differences.slice(0, MOST_ALERTS)) {
+      this.log.error({ alert: 'ledger_difference', ...difference }, `the ledger differs: ${message}`);
+    }
+    const figures = { books, captures, completed, differences: differences.length, pending: pending.length };
+    this.log.info({ metric: 'ledger_reconciliation', ...figures }, 'the ledger was reconciled');
+  }
+}

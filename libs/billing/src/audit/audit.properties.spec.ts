@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { it } from '@jest/globals';
+import fc from 'fast-check';
+import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { decode } from '@app/event-sourcing/core/event-catalogue.js';
+import { instant } from '@app/event-sourcing/core/clock.js';
+import { fold } from '@app/event-sourcing/core/decider.js';
+import { CreditBooks } from '../application/credit-books.js';
+import { creditsEvents } from '../contracts/events.js';
+import { balanceOf } from '../domain/credits/balance.js';
+import type { CreditsCommand } from '../domain/credits/credits.commands.js';
+import { credits } from '../domain/credits/credits.decider.js';
+import { holdOf, isSettled, noBook, type Credits } from '../domain/credits/credits.state.js';
+import { STREAM, WS } from '../../test/book.js';
+import { commands, STORED_RUNS } from '../../test/commands.js';
+import { writeReading } from '../../test/readings.js';
+import { Reconciler } from './reconcile.js';
+import { BookVerifier } from './verify-book.js';
+
+/**
+ * The book of a workspace as a service writes it: two processes take turns, every settlement follows an event of its
+ * reading, and each command comes twice, as a retry does.
+ */
+const written = async (asked: readonly CreditsCommand[]): Promise<InMemoryEventStore> => {
+  const store = new InMemoryEventStore();
+  let now = asked[0]?.now ?? 0;
+  const processes = [new CreditBooks(store, { now: () => now }), new CreditBooks(store, { now: () => now })];
+  const by = { actor: 'operator:ada', correlationId: 'c', causationId: 'c' };
+  const carryOut = async (command: CreditsCommand, name: string, process: number): Promise<void> => {
+    await processes[process % 2]!.execute(WS, (at) => ({ ...command, now: at }), name, by);
+  };
+  await carryOut({ type: 'OpenBook', workspaceId: WS, now }, 'open', 0);
+  const settled = new Set<string>();
+  for (const [index, command] of asked.entries()) {
+    now = command.now;
+    const book = (await processes[0]!.current(WS))!;
+    if (command.type === 'ReserveCredits' && isForgotten(command.reservationId, book, settled)) continue;
+    if (command.type === 'CaptureCredits' || command.type === 'ReleaseCredits') {
+      const hold = holdOf(book, command.reservationId);
+      if (hold) {
+        const end = command.type === 'CaptureCredits' ? 'ReadingCompleted' : 'ReadingFailed';
+        await writeReading(store, hold.reservationId, end, instant(now), hold.amount);
+        settled.add(hold.reservationId);
+      }
+      const causeEventId = `end-${command.reservationId}`;
+      for (const process of [0, 1]) await carryOut({ ...command, causeEventId }, `c${index}`, process);
+    } else if (command.type === 'ReserveCredits') {
+      const readingId = `reading-${command.reservationId}`;
+      for (const process of [0, 1]) await carryOut({ ...command, readingId }, `c${index}`, process);
+    } else {
+      for (const process of [0, 1]) await carryOut(command, `c${index}`, process);
+    }
+  }
+  return store;
+};
+
+/** A request reads its reading first, and so never asks for a reservation that its book has long forgotten. */
+const isForgotten = (reservationId: string, book: Credits, settled: ReadonlySet<string>): boolean =>
+  settled.has(reservationId) && !isSettled(book, reservationId);
+
+it('Any book that is written verifies from its raw stream and reconciles with its readings', async () => {
+  const property = fc.asyncProperty(commands, async (asked) => {
+    const store = await written(asked);
+    const verifier = new BookVerifier(STREAM);
+    const book = store.log.filter(({ stream }) => stream === STREAM);
+    for (const event of book) verifier.see(event);
+    assert.deepEqual(verifier.report().findings, []);
+
+    const state = fold(
+      credits,
+      noBook,
+      book.map((event) => decode(creditsEvents, event)),
+    );
+    const row = { revision: book.at(-1)!.revision, balance: balanceOf(state) };
+    const reconciler = new Reconciler(null, new Map([[WS, row]]));
+    for (const event of store.log) reconciler.see(event);
+    assert.deepEqual(reconciler.report(Infinity).differences, []);
+  });
+  await fc.assert(property, { numRuns: STORED_RUNS });
+}, 900_000);

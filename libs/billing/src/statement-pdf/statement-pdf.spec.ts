@@ -1,0 +1,57 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
+import { TypesetStatementHandler } from '../application/audit/typeset-statement.handler.js';
+import { statementOf } from '../audit/statement.js';
+import { TypesetMonthlyStatement, type MonthlyStatement } from '../contracts/index.js';
+import { eventfulBook, STREAM, WS, type TestBook } from '../../test/book.js';
+import { MOST_MOVEMENTS, sheetOf } from './sheet.js';
+
+let book: TestBook;
+let april: MonthlyStatement;
+beforeAll(async () => {
+  book = await eventfulBook();
+  april = (await statementOf(WS, '2026-04', book.store.read(STREAM)))!;
+});
+
+describe('a statement to print', () => {
+  it('has every movement, and the balance as it was through the month', () => {
+    const { accounts, chart, movements, status } = sheetOf(april);
+    expect(movements).toHaveLength(april.entries.length);
+    expect(accounts.find(([name]) => name === 'available')).toEqual([
+      'available',
+      0,
+      april.totals.available.debit,
+      april.totals.available.credit,
+      april.closing.available,
+    ]);
+    expect(chart.hours).toBe(30 * 24);
+    expect(chart.points[0]).toEqual({ at: 0, available: 0, held: 0 });
+    expect(chart.points.at(-1)).toEqual({
+      at: chart.hours,
+      available: april.closing.available,
+      held: april.closing.held,
+    });
+    expect(chart.alt).toContain(`${april.closing.available} at its end`);
+    expect(status).toMatch(/^closed by event .* at revision \d+$/);
+  });
+
+  it('sums up the days of a month with too many movements', () => {
+    const entries = Array.from({ length: MOST_MOVEMENTS + 1 }, () => april.entries[1]!);
+    const { movements, days, chart } = sheetOf({ ...april, entries });
+    expect(movements).toBeNull();
+    expect(days).toHaveLength(1);
+    expect(chart.points.length).toBeLessThanOrEqual(31 * 24 + 1);
+  });
+
+  it('is a PDF/UA file, the same bytes each time; nothing when nothing is recorded', async () => {
+    const handler = new TypesetStatementHandler(book.store);
+    const pdf = (await handler.execute(new TypesetMonthlyStatement(WS, '2026-04')))!;
+    const source = Buffer.from(pdf).toString('latin1');
+    expect(source.slice(0, 5)).toBe('%PDF-');
+    expect(source).toContain('<pdfuaid:part>1</pdfuaid:part>');
+    expect(source).toContain('/Alt ');
+    expect(await handler.execute(new TypesetMonthlyStatement(WS, '2026-04'))).toEqual(pdf);
+    expect(await handler.execute(new TypesetMonthlyStatement(WS, '2026-01'))).toBeNull();
+    if (process.env['KEEP_PDF']) writeFileSync(process.env['KEEP_PDF'], pdf);
+  });
+});

@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import { PACK_IDS, PLAN_IDS } from '../src/contracts/catalogue.js';
+import type { CreditsCommand } from '../src/domain/credits/credits.commands.js';
+import { at } from './events.js';
+
+const LONG_RUN = process.env['PROPERTY_RUNS'];
+
+/** Sequences per property; `PROPERTY_RUNS=10000` for the long run. */
+export const RUNS = Number(LONG_RUN ?? 1_000);
+/** The same where each sequence is written to a store. */
+export const STORED_RUNS = Number(LONG_RUN ?? 200);
+const HOUR = 3_600_000;
+type Untimed = CreditsCommand extends infer C ? (C extends CreditsCommand ? Omit<C, 'now'> : never) : never;
+
+const reservationId = fc.integer({ min: 1, max: 12 }).map((number) => `r${number}`);
+const settlement = fc.record({
+  type: fc.constantFrom('CaptureCredits' as const, 'ReleaseCredits' as const),
+  reservationId,
+  causeEventId: fc.constant('cause'),
+});
+const untimed: fc.Arbitrary<Untimed> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      type: fc.constant('ReserveCredits' as const),
+      reservationId,
+      readingId: fc.constant('reading'),
+      amount: fc.integer({ min: 1, max: 120 }),
+    }),
+  },
+  { weight: 5, arbitrary: settlement },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('PurchasePack' as const),
+      pack: fc.constantFrom(...PACK_IDS),
+      orderRef: fc.integer({ min: 1, max: 5 }).map((number) => `o${number}`),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('SubscribeToPlan' as const),
+      plan: fc.constantFrom(...PLAN_IDS),
+      approvalRef: fc.constantFrom(null, 'approval'),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('CancelSubscription' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('AdjustCredits' as const),
+      adjustmentId: fc.integer({ min: 1, max: 6 }).map((number) => `a${number}`),
+      amount: fc.integer({ min: -200, max: 200 }).filter((amount) => amount !== 0),
+      reason: fc.constant('because'),
+      approvedBy: fc.constant('operator:ada'),
+      reversesEventId: fc.constant(null),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('RecordDue' as const) }) },
+);
+
+/** Commands of one book, with hours to months between them, and now and then a clock that is behind. */
+export const commands: fc.Arbitrary<CreditsCommand[]> = fc
+  .array(
+    fc.tuple(
+      untimed,
+      fc.oneof(
+        { weight: 6, arbitrary: fc.integer({ min: 0, max: 48 }) },
+        { weight: 2, arbitrary: fc.integer({ min: 24 * 10, max: 24 * 70 }) },
+        { weight: 1, arbitrary: fc.integer({ min: -48, max: -1 }) },
+      ),
+    ),
+    { maxLength: 40 },
+  )
+  .map((steps) => {
+    let now = at('2026-01-29T08:00:00.000Z');
+    return steps.map(([command, hours]) => {
+      now += hours * HOUR;
+      return { ...command, now };
+    });
+  });

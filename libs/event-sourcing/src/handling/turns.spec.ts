@@ -1,0 +1,46 @@
+import { expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
+import { intercept } from '../testing/intercepted-store.js';
+import { contextOf, tally, tallyEvents } from '../testing/tally.js';
+import { CommandExecutor } from './command-executor.js';
+
+/** Reads and appends take a moment, as they do over a network: whoever must read first is later than who need not. */
+const distant = (store: InMemoryEventStore) =>
+  intercept(store, {
+    append: async (...args) => {
+      await delay(3);
+      return store.append(...args);
+    },
+    read: async function* (...args) {
+      await delay(3);
+      yield* store.read(...args);
+    },
+  });
+
+const CALLERS = 8;
+const EACH = 100;
+
+it('Two processes that never pause on one stream both get on: no command is refused as too busy', async () => {
+  const store = new InMemoryEventStore();
+  const done = { here: 0, there: 0 };
+  const refused: string[] = [];
+  const goesOn = (): boolean => refused.length === 0 && Math.min(done.here, done.there) < EACH;
+  const work = async (name: keyof typeof done): Promise<void> => {
+    const options = { cachedStreams: 1, attempts: 32 };
+    const executor = new CommandExecutor(distant(store), tallyEvents, tally, options);
+    const caller = async (index: number): Promise<void> => {
+      for (let n = 0; goesOn(); n += 1) {
+        const ref = `${name} ${index} ${n}`;
+        await executor.execute('1', { type: 'add', by: 1, ref }, contextOf(ref)).then(
+          () => (done[name] += 1),
+          (error: unknown) => refused.push(`${ref}: ${String(error)}`),
+        );
+      }
+    };
+    await Promise.all(Array.from({ length: CALLERS }, (_, index) => caller(index)));
+  };
+  await Promise.all([work('here'), work('there')]);
+  expect(refused).toEqual([]);
+  expect(store.log).toHaveLength(done.here + done.there);
+});

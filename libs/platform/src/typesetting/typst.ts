@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { NodeCompiler } from '@myriaddreamin/typst-ts-node-compiler';
+
+/** Tagged, with alternative texts, title and language, all checked by the exporter itself. */
+const STANDARD = 'ua-1';
+
+/** A Typst template with its fonts, loaded once. Synchronous and busy. */
+export interface TypstTemplate {
+  /**
+   * A PDF/UA-1 file. The same inputs give the same bytes: the host's fonts and clock are never looked up.
+   * @param inputs texts that the template reads from `sys.inputs`; data, never markup
+   * @throws Error with the compiler's diagnostics
+   */
+  pdf(inputs: Readonly<Record<string, string>>): Uint8Array;
+}
+
+/**
+ * @param folder absolute; the template may read nothing outside it
+ * @param main the template's main file, in the folder
+ * @param fonts paths inside packages, such as `@expo-google-fonts/…/….ttf`
+ */
+export const loadTypstTemplate = (folder: string, main: string, fonts: readonly string[]): TypstTemplate => {
+  const { resolve } = createRequire(import.meta.url);
+  const compiler = NodeCompiler.create({
+    workspace: folder,
+    fontArgs: [{ fontBlobs: fonts.map((font) => readFileSync(resolve(font))) }],
+  });
+  return {
+    pdf: (inputs) => {
+      try {
+        return compiler.pdf(
+          { mainFilePath: join(folder, main), inputs: { ...inputs } },
+          { pdfStandard: STANDARD },
+        );
+      } finally {
+        // What Typst memoises would grow with every document.
+        compiler.evictCache(0);
+      }
+    },
+  };
+};

@@ -1,0 +1,57 @@
+import { CreditBooks } from '@app/billing/application/credit-books.js';
+import { ReserveCreditsHandler } from '@app/billing/application/reserve-credits/reserve-credits.handler.js';
+import type { CreditsCommand } from '@app/billing/domain/credits/credits.commands.js';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+
+type Untimed = CreditsCommand extends infer C ? (C extends { now: number } ? Omit<C, 'now'> : never) : never;
+
+export const BY = { actor: 'operator:bench', correlationId: 'bench', causationId: 'bench' };
+
+export const connect = (url: string): EventStore =>
+  openEventStore({ connectionString: url, appendTimeoutMs: 10_000, readTimeoutMs: 10_000 });
+
+/** The ledger as an API process holds it, at a time of the benchmark's choice. */
+export const ledgerOn = (store: EventStore, now: () => number = Date.now) => {
+  const books = new CreditBooks(store, { now });
+  return {
+    books,
+    reserving: new ReserveCreditsHandler(books),
+    do: async (workspaceId: string, command: Untimed, intent: string): Promise<void> => {
+      const outcome = await books.execute(workspaceId, (at) => ({ ...command, now: at }), intent, BY);
+      if (outcome.kind !== 'accepted') throw new Error(`${command.type}: ${outcome.kind}`);
+    },
+  };
+};
+export type Ledger = ReturnType<typeof ledgerOn>;
+
+/** Opens a book with so many credits. */
+export const openBook = async (ledger: Ledger, workspaceId: string, credits: number): Promise<void> => {
+  await ledger.do(workspaceId, { type: 'OpenBook', workspaceId }, 'open');
+  const given = { adjustmentId: 'a1', amount: credits, reason: 'bench', approvedBy: 'bench' };
+  await ledger.do(workspaceId, { type: 'AdjustCredits', ...given, reversesEventId: null }, 'adjust');
+};
+
+/** Calls at a time while a book is filled. */
+const IN_FLIGHT = 256;
+
+/** Reserves so many readings, and captures all but the last `open` of them: two events a reading. */
+export const fillBook = async (
+  ledger: Ledger,
+  workspaceId: string,
+  readings: number,
+  open: number,
+): Promise<void> => {
+  let next = 0;
+  const writer = async (): Promise<void> => {
+    while (next < readings) {
+      const n = next++;
+      const ids = { reservationId: `reservation-of-the-bench-${n}`, readingId: `reading-of-the-bench-${n}` };
+      await ledger.do(workspaceId, { type: 'ReserveCredits', ...ids, amount: 20 }, `reserve:${n}`);
+      if (n >= readings - open) continue;
+      const settled = { reservationId: ids.reservationId, causeEventId: `completion-of-the-bench-${n}` };
+      await ledger.do(workspaceId, { type: 'CaptureCredits', ...settled }, `capture:${n}`);
+    }
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, writer));
+};

@@ -1,0 +1,30 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { projectPath } from '@app/platform/project-path.js';
+
+export interface ServedStore {
+  /** `esdb://…` */
+  readonly url: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** The embedded event store in a process of its own, as the stack starts it. */
+export const serveStore = async (dataDir: string): Promise<ServedStore> => {
+  const main = projectPath('dist/libs/embedded-event-store/src/main.js');
+  const child = spawn(process.execPath, [main, '--data', dataDir, '--port', '0', '--exit-with-parent'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  const { port, pid } = JSON.parse(line) as { port: number; pid: number };
+  return {
+    url: `esdb://127.0.0.1:${String(port)}?tls=false`,
+    pid,
+    stop: async () => {
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+};

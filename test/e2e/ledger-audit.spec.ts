@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { BookExport } from '@app/billing/audit/export-book.js';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { altered, eventfulBook, rechained, TAMPERINGS } from '../../libs/billing/test/book.js';
+import { startStack, type StartedStack } from '../support/index.js';
+import { ledgerOf } from '../support/ledger.js';
+
+let stack: StartedStack;
+let store: EventStore;
+const { ledger, json } = ledgerOf(() => stack);
+const HONEST = 'ws_honest0000000000000000';
+const tamperedName = (index: number): string => `ws_tampered${String(index).padStart(14, '0')}`;
+
+/** A workspace whose book was written in the past, as it is or as somebody made of it in the store itself. */
+const write = async (
+  workspaceId: string,
+  tamper: (events: readonly StoredEvent[]) => readonly StoredEvent[] = (events) => events,
+): Promise<void> => {
+  const { events } = await eventfulBook(workspaceId);
+  await store.append(`credits-${workspaceId}`, 'no_stream', tamper(events));
+  const metadata = { ...events[0]!.metadata, schemaVersion: 1 };
+  const data = { workspaceId, name: 'Atelier' };
+  const opened = { id: crypto.randomUUID(), type: 'WorkspaceOpened', data, metadata };
+  await store.append(`workspace-${workspaceId}`, 'no_stream', [opened]);
+};
+
+const path = (name: string): string => join(stack.dataDir, name);
+const seal = (workspaceId: string, out: string) => {
+  const month = ['--workspace', workspaceId, '--period', '2026-04'];
+  return json('seal', ...month, '--key', path('seal-private.pem'), '--out', path(out));
+};
+
+beforeAll(async () => {
+  stack = await startStack();
+  store = openEventStore({
+    connectionString: stack.eventStoreUrl,
+    appendTimeoutMs: 10_000,
+    readTimeoutMs: 10_000,
+  });
+  await write(HONEST);
+  for (const [index, [, tamper]] of TAMPERINGS.entries()) await write(tamperedName(index), tamper);
+  await ledger('keygen', '--out', stack.dataDir);
+}, 120_000);
+
+afterAll(async () => {
+  await store?.close();
+  await stack?.stop();
+});
+
+describe('a month that is over', () => {
+  it('is closed once, however often it is asked for', async () => {
+    const month = ['--workspace', HONEST, '--period', '2026-06'];
+    const closed = await json('close', ...month);
+    expect(closed).toMatchObject({ code: 0, period: '2026-06', closing: { held: 20, consumed: 20 } });
+    expect(await json('close', ...month)).toEqual(closed);
+    expect((await ledger('close', ...month)).stdout).toMatch(/^Closed 2026-06 at revision \d+; /);
+    expect(await json('statement', ...month)).toMatchObject({ closed: true, closing: closed.closing });
+  }, 60_000);
+
+  it('is printed as a PDF', async () => {
+    const month = ['--workspace', HONEST, '--period', '2026-04', '--format', 'pdf'];
+    expect(await json('statement', ...month, '--out', path('april.pdf'))).toMatchObject({ code: 0 });
+    expect(readFileSync(path('april.pdf'), 'latin1')).toMatch(/^%PDF-/);
+    expect(await ledger('statement', ...month)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/--period .* and --out/),
+    });
+  }, 60_000);
+
+  it('is sealed, and the export agrees with its seal', async () => {
+    const sealed = await seal(HONEST, 'seal.json');
+    expect(sealed).toMatchObject({ code: 0, period: '2026-04', workspaceId: HONEST });
+    expect(await seal(HONEST, 'again.json')).toEqual(sealed);
+    await ledger('export', '--workspace', HONEST, '--format', 'jsonl', '--out', path('book.jsonl'));
+    expect(await verifyFile('book.jsonl', 'seal.json')).toMatchObject({
+      code: 0,
+      ok: true,
+      sealedPeriod: '2026-04',
+    });
+  }, 60_000);
+});
+
+const verifyFile = (file: string, sealFile?: string) =>
+  json(
+    'verify-file',
+    path(file),
+    ...(sealFile ? ['--seal', path(sealFile), '--public-key', path('seal-public.pem')] : []),
+  );
+
+describe('a book that somebody changed in the store', () => {
+  it.each(TAMPERINGS.map(([name, , firstBad], index) => [name, firstBad, index] as const))(
+    'is found by verify and by verify-file at its first bad revision when %s',
+    async (_, firstBad, index) => {
+      const of = ['--workspace', tamperedName(index)];
+      const { code, books } = await json('verify', ...of);
+      expect([code, books[0].firstBadRevision]).toEqual([1, String(firstBad)]);
+      const file = `${tamperedName(index)}.jsonl`;
+      await ledger('export', ...of, '--format', 'jsonl', '--out', path(file));
+      expect(await verifyFile(file)).toMatchObject({ code: 1, firstBadRevision: String(firstBad) });
+      const refused = await ledger('seal', ...of, '--period', '2026-04', '--key', path('seal-private.pem'));
+      expect(refused).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(`from revision ${firstBad} on`),
+      });
+    },
+    60_000,
+  );
+
+  it('is named among all books', async () => {
+    const { code, books } = await json('verify', '--all');
+    const bad = new Set(
+      (books as { workspaceId: string; firstBadRevision: string | null }[])
+        .filter(({ firstBadRevision }) => firstBadRevision !== null)
+        .map(({ workspaceId }) => workspaceId),
+    );
+    expect(code).toBe(1);
+    expect(bad).toEqual(new Set(TAMPERINGS.map((_, index) => tamperedName(index))));
+  }, 60_000);
+
+  it('with its whole chain rebuilt is right in itself, and caught by a seal', async () => {
+    const { events } = await eventfulBook(HONEST);
+    const index = events.findIndex(({ type }) => type === 'CreditsAdjusted');
+    const rebuilt = rechained(events.with(index, altered(events[index]!, { reason: 'another' })));
+    async function* stored() {
+      yield* rebuilt;
+    }
+    let text = '';
+    const range = { from: null, to: null };
+    for await (const piece of new BookExport(`credits-${HONEST}`, 'jsonl', range).text(stored()))
+      text += piece;
+    writeFileSync(path('rebuilt.jsonl'), text);
+    const sealed = await seal(HONEST, 'kept.json');
+    expect(await verifyFile('rebuilt.jsonl')).toMatchObject({ code: 0, ok: true });
+    expect(await verifyFile('rebuilt.jsonl', 'kept.json')).toMatchObject({
+      code: 1,
+      ok: false,
+      firstBadRevision: sealed.revision,
+    });
+  }, 60_000);
+});

@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { projectPath } from '@app/platform/project-path.js';
+import { readJson } from '../../apps/embedded/src/private-file.js';
+import type { StartedStack } from './start-stack.js';
+
+export interface StartedApi {
+  readonly baseUrl: string;
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** One more API process on the stores of a running stack, with the stack's own settings. */
+export const startApi = async (stack: StartedStack): Promise<StartedApi> => {
+  const runtime = readJson(join(stack.dataDir, 'runtime.json')) as Record<string, unknown>;
+  const settings = Object.entries(runtime).filter(
+    (one): one is [string, string] => typeof one[1] === 'string',
+  );
+  const child = spawn(process.execPath, [projectPath('dist/apps/api/src/main.js')], {
+    env: { ...process.env, ...Object.fromEntries(settings), PORT: '0', EXIT_WITH_PARENT: '1' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  const listening = (async () => {
+    for await (const line of createInterface({ input: child.stdout })) {
+      if (line.startsWith('{"event":"listening"')) return JSON.parse(line) as { port: number };
+    }
+    throw new Error('The API process ended before it listened');
+  })();
+  const { port } = await listening;
+  child.stdout.resume();
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    stop: async () => {
+      child.kill('SIGTERM');
+      return (await exited)[0];
+    },
+  };
+};
