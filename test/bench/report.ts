@@ -6,8 +6,8 @@ export interface Row {
   readonly measured: string;
   /** Measured in the same run; empty when the aim is an absolute number. */
   readonly floor: string;
-  /** The ratio to the floor, or the number itself. */
-  readonly value: number;
+  /** The ratio to the floor, or the number itself; null where `measured` holds several. */
+  readonly value: number | null;
   /** Empty for a number that is told and not aimed at. */
   readonly aim: string;
   readonly met: boolean | null;
@@ -93,7 +93,7 @@ Measured on ${machine()}.
 ${rows
   .map(
     ({ what, measured, floor, value, aim, met }) =>
-      `| ${what} | ${measured} | ${floor} | **${value.toFixed(2)}** | ${aim} | ${met === null ? '' : met ? 'yes' : 'no'} |`,
+      `| ${what} | ${measured} | ${floor} | ${value === null ? '' : `**${value.toFixed(2)}**`} | ${aim} | ${met === null ? '' : met ? 'yes' : 'no'} |`,
   )
   .join('\n')}
 `;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { BookVerifier } from '@app/billing/audit/verify-book.js';
 import { projectPath } from '@app/platform/project-path.js';
-import { cpuMilliseconds } from '../process-cpu.js';
+import { cpuMilliseconds } from '../service/process-cpu.js';
 import { connect, ledgerOn, openBook } from './books.js';
 import type { Called } from './caller.js';
 import type { ServedStore } from './event-store.js';

@@ -1,0 +1,113 @@
+import type { ReadingResult } from '@app/numerology/index.js';
+import { randomPerson } from '@app/publishing/content/random-people.js';
+import {
+  GENDERS,
+  LOCALES,
+  TRIAL_DAY,
+  type Trial,
+  trialDocument,
+  trialResult,
+} from '@app/publishing/content/trial.js';
+import { composeDocument } from '@app/publishing/document/compose.js';
+import type { DocumentV1 } from '@app/publishing/document/document.js';
+import { renderMarkdown } from '@app/publishing/markdown/render.js';
+import { createPdfRenderer } from '@app/publishing/pdf/renderer.js';
+import { createTypesetter } from '@app/publishing/pdf/typesetter.js';
+import { atMost, type Benchmark, type Settings } from '../report.js';
+
+/** Documents through the pool; memory is read every tenth of them. */
+const DOCUMENTS = 2_000;
+/** Documents measured one by one. */
+const SAMPLES = 300;
+const THREADS = 1;
+const WARM_UP = 100;
+
+/** The reading of the nth person; languages and genders take turns. */
+const trial = (n: number): Trial => ({
+  person: randomPerson(n),
+  locale: LOCALES[n % 2] ?? 'fr-FR',
+  gender: GENDERS[n % 3] ?? 'neutral',
+});
+const resultOf = (n: number): ReadingResult => trialResult(trial(n));
+const documentOf = (n: number): DocumentV1 => trialDocument(trial(n));
+const compose = (result: ReadingResult): DocumentV1 =>
+  composeDocument(result, { publishedAt: `${TRIAL_DAY}T00:00:00.000Z` });
+
+/** CPU milliseconds of this process, its threads included. */
+const cpu = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+};
+const quantile = (sorted: readonly number[], q: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? NaN;
+
+/** CPU milliseconds of `work` for each person after the warm-up, ascending. */
+const timed = async <T>(prepare: (n: number) => T, work: (input: T) => void): Promise<number[]> => {
+  const times: number[] = [];
+  for (let n = 0; n < WARM_UP + SAMPLES; n += 1) {
+    const input = prepare(n);
+    const from = cpu();
+    work(input);
+    if (n >= WARM_UP) times.push(cpu() - from);
+    // Lets Node free what native code handed over.
+    await new Promise(setImmediate);
+  }
+  return times.sort((left, right) => left - right);
+};
+
+const measureText = async ({ add }: Settings): Promise<void> => {
+  const both = await timed(resultOf, (result) => renderMarkdown(compose(result)));
+  add(atMost('document_v1 and Markdown, CPU p50', quantile(both, 0.5), 'ms', 5));
+  add(atMost('document_v1 and Markdown, CPU p99', quantile(both, 0.99), 'ms', 20));
+};
+
+const measurePdf = async ({ add }: Settings): Promise<void> => {
+  const typesetter = createTypesetter();
+  let largest = 0;
+  const times = await timed(documentOf, (document) => {
+    largest = Math.max(largest, typesetter.typeset(document).byteLength);
+  });
+  typesetter.forget();
+  add(atMost('PDF, CPU p50', quantile(times, 0.5), 'ms', 60));
+  add(atMost('PDF, CPU p99', quantile(times, 0.99), 'ms', 150));
+  add(atMost('PDF, largest', largest / 1_000, 'kB', 250));
+};
+
+const residentMib = (): number => process.memoryUsage.rss() / 2 ** 20;
+
+const measurePool = async ({ count: documents = DOCUMENTS, add, say }: Settings): Promise<void> => {
+  const pool = createPdfRenderer({ threads: THREADS });
+  const resident: number[] = [];
+  const tenth = Math.max(1, Math.floor(documents / 10));
+  let next = 0;
+  let done = 0;
+  const caller = async (): Promise<void> => {
+    while (next < documents) {
+      next += 1;
+      await pool.render(documentOf(next));
+      done += 1;
+      if (done % tenth !== 0) continue;
+      resident.push(residentMib());
+      say(`  ${done} of ${documents} documents: ${residentMib().toFixed(0)} MiB`);
+    }
+  };
+  await Promise.all(Array.from({ length: THREADS + 1 }, caller));
+  await pool.close();
+  // The first fifth fills what is kept between documents.
+  const early = Math.max(...resident.slice(0, 3));
+  const late = Math.max(...resident.slice(-3));
+  add(atMost(`pool, resident memory after ${documents} documents`, residentMib(), 'MiB', 700));
+  add(atMost('pool, resident memory of the last three tenths to the first three', late / early, '×', 1.1));
+};
+
+/** What a published reading costs, each one of another person. */
+export const publishingBenchmark: Benchmark = {
+  name: 'publishing',
+  title: 'Publishing',
+  explanation: `CPU time on one core of ${SAMPLES} people's documents one by one, then ${DOCUMENTS} through the pool that sets PDFs, with one thread.`,
+  async run(settings) {
+    await measureText(settings);
+    await measurePdf(settings);
+    await measurePool(settings);
+  },
+};
