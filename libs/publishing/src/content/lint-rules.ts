@@ -107,7 +107,8 @@ const ENGLISH_TYPOGRAPHY: readonly LintRule[] = [
   { name: 'foreign or straight quote, three points', pattern: /['"«»]|\.\.\.|\u202F/u },
   { name: 'punctuation outside the quote', pattern: /”[,.]/u },
   { name: 'dash with spaces', pattern: /\s[–—]|[–—]\s/u },
-  { name: 'digit at the head of a sentence', pattern: /(?:^|[.?…]”? )\d/u },
+  // Of a sentence: what stands in a cell of a table or under a figure is no prose.
+  { name: 'digit at the head of a sentence', pattern: /(?:^(?=.* .*[.?…]”?$)|[.?…]”? )\d/u },
   { name: 'word twice', pattern: /(?<!\p{L})(\p{L}+) \1(?!\p{L})/iu },
   { name: 'double space', pattern: / {2}/u },
 ];

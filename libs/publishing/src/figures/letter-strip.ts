@@ -38,7 +38,7 @@ export const letterStrip = ({ result, catalog, plain }: Composer): Figure => {
     kind: 'letterStrip',
     data: { words },
     caption: plain(frame.stripCaption),
-    alt: plain(frame.stripAlt, { letters: letters.join(' – ') }),
+    alt: plain(frame.stripAlt, { letters: letters.join(' / ') }),
     fallback: [
       table(
         'name.letters.table',
