@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BookExport } from '@app/billing/audit/export-book.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import { altered, eventfulBook, rechained, TAMPERINGS } from '../../libs/billing/test/book.js';
+import { altered, eventfulBook, rechained, TAMPERINGS, TestBook } from '../../libs/billing/test/book.js';
+import { writeReading } from '../../libs/billing/test/readings.js';
 import { startStack, type StartedStack } from '../support/index.js';
 import { ledgerOf } from '../support/ledger.js';
 
@@ -24,7 +26,7 @@ const write = async (
   await store.append(`credits-${workspaceId}`, 'no_stream', tamper(events));
   const metadata = { ...events[0]!.metadata, schemaVersion: 1 };
   const data = { workspaceId, name: 'Atelier' };
-  const opened = { id: crypto.randomUUID(), type: 'WorkspaceOpened', data, metadata };
+  const opened = { id: randomUUID(), type: 'WorkspaceOpened', data, metadata };
   await store.append(`workspace-${workspaceId}`, 'no_stream', [opened]);
 };
 
@@ -90,6 +92,64 @@ const verifyFile = (file: string, sealFile?: string) =>
     path(file),
     ...(sealFile ? ['--seal', path(sealFile), '--public-key', path('seal-public.pem')] : []),
   );
+
+describe('explain', () => {
+  it.each([
+    ['completed', 'ReadingCompleted', 'CaptureCredits', 'CreditsCaptured', 'consumed'],
+    ['failed', 'ReadingFailed', 'ReleaseCredits', 'CreditsReleased', 'available'],
+    ['abandoned', 'ReadingAbandoned', 'ReleaseCredits', 'CreditsReleased', 'available'],
+  ] as const)(
+    'shows every movement of a %s reading with causes both ways',
+    async (outcome, end, type, settled, to) => {
+      const workspaceId = `ws_${outcome}`.padEnd(25, '0');
+      const at = '2026-04-12T09:00:00.000Z';
+      const [readingId, requestId, endId] = [randomUUID(), randomUUID(), randomUUID()];
+      const own = new TestBook(workspaceId);
+      await writeReading(own.store, outcome, end, at);
+      const reading = [...own.store.log];
+      await own.do(at, { type: 'OpenBook', workspaceId });
+      await own.do(at, { type: 'PurchasePack', pack: 'flex', orderRef: 'o1' });
+      await own.do(at, { type: 'ReserveCredits', reservationId: outcome, readingId, amount: 20 });
+      await own.do(at, { type, reservationId: outcome, causeEventId: endId });
+      await store.append(`credits-${workspaceId}`, 'no_stream', own.events);
+      await store.append(
+        `reading-${readingId}`,
+        'no_stream',
+        reading.map((event) => ({
+          ...altered(event, { workspaceId }),
+          id: event.type === end ? endId : requestId,
+        })),
+      );
+      const { code, credits, reading: told, ...explained } = await json('explain', readingId);
+      expect([code, explained.outcome, explained.findings]).toEqual([0, outcome, []]);
+      const [reservation, settlement] = own.events.slice(2);
+      expect(credits).toMatchObject([
+        {
+          type: 'CreditsReserved',
+          eventId: reservation!.id,
+          cause: outcome === 'abandoned' ? null : { type: 'ReadingRequested', eventId: requestId },
+          postings: [
+            { account: 'available', amount: -20 },
+            { account: 'held', amount: 20 },
+          ],
+        },
+        {
+          type: settled,
+          eventId: settlement!.id,
+          cause: { type: end, eventId: endId },
+          postings: [
+            { account: 'held', amount: -20 },
+            { account: to, amount: 20 },
+          ],
+        },
+      ]);
+      expect(told.at(-1)).toMatchObject({ eventId: endId, causes: [settlement!.id] });
+      const text = (await ledger('explain', readingId)).stdout;
+      for (const id of [reservation!.id, settlement!.id, endId]) expect(text).toContain(id);
+    },
+    60_000,
+  );
+});
 
 describe('a book that somebody changed in the store', () => {
   it.each(TAMPERINGS.map(([name, , firstBad], index) => [name, firstBad, index] as const))(
