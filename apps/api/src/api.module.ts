@@ -8,6 +8,7 @@ import { BodyPipe } from '@app/platform/http/body.pipe.js';
 import { JsonBodyInterceptor } from '@app/platform/http/json-body.interceptor.js';
 import { ProblemFilter } from '@app/platform/http/problem.filter.js';
 import { PlatformModule } from '@app/platform/platform.module.js';
+import { RateLimitGuard } from '@app/platform/rate-limit/rate-limit.guard.js';
 import { PublishingHttpModule } from '@app/publishing/publishing-http.module.js';
 import { ReadingsHttpModule } from '@app/readings/readings-http.module.js';
 import { WebhooksHttpModule } from '@app/webhooks/webhooks-http.module.js';
@@ -31,6 +32,7 @@ export class ApiModule {
       providers: [
         { provide: APP_FILTER, useClass: ProblemFilter },
         { provide: APP_GUARD, useClass: AuthGuard },
+        { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
         { provide: APP_PIPE, useClass: BodyPipe },
       ],

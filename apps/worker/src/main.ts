@@ -11,6 +11,7 @@ import { announce, stopWhenTold, surviveLateRejections } from '@app/platform/pro
 import { nestLogger } from '@app/platform/telemetry/logger.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { heartbeat } from './heartbeat.js';
+import { housekeeping } from './housekeeping.js';
 import { WorkerModule } from './worker.module.js';
 
 if (process.argv.includes('--help')) {
@@ -30,6 +31,7 @@ const work = app.get(WorkRegistry);
 const store = app.get<EventStore>(EVENT_STORE);
 const pool = app.get<Pool>(POSTGRES);
 work.addLoop(heartbeat(pool, store));
+work.addLoop(housekeeping(pool, log));
 
 const stopping = new AbortController();
 const consumers = work.consumers.map((consumer) =>

@@ -5,6 +5,11 @@ import type { Logger } from 'pino';
 import { systemClock } from '@app/event-sourcing/core/clock.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { AddressLimiter } from './rate-limit/address-limiter.js';
+import { ratePolicies } from './rate-limit/policies.js';
+import { RATE_POLICIES } from './rate-limit/rate-limit.guard.js';
+import { RateLimiter } from './rate-limit/rate-limiter.js';
+import { TokenBuckets } from './rate-limit/token-buckets.js';
 import { CLOCK, CONFIG } from './tokens.js';
 import type { Config } from './config/settings.js';
 import { Digester } from './crypto/digest.js';
@@ -51,12 +56,18 @@ export class PlatformModule implements OnApplicationShutdown {
       { provide: KeyRing, useValue: ring },
       { provide: Digester, useValue: new Digester(config.DIGEST_KEY) },
       { provide: SubjectKeys, useValue: subjectKeys },
+      { provide: RATE_POLICIES, useValue: ratePolicies(config) },
+      AddressLimiter,
+      { provide: RateLimiter, useValue: new RateLimiter(new TokenBuckets(pool), systemClock) },
     ];
     return {
       module: PlatformModule,
       imports: [CqrsModule.forRoot()],
       providers,
-      exports: [...providers.map(({ provide }) => provide), CqrsModule],
+      exports: [
+        ...providers.map((provider) => ('provide' in provider ? provider.provide : provider)),
+        CqrsModule,
+      ],
     };
   }
 

@@ -8,6 +8,7 @@ import supertest from 'supertest';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { AuthGuard } from '@app/platform/auth/auth.guard.js';
+import { AddressLimiter } from '@app/platform/rate-limit/address-limiter.js';
 import { AUTHENTICATOR, type Principal } from '@app/platform/auth/authentication.js';
 import { ProblemFilter } from '@app/platform/http/problem.filter.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
@@ -41,6 +42,7 @@ beforeAll(async () => {
     providers: [
       { provide: APP_FILTER, useClass: ProblemFilter },
       { provide: APP_GUARD, useClass: AuthGuard },
+      { provide: AddressLimiter, useValue: { refusal: async () => null } },
     ],
   }).compile();
   app = testing.createNestApplication<NestExpressApplication>({ logger: false });

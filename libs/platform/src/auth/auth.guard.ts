@@ -2,6 +2,7 @@ import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@ne
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { Problem } from '../http/problem.js';
+import { AddressLimiter } from '../rate-limit/address-limiter.js';
 import {
   AUTHENTICATOR,
   AUTH_MODES_KEY,
@@ -18,6 +19,7 @@ export class AuthGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
+    private readonly addresses: AddressLimiter,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -25,15 +27,17 @@ export class AuthGuard implements CanActivate {
     if (modes === 'public') return true;
     const request = context.switchToHttp().getRequest<Request>();
     const principal = await this.verify(request);
-    if (!principal) {
-      throw new Problem('unauthenticated', {
-        detail: 'Send a valid API key in x-api-key, or a bearer token where it is accepted',
-      });
-    }
+    if (!principal) throw await this.unauthenticated(request);
     if (!modes?.includes(principal.mode)) throw new Problem('auth_mode_not_allowed');
     if (principal.mode === 'bearer') this.requireScope(principal, request, context);
     setPrincipal(request, principal);
     return true;
+  }
+
+  /** Who sends wrong credentials again and again is told to stop; who has right ones is never held up by others. */
+  private async unauthenticated({ ip = '' }: Request): Promise<Problem> {
+    const detail = 'Send a valid API key in x-api-key, or a bearer token where it is accepted';
+    return (await this.addresses.refusal(ip)) ?? new Problem('unauthenticated', { detail });
   }
 
   /** With both headers, the API key alone is looked at. */

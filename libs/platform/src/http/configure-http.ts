@@ -11,6 +11,7 @@ export const configureHttp = (app: NestExpressApplication, config: Config, log: 
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
+  app.set('trust proxy', config.TRUSTED_PROXIES);
   app.use(requestId);
   app.use(logRequests(log));
   // What matters to an API; the page under /docs gets the whole set.

@@ -10,6 +10,7 @@ import { pino } from 'pino';
 import request from 'supertest';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { AuthGuard } from '../auth/auth.guard.js';
+import { AddressLimiter } from '../rate-limit/address-limiter.js';
 import {
   Accepts,
   AUTHENTICATOR,
@@ -167,6 +168,7 @@ beforeAll(async () => {
       { provide: LOGGER, useValue: log },
       { provide: AUTHENTICATOR, useValue: authenticator },
       { provide: APP_GUARD, useClass: AuthGuard },
+      { provide: AddressLimiter, useValue: { refusal: async () => null } },
       { provide: APP_PIPE, useClass: BodyPipe },
       { provide: APP_FILTER, useClass: ProblemFilter },
       { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },

@@ -8,6 +8,7 @@ import request from 'supertest';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { AUTHENTICATOR, type Authenticator } from '@app/platform/auth/authentication.js';
 import { AuthGuard } from '@app/platform/auth/auth.guard.js';
+import { AddressLimiter } from '@app/platform/rate-limit/address-limiter.js';
 import type { Config } from '@app/platform/config/settings.js';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
 import { configureHttp } from '@app/platform/http/configure-http.js';
@@ -46,6 +47,7 @@ beforeAll(async () => {
       { provide: LOGGER, useValue: log },
       { provide: APP_FILTER, useClass: ProblemFilter },
       { provide: APP_GUARD, useClass: AuthGuard },
+      { provide: AddressLimiter, useValue: { refusal: async () => null } },
       { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
       { provide: APP_PIPE, useClass: BodyPipe },
     ],

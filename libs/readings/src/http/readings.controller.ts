@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Headers, HttpCode, Param, Post, Res } from '@nestjs/common';
+import { Body, Controller, Get, Headers, HttpCode, Param, Post, Res, UseGuards } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOkResponse } from '@nestjs/swagger';
 import type { Response } from 'express';
@@ -6,12 +6,14 @@ import { Accepts, Caller, type Principal } from '@app/platform/auth/authenticati
 import { Problem } from '@app/platform/http/problem.js';
 import { RequestId } from '@app/platform/http/request-id.js';
 import { sendJson } from '@app/platform/http/send-json.js';
+import { RateLimited } from '@app/platform/rate-limit/rate-limit.guard.js';
 import { RequestReading } from '../application/request-reading/request-reading.js';
 import { readingView } from '../domain/reading/reading-view.js';
 import { ReadingQuery } from '../read-models/reading/reading.query.js';
 import type { StoredReading } from '../read-models/reading/stored-reading.js';
 import { CreateReadingDto } from './dto/create-reading.dto.js';
 import { readIdempotencyKey } from './idempotency-key.js';
+import { InFlightGuard } from './in-flight.guard.js';
 
 /** Seconds a caller should wait before asking again about an unfinished reading. */
 const POLL_AFTER = '2';
@@ -26,6 +28,8 @@ export class ReadingsController {
 
   @Post()
   @HttpCode(202)
+  @RateLimited('create')
+  @UseGuards(InFlightGuard)
   async create(
     @Body() body: CreateReadingDto,
     @Headers('idempotency-key') idempotencyKey: string | undefined,

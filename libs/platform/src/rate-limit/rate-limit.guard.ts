@@ -1,0 +1,75 @@
+import { Inject, Injectable, SetMetadata, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Request, Response } from 'express';
+import type { Logger } from 'pino';
+import { AUTH_MODES_KEY, principalOf } from '../auth/authentication.js';
+import { Problem } from '../http/problem.js';
+import { within } from '../process/within.js';
+import { LOGGER } from '../telemetry/logger.js';
+import type { RatePolicies, RatePolicy } from './policies.js';
+import { RateLimiter, type RateVerdict } from './rate-limiter.js';
+
+export const RATE_POLICIES = Symbol('RatePolicies');
+
+const POLICY = 'rate:policy';
+/** A database that is slower than this is not waited for, milliseconds. */
+export const ASKED_WITHIN_MS = 300;
+
+/** Names the policy of a route; without it GET counts as `read` and everything else as `manage`. */
+export const RateLimited = (policy: RatePolicy['name']) => SetMetadata(POLICY, policy);
+
+/**
+ * Limits the requests of a workspace, whatever key or token it uses, and tells where it stands in the headers of
+ * draft-ietf-httpapi-ratelimit-headers. When the buckets cannot be asked, requests pass: what follows needs the same
+ * database and says itself that it is away.
+ */
+@Injectable()
+export class RateLimitGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly limiter: RateLimiter,
+    @Inject(RATE_POLICIES) private readonly policies: RatePolicies,
+    @Inject(LOGGER) private readonly log: Pick<Logger, 'warn'>,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const targets = [context.getHandler(), context.getClass()];
+    if (this.reflector.getAllAndOverride(AUTH_MODES_KEY, targets) === 'public') return true;
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    const name =
+      this.reflector.getAllAndOverride<RatePolicy['name'] | undefined>(POLICY, targets) ??
+      (isRead ? 'read' : 'manage');
+    const policy = this.policies[name];
+    const verdict = await this.ask(principalOf(request).workspaceId, policy);
+    if (!verdict) return true;
+    http.getResponse<Response>().set(rateHeaders(policy, verdict));
+    if (!verdict.allowed) throw rateLimited(policy, verdict);
+    return true;
+  }
+
+  private async ask(workspaceId: string, policy: RatePolicy): Promise<RateVerdict | null> {
+    const verdict = await within(ASKED_WITHIN_MS, this.limiter.take(workspaceId, policy));
+    if (!verdict) this.log.warn('the rate limit could not be asked; the request passes');
+    return verdict;
+  }
+}
+
+/** Quota and window of the policy; tokens left, and the seconds until all are there. */
+export const rateHeaders = (
+  { name, perMinute }: RatePolicy,
+  verdict: RateVerdict,
+): Record<string, string> => ({
+  'RateLimit-Policy': `"${name}";q=${perMinute};w=60`,
+  RateLimit: `"${name}";r=${verdict.remaining};t=${verdict.fullAfterSeconds}`,
+});
+
+export const rateLimited = (
+  { name, perMinute, burst }: RatePolicy,
+  { retryAfterSeconds }: RateVerdict,
+): Problem =>
+  new Problem('rate_limited', {
+    detail: `More than ${perMinute} requests a minute (${name}), or more than ${burst} at once`,
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  });

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
+import type { RatePolicy } from './policies.js';
+import { RateLimiter } from './rate-limiter.js';
+import { TokenBuckets } from './token-buckets.js';
+
+let database: StartedPostgres;
+let pool: pg.Pool;
+let buckets: TokenBuckets;
+
+beforeAll(async () => {
+  database = await startPostgres();
+  pool = new pg.Pool({ connectionString: database.databaseUrl, max: 4 });
+  buckets = new TokenBuckets(pool);
+}, 60_000);
+
+afterAll(async () => {
+  await pool.end();
+  await database.stop();
+});
+
+const slow: RatePolicy = { name: 'create', perMinute: 1, burst: 20 };
+const clock = { now: () => Date.now() };
+const subject = (): string => randomUUID();
+
+/** The bucket's time, set back: as if it had not been asked for so long. */
+const age = (of: string, seconds: number) =>
+  pool.query(
+    'update platform.rate_bucket set refilled_at = refilled_at - make_interval(secs => $2) where subject = $1',
+    [of, seconds],
+  );
+
+describe('A token bucket', () => {
+  it('gives its burst at once, then nothing until tokens flow in, and is never fuller than its burst', async () => {
+    const of = subject();
+    const policy: RatePolicy = { name: 'read', perMinute: 60, burst: 5 };
+    expect(await buckets.take(of, policy, 3)).toMatchObject({ granted: 3 });
+    expect(await buckets.take(of, policy, 3)).toMatchObject({ granted: 2 });
+    expect(await buckets.take(of, policy, 1)).toMatchObject({ granted: 0 });
+    await age(of, 2);
+    expect(await buckets.take(of, policy, 9)).toMatchObject({ granted: 2 });
+    await age(of, 3_600);
+    expect(await buckets.take(of, policy, 9)).toMatchObject({ granted: 5 });
+  });
+
+  it('is one per subject and policy, and is forgotten when nobody asks for an hour', async () => {
+    const [of, other] = [subject(), subject()];
+    await buckets.take(of, slow, 20);
+    expect(await buckets.take(other, slow, 1)).toMatchObject({ granted: 1 });
+    expect(await buckets.take(of, { ...slow, name: 'manage' }, 1)).toMatchObject({ granted: 1 });
+    await age(of, 3_700);
+    expect(await buckets.forget()).toBe(2);
+  });
+});
+
+describe('The rate limiter', () => {
+  it('lets exactly the burst through, however many processes ask at once', async () => {
+    const of = subject();
+    const processes = [1, 2, 3].map(() => new RateLimiter(buckets, clock));
+    const verdicts = await Promise.all(
+      Array.from({ length: 300 }, (_, n) => processes[n % 3]!.take(of, slow)),
+    );
+    expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(20);
+  });
+
+  it('asks once for those who wait together, and uses what it took in advance', async () => {
+    let asked = 0;
+    const counting = {
+      take: (...args: Parameters<TokenBuckets['take']>) => {
+        asked += 1;
+        return buckets.take(...args);
+      },
+    };
+    const limiter = new RateLimiter(counting, clock);
+    const of = subject();
+    const busy: RatePolicy = { name: 'read', perMinute: 1_200, burst: 200 };
+    const verdicts = await Promise.all(Array.from({ length: 100 }, () => limiter.take(of, busy)));
+    expect(verdicts.every(({ allowed }) => allowed)).toBe(true);
+    expect(asked).toBeLessThanOrEqual(3);
+    const before = asked;
+    await limiter.take(of, busy);
+    expect(asked).toBe(before);
+  });
+
+  it('loses what it took in advance after a second, so that nobody saves up', async () => {
+    let now = 0;
+    const limiter = new RateLimiter(buckets, { now: () => now });
+    const of = subject();
+    const policy: RatePolicy = { name: 'read', perMinute: 1_200, burst: 10 };
+    await limiter.take(of, policy);
+    await limiter.take(of, policy);
+    now = 1_000;
+    const { remaining } = await limiter.take(of, policy);
+    expect(remaining).toBeLessThan(10);
+  });
+
+  it('tells what is left, when it is full again, and when to come back', async () => {
+    const limiter = new RateLimiter(buckets, clock);
+    const of = subject();
+    expect(await limiter.take(of, slow)).toEqual({
+      allowed: true,
+      remaining: 19,
+      fullAfterSeconds: 60,
+      retryAfterSeconds: 1,
+    });
+    await buckets.take(of, slow, 19);
+    const refused = await limiter.take(of, slow);
+    expect(refused).toMatchObject({ allowed: false, remaining: 0 });
+    expect(refused.retryAfterSeconds).toBeGreaterThan(50);
+    expect(refused.retryAfterSeconds).toBeLessThanOrEqual(60);
+  });
+
+  it('passes on that the buckets cannot be asked, to everyone who waits', async () => {
+    const limiter = new RateLimiter({ take: () => Promise.reject(new Error('away')) }, clock);
+    const answers = await Promise.allSettled([1, 2, 3].map(() => limiter.take('s', slow)));
+    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  });
+});

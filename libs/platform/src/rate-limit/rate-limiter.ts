@@ -1,0 +1,107 @@
+import type { Clock } from '@app/event-sourcing/core/clock.js';
+import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
+import type { RatePolicy } from './policies.js';
+import type { Taken } from './token-buckets.js';
+
+export interface RateVerdict {
+  readonly allowed: boolean;
+  /** Whole tokens left. */
+  readonly remaining: number;
+  /** Seconds until the bucket is full again; what `RateLimit: …;t=` tells. */
+  readonly fullAfterSeconds: number;
+  /** Seconds until a token is there, at least 1. */
+  readonly retryAfterSeconds: number;
+}
+
+interface Buckets {
+  take(subject: string, policy: RatePolicy, wanted: number): Promise<Taken>;
+}
+
+interface Waiting {
+  readonly resolve: (allowed: boolean) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Share {
+  /** Taken in advance and not used yet. */
+  tokens: number;
+  /** Of the shared bucket when it was last asked. */
+  left: number;
+  until: number;
+  waiting: Waiting[];
+  asking: boolean;
+}
+
+/** Subjects whose share is remembered; a forgotten one only asks the shared bucket again. */
+const SHARES = 10_000;
+/** How long tokens taken in advance may be used, milliseconds. Then they are lost. */
+const SHARE_MS = 1_000;
+/** Part of a second's inflow taken in advance: four processes that waste all of it still waste no more than flows in. */
+const ADVANCE = 1 / 4;
+
+/**
+ * Asks the shared buckets for as many tokens as there are requests waiting, and a few in advance, so that a busy caller
+ * costs a statement now and then instead of one per request. Tokens are taken before they are used: the limit holds over
+ * any number of processes.
+ */
+export class RateLimiter {
+  private readonly shares = new RecentlyUsed<string, Share>(SHARES);
+
+  constructor(
+    private readonly buckets: Buckets,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Takes one token. @throws whatever the buckets throw */
+  async take(subject: string, policy: RatePolicy): Promise<RateVerdict> {
+    const share = this.shareOf(`${policy.name} ${subject}`);
+    if (share.tokens >= 1 && share.until > this.clock.now()) {
+      share.tokens -= 1;
+      return verdict(true, share, policy);
+    }
+    const allowed = await new Promise<boolean>((resolve, reject) => {
+      share.waiting.push({ resolve, reject });
+      if (!share.asking) void this.ask(subject, policy, share);
+    });
+    return verdict(allowed, share, policy);
+  }
+
+  private shareOf(key: string): Share {
+    const known = this.shares.get(key);
+    if (known) return known;
+    const share: Share = { tokens: 0, left: 0, until: 0, waiting: [], asking: false };
+    this.shares.set(key, share);
+    return share;
+  }
+
+  /** One question at a time: those who come meanwhile are asked for together, next. */
+  private async ask(subject: string, policy: RatePolicy, share: Share): Promise<void> {
+    const advance = Math.floor((policy.perMinute / 60) * ADVANCE);
+    share.asking = true;
+    while (share.waiting.length > 0) {
+      const asked = share.waiting;
+      share.waiting = [];
+      try {
+        const { granted, left } = await this.buckets.take(subject, policy, asked.length + advance);
+        share.tokens = Math.max(0, granted - asked.length);
+        share.left = left;
+        share.until = this.clock.now() + SHARE_MS;
+        asked.forEach(({ resolve }, index) => resolve(index < granted));
+      } catch (error) {
+        for (const { reject } of asked) reject(error);
+      }
+    }
+    share.asking = false;
+  }
+}
+
+const verdict = (allowed: boolean, share: Share, { perMinute, burst }: RatePolicy): RateVerdict => {
+  const perSecond = perMinute / 60;
+  const left = share.left + share.tokens;
+  return {
+    allowed,
+    remaining: Math.max(0, Math.floor(left)),
+    fullAfterSeconds: Math.ceil(Math.max(0, burst - left) / perSecond),
+    retryAfterSeconds: Math.max(1, Math.ceil((1 - Math.min(1, left)) / perSecond)),
+  };
+};

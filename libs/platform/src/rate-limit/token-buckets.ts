@@ -1,0 +1,42 @@
+import type { Pool } from 'pg';
+import type { RatePolicy } from './policies.js';
+
+/** What a bucket gave. */
+export interface Taken {
+  /** Tokens given: as many as were asked for, or those that were there. */
+  readonly granted: number;
+  /** Tokens left, with fractions. */
+  readonly left: number;
+}
+
+/** Buckets older than this are full again, whatever their policy, and can be forgotten. */
+const FORGET_AFTER = '1 hour';
+
+/** Token buckets in Postgres: one statement refills a bucket by the database's clock and takes from it. */
+export class TokenBuckets {
+  constructor(private readonly pool: Pool) {}
+
+  async take(subject: string, { name, perMinute, burst }: RatePolicy, wanted: number): Promise<Taken> {
+    const { rows } = await this.pool.query<Taken>({
+      name: 'rate-take',
+      text: `insert into platform.rate_bucket as bucket (subject, policy, tokens, granted, refilled_at)
+             values ($1, $2, $4::float8 - least($5::int, $4::int), least($5::int, $4::int), clock_timestamp())
+             on conflict (subject, policy) do update set (tokens, granted, refilled_at) = (
+               select refilled.tokens - taken.tokens, taken.tokens, greatest(bucket.refilled_at, clock_timestamp())
+               from (select least($4::float8, bucket.tokens + $3::float8 / 60 *
+                       greatest(0, extract(epoch from clock_timestamp() - bucket.refilled_at)::float8)) as tokens) refilled,
+                    lateral (select least($5::int, floor(refilled.tokens)::int) as tokens) taken)
+             returning granted, tokens as left`,
+      values: [subject, name, perMinute, burst, wanted],
+    });
+    return rows[0] ?? { granted: 0, left: 0 };
+  }
+
+  /** Deletes buckets that nobody asked for in an hour. @returns how many */
+  async forget(): Promise<number> {
+    const { rowCount } = await this.pool.query(
+      `delete from platform.rate_bucket where refilled_at < now() - interval '${FORGET_AFTER}'`,
+    );
+    return rowCount ?? 0;
+  }
+}

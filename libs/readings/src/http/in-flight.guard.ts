@@ -1,0 +1,32 @@
+import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import { principalOf } from '@app/platform/auth/authentication.js';
+import type { Config } from '@app/platform/config/settings.js';
+import { Problem } from '@app/platform/http/problem.js';
+import { within } from '@app/platform/process/within.js';
+import { ASKED_WITHIN_MS } from '@app/platform/rate-limit/rate-limit.guard.js';
+import { CONFIG } from '@app/platform/tokens.js';
+import { ReadingsInFlight } from '../read-models/reading/in-flight.js';
+
+/** Seconds after which some of a full pipeline will have been finished. */
+const RETRY_AFTER = '10';
+
+/** Refuses a workspace more readings while too many of its own are unfinished. */
+@Injectable()
+export class InFlightGuard implements CanActivate {
+  constructor(
+    private readonly inFlight: ReadingsInFlight,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'READINGS_IN_FLIGHT'>,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const { workspaceId } = principalOf(context.switchToHttp().getRequest<Request>());
+    const limit = this.config.READINGS_IN_FLIGHT;
+    // A database that does not answer refuses nothing here: accepting the reading needs it too, and says so.
+    if ((await within(ASKED_WITHIN_MS, this.inFlight.admits(workspaceId, limit))) !== false) return true;
+    throw new Problem('rate_limited', {
+      detail: `${limit} readings are queued or processing; more are accepted when some have ended`,
+      headers: { 'Retry-After': RETRY_AFTER },
+    });
+  }
+}

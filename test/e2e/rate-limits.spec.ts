@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Integrator, person } from '../support/integrator.js';
+import { startStack, type StartedStack } from '../support/index.js';
+
+let stack: StartedStack;
+
+beforeAll(async () => {
+  stack = await startStack({
+    env: {
+      RATE_READ_PER_MINUTE: '1200',
+      RATE_READ_BURST: '50',
+      RATE_CREATE_PER_MINUTE: '6',
+      RATE_CREATE_BURST: '5',
+      RATE_UNAUTHENTICATED_PER_MINUTE: '30',
+      READINGS_IN_FLIGHT: '3',
+    },
+  });
+}, 90_000);
+
+afterAll(async () => {
+  await stack?.stop();
+});
+
+const credits = (apiKey: string) =>
+  fetch(`${stack.baseUrl}/api/v1/credits`, { headers: { 'x-api-key': apiKey } });
+
+describe('A workspace', () => {
+  it('is told where it stands, and refused with the time to come back, without being charged', async () => {
+    const customer = await Integrator.open(stack, 400);
+    const first = await credits(customer.apiKey);
+    expect(first.headers.get('ratelimit-policy')).toBe('"read";q=1200;w=60');
+    expect(first.headers.get('ratelimit')).toMatch(/^"read";r=49;t=\d+$/);
+
+    const answers = await Promise.all(Array.from({ length: 120 }, () => credits(customer.apiKey)));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThan(40);
+    expect(answers.every(({ status }) => status === 200 || status === 429)).toBe(true);
+    const [one] = refused;
+    expect(one?.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(((await one?.json()) as { code: string }).code).toBe('rate_limited');
+  }, 30_000);
+
+  it('does not share its limit with another, and more keys are not more quota', async () => {
+    const [busy, quiet] = await Promise.all([Integrator.open(stack, 0), Integrator.open(stack, 0)]);
+    const { apiKey } = (await stack.ops(['key', 'issue', '--workspace', busy.workspaceId])) as {
+      apiKey: string;
+    };
+    const answers = await Promise.all(
+      Array.from({ length: 150 }, (_, n) => credits(n % 2 === 0 ? busy.apiKey : apiKey)),
+    );
+    expect(answers.filter(({ status }) => status === 200).length).toBeLessThan(100);
+    expect((await credits(quiet.apiKey)).status).toBe(200);
+  }, 30_000);
+
+  it('is refused more readings than may be unfinished, or asked for in a minute', async () => {
+    const customer = await Integrator.open(stack, 400);
+    process.kill(stack.pids().worker, 'SIGSTOP');
+    const answers = [];
+    for (let n = 0; n < 4; n += 1) answers.push(await customer.create(person()));
+    process.kill(stack.pids().worker, 'SIGCONT');
+    expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 429]);
+    const [, , , refused] = answers;
+    expect(refused?.body).toMatchObject({
+      code: 'rate_limited',
+      detail: expect.stringContaining('3 readings'),
+    });
+    expect(refused?.headers.get('ratelimit-policy')).toBe('"create";q=6;w=60');
+    for (const { body } of answers.slice(0, 3)) await customer.untilEnded(body.readingId);
+
+    const more = [await customer.create(person()), await customer.create(person())];
+    expect(more.map(({ status }) => status)).toEqual([202, 429]);
+    expect(Number(more[1]?.headers.get('retry-after'))).toBeGreaterThan(1);
+  }, 60_000);
+});
+
+describe('An address', () => {
+  it('that sends 30 wrong keys in a minute is told to stop; right keys from it still work', async () => {
+    const customer = await Integrator.open(stack, 0);
+    const statuses: number[] = [];
+    for (let n = 0; n < 40; n += 1) statuses.push((await credits('wrong')).status);
+    expect(statuses.slice(0, 30)).toEqual(Array<number>(30).fill(401));
+    expect(statuses.at(-1)).toBe(429);
+    expect((await credits(customer.apiKey)).status).toBe(200);
+  }, 30_000);
+});
