@@ -13,7 +13,6 @@ const FONTS = [
   '@expo-google-fonts/source-serif-4/400Regular_Italic/SourceSerif4_400Regular_Italic.ttf',
   '@expo-google-fonts/source-serif-4/600SemiBold/SourceSerif4_600SemiBold.ttf',
   '@expo-google-fonts/source-sans-3/400Regular/SourceSans3_400Regular.ttf',
-  '@expo-google-fonts/source-sans-3/600SemiBold/SourceSans3_600SemiBold.ttf',
 ];
 
 const SOURCE = { mainFilePath: join(TEMPLATE_FOLDER, 'document.typ') };
