@@ -4,9 +4,12 @@ import type { Logger } from 'pino';
 import { BillingHttpModule } from '@app/billing/billing-http.module.js';
 import { AuthGuard } from '@app/platform/auth/auth.guard.js';
 import type { Config } from '@app/platform/config/settings.js';
+import { AcceptGuard } from '@app/platform/http/accept.guard.js';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
 import { JsonBodyInterceptor } from '@app/platform/http/json-body.interceptor.js';
 import { ProblemFilter } from '@app/platform/http/problem.filter.js';
+import { IdempotencyInterceptor } from '@app/platform/idempotency/idempotency.interceptor.js';
+import { IdempotentRequests } from '@app/platform/idempotency/idempotent-requests.js';
 import { PlatformModule } from '@app/platform/platform.module.js';
 import { RateLimitGuard } from '@app/platform/rate-limit/rate-limit.guard.js';
 import { PublishingHttpModule } from '@app/publishing/publishing-http.module.js';
@@ -33,7 +36,10 @@ export class ApiModule {
         { provide: APP_FILTER, useClass: ProblemFilter },
         { provide: APP_GUARD, useClass: AuthGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
+        { provide: APP_GUARD, useClass: AcceptGuard },
         { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
+        IdempotentRequests,
+        { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
         { provide: APP_PIPE, useClass: BodyPipe },
       ],
     };

@@ -1,7 +1,12 @@
 import { Module } from '@nestjs/common';
+import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { ReadingsController } from './http/readings.controller.js';
 import { ReadingsInFlight } from './read-models/reading/in-flight.js';
 import { ReadingsModule } from './readings.module.js';
 
-@Module({ imports: [ReadingsModule], controllers: [ReadingsController], providers: [ReadingsInFlight] })
+@Module({
+  imports: [ReadingsModule],
+  controllers: [ReadingsController],
+  providers: [ReadingsInFlight, PageCursors],
+})
 export class ReadingsHttpModule {}

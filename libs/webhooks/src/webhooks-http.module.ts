@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DeliveriesController } from './http/deliveries.controller.js';
-import { PageCursors } from './http/page-cursor.js';
+import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { WebhooksController } from './http/webhooks.controller.js';
 import { WebhooksModule } from './webhooks.module.js';
 

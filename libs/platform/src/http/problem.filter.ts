@@ -3,6 +3,7 @@ import {
   Catch,
   HttpException,
   Inject,
+  NotFoundException,
   type ArgumentsHost,
   type ExceptionFilter,
 } from '@nestjs/common';
@@ -10,6 +11,7 @@ import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
 import { LOGGER } from '../telemetry/logger.js';
+import { allowedMethods } from './allowed-methods.js';
 import { Problem, problemBody, type ProblemCode } from './problem.js';
 import { requestIdOf } from './request-id.js';
 
@@ -21,8 +23,9 @@ export class ProblemFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
     const response = http.getResponse<Response>();
-    const problem = toProblem(error);
-    const requestId = requestIdOf(http.getRequest<Request>());
+    const request = http.getRequest<Request>();
+    const problem = otherMethod(error, request) ?? toProblem(error);
+    const requestId = requestIdOf(request);
     if (problem.status >= 500) {
       const cause = problem.options.cause ?? error;
       this.log.error(
@@ -37,6 +40,18 @@ export class ProblemFilter implements ExceptionFilter {
     sendProblem(response, problem, requestId);
   }
 }
+
+/** Nest says of a path with another method that there is no such route. */
+const otherMethod = (error: unknown, request: Request): Problem | null => {
+  if (!(error instanceof NotFoundException)) return null;
+  const allowed = allowedMethods(request.app, request.path);
+  return allowed.length === 0
+    ? null
+    : new Problem('method_not_allowed', {
+        detail: `Use ${allowed.join(', ')}`,
+        headers: { Allow: allowed.join(', ') },
+      });
+};
 
 export const sendProblem = (response: Response, problem: Problem, requestId: string): void => {
   for (const [name, value] of Object.entries(problem.options.headers ?? {})) response.setHeader(name, value);

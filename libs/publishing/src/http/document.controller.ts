@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
 import type { Config } from '@app/platform/config/settings.js';
 import { Problem } from '@app/platform/http/problem.js';
+import { Produces } from '@app/platform/http/accept.guard.js';
 import { sendBody } from '@app/platform/http/send-json.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { GetReadingSummary, type ReadingSummary } from '@app/readings/contracts/index.js';
@@ -28,6 +29,7 @@ export class DocumentController {
   ) {}
 
   @Get()
+  @Produces('application/json', 'text/markdown', 'application/pdf')
   @ApiOkResponse({
     description: 'The document in the format asked for',
     content: {

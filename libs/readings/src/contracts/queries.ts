@@ -1,7 +1,8 @@
 import { Query } from '@nestjs/cqrs';
 import type { Locale } from '@app/numerology/index.js';
 
-export type ReadingStatus = 'queued' | 'processing' | 'completed' | 'failed';
+export const READING_STATUSES = ['queued', 'processing', 'completed', 'failed'] as const;
+export type ReadingStatus = (typeof READING_STATUSES)[number];
 
 /** Where a reading stands, without personal data. */
 export interface ReadingSummary {

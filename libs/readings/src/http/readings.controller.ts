@@ -1,22 +1,41 @@
-import { Body, Controller, Get, Headers, HttpCode, Param, Post, Res, UseGuards } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Get,
+  Header,
+  Headers,
+  HttpCode,
+  Param,
+  Post,
+  Query,
+  Res,
+  UseGuards,
+} from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOkResponse } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { Problem } from '@app/platform/http/problem.js';
+import { PageCursors } from '@app/platform/http/page-cursor.js';
+import { invalidRequest, Problem } from '@app/platform/http/problem.js';
+import { preferredWait } from '@app/platform/http/prefer-wait.js';
 import { RequestId } from '@app/platform/http/request-id.js';
 import { sendJson } from '@app/platform/http/send-json.js';
+import { OwnIdempotency } from '@app/platform/idempotency/idempotency.interceptor.js';
 import { RateLimited } from '@app/platform/rate-limit/rate-limit.guard.js';
+import { READING_STATUSES, type ReadingStatus } from '../contracts/queries.js';
 import { RequestReading } from '../application/request-reading/request-reading.js';
-import { readingView } from '../domain/reading/reading-view.js';
+import { readingSummaryView, readingView } from '../domain/reading/reading-view.js';
 import { ReadingQuery } from '../read-models/reading/reading.query.js';
 import type { StoredReading } from '../read-models/reading/stored-reading.js';
 import { CreateReadingDto } from './dto/create-reading.dto.js';
-import { readIdempotencyKey } from './idempotency-key.js';
+import { readIdempotencyKey } from '@app/platform/http/idempotency-key.js';
 import { InFlightGuard } from './in-flight.guard.js';
 
 /** Seconds a caller should wait before asking again about an unfinished reading. */
 const POLL_AFTER = '2';
+/** How often a held request looks for a change, milliseconds. */
+const LOOK_AGAIN_MS = 100;
 
 @Controller('api/v1/readings')
 @Accepts('apiKey')
@@ -24,11 +43,13 @@ export class ReadingsController {
   constructor(
     private readonly commands: CommandBus,
     private readonly readings: ReadingQuery,
+    private readonly cursors: PageCursors,
   ) {}
 
   @Post()
   @HttpCode(202)
   @RateLimited('create')
+  @OwnIdempotency()
   @UseGuards(InFlightGuard)
   async create(
     @Body() body: CreateReadingDto,
@@ -72,14 +93,37 @@ export class ReadingsController {
     }
   }
 
+  /** The workspace's readings, newest first, without their inputs. */
+  @Get()
+  @Header('Cache-Control', 'no-store')
+  async list(
+    @Query('limit') limit: string | undefined,
+    @Query('cursor') cursor: string | undefined,
+    @Query('status') status: string | undefined,
+    @Caller() { workspaceId }: Principal,
+  ) {
+    const wanted = readStatus(status);
+    const scope = ['readings', workspaceId, wanted ?? ''] as const;
+    const page = this.cursors.read(limit, cursor, ...scope);
+    const records = await this.readings.page(workspaceId, wanted, page.limit + 1, page.after);
+    const { data, nextCursor } = this.cursors.page(
+      records,
+      page.limit,
+      ({ createdAt, readingId }) => ({ createdAt, id: readingId }),
+      ...scope,
+    );
+    return { data: data.map(readingSummaryView), nextCursor };
+  }
+
   @Get(':readingId')
   async get(
     @Param('readingId') readingId: string,
     @Headers('if-none-match') ifNoneMatch: string | undefined,
+    @Headers('prefer') prefer: string | undefined,
     @Caller() caller: Principal,
     @Res() response: Response,
   ): Promise<void> {
-    const found = await this.own(readingId, caller);
+    const found = await this.changed(await this.own(readingId, caller), preferredWait(prefer), response);
     const view = readingView(found.record, await this.readings.input(found));
     if (view.status === 'queued' || view.status === 'processing') response.set('Retry-After', POLL_AFTER);
     sendJson(response, JSON.stringify(view), ifNoneMatch);
@@ -107,6 +151,20 @@ export class ReadingsController {
     throw new Problem('reading_not_completed', { headers: { 'Retry-After': POLL_AFTER } });
   }
 
+  /** Holds the request until the reading has another state, for so many seconds at most, or the caller goes away. */
+  private async changed(found: StoredReading, seconds: number, response: Response): Promise<StoredReading> {
+    if (seconds === 0) return found;
+    response.set('Preference-Applied', `wait=${seconds}`);
+    const deadline = Date.now() + seconds * 1_000;
+    let current = found;
+    while (current.record.status === found.record.status && !hasEnded(current) && !response.destroyed) {
+      if (Date.now() + LOOK_AGAIN_MS > deadline) break;
+      await delay(LOOK_AGAIN_MS);
+      current = (await this.readings.find(found.record.readingId)) ?? current;
+    }
+    return current;
+  }
+
   private async own(readingId: string, caller: Principal): Promise<StoredReading> {
     const found = await this.readings.find(readingId);
     if (!found) throw new Problem('reading_not_found');
@@ -114,3 +172,14 @@ export class ReadingsController {
     return found;
   }
 }
+
+const hasEnded = ({ record: { status } }: StoredReading): boolean =>
+  status === 'completed' || status === 'failed';
+
+const readStatus = (status: string | undefined): ReadingStatus | null => {
+  if (status === undefined) return null;
+  const known = READING_STATUSES.find((one) => one === status);
+  if (known) return known;
+  const detail = `must be one of ${READING_STATUSES.join(', ')}`;
+  throw invalidRequest([{ pointer: '/status', code: 'invalid_value', detail }]);
+};

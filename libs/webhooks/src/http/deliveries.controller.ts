@@ -11,7 +11,7 @@ import { DeliveryRows } from '../read-models/delivery/delivery-rows.js';
 import { RotateSecretDto, SendTestEventDto } from './dto/webhook-endpoint.dto.js';
 import { etagOf } from './if-match.js';
 import { OptionalBody } from './optional-body.pipe.js';
-import { PageCursors } from './page-cursor.js';
+import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { RefusalsAsProblems } from './refusals.js';
 
 /** What an endpoint's owner does to run it: rotate the secret, try it out, see what was sent, send again. */

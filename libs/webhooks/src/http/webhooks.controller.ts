@@ -25,7 +25,7 @@ import type { PublicEventType } from '../contracts/event-types.js';
 import { EndpointRows } from '../read-models/endpoint/endpoint-rows.js';
 import { ChangeWebhookEndpointDto, CreateWebhookEndpointDto } from './dto/webhook-endpoint.dto.js';
 import { etagOf, readIfMatch } from './if-match.js';
-import { PageCursors } from './page-cursor.js';
+import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { RefusalsAsProblems } from './refusals.js';
 
 @Controller('api/v1/webhooks')

@@ -34,6 +34,12 @@ export interface ReadingRecord {
   } | null;
 }
 
+/** A reading as lists show it: without its input, which would open a sealed name for each line. */
+export const readingSummaryView = (record: ReadingRecord) => {
+  const { input: _, ...view } = readingView(record, null);
+  return view;
+};
+
 /** The Reading resource of the interface. `input` is `null` once the personal data was erased. */
 export const readingView = (record: ReadingRecord, input: ReadingInput | null) => ({
   readingId: record.readingId,

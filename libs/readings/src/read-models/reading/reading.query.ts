@@ -10,7 +10,7 @@ import { readingEvents, type FailureCode } from '../../contracts/events.js';
 import type { ReadingStatus } from '../../contracts/queries.js';
 import { foldRecord } from './fold-record.js';
 import type { StoredReading } from './stored-reading.js';
-import type { ReadingInput } from '../../domain/reading/reading-view.js';
+import type { ReadingInput, ReadingRecord } from '../../domain/reading/reading-view.js';
 
 interface SealedResult {
   readonly workspaceId: string;
@@ -57,6 +57,26 @@ export class ReadingQuery {
       values: [readingId],
     });
     return rows[0] ? fromRow(rows[0]) : this.fold(readingId);
+  }
+
+  /** Readings of a workspace, newest first, after the end of the page before. */
+  async page(
+    workspaceId: string,
+    status: ReadingStatus | null,
+    limit: number,
+    after: { readonly createdAt: string; readonly id: string } | null,
+  ): Promise<readonly ReadingRecord[]> {
+    const { rows } = await this.pool.query<Row>({
+      name: 'readings-page',
+      text: `select reading_id, workspace_id, status, product_id, profile_id, locale, sealed_input, error_code, created_at,
+                    updated_at, completed_at, failed_at, document_version, artifact_id, published_at
+             from readings.reading
+             where workspace_id = $1 and ($2::text is null or status = $2)
+               and ($4::timestamptz is null or (created_at, reading_id) < ($4, $5::uuid))
+             order by created_at desc, reading_id desc limit $3`,
+      values: [workspaceId, status, limit, after?.createdAt ?? null, after?.id ?? null],
+    });
+    return rows.map((row) => fromRow(row).record);
   }
 
   /** Opens the input with the reading's key; `null` when the key was destroyed. */

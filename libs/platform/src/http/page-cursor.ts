@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Digester } from '@app/platform/crypto/digest.js';
-import { invalidRequest } from '@app/platform/http/problem.js';
+import { Digester } from '../crypto/digest.js';
+import { invalidRequest } from './problem.js';
 
 /** The last element of a page: where the next begins. */
 export interface PageEnd {

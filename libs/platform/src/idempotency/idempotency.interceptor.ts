@@ -1,0 +1,90 @@
+import {
+  Injectable,
+  SetMetadata,
+  type CallHandler,
+  type ExecutionContext,
+  type NestInterceptor,
+} from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Request, Response } from 'express';
+import { concatMap, from, of, type Observable } from 'rxjs';
+import { catchError } from 'rxjs/operators';
+import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
+import { principalOf } from '../auth/authentication.js';
+import { Digester } from '../crypto/digest.js';
+import { readIdempotencyKey } from '../http/idempotency-key.js';
+import { Problem } from '../http/problem.js';
+import { IdempotentRequests, type RequestIdentity } from './idempotent-requests.js';
+
+const OWN = 'idempotency:own';
+
+/** A route that keeps its idempotency keys itself. */
+export const OwnIdempotency = () => SetMetadata(OWN, true);
+
+/** Shown once: a repeated answer is without them. */
+const SHOWN_ONCE = ['signingSecret', 'apiKey'];
+
+/**
+ * Honours Idempotency-Key on every POST: the first request's answer is kept and given again to the same request; another
+ * body under the same key is refused, a second request meanwhile too. Only answers of success are kept.
+ */
+@Injectable()
+export class IdempotencyInterceptor implements NestInterceptor {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly requests: IdempotentRequests,
+    private readonly digester: Digester,
+  ) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const header = request.headers['idempotency-key'];
+    if (request.method !== 'POST' || header === undefined) return next.handle();
+    if (this.reflector.getAllAndOverride(OWN, [context.getHandler(), context.getClass()]))
+      return next.handle();
+    const key = readIdempotencyKey(Array.isArray(header) ? header.join() : header) ?? '';
+    const identity: RequestIdentity = {
+      workspaceId: principalOf(request).workspaceId,
+      // The path, not its pattern: the same key for two endpoints names two requests.
+      route: `POST ${request.path}`,
+      keyDigest: this.digester.digest('idempotency-key', key),
+    };
+    const fingerprint = this.digester.digest('idempotency-body', canonicalJson(request.body ?? null));
+    const response = http.getResponse<Response>();
+    const begun = await this.requests.begin(identity, fingerprint);
+    switch (begun.outcome) {
+      case 'another_body':
+        throw new Problem('idempotency_key_reused');
+      case 'in_progress':
+        throw new Problem('idempotency_in_progress', { headers: { 'Retry-After': '1' } });
+      case 'answered': {
+        const { status, location, body } = begun.answer;
+        response.status(status).set('Idempotency-Replayed', 'true');
+        if (location !== null) response.set('Location', location);
+        return of(body === null ? undefined : (JSON.parse(body) as unknown));
+      }
+      case 'begun':
+        return next.handle().pipe(
+          concatMap((body: unknown) => from(this.keep(identity, response, body))),
+          catchError(async (error: unknown) => {
+            await this.requests.giveUp(identity).catch(() => undefined);
+            throw error;
+          }),
+        );
+    }
+  }
+
+  private async keep(identity: RequestIdentity, response: Response, body: unknown): Promise<unknown> {
+    const location = response.getHeader('location');
+    await this.requests.finish(identity, {
+      status: response.statusCode,
+      location: typeof location === 'string' ? location : null,
+      body:
+        body === undefined
+          ? null
+          : JSON.stringify(body, (name, value: unknown) => (SHOWN_ONCE.includes(name) ? undefined : value)),
+    });
+    return body;
+  }
+}
