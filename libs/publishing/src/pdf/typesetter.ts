@@ -20,7 +20,7 @@ const DATA = join(TEMPLATE_FOLDER, 'document.json');
 
 /**
  * Paragraphs that none of the last so many documents had are forgotten. A reading shares most of its paragraphs with
- * others, and finding one costs far less than setting it again; each document kept takes 3 to 6 MB.
+ * others, and finding one costs far less than setting it again; each document kept takes some 6 MB.
  */
 const KEPT_DOCUMENTS = 32;
 
