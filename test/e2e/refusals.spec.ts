@@ -233,7 +233,7 @@ describe('credentials', () => {
       title: 'Authentication is missing or invalid',
       status: 401,
       code: 'unauthenticated',
-      detail: 'Send a valid API key in x-api-key',
+      detail: 'Send a valid API key in x-api-key, or a bearer token where it is accepted',
       instance: null,
       requestId: null,
     });
