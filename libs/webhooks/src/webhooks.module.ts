@@ -12,6 +12,7 @@ import { SendTestEventHandler } from './application/send-test-event/send-test-ev
 import { UrlCheck } from './application/url-check.js';
 import { DeliveryRows } from './read-models/delivery/delivery-rows.js';
 import { EndpointRows } from './read-models/endpoint/endpoint-rows.js';
+import { EventFeed } from './read-models/event-feed/event-feed.js';
 
 /** Webhook endpoints: their commands and what is known of them. */
 @Module({
@@ -21,6 +22,7 @@ import { EndpointRows } from './read-models/endpoint/endpoint-rows.js';
     EndpointAccess,
     EndpointRows,
     DeliveryRows,
+    EventFeed,
     SecretVault,
     UrlCheck,
     CreateWebhookEndpointHandler,
@@ -30,6 +32,14 @@ import { EndpointRows } from './read-models/endpoint/endpoint-rows.js';
     SendTestEventHandler,
     RedeliverHandler,
   ],
-  exports: [RESOLVE_HOST, EndpointAccess, EndpointStreams, EndpointRows, DeliveryRows, SecretVault],
+  exports: [
+    RESOLVE_HOST,
+    EndpointAccess,
+    EndpointStreams,
+    EndpointRows,
+    DeliveryRows,
+    EventFeed,
+    SecretVault,
+  ],
 })
 export class WebhooksModule {}

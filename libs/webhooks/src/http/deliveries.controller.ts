@@ -64,7 +64,7 @@ export class DeliveriesController {
     await this.access.require(endpointId, workspaceId);
     const page = this.cursors.read(limit, cursor, 'deliveries', workspaceId, endpointId);
     const records = await this.rows.page(endpointId, page.limit + 1, page.after);
-    const endOf = ({ createdAt, deliveryId }: (typeof records)[0]) => ({ createdAt, id: deliveryId });
+    const endOf = ({ createdAt, deliveryId }: (typeof records)[0]) => [createdAt, deliveryId];
     return this.cursors.page(records, page.limit, endOf, 'deliveries', workspaceId, endpointId);
   }
 

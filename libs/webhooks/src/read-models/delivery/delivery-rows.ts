@@ -70,11 +70,11 @@ export class DeliveryRows {
     return rows[0] ? fromColumns(rows[0]) : null;
   }
 
-  /** A page of an endpoint's deliveries, newest first, after the given one. */
+  /** A page of an endpoint's deliveries, newest first, after the given instant of creation and id. */
   async page(
     endpointId: string,
     limit: number,
-    after: { createdAt: string; id: string } | null,
+    after: readonly string[] | null,
   ): Promise<readonly DeliveryRecord[]> {
     const { rows } = await this.pool.query<Columns>(
       `${SELECT}
@@ -82,7 +82,7 @@ export class DeliveryRows {
          and ($2::timestamptz is null or (delivery.created_at, delivery.delivery_id) < ($2, $3))
        order by delivery.created_at desc, delivery.delivery_id desc
        limit $4`,
-      [endpointId, after?.createdAt ?? null, after?.id ?? null, limit],
+      [endpointId, after?.[0] ?? null, after?.[1] ?? null, limit],
     );
     return rows.map(fromColumns);
   }
