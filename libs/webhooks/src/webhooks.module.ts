@@ -6,6 +6,7 @@ import { EndpointAccess } from './application/endpoint-access.js';
 import { EndpointStreams } from './application/endpoint-streams.js';
 import { RedeliverHandler } from './application/redeliver/redeliver.handler.js';
 import { RESOLVE_HOST, resolveHost } from './application/resolve-host.js';
+import { ReplayEventsHandler } from './application/replay/replay-events.handler.js';
 import { RotateSecretHandler } from './application/rotate-secret/rotate-secret.handler.js';
 import { SecretVault } from './application/secrets/secret-vault.js';
 import { SendTestEventHandler } from './application/send-test-event/send-test-event.handler.js';
@@ -13,6 +14,7 @@ import { UrlCheck } from './application/url-check.js';
 import { DeliveryRows } from './read-models/delivery/delivery-rows.js';
 import { EndpointRows } from './read-models/endpoint/endpoint-rows.js';
 import { EventFeed } from './read-models/event-feed/event-feed.js';
+import { GetReplayHandler, ReplayRows } from './read-models/replay/replay-rows.js';
 
 /** Webhook endpoints: their commands and what is known of them. */
 @Module({
@@ -23,6 +25,7 @@ import { EventFeed } from './read-models/event-feed/event-feed.js';
     EndpointRows,
     DeliveryRows,
     EventFeed,
+    ReplayRows,
     SecretVault,
     UrlCheck,
     CreateWebhookEndpointHandler,
@@ -31,6 +34,8 @@ import { EventFeed } from './read-models/event-feed/event-feed.js';
     RotateSecretHandler,
     SendTestEventHandler,
     RedeliverHandler,
+    ReplayEventsHandler,
+    GetReplayHandler,
   ],
   exports: [
     RESOLVE_HOST,
@@ -39,6 +44,7 @@ import { EventFeed } from './read-models/event-feed/event-feed.js';
     EndpointRows,
     DeliveryRows,
     EventFeed,
+    ReplayRows,
     SecretVault,
   ],
 })

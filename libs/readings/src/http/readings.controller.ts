@@ -2,6 +2,7 @@ import { Body, Controller, Get, Headers, HttpCode, Param, Post, Res } from '@nes
 import { CommandBus } from '@nestjs/cqrs';
 import type { Response } from 'express';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { readIdempotencyKey } from '@app/platform/http/idempotency-key.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { RequestId } from '@app/platform/http/request-id.js';
 import { sendJson } from '@app/platform/http/send-json.js';
@@ -10,7 +11,6 @@ import { readingView } from '../domain/reading/reading-view.js';
 import { ReadingQuery } from '../read-models/reading/reading.query.js';
 import type { StoredReading } from '../read-models/reading/stored-reading.js';
 import { CreateReadingDto } from './dto/create-reading.dto.js';
-import { readIdempotencyKey } from './idempotency-key.js';
 
 /** Seconds a caller should wait before asking again about an unfinished reading. */
 const POLL_AFTER = '2';

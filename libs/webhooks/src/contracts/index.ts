@@ -3,3 +3,4 @@ export * from './endpoint-record.js';
 export * from './errors.js';
 export * from './event-types.js';
 export * from './events.js';
+export * from './replay.js';

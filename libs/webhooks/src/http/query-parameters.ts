@@ -25,16 +25,19 @@ export const readChoice = <T extends string>(
   return known.length === chosen.size ? known : refuse(name, code, `must be of ${allowed.join(', ')}`);
 };
 
-/** An RFC 3339 instant in its canonical form; `null` when the parameter is absent. @throws Problem validation_failed */
-export const readInstant = (name: string, value: QueryValue): string | null => {
-  if (value === undefined) return null;
-  const text = String(value);
+/** The canonical form of an RFC 3339 instant: UTC, milliseconds; `null` when the text is none. */
+export const parseInstant = (text: string): string | null => {
   const written = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/.test(text);
   const at = written ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(at)
-    ? refuse(name, 'invalid_value', 'must be an RFC 3339 instant such as 2026-04-04T09:30:00Z')
-    : new Date(at).toISOString();
+  return Number.isNaN(at) ? null : new Date(at).toISOString();
 };
+
+/** An instant, canonical; `null` when the parameter is absent. @throws Problem validation_failed */
+export const readInstant = (name: string, value: QueryValue): string | null =>
+  value === undefined
+    ? null
+    : (parseInstant(String(value)) ??
+      refuse(name, 'invalid_value', 'must be an RFC 3339 instant such as 2026-04-04T09:30:00Z'));
 
 /** `true` or `false`; false when the parameter is absent. @throws Problem validation_failed */
 export const readFlag = (name: string, value: QueryValue): boolean => {

@@ -128,7 +128,8 @@ const CLAIM = `
   join chosen using (delivery_id)
   where delivery.delivery_id = locked.delivery_id
   returning delivery.delivery_id, delivery.attempts, delivery.endpoint_id, delivery.workspace_id, chosen.url,
-            chosen.secrets, delivery.event_id, delivery.test, delivery.redelivery,
+            chosen.secrets, delivery.event_id, delivery.test,
+            delivery.redelivery or delivery.replay_id is not null as redelivery,
             (select type from webhooks.public_event event where event.event_id = delivery.event_id),
             (select body from webhooks.public_event event where event.event_id = delivery.event_id)`;
 

@@ -15,6 +15,8 @@ export interface DeliveryRecord {
   readonly nextAttemptAt: string | null;
   readonly test: boolean;
   readonly redelivery: boolean;
+  /** Of the replay that it belongs to. */
+  readonly replayId: string | null;
   readonly createdAt: string;
   readonly settledAt: string | null;
   readonly lastAttempt: {
@@ -36,6 +38,7 @@ interface Columns {
   readonly due_at: Date;
   readonly test: boolean;
   readonly redelivery: boolean;
+  readonly replay_id: string | null;
   readonly created_at: Date;
   readonly settled_at: Date | null;
   readonly number: number | null;
@@ -109,6 +112,7 @@ const fromColumns = (row: Columns): DeliveryRecord => ({
   nextAttemptAt: row.status === 'pending' ? row.due_at.toISOString() : null,
   test: row.test,
   redelivery: row.redelivery,
+  replayId: row.replay_id,
   createdAt: row.created_at.toISOString(),
   settledAt: row.settled_at?.toISOString() ?? null,
   lastAttempt:

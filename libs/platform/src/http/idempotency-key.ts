@@ -1,4 +1,4 @@
-import { Problem } from '@app/platform/http/problem.js';
+import { Problem } from './problem.js';
 
 /** The Idempotency-Key header: absent, or 1–255 printable ASCII characters. @throws Problem validation_failed */
 export const readIdempotencyKey = (header: string | undefined): string | null => {
