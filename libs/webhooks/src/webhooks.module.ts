@@ -14,6 +14,7 @@ import { UrlCheck } from './application/url-check.js';
 import { DeliveryRows } from './read-models/delivery/delivery-rows.js';
 import { EndpointRows } from './read-models/endpoint/endpoint-rows.js';
 import { EventFeed } from './read-models/event-feed/event-feed.js';
+import { QueueHealth } from './read-models/health/queue-health.js';
 import { GetReplayHandler, ReplayRows } from './read-models/replay/replay-rows.js';
 
 /** Webhook endpoints: their commands and what is known of them. */
@@ -25,6 +26,7 @@ import { GetReplayHandler, ReplayRows } from './read-models/replay/replay-rows.j
     EndpointRows,
     DeliveryRows,
     EventFeed,
+    QueueHealth,
     ReplayRows,
     SecretVault,
     UrlCheck,
@@ -44,6 +46,7 @@ import { GetReplayHandler, ReplayRows } from './read-models/replay/replay-rows.j
     EndpointRows,
     DeliveryRows,
     EventFeed,
+    QueueHealth,
     ReplayRows,
     SecretVault,
   ],

@@ -4,3 +4,4 @@ export * from './errors.js';
 export * from './event-types.js';
 export * from './events.js';
 export * from './replay.js';
+export * from './health.js';

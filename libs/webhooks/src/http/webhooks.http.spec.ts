@@ -324,6 +324,8 @@ describe('An endpoint', () => {
     post(`/${id}/test`, {}, as),
     get(`/${id}/deliveries`, as),
     post(`/${id}/deliveries/${randomUUID()}/redeliver`, {}, as),
+    get(`/${id}/health`, as),
+    get(`/${id}/deliveries/${randomUUID()}`, as),
     post(`/${id}/replay`, { since: '2026-04-01T00:00:00Z' }, as),
     get(`/${id}/replays/${randomUUID()}`, as),
   ];
