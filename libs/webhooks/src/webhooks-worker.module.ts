@@ -8,6 +8,7 @@ import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { EndpointStreams } from './application/endpoint-streams.js';
+import { replayTask, rescueReplays } from './application/replay/replay.job.js';
 import { RESOLVE_HOST, type ResolveHost } from './application/resolve-host.js';
 import { SecretVault } from './application/secrets/secret-vault.js';
 import { openDispatcher } from './processes/dispatch/open-dispatcher.js';
@@ -31,6 +32,8 @@ export class WebhooksWorkerModule implements OnModuleInit {
   onModuleInit(): void {
     const { pool, config, clock, resolve, vault, streams, log } = this;
     this.registry.addConsumer(fanOutConsumer(config.WEBHOOK_RETRY_SCHEDULE_MS[0] ?? 0));
+    this.registry.addJob(replayTask(pool, clock));
+    this.registry.addLoop(rescueReplays(pool, clock));
     this.registry.addLoop(openDispatcher({ pool, config, clock, resolve, vault, streams, log }));
   }
 }

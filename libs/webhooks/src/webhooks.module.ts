@@ -6,12 +6,16 @@ import { EndpointAccess } from './application/endpoint-access.js';
 import { EndpointStreams } from './application/endpoint-streams.js';
 import { RedeliverHandler } from './application/redeliver/redeliver.handler.js';
 import { RESOLVE_HOST, resolveHost } from './application/resolve-host.js';
+import { ReplayEventsHandler } from './application/replay/replay-events.handler.js';
 import { RotateSecretHandler } from './application/rotate-secret/rotate-secret.handler.js';
 import { SecretVault } from './application/secrets/secret-vault.js';
 import { SendTestEventHandler } from './application/send-test-event/send-test-event.handler.js';
 import { UrlCheck } from './application/url-check.js';
 import { DeliveryRows } from './read-models/delivery/delivery-rows.js';
 import { EndpointRows } from './read-models/endpoint/endpoint-rows.js';
+import { EventFeed } from './read-models/event-feed/event-feed.js';
+import { QueueHealth } from './read-models/health/queue-health.js';
+import { GetReplayHandler, ReplayRows } from './read-models/replay/replay-rows.js';
 
 /** Webhook endpoints: their commands and what is known of them. */
 @Module({
@@ -21,6 +25,9 @@ import { EndpointRows } from './read-models/endpoint/endpoint-rows.js';
     EndpointAccess,
     EndpointRows,
     DeliveryRows,
+    EventFeed,
+    QueueHealth,
+    ReplayRows,
     SecretVault,
     UrlCheck,
     CreateWebhookEndpointHandler,
@@ -29,7 +36,19 @@ import { EndpointRows } from './read-models/endpoint/endpoint-rows.js';
     RotateSecretHandler,
     SendTestEventHandler,
     RedeliverHandler,
+    ReplayEventsHandler,
+    GetReplayHandler,
   ],
-  exports: [RESOLVE_HOST, EndpointAccess, EndpointStreams, EndpointRows, DeliveryRows, SecretVault],
+  exports: [
+    RESOLVE_HOST,
+    EndpointAccess,
+    EndpointStreams,
+    EndpointRows,
+    DeliveryRows,
+    EventFeed,
+    QueueHealth,
+    ReplayRows,
+    SecretVault,
+  ],
 })
 export class WebhooksModule {}

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { instant } from '@app/event-sourcing/core/clock.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 
-/** An event as the store would return it. `position` orders the log. */
+let nextPosition = 0n;
+
+/** An event as the store would return it. `position` orders the log: by default each is after all those before. */
 export const stored = (
   stream: string,
   revision: number,
@@ -13,7 +15,7 @@ export const stored = (
   id: randomUUID(),
   stream,
   revision: BigInt(revision),
-  position: options.position ?? BigInt(revision),
+  position: options.position ?? nextPosition++,
   type,
   data,
   metadata: {

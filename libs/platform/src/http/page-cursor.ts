@@ -3,11 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { Digester } from '../crypto/digest.js';
 import { invalidRequest } from './problem.js';
 
-/** The last element of a page: where the next begins. */
-export interface PageEnd {
-  readonly createdAt: string;
-  readonly id: string;
-}
+/** What orders a list, of the last element of a page: where the next begins. */
+export type PageEnd = readonly string[];
 
 export interface PageRequest {
   readonly limit: number;
@@ -18,14 +15,16 @@ const DEFAULT_LIMIT = 50;
 const LARGEST_LIMIT = 100;
 const SIGNATURE_BYTES = 16;
 
-/** Pages by opaque cursors, signed and bound to what is listed: a cursor of another list or workspace is refused. */
+/**
+ * Pages by opaque cursors, signed and bound to a scope: whose list it is, which, and its filters. A cursor of another
+ * scope is refused.
+ */
 @Injectable()
 export class PageCursors {
   constructor(private readonly digester: Digester) {}
 
   /**
    * Reads `?limit=1..100&cursor=`.
-   * @param scope whose list it is and which
    * @throws Problem validation_failed
    */
   read(limit: string | undefined, cursor: string | undefined, ...scope: readonly string[]): PageRequest {
@@ -42,11 +41,11 @@ export class PageCursors {
   page<T>(rows: readonly T[], limit: number, endOf: (row: T) => PageEnd, ...scope: readonly string[]) {
     const data = rows.slice(0, limit);
     const last = data.at(-1);
-    return { data, nextCursor: rows.length > limit && last ? this.seal(endOf(last), scope) : null };
+    return { data, nextCursor: rows.length > limit && last ? this.seal(endOf(last), ...scope) : null };
   }
 
-  private seal({ createdAt, id }: PageEnd, scope: readonly string[]): string {
-    const payload = Buffer.from(JSON.stringify([createdAt, id]), 'utf8');
+  seal(end: PageEnd, ...scope: readonly string[]): string {
+    const payload = Buffer.from(JSON.stringify(end), 'utf8');
     return Buffer.concat([this.sign(payload, scope), payload]).toString('base64url');
   }
 
@@ -58,8 +57,7 @@ export class PageCursors {
       const detail = 'is not a cursor of this list';
       throw invalidRequest([{ pointer: '/cursor', code: 'invalid_value', detail }]);
     }
-    const [createdAt, id] = JSON.parse(payload.toString('utf8')) as [string, string];
-    return { createdAt, id };
+    return JSON.parse(payload.toString('utf8')) as PageEnd;
   }
 
   private sign(payload: Buffer, scope: readonly string[]): Buffer {

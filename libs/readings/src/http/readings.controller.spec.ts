@@ -11,11 +11,14 @@ import { AuthGuard } from '@app/platform/auth/auth.guard.js';
 import { AddressLimiter } from '@app/platform/rate-limit/address-limiter.js';
 import type { Config } from '@app/platform/config/settings.js';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
+import { PageCursors } from '@app/platform/http/page-cursor.js';
+import { CONFIG } from '@app/platform/tokens.js';
 import { configureHttp } from '@app/platform/http/configure-http.js';
 import { JsonBodyInterceptor } from '@app/platform/http/json-body.interceptor.js';
 import { ProblemFilter } from '@app/platform/http/problem.filter.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import type { RequestReading, RequestReadingResult } from '../application/request-reading/request-reading.js';
+import { ReadingsInFlight } from '../read-models/reading/in-flight.js';
 import { ReadingQuery } from '../read-models/reading/reading.query.js';
 import { ReadingsController } from './readings.controller.js';
 
@@ -31,6 +34,7 @@ const body = {
 let app: NestExpressApplication;
 /** What accepting a reading comes to in the test at hand. */
 let accept: (command: RequestReading) => Promise<RequestReadingResult>;
+let admits = true;
 
 beforeAll(async () => {
   const log = pino({ level: 'silent' });
@@ -43,6 +47,9 @@ beforeAll(async () => {
     providers: [
       { provide: CommandBus, useValue: { execute: (command: RequestReading) => accept(command) } },
       { provide: ReadingQuery, useValue: {} },
+      { provide: PageCursors, useValue: {} },
+      { provide: ReadingsInFlight, useValue: { admits: async () => admits } },
+      { provide: CONFIG, useValue: { READINGS_IN_FLIGHT: 1_000 } },
       { provide: AUTHENTICATOR, useValue: authenticator },
       { provide: LOGGER, useValue: log },
       { provide: APP_FILTER, useClass: ProblemFilter },
@@ -97,5 +104,13 @@ describe('POST /api/v1/readings', () => {
     const answer = await post();
     expect([answer.status, (answer.body as { code: string }).code]).toEqual([500, 'internal_error']);
     expect(answer.text).not.toMatch(/secret|inside|\.ts|\.js/);
+  });
+
+  it('answers 429 to a workspace that has too many unfinished readings, and asks nobody to accept one', async () => {
+    admits = false;
+    accept = () => Promise.reject(new Error('it was asked'));
+    const { status, body, headers } = await post();
+    admits = true;
+    expect([status, body.code, headers['retry-after']]).toEqual([429, 'rate_limited', '10']);
   });
 });

@@ -16,6 +16,7 @@ import { ApiOkResponse } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { readIdempotencyKey } from '@app/platform/http/idempotency-key.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { invalidRequest, Problem } from '@app/platform/http/problem.js';
 import { preferredWait } from '@app/platform/http/prefer-wait.js';
@@ -29,7 +30,6 @@ import { readingSummaryView, readingView } from '../domain/reading/reading-view.
 import { ReadingQuery } from '../read-models/reading/reading.query.js';
 import type { StoredReading } from '../read-models/reading/stored-reading.js';
 import { CreateReadingDto } from './dto/create-reading.dto.js';
-import { readIdempotencyKey } from '@app/platform/http/idempotency-key.js';
 import { InFlightGuard } from './in-flight.guard.js';
 
 /** Seconds a caller should wait before asking again about an unfinished reading. */
@@ -109,7 +109,7 @@ export class ReadingsController {
     const { data, nextCursor } = this.cursors.page(
       records,
       page.limit,
-      ({ createdAt, readingId }) => ({ createdAt, id: readingId }),
+      ({ createdAt, readingId }) => [createdAt, readingId],
       ...scope,
     );
     return { data: data.map(readingSummaryView), nextCursor };

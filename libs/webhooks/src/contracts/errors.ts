@@ -6,6 +6,8 @@ export type WebhookRefusal =
   | 'webhook_not_found'
   | 'wrong_workspace'
   | 'delivery_not_found'
+  | 'not_found'
+  | 'idempotency_key_reused'
   | 'precondition_failed';
 
 /** A webhook command that was refused. */

@@ -49,7 +49,7 @@ export class WebhooksController {
   ) {
     const page = this.cursors.read(limit, cursor, 'endpoints', workspaceId);
     const records = await this.rows.page(workspaceId, page.limit + 1, page.after);
-    const endOf = ({ createdAt, endpointId }: (typeof records)[0]) => ({ createdAt, id: endpointId });
+    const endOf = ({ createdAt, endpointId }: (typeof records)[0]) => [createdAt, endpointId];
     return this.cursors.page(records, page.limit, endOf, 'endpoints', workspaceId);
   }
 

@@ -1,105 +1,30 @@
 import { randomUUID } from 'node:crypto';
-import { Global, Module } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
-import type { NestExpressApplication } from '@nestjs/platform-express';
-import { Test } from '@nestjs/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { pino } from 'pino';
-import supertest from 'supertest';
-import { runConsumer } from '@app/event-sourcing/projections/runner.js';
-import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
-import { AuthGuard } from '@app/platform/auth/auth.guard.js';
-import { AddressLimiter } from '@app/platform/rate-limit/address-limiter.js';
-import { AUTHENTICATOR, type Principal } from '@app/platform/auth/authentication.js';
-import { BodyPipe } from '@app/platform/http/body.pipe.js';
-import { configureHttp } from '@app/platform/http/configure-http.js';
-import { JsonBodyInterceptor } from '@app/platform/http/json-body.interceptor.js';
-import { ProblemFilter } from '@app/platform/http/problem.filter.js';
-import { PlatformModule } from '@app/platform/platform.module.js';
-import { startDatabase, type TestDatabase } from '../../test/postgres.js';
+import { TestApi, url } from '../../test/api.js';
 import { reading } from '../../test/events.js';
-import { testConfig } from '../../test/service.js';
-import { RESOLVE_HOST } from '../application/resolve-host.js';
-import { fanOutConsumer } from '../processes/fan-out/fan-out.consumer.js';
-import { WebhooksHttpModule } from '../webhooks-http.module.js';
-
-/** Every key is valid, and is the workspace. */
-const everyKey = {
-  verifyApiKey: async (workspaceId: string): Promise<Principal> => ({
-    mode: 'apiKey',
-    workspaceId,
-    actor: 'apiKey:k1',
-    scopes: [],
-  }),
-};
-
-@Global()
-@Module({ providers: [{ provide: AUTHENTICATOR, useValue: everyKey }], exports: [AUTHENTICATOR] })
-class AuthenticationModule {}
-
-const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
-  'receiver.example': ['93.184.215.14'],
-  'rebound.example': ['93.184.215.14', '10.0.0.1'],
-};
+import { startDatabase, type TestDatabase } from '../../test/postgres.js';
 
 let database: TestDatabase;
-let app: NestExpressApplication;
-const store = new InMemoryEventStore();
-const stopped = new AbortController();
-let following: Promise<void>;
+let api: TestApi;
 let ws: string;
 
 beforeAll(async () => {
   database = await startDatabase();
-  const config = testConfig(database, {
-    WEBHOOK_ALLOW_CIDRS: '',
-    WEBHOOK_ALLOW_HTTP: '0',
-    WEBHOOK_ENDPOINTS_PER_WORKSPACE: '3',
-  });
-  const log = pino({ level: 'silent' });
-  const module = await Test.createTestingModule({
-    imports: [PlatformModule.forProcess(config, log), AuthenticationModule, WebhooksHttpModule],
-    providers: [
-      { provide: APP_FILTER, useClass: ProblemFilter },
-      { provide: APP_GUARD, useClass: AuthGuard },
-      { provide: AddressLimiter, useValue: { refusal: async () => null } },
-      { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
-      { provide: APP_PIPE, useClass: BodyPipe },
-    ],
-  })
-    .overrideProvider(EVENT_STORE)
-    .useValue(store)
-    .overrideProvider(RESOLVE_HOST)
-    .useValue(async (name: string) => ADDRESSES[name] ?? Promise.reject(new Error('ENOTFOUND')))
-    .compile();
-  app = module.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: false });
-  configureHttp(app, config, log);
-  await app.listen(0, '127.0.0.1');
-  following = runConsumer(fanOutConsumer(0), { store, pool: database.pool, log }, stopped.signal);
+  api = await TestApi.start(database);
 });
 afterAll(async () => {
-  stopped.abort();
-  await following;
-  await app.close();
+  await api.stop();
   await database.stop();
 });
 beforeEach(() => {
   ws = `ws_${randomUUID().replaceAll('-', '').slice(0, 22)}`;
 });
 
-const url = 'https://receiver.example/hook';
-const agent = () => supertest(app.getHttpServer());
-const post = (path: string, body?: object, as = ws) =>
-  agent().post(`/api/v1/webhooks${path}`).set('x-api-key', as).send(body);
-const get = (path: string, as = ws) => agent().get(`/api/v1/webhooks${path}`).set('x-api-key', as);
-const patch = (id: string, body: object, as = ws) =>
-  agent().patch(`/api/v1/webhooks/${id}`).set('x-api-key', as).send(body);
-const created = async (
-  body: object = { url },
-  as = ws,
-): Promise<Record<string, unknown> & { endpointId: string }> =>
-  (await post('', body, as).expect(201)).body as never;
+const post = (path: string, body?: object, as = ws) => api.request('post', `/webhooks${path}`, as, body);
+const get = (path: string, as = ws) => api.request('get', `/webhooks${path}`, as);
+const patch = (id: string, body: object, as = ws) => api.request('patch', `/webhooks/${id}`, as, body);
+const remove = (id: string, as = ws) => api.request('delete', `/webhooks/${id}`, as);
+const created = (body: object = { url }, as = ws) => api.createEndpoint(as, body);
 
 describe('POST /api/v1/webhooks', () => {
   it('creates an endpoint that subscribes to everything, and shows its secret once', async () => {
@@ -134,7 +59,7 @@ describe('POST /api/v1/webhooks', () => {
     );
     const bytes = Buffer.from(signingSecret as string, 'utf8').toString('hex');
     expect(rows.some(({ row }) => row.includes(signingSecret as string) || row.includes(bytes))).toBe(false);
-    const events = JSON.stringify(store.log.map(({ data, metadata }) => [data, metadata]));
+    const events = JSON.stringify(api.store.log.map(({ data, metadata }) => [data, metadata]));
     expect(events).not.toContain(signingSecret);
   });
 
@@ -213,9 +138,7 @@ describe('POST /api/v1/webhooks', () => {
       code: 'endpoint_limit_reached',
     });
     const { body } = await get('');
-    await agent()
-      .delete(`/api/v1/webhooks/${(body as { data: { endpointId: string }[] }).data[0]!.endpointId}`)
-      .set('x-api-key', ws);
+    await remove((body as { data: { endpointId: string }[] }).data[0]!.endpointId);
     await post('', { url }).expect(201);
     await post('', { url }, `${ws}x`).expect(201);
   });
@@ -267,17 +190,15 @@ describe('PATCH /api/v1/webhooks/{endpointId}', () => {
 
   it('does nothing for an empty patch', async () => {
     const { endpointId } = await created();
-    const events = store.log.length;
+    const events = api.store.log.length;
     await patch(endpointId, {}).expect(200);
-    expect(store.log).toHaveLength(events);
+    expect(api.store.log).toHaveLength(events);
   });
 
   it('takes application/merge-patch+json', async () => {
     const { endpointId } = await created();
-    await agent()
-      .patch(`/api/v1/webhooks/${endpointId}`)
-      .set({ 'x-api-key': ws, 'content-type': 'application/merge-patch+json' })
-      .send('{"description":"merged"}')
+    await patch(endpointId, { description: 'merged' })
+      .set('content-type', 'application/merge-patch+json')
       .expect(200);
   });
 
@@ -302,14 +223,7 @@ describe('PATCH /api/v1/webhooks/{endpointId}', () => {
       enabled: false,
       health: { state: 'disabled', disabledReason: 'requested' },
     });
-    const left = reading(randomUUID()).completed({ at: Date.now() });
-    const told = { ...left, data: { ...(left.data as object), workspaceId: ws } };
-    await store.append(left.stream, 'no_stream', [told]);
-    for (let count = 0; count === 0;) {
-      count = (
-        await database.pool.query('select from webhooks.delivery where endpoint_id = $1', [endpointId])
-      ).rowCount!;
-    }
+    await api.happen(ws, reading(randomUUID()).completed({ at: Date.now() }));
     expect((await patch(endpointId, { enabled: true }).expect(200)).body).toMatchObject({
       enabled: true,
       health: { state: 'ok', disabledReason: null },
@@ -333,9 +247,9 @@ describe('PATCH /api/v1/webhooks/{endpointId}', () => {
 describe('DELETE /api/v1/webhooks/{endpointId}', () => {
   it('removes the endpoint for good', async () => {
     const { endpointId } = await created();
-    await agent().delete(`/api/v1/webhooks/${endpointId}`).set('x-api-key', ws).expect(204);
+    await remove(endpointId).expect(204);
     await get(`/${endpointId}`).expect(404);
-    await agent().delete(`/api/v1/webhooks/${endpointId}`).set('x-api-key', ws).expect(404);
+    await remove(endpointId).expect(404);
     expect((await get('')).body).toEqual({ data: [], nextCursor: null });
   });
 });
@@ -405,11 +319,15 @@ describe('An endpoint', () => {
   const routes = (id: string, as: string) => [
     get(`/${id}`, as),
     patch(id, {}, as),
-    agent().delete(`/api/v1/webhooks/${id}`).set('x-api-key', as),
+    remove(id, as),
     post(`/${id}/rotate-secret`, {}, as),
     post(`/${id}/test`, {}, as),
     get(`/${id}/deliveries`, as),
     post(`/${id}/deliveries/${randomUUID()}/redeliver`, {}, as),
+    get(`/${id}/health`, as),
+    get(`/${id}/deliveries/${randomUUID()}`, as),
+    post(`/${id}/replay`, { since: '2026-04-01T00:00:00Z' }, as),
+    get(`/${id}/replays/${randomUUID()}`, as),
   ];
 
   it('of another workspace is forbidden on every route', async () => {

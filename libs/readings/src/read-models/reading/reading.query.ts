@@ -5,6 +5,7 @@ import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { Locale } from '@app/numerology/index.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import type { PageEnd } from '@app/platform/http/page-cursor.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { readingEvents, type FailureCode } from '../../contracts/events.js';
 import type { ReadingStatus } from '../../contracts/queries.js';
@@ -59,12 +60,12 @@ export class ReadingQuery {
     return rows[0] ? fromRow(rows[0]) : this.fold(readingId);
   }
 
-  /** Readings of a workspace, newest first, after the end of the page before. */
+  /** Readings of a workspace, newest first, after the end of the page before (`createdAt`, `readingId`). */
   async page(
     workspaceId: string,
     status: ReadingStatus | null,
     limit: number,
-    after: { readonly createdAt: string; readonly id: string } | null,
+    after: PageEnd | null,
   ): Promise<readonly ReadingRecord[]> {
     const { rows } = await this.pool.query<Row>({
       name: 'readings-page',
@@ -74,7 +75,7 @@ export class ReadingQuery {
              where workspace_id = $1 and ($2::text is null or status = $2)
                and ($4::timestamptz is null or (created_at, reading_id) < ($4, $5::uuid))
              order by created_at desc, reading_id desc limit $3`,
-      values: [workspaceId, status, limit, after?.createdAt ?? null, after?.id ?? null],
+      values: [workspaceId, status, limit, after?.[0] ?? null, after?.[1] ?? null],
     });
     return rows.map((row) => fromRow(row).record);
   }

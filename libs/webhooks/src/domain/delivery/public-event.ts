@@ -19,6 +19,8 @@ export interface PublicEvent {
   readonly workspaceId: string;
   readonly readingId: string;
   readonly occurredAt: string;
+  /** Of the fact in the log, in decimal; `null` for a trial, which is no fact. */
+  readonly position: string | null;
   readonly bodyHead: string;
   readonly bodyTail: string;
 }
@@ -75,6 +77,7 @@ const draft = (
       workspaceId: event.data.workspaceId,
       readingId: streamId(event.stream),
       occurredAt: event.metadata.occurredAt,
+      position: String(event.position),
     },
     told,
   );
@@ -94,7 +97,8 @@ const publicEvent = (facts: Facts, { status, document = UNPUBLISHED, error = nul
 };
 
 /** An event for trying an endpoint out: shaped as the real one, about a reading that does not exist. */
-export const sampleEvent = (facts: Facts): PublicEvent => {
+export const sampleEvent = (trial: Omit<Facts, 'position'>): PublicEvent => {
+  const facts = { ...trial, position: null };
   switch (facts.type) {
     case 'reading.completed':
       return publicEvent(facts, { status: 'completed' });

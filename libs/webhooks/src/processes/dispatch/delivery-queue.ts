@@ -128,7 +128,8 @@ const CLAIM = `
   join chosen using (delivery_id)
   where delivery.delivery_id = locked.delivery_id
   returning delivery.delivery_id, delivery.attempts, delivery.endpoint_id, delivery.workspace_id, chosen.url,
-            chosen.secrets, delivery.event_id, delivery.test, delivery.redelivery,
+            chosen.secrets, delivery.event_id, delivery.test,
+            delivery.redelivery or delivery.replay_id is not null as redelivery,
             (select type from webhooks.public_event event where event.event_id = delivery.event_id),
             (select body from webhooks.public_event event where event.event_id = delivery.event_id)`;
 
@@ -212,7 +213,13 @@ export class DeliveryQueue {
          where endpoint_id = $9 and consecutive_failures > 0)
        update webhooks.delivery set status = 'succeeded', lease = null, settled_at = $8
        where delivery_id = $1 and lease = $10 and status = 'pending'`,
-      [...attemptValues(delivery, attempt), instant(attempt.endedAt), delivery.endpointId, delivery.lease],
+      [
+        ...attemptValues(delivery, attempt),
+        instant(attempt.endedAt),
+        delivery.endpointId,
+        delivery.lease,
+        delivery.endpointId,
+      ],
     );
   }
 
@@ -235,7 +242,7 @@ export class DeliveryQueue {
          set lease = null, status = case when $8::timestamptz is null then 'exhausted' else status end,
              due_at = coalesce($8, due_at), settled_at = case when $8 is null then $9::timestamptz end
          where delivery_id = $1 and lease = $10 and status = 'pending'`,
-        [...attemptValues(delivery, attempt), dueAt, at, lease],
+        [...attemptValues(delivery, attempt), dueAt, at, lease, endpointId],
       );
       if (dueAt !== null && !delivery.redelivery) await client.query(HOLD_UP_FOLLOWERS, [deliveryId, dueAt]);
       const { rows } = await client.query<{ consecutive_failures: number; failing_since: Date }>(
@@ -260,8 +267,8 @@ export class DeliveryQueue {
 }
 
 const INSERT_ATTEMPT = `
-  insert into webhooks.attempt (delivery_id, number, started_at, duration_ms, status_code, error, response_body)
-  values ($1, $2, $3, $4, $5, $6, $7)
+  insert into webhooks.attempt (delivery_id, number, started_at, duration_ms, status_code, error, response_body, endpoint_id)
+  values ($1, $2, $3, $4, $5, $6, $7, $11)
   on conflict do nothing`;
 
 const attemptValues = (

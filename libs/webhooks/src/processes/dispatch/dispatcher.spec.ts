@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
+import { verifyWebhook } from '../../../../webhook-verifier/src/index.js';
 import { reading } from '../../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { Receiver, eventually, ok, status, type Received } from '../../../test/receiver.js';
@@ -48,6 +49,9 @@ describe('The dispatcher', () => {
     );
     expect(verified).toMatchObject({ type: 'reading.completed', sequence: 1 });
     expect(new Webhook(signingSecret).verify(body, { ...headers })).toEqual(verified);
+    expect(verifyWebhook(body, headers, signingSecret)).toEqual(verified);
+    const { 'x-service-signature': _, ...standardOnly } = headers;
+    expect(verifyWebhook(body, standardOnly, signingSecret)).toEqual(verified);
     const [delivery] = await service.deliveries();
     expect(headers).toMatchObject({
       'content-type': 'application/json; charset=utf-8',

@@ -4,26 +4,47 @@ import { POSTGRES } from '@app/platform/postgres/pool.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
 import type { AttemptError } from '../../domain/delivery/attempt-result.js';
 
-/** A delivery as the endpoint's owner sees it. Of the receiver's answer only the class of error and the status. */
+export const DELIVERY_STATUSES = ['pending', 'succeeded', 'exhausted', 'skipped'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** One attempt as the endpoint's owner sees it: of the receiver's answer only the class of error and the status. */
+export interface AttemptRecord {
+  readonly number: number;
+  readonly startedAt: string;
+  readonly durationMs: number;
+  readonly statusCode: number | null;
+  readonly error: AttemptError | null;
+}
+
+/** A delivery as the endpoint's owner sees it. */
 export interface DeliveryRecord {
   readonly deliveryId: string;
   readonly eventId: string;
   readonly type: PublicEventType;
   readonly readingId: string;
-  readonly status: 'pending' | 'succeeded' | 'exhausted' | 'skipped';
+  readonly sequence: number;
+  readonly status: DeliveryStatus;
   readonly attempts: number;
   readonly nextAttemptAt: string | null;
   readonly test: boolean;
   readonly redelivery: boolean;
+  /** Of the replay that it belongs to. */
+  readonly replayId: string | null;
   readonly createdAt: string;
   readonly settledAt: string | null;
-  readonly lastAttempt: {
-    readonly number: number;
-    readonly startedAt: string;
-    readonly durationMs: number;
-    readonly statusCode: number | null;
-    readonly error: AttemptError | null;
-  } | null;
+  readonly lastAttempt: AttemptRecord | null;
+}
+
+/** What a list of deliveries is narrowed to; `null` and `false`: not by this. */
+export interface DeliveryFilter {
+  readonly statuses: readonly DeliveryStatus[] | null;
+  readonly types: readonly PublicEventType[] | null;
+  readonly readingId: string | null;
+  /** Created at or after, and before (RFC 3339). */
+  readonly since: string | null;
+  readonly until: string | null;
+  /** Whose event has not reached the endpoint by this delivery or another. */
+  readonly undelivered: boolean;
 }
 
 interface Columns {
@@ -31,11 +52,13 @@ interface Columns {
   readonly event_id: string;
   readonly type: PublicEventType;
   readonly reading_id: string;
-  readonly status: DeliveryRecord['status'];
+  readonly sequence: number;
+  readonly status: DeliveryStatus;
   readonly attempts: number;
   readonly due_at: Date;
   readonly test: boolean;
   readonly redelivery: boolean;
+  readonly replay_id: string | null;
   readonly created_at: Date;
   readonly settled_at: Date | null;
   readonly number: number | null;
@@ -44,6 +67,10 @@ interface Columns {
   readonly status_code: number | null;
   readonly error: AttemptError | null;
 }
+
+type AttemptColumns = Pick<Columns, 'started_at' | 'duration_ms' | 'status_code' | 'error'> & {
+  number: number;
+};
 
 const SELECT = `
   select delivery.*, event.type, last.number, last.started_at, last.duration_ms, last.status_code, last.error
@@ -70,19 +97,50 @@ export class DeliveryRows {
     return rows[0] ? fromColumns(rows[0]) : null;
   }
 
-  /** A page of an endpoint's deliveries, newest first, after the given one. */
+  /** Every attempt at a delivery, the first first. */
+  async attempts(deliveryId: string): Promise<readonly AttemptRecord[]> {
+    const { rows } = await this.pool.query<AttemptColumns>(
+      'select * from webhooks.attempt where delivery_id = $1 order by number',
+      [deliveryId],
+    );
+    return rows.map(attemptFromColumns);
+  }
+
+  /** A page of an endpoint's deliveries, newest first, after the given instant of creation and id. */
   async page(
     endpointId: string,
     limit: number,
-    after: { createdAt: string; id: string } | null,
+    after: readonly string[] | null,
+    filter: DeliveryFilter,
   ): Promise<readonly DeliveryRecord[]> {
     const { rows } = await this.pool.query<Columns>(
       `${SELECT}
        where delivery.endpoint_id = $1
          and ($2::timestamptz is null or (delivery.created_at, delivery.delivery_id) < ($2, $3))
+         and ($5::text[] is null or delivery.status = any ($5))
+         and ($6::text[] is null or event.type = any ($6))
+         and ($7::uuid is null or delivery.event_id in (
+           select of_reading.event_id from webhooks.public_event of_reading where of_reading.reading_id = $7))
+         and delivery.created_at >= coalesce($8::timestamptz, '-infinity')
+         and delivery.created_at < coalesce($9::timestamptz, 'infinity')
+         and (not $10 or not exists (
+           select from webhooks.delivery other
+           where other.endpoint_id = delivery.endpoint_id and other.event_id = delivery.event_id
+             and other.status = 'succeeded'))
        order by delivery.created_at desc, delivery.delivery_id desc
        limit $4`,
-      [endpointId, after?.createdAt ?? null, after?.id ?? null, limit],
+      [
+        endpointId,
+        after?.[0] ?? null,
+        after?.[1] ?? null,
+        limit,
+        filter.statuses,
+        filter.types,
+        filter.readingId,
+        filter.since,
+        filter.until,
+        filter.undelivered,
+      ],
     );
     return rows.map(fromColumns);
   }
@@ -104,21 +162,22 @@ const fromColumns = (row: Columns): DeliveryRecord => ({
   eventId: row.event_id,
   type: row.type,
   readingId: row.reading_id,
+  sequence: row.sequence,
   status: row.status,
   attempts: row.attempts,
   nextAttemptAt: row.status === 'pending' ? row.due_at.toISOString() : null,
   test: row.test,
   redelivery: row.redelivery,
+  replayId: row.replay_id,
   createdAt: row.created_at.toISOString(),
   settledAt: row.settled_at?.toISOString() ?? null,
-  lastAttempt:
-    row.number === null
-      ? null
-      : {
-          number: row.number,
-          startedAt: row.started_at.toISOString(),
-          durationMs: row.duration_ms,
-          statusCode: row.status_code,
-          error: row.error,
-        },
+  lastAttempt: row.number === null ? null : attemptFromColumns({ ...row, number: row.number }),
+});
+
+const attemptFromColumns = (row: AttemptColumns): AttemptRecord => ({
+  number: row.number,
+  startedAt: row.started_at.toISOString(),
+  durationMs: row.duration_ms,
+  statusCode: row.status_code,
+  error: row.error,
 });

@@ -52,11 +52,11 @@ export class EndpointRows {
     return rows[0] ? fromColumns(rows[0]) : null;
   }
 
-  /** A page of a workspace's endpoints, newest first, after the given one. */
+  /** A page of a workspace's endpoints, newest first, after the given instant of creation and id. */
   async page(
     workspaceId: string,
     limit: number,
-    after: { createdAt: string; id: string } | null,
+    after: readonly string[] | null,
   ): Promise<readonly WebhookEndpointRecord[]> {
     const { rows } = await this.pool.query<Columns>(
       `${SELECT}
@@ -64,7 +64,7 @@ export class EndpointRows {
          and ($2::timestamptz is null or (endpoint.created_at, endpoint.endpoint_id) < ($2, $3))
        order by endpoint.created_at desc, endpoint.endpoint_id desc
        limit $4`,
-      [workspaceId, after?.createdAt ?? null, after?.id ?? null, limit],
+      [workspaceId, after?.[0] ?? null, after?.[1] ?? null, limit],
     );
     return rows.map((row) => fromColumns(row).record);
   }

@@ -1,0 +1,9 @@
+export { WebhookVerificationError, type VerificationFailure } from './verification-error.js';
+export { verifyWebhook, type VerifyOptions, type WebhookHeaders } from './verify-webhook.js';
+export type {
+  PublishedDocument,
+  ReadingError,
+  UnpublishedDocument,
+  WebhookEvent,
+  WebhookEventType,
+} from './webhook-event.js';

@@ -1,0 +1,144 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { projectPath } from '@app/platform/project-path.js';
+import { WebhookVerificationError, verifyWebhook, type WebhookHeaders } from './index.js';
+
+interface Vector {
+  readonly id: string;
+  readonly t: number;
+  readonly secrets: readonly ('S1' | 'S2')[];
+  readonly body?: string;
+  readonly bodyBase64?: string;
+  readonly header: string;
+  readonly standardWebhooks?: { readonly msgId: string; readonly signature: string };
+}
+
+const { secrets, vectors } = JSON.parse(
+  readFileSync(projectPath('libs', 'webhooks', 'test', 'signature-vectors.json'), 'utf8'),
+) as { secrets: Record<'S1' | 'S2', string>; vectors: readonly Vector[] };
+const bodyOf = ({ body, bodyBase64 }: Vector): Buffer =>
+  body === undefined ? Buffer.from(bodyBase64!, 'base64') : Buffer.from(body, 'utf8');
+const [v1, v2, v3] = vectors as readonly [Vector, Vector, Vector];
+
+const service = ({ header }: Vector): WebhookHeaders => ({ 'x-service-signature': header });
+const standard = ({ t, standardWebhooks }: Vector): Record<string, string> => ({
+  'webhook-id': standardWebhooks!.msgId,
+  'webhook-timestamp': String(t),
+  'webhook-signature': standardWebhooks!.signature,
+});
+/** The failure's code, or `verified`. */
+const outcome = (...args: Parameters<typeof verifyWebhook>): string => {
+  try {
+    verifyWebhook(...args);
+    return 'verified';
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return error.code;
+    throw error;
+  }
+};
+const at = (seconds: number) => ({ now: seconds * 1_000 });
+
+describe('verifyWebhook', () => {
+  it.each(vectors)('accepts vector $id with each of its secrets, alone or among others', (vector) => {
+    for (const name of vector.secrets) {
+      for (const given of [secrets[name], ['whsec_b2xk', secrets[name]]]) {
+        expect(outcome(bodyOf(vector), service(vector), given, at(vector.t))).toBe('verified');
+      }
+    }
+  });
+
+  it('returns the event', () => {
+    const event = verifyWebhook(bodyOf(v1), service(v1), secrets.S1, at(v1.t));
+    expect(event).toEqual(JSON.parse(bodyOf(v1).toString('utf8')));
+    expect(verifyWebhook(bodyOf(v1).toString('utf8'), service(v1), secrets.S1, at(v1.t))).toEqual(event);
+  });
+
+  it('accepts the headers of Standard Webhooks, when they are all there is', () => {
+    expect(outcome(bodyOf(v1), standard(v1), secrets.S1, at(v1.t))).toBe('verified');
+    const two = {
+      ...standard(v1),
+      'webhook-signature': `v1,bm90IHRoaXM= v2,x ${v1.standardWebhooks!.signature}`,
+    };
+    expect(outcome(bodyOf(v1), two, secrets.S1, at(v1.t))).toBe('verified');
+    const other = { ...standard(v1), 'webhook-id': 'evt_other' };
+    expect(outcome(bodyOf(v1), other, secrets.S1, at(v1.t))).toBe('no_matching_signature');
+    expect(outcome(bodyOf(v1), standard(v1), secrets.S2, at(v1.t))).toBe('no_matching_signature');
+    expect(outcome(bodyOf(v1), standard(v1), secrets.S1, at(v1.t + 301))).toBe('timestamp_out_of_tolerance');
+  });
+
+  it('takes headers in every shape that frameworks give them', () => {
+    for (const headers of [
+      new Headers({ 'X-Service-Signature': v1.header }),
+      { 'X-Service-Signature': v1.header },
+      { 'x-service-signature': [v1.header] },
+      { 'x-service-signature': v1.header.replace(',', ' , ') },
+    ]) {
+      expect(outcome(bodyOf(v1), headers, secrets.S1, at(v1.t))).toBe('verified');
+    }
+  });
+
+  it('tolerates five minutes either way, or as told', () => {
+    const after = (seconds: number, toleranceSeconds?: number) =>
+      outcome(bodyOf(v1), service(v1), secrets.S1, {
+        ...at(v1.t + seconds),
+        ...(toleranceSeconds === undefined ? {} : { toleranceSeconds }),
+      });
+    expect([after(300), after(-300)]).toEqual(['verified', 'verified']);
+    expect([after(301), after(-301)]).toEqual(Array(2).fill('timestamp_out_of_tolerance'));
+    expect([after(301, 400), after(11, 10)]).toEqual(['verified', 'timestamp_out_of_tolerance']);
+    expect(after(0, Number.NaN)).toBe('timestamp_out_of_tolerance');
+    expect(outcome(bodyOf(v1), service(v1), secrets.S1)).toBe('timestamp_out_of_tolerance');
+  });
+
+  it('refuses other bytes, another secret and the decoded secret', () => {
+    const decoded = Buffer.from(secrets.S1.slice('whsec_'.length), 'base64').toString('utf8');
+    const reserialised = JSON.stringify(JSON.parse(bodyOf(v2).toString('utf8')));
+    expect(outcome(Buffer.concat([bodyOf(v1), Buffer.from(' ')]), service(v1), secrets.S1, at(v1.t))).toBe(
+      'no_matching_signature',
+    );
+    for (const [body, vector, secret] of [
+      [reserialised, v2, secrets.S1],
+      [bodyOf(v1), v1, secrets.S2],
+      [bodyOf(v1), v1, decoded],
+    ] as const) {
+      expect(outcome(body, service(vector), secret, at(vector.t))).toBe('no_matching_signature');
+    }
+  });
+
+  it('holds the old secret good during an overlap, and not after it', () => {
+    expect(outcome('{}', service(v3), secrets.S1, at(v3.t))).toBe('verified');
+    const newAlone = { 'x-service-signature': v3.header.split(',').slice(0, 2).join(',') };
+    expect(outcome('{}', newAlone, secrets.S2, at(v3.t))).toBe('verified');
+    expect(outcome('{}', newAlone, secrets.S1, at(v3.t))).toBe('no_matching_signature');
+  });
+
+  it.each([
+    [{}, 'missing_header'],
+    [{ 'webhook-signature': 'v1,abc=' }, 'missing_header'],
+    [{ 'x-service-signature': '' }, 'malformed_header'],
+    [{ 'x-service-signature': 'v1=00' }, 'malformed_header'],
+    [{ 'x-service-signature': 't=soon,v1=00' }, 'malformed_header'],
+    [{ 'x-service-signature': `t=-${v1.t},v1=00` }, 'malformed_header'],
+    [{ 'x-service-signature': `t=${v1.t}` }, 'no_matching_signature'],
+    [{ 'x-service-signature': `t=${v1.t},v1=` }, 'no_matching_signature'],
+    [{ 'x-service-signature': v1.header.toUpperCase().replace('T=', 't=') }, 'no_matching_signature'],
+    [{ 'x-service-signature': v1.header.replace('v1=', 'v0=') }, 'no_matching_signature'],
+  ])('tells what is wrong with %j', (headers, code) =>
+    expect(outcome(bodyOf(v1), headers, secrets.S1, at(v1.t))).toBe(code),
+  );
+
+  it('needs a secret: an empty one would verify what anybody signs', () => {
+    for (const none of ['', [], ['']]) {
+      expect(() => verifyWebhook('{}', service(v3), none, at(v3.t))).toThrow(TypeError);
+    }
+  });
+
+  it('imports nothing but node:crypto and itself', () => {
+    const folder = projectPath('libs', 'webhook-verifier', 'src');
+    const imported = readdirSync(folder)
+      .filter((name) => !name.endsWith('.spec.ts'))
+      .flatMap((name) => [...readFileSync(`${folder}/${name}`, 'utf8').matchAll(/from '([^']+)'/g)])
+      .map(([, from]) => from!);
+    expect(imported.filter((from) => !from.startsWith('./'))).toEqual(['node:crypto']);
+  });
+});

@@ -1,0 +1,140 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import type { JobTask } from '@app/platform/jobs/job-runner.js';
+import { addJob, type JobRequest } from '@app/platform/jobs/jobs.js';
+import { transaction } from '@app/platform/postgres/pool.js';
+import type { WorkLoop } from '@app/platform/work/work-registry.js';
+
+export const REPLAY_EVENTS = 'webhooks.replay';
+
+/** Events of the log looked at in one transaction. */
+const PAGE = 1_000;
+/** A replay that has not moved for this long lost its worker. */
+const ABANDONED_AFTER_MS = 30_000;
+const LOOK_FOR_ABANDONED_EVERY_MS = 10_000;
+
+export const replayJob = (replayId: string): JobRequest => ({
+  task: REPLAY_EVENTS,
+  payload: { replayId },
+  key: `${REPLAY_EVENTS}:${replayId}`,
+});
+
+interface Open {
+  readonly endpoint_id: string;
+  readonly workspace_id: string;
+  readonly enabled: boolean;
+  readonly dry_run: boolean;
+}
+
+/**
+ * One page: what became of each event at the endpoint decides whether it is chosen, and a real run adds its delivery.
+ * Nothing but the insertion tells a dry run from a real one, so that they choose the same.
+ *
+ * Deliveries of one page are due a microsecond apart, in the order of the log.
+ */
+const REPLAY_PAGE = `
+  with replay as (
+    select * from webhooks.replay where replay_id = $1
+  ), looked_at as (
+    select event.* from replay cross join lateral (
+      select event_id, reading_id, type, sequence, occurred_at, event.position
+      from webhooks.public_event event
+      where event.workspace_id = replay.workspace_id and event.position > coalesce(replay.position, -1)
+        and event.position <= replay.last_position
+      order by event.position
+      limit ${PAGE}
+    ) event
+  ), chosen as (
+    select looked_at.*, row_number() over (order by looked_at.position) as place
+    from looked_at cross join replay
+    cross join lateral (
+      select case when count(*) = 0 then 'missing'
+                  when bool_or(status = 'succeeded') then 'succeeded'
+                  when bool_or(status = 'pending') then 'pending'
+                  when bool_or(status = 'exhausted') then 'exhausted'
+                  else 'skipped' end as outcome
+      from webhooks.delivery
+      where delivery.endpoint_id = replay.endpoint_id and delivery.event_id = looked_at.event_id
+    ) became
+    where looked_at.occurred_at >= replay.since and looked_at.occurred_at < replay.until
+      and looked_at.type = any (replay.types) and became.outcome = any (replay.statuses)
+  ), added as (
+    insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
+                                   replay_id, created_at)
+    select webhooks.delivery_id(replay.endpoint_id, chosen.event_id || '|' || replay.replay_id), replay.endpoint_id,
+           replay.workspace_id, chosen.event_id, chosen.reading_id, chosen.sequence, 'pending',
+           $2::timestamptz + chosen.place * interval '1 microsecond', replay.replay_id, $2
+    from chosen cross join replay
+    where not replay.dry_run
+    on conflict (delivery_id) do nothing
+  )
+  update webhooks.replay
+  set position = coalesce((select max(position) from looked_at), position),
+      events = events + (select count(*) from chosen),
+      state = case when (select count(*) from looked_at) < ${PAGE} then 'finished' else 'running' end,
+      finished_at = case when (select count(*) from looked_at) < ${PAGE} then $2::timestamptz end,
+      updated_at = $2
+  where replay_id = $1
+  returning state`;
+
+/** Works through a replay until it has ended. Each page is a transaction: a job that is repeated goes on where it was. */
+export const replayTask = (pool: pg.Pool, clock: Clock): JobTask => ({
+  task: REPLAY_EVENTS,
+  async handle({ replayId }, signal) {
+    while (await replayPage(pool, String(replayId), instant(clock.now()))) {
+      // Throwing puts the job back for another worker.
+      signal.throwIfAborted();
+    }
+  },
+});
+
+/** @returns whether there is more to do */
+const replayPage = (pool: pg.Pool, replayId: string, at: string): Promise<boolean> =>
+  transaction(pool, async (client) => {
+    const { rows } = await client.query<Open>(
+      `select replay.endpoint_id, replay.workspace_id, replay.dry_run,
+              coalesce(endpoint.enabled and endpoint.deleted_at is null, true) as enabled
+       from webhooks.replay left join webhooks.endpoint using (endpoint_id)
+       where replay_id = $1 and state in ('queued', 'running')
+       for update of replay`,
+      [replayId],
+    );
+    const [open] = rows;
+    if (!open) return false;
+    if (!open.enabled && !open.dry_run) {
+      await client.query(
+        `update webhooks.replay set state = 'stopped', finished_at = $2, updated_at = $2 where replay_id = $1`,
+        [replayId, at],
+      );
+      return false;
+    }
+    const moved = await client.query<{ state: string }>(REPLAY_PAGE, [replayId, at]);
+    await client.query(`select pg_notify('webhooks_due', '')`);
+    return moved.rows[0]!.state === 'running';
+  });
+
+/** Adds the job of replays again whose worker was killed: the job queue would hold theirs for hours. */
+export const rescueReplays = (pool: pg.Pool, clock: Clock): WorkLoop => ({
+  name: `${REPLAY_EVENTS}.rescue`,
+  async run(signal) {
+    while (!signal.aborted) {
+      // A database that is away is no reason to stop: the next round asks again.
+      await rescueAbandoned(pool, clock.now()).catch(() => undefined);
+      await delay(LOOK_FOR_ABANDONED_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    }
+  },
+});
+
+/** @param now milliseconds since the epoch */
+export const rescueAbandoned = async (pool: pg.Pool, now: number): Promise<void> => {
+  const { rows } = await pool.query<{ replay_id: string }>(
+    `select replay_id from webhooks.replay where state in ('queued', 'running') and updated_at < $1
+     order by updated_at limit 100`,
+    [instant(now - ABANDONED_AFTER_MS)],
+  );
+  for (const { replay_id: replayId } of rows) {
+    const { text, values } = addJob(replayJob(replayId));
+    await pool.query(text, values as unknown[]);
+  }
+};

@@ -1,0 +1,75 @@
+import { Command, Query } from '@nestjs/cqrs';
+import type { PublicEventType } from './event-types.js';
+
+/** What became of an event at an endpoint, over all its deliveries there. `missing`: it has none. */
+export const REPLAYABLE_STATUSES = ['missing', 'skipped', 'exhausted', 'succeeded'] as const;
+export type ReplayableStatus = (typeof REPLAYABLE_STATUSES)[number];
+
+/** What a replay sends unless told otherwise: whatever the receiver did not get. */
+export const UNDELIVERED_STATUSES: readonly ReplayableStatus[] = ['missing', 'skipped', 'exhausted'];
+
+export interface ReplayChoice {
+  /** RFC 3339, inclusive. */
+  readonly since: string;
+  /** RFC 3339, exclusive. */
+  readonly until: string;
+  readonly types: readonly PublicEventType[];
+  readonly statuses: readonly ReplayableStatus[];
+  /** Only counts. */
+  readonly dryRun: boolean;
+}
+
+/** A replay as callers see it. */
+export interface ReplayRecord extends ReplayChoice {
+  readonly replayId: string;
+  readonly endpointId: string;
+  /** `stopped`: the endpoint was disabled or deleted meanwhile. */
+  readonly state: 'queued' | 'running' | 'finished' | 'stopped';
+  /** Events chosen so far; of a finished replay, all. */
+  readonly events: number;
+  /** Share of the log that has been looked through, from 0 to 1. */
+  readonly progress: number;
+  /** What became of them; all zero of a dry run. */
+  readonly deliveries: Readonly<Record<'pending' | 'succeeded' | 'exhausted' | 'skipped', number>>;
+  readonly createdAt: string;
+  readonly finishedAt: string | null;
+}
+
+export interface RequestedReplay {
+  readonly record: ReplayRecord;
+  /** The same request had been made before, under the same idempotency key. */
+  readonly repeated: boolean;
+}
+
+/**
+ * Sends past events of the workspace to an endpoint, in the order of the log, whether the endpoint existed then or not.
+ * `until` null: now. `types` null: those the endpoint subscribes to. `statuses` null: UNDELIVERED_STATUSES.
+ * Fails with WebhookRefused: webhook_not_found, wrong_workspace, precondition_failed (the endpoint is disabled),
+ * idempotency_key_reused.
+ */
+export class ReplayEvents extends Command<RequestedReplay> {
+  constructor(
+    readonly endpointId: string,
+    readonly workspaceId: string,
+    readonly choice: {
+      readonly since: string;
+      readonly until: string | null;
+      readonly types: readonly PublicEventType[] | null;
+      readonly statuses: readonly ReplayableStatus[] | null;
+      readonly dryRun: boolean;
+    },
+    readonly idempotencyKey: string | null,
+  ) {
+    super();
+  }
+}
+
+/** A replay of this endpoint. `null`: there is none of this id. */
+export class GetReplay extends Query<ReplayRecord | null> {
+  constructor(
+    readonly endpointId: string,
+    readonly replayId: string,
+  ) {
+    super();
+  }
+}

@@ -1,0 +1,80 @@
+import { IsArray, IsBoolean, IsDefined, IsString, ValidateIf } from 'class-validator';
+import type { SelfChecking } from '@app/platform/http/body.pipe.js';
+import type { FieldError } from '@app/platform/http/problem.js';
+import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../../contracts/event-types.js';
+import { REPLAYABLE_STATUSES, type ReplayableStatus } from '../../contracts/replay.js';
+import { parseInstant } from '../query-parameters.js';
+
+const required = { message: 'is required', context: { code: 'required' } };
+const instantDetail = 'must be an RFC 3339 instant such as 2026-04-04T09:30:00Z';
+const instantType = { message: instantDetail, context: { code: 'invalid_type' } };
+const arrayType = { message: 'must be an array', context: { code: 'invalid_type' } };
+const booleanType = { message: 'must be true or false', context: { code: 'invalid_type' } };
+
+/** Unlike IsOptional, lets a member be left out without letting it be null. */
+const IfSent = () => ValidateIf((_, value) => value !== undefined);
+
+const memberErrors = (
+  name: string,
+  members: readonly unknown[],
+  allowed: readonly string[],
+  code: string,
+): FieldError[] => {
+  if (members.length === 0)
+    return [{ pointer: `/${name}`, code: 'too_short', detail: 'must not be empty: leave it out for all' }];
+  return members.flatMap((member, index) =>
+    allowed.includes(member as string)
+      ? []
+      : [{ pointer: `/${name}/${index}`, code, detail: `must be one of ${allowed.join(', ')}` }],
+  );
+};
+
+/** Body of POST …/replay. */
+export class ReplayDto implements SelfChecking {
+  /** First instant of events to send (RFC 3339). */
+  @IsDefined(required)
+  @IsString(instantType)
+  since!: string;
+
+  /** Events from then on are not sent; left out: now. */
+  @IfSent()
+  @IsString(instantType)
+  until?: string;
+
+  /** Left out: the types that the endpoint subscribes to. */
+  @IfSent()
+  @IsArray(arrayType)
+  types?: PublicEventType[];
+
+  /** What became of an event at this endpoint; left out: whatever was not delivered. */
+  @IfSent()
+  @IsArray(arrayType)
+  statuses?: ReplayableStatus[];
+
+  /** Counts and sends nothing. */
+  @IfSent()
+  @IsBoolean(booleanType)
+  dryRun: boolean = false;
+
+  fieldErrors(sound: (property: string) => boolean): FieldError[] {
+    const { since, until, types, statuses } = this;
+    const instants = { since, until };
+    const errors = Object.entries(instants).flatMap(([name, text]) =>
+      text === undefined || !sound(name) || parseInstant(text) !== null
+        ? []
+        : [{ pointer: `/${name}`, code: 'invalid_value', detail: instantDetail }],
+    );
+    const [from, to] = [since, until].map((text) => (typeof text === 'string' ? parseInstant(text) : null));
+    if (from && to && from >= to)
+      errors.push({ pointer: '/until', code: 'invalid_value', detail: 'must be after since' });
+    return [
+      ...errors,
+      ...(types && sound('types')
+        ? memberErrors('types', types, PUBLIC_EVENT_TYPES, 'unsupported_event_type')
+        : []),
+      ...(statuses && sound('statuses')
+        ? memberErrors('statuses', statuses, REPLAYABLE_STATUSES, 'invalid_value')
+        : []),
+    ];
+  }
+}

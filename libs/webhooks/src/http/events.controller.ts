@@ -1,0 +1,74 @@
+import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiQuery } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
+import { sendJson } from '@app/platform/http/send-json.js';
+import { PUBLIC_EVENT_TYPES } from '../contracts/event-types.js';
+import { EventFeed } from '../read-models/event-feed/event-feed.js';
+import { PageCursors } from '@app/platform/http/page-cursor.js';
+import { readChoice, type QueryValue } from './query-parameters.js';
+
+/** Before the first event: what an empty feed is continued from. */
+const BEFORE_THE_FIRST = '-1';
+
+/** What webhooks push, to be pulled. */
+@Controller('api/v1/events')
+@Accepts('apiKey', 'bearer')
+@ScopeArea('events')
+export class EventsController {
+  constructor(
+    private readonly feed: EventFeed,
+    private readonly cursors: PageCursors,
+  ) {}
+
+  @Get()
+  @ApiOperation({
+    summary: 'The events of the workspace, oldest first',
+    description:
+      'The same events as webhooks push: same ids, same bytes, same order. `nextCursor` is never null: keep it, ask again with it, and no event is missed.',
+  })
+  @ApiQuery({
+    name: 'limit',
+    required: false,
+    schema: { type: 'integer', minimum: 1, maximum: 100, default: 50 },
+  })
+  @ApiQuery({ name: 'cursor', required: false, description: '`nextCursor` of the page before' })
+  @ApiQuery({
+    name: 'type',
+    required: false,
+    description: 'event types, comma-separated; all by default. A cursor belongs to its choice.',
+  })
+  @ApiOkResponse({
+    description: 'A page of events',
+    schema: {
+      type: 'object',
+      required: ['data', 'nextCursor', 'hasMore'],
+      properties: {
+        data: { type: 'array', items: { type: 'object' } },
+        nextCursor: { type: 'string' },
+        hasMore: { type: 'boolean' },
+      },
+    },
+  })
+  async list(
+    @Query('limit') limit: string | undefined,
+    @Query('cursor') cursor: string | undefined,
+    @Query('type') type: QueryValue,
+    @Headers('if-none-match') ifNoneMatch: string | undefined,
+    @Caller() { workspaceId }: Principal,
+    @Res() response: Response,
+  ): Promise<void> {
+    const types = readChoice('type', type, PUBLIC_EVENT_TYPES, 'unsupported_event_type');
+    const scope = ['events', workspaceId, ...(types ?? [])];
+    const { limit: count, after } = this.cursors.read(limit, cursor, ...scope);
+    const events = await this.feed.page(workspaceId, count + 1, after?.[0] ?? null, types);
+    const page = events.slice(0, count);
+    const end = page.at(-1)?.position ?? after?.[0] ?? BEFORE_THE_FIRST;
+    const bodies = page.map(({ body }) => body).join(',');
+    const rest = JSON.stringify({
+      nextCursor: this.cursors.seal([end], ...scope),
+      hasMore: events.length > count,
+    });
+    sendJson(response, `{"data":[${bodies}],${rest.slice(1)}`, ifNoneMatch);
+  }
+}

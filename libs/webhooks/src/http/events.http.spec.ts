@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { TestApi } from '../../test/api.js';
+import { reading } from '../../test/events.js';
+import { startDatabase, type TestDatabase } from '../../test/postgres.js';
+
+interface Page {
+  readonly data: readonly { id: string; type: string; readingId: string; sequence: number }[];
+  readonly nextCursor: string;
+  readonly hasMore: boolean;
+}
+
+let database: TestDatabase;
+let api: TestApi;
+let ws: string;
+
+beforeAll(async () => {
+  database = await startDatabase();
+  api = await TestApi.start(database);
+});
+afterAll(async () => {
+  await api.stop();
+  await database.stop();
+});
+beforeEach(() => {
+  ws = `ws_${randomUUID().replaceAll('-', '').slice(0, 22)}`;
+});
+
+const get = (query: string, as = ws) => api.request('get', `/events${query}`, as);
+const page = async (query: string, as = ws): Promise<Page> => (await get(query, as).expect(200)).body as Page;
+/** What deliveries to an endpoint carry, in the order in which they came to be. */
+const pushed = async (endpointId: string): Promise<string[]> => {
+  const { rows } = await database.pool.query<{ body: string }>(
+    `select event.body from webhooks.delivery join webhooks.public_event event using (event_id)
+     where endpoint_id = $1 and not test order by event.position`,
+    [endpointId],
+  );
+  return rows.map(({ body }) => body);
+};
+
+describe('GET /api/v1/events', () => {
+  it('tells what webhooks push: the same bytes in the order of the log', async () => {
+    const { endpointId } = await api.createEndpoint(ws);
+    const [one, two] = [reading(randomUUID()), reading(randomUUID())];
+    await api.happen(ws, one.delayed(), two.completed(), one.completed(), two.published(), one.published());
+    const response = await get('').expect(200);
+    expect(response.headers['content-type']).toBe('application/json');
+    const bodies = await pushed(endpointId);
+    expect(bodies).toHaveLength(5);
+    expect(response.text).toContain(`{"data":[${bodies.join(',')}],"nextCursor":"`);
+    expect((response.body as Page).data.map(({ type }) => type)).toEqual([
+      'reading.delayed',
+      'reading.completed',
+      'reading.completed',
+      'reading.published',
+      'reading.published',
+    ]);
+  });
+
+  it('goes on from a cursor without leaving anything out or telling it twice, also when it had come to the end', async () => {
+    expect(await page('')).toEqual({ data: [], nextCursor: expect.any(String), hasMore: false });
+    let { nextCursor } = await page('?limit=2');
+    const told: string[] = [];
+    const happened: string[] = [];
+    for (const count of [3, 0, 1, 4]) {
+      for (let n = 0; n < count; n += 1) {
+        const id = randomUUID();
+        happened.push(id);
+        await api.happen(ws, reading(id).completed());
+      }
+      for (let more = true; more;) {
+        const next = await page(`?limit=2&cursor=${nextCursor}`);
+        told.push(...next.data.map(({ readingId }) => readingId));
+        ({ nextCursor, hasMore: more } = next);
+      }
+    }
+    expect(told).toEqual(happened);
+  });
+
+  it('tells of the chosen types alone', async () => {
+    const one = reading(randomUUID());
+    await api.happen(ws, one.completed(), one.published(), reading(randomUUID()).failed());
+    const types = async (query: string) => (await page(query)).data.map(({ type }) => type);
+    expect(await types('?type=reading.failed,reading.published')).toEqual([
+      'reading.published',
+      'reading.failed',
+    ]);
+    expect(await types('?type=reading.failed&type=reading.published')).toHaveLength(2);
+    const { nextCursor } = await page('?type=reading.published,reading.failed&limit=1');
+    expect(await types(`?type=reading.failed,reading.published&cursor=${nextCursor}`)).toEqual([
+      'reading.failed',
+    ]);
+  });
+
+  it('shows nothing of another workspace, nor of trials', async () => {
+    await api.happen('ws_else', reading(randomUUID()).completed());
+    const { endpointId } = await api.createEndpoint(ws);
+    await api.request('post', `/webhooks/${endpointId}/test`, ws, {}).expect(202);
+    expect((await page('')).data).toEqual([]);
+  });
+
+  it('refuses what it does not understand', async () => {
+    await api.happen(ws, reading(randomUUID()).completed());
+    const { nextCursor } = await page('');
+    const { nextCursor: filtered } = await page('?type=reading.completed');
+    for (const query of [
+      '?limit=0',
+      '?limit=101',
+      '?cursor=nonsense',
+      `?cursor=${filtered}`,
+      `?type=reading.failed&cursor=${filtered}`,
+    ]) {
+      expect((await get(query).expect(400)).body).toMatchObject({ code: 'validation_failed' });
+    }
+    await get(`?cursor=${nextCursor}`, 'ws_other').expect(400);
+    const unknown = await get('?type=reading.completed,ping').expect(400);
+    expect(unknown.body).toMatchObject({
+      code: 'unsupported_event_type',
+      errors: [{ pointer: '/type', code: 'unsupported_event_type' }],
+    });
+  });
+
+  it('answers 304 to a caller who has the page', async () => {
+    const { headers } = await get('');
+    await get('').set('if-none-match', headers['etag']!).expect(304);
+  });
+});

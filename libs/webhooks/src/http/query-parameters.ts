@@ -1,0 +1,55 @@
+import { invalidRequest, type FieldError } from '@app/platform/http/problem.js';
+
+/** Query parameters as Express parses them: a parameter that comes twice is an array. */
+export type QueryValue = string | readonly string[] | undefined;
+
+const refuse = (name: string, code: string, detail: string): never => {
+  const error: FieldError = { pointer: `/${name}`, code, detail };
+  throw invalidRequest([error]);
+};
+
+/**
+ * A choice of allowed values, comma-separated or repeated; `null` when the parameter is absent. In their own order and
+ * each once, so that one choice has one form.
+ * @throws Problem with `code` when there is another value among them
+ */
+export const readChoice = <T extends string>(
+  name: string,
+  value: QueryValue,
+  allowed: readonly T[],
+  code = 'invalid_value',
+): readonly T[] | null => {
+  if (value === undefined) return null;
+  const chosen = new Set([value].flat().flatMap((part) => part.split(',')));
+  const known = allowed.filter((one) => chosen.has(one));
+  return known.length === chosen.size ? known : refuse(name, code, `must be of ${allowed.join(', ')}`);
+};
+
+/** The canonical form of an RFC 3339 instant: UTC, milliseconds; `null` when the text is none. */
+export const parseInstant = (text: string): string | null => {
+  const written = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/.test(text);
+  const at = written ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? null : new Date(at).toISOString();
+};
+
+/** An instant, canonical; `null` when the parameter is absent. @throws Problem validation_failed */
+export const readInstant = (name: string, value: QueryValue): string | null =>
+  value === undefined
+    ? null
+    : (parseInstant(String(value)) ??
+      refuse(name, 'invalid_value', 'must be an RFC 3339 instant such as 2026-04-04T09:30:00Z'));
+
+/** `true` or `false`; false when the parameter is absent. @throws Problem validation_failed */
+export const readFlag = (name: string, value: QueryValue): boolean => {
+  if (value === undefined || value === 'false') return false;
+  return value === 'true' ? true : refuse(name, 'invalid_value', 'must be true or false');
+};
+
+/** A UUID in lower case; `null` when the parameter is absent. @throws Problem validation_failed */
+export const readUuid = (name: string, value: QueryValue): string | null => {
+  if (value === undefined) return null;
+  const text = String(value).toLowerCase();
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
+    ? text
+    : refuse(name, 'invalid_value', 'must be a UUID');
+};

@@ -1,0 +1,41 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type pg from 'pg';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import type { PublicEventType } from '../../contracts/event-types.js';
+
+/** An event as it is pushed. */
+export interface FeedEvent {
+  /** Of the fact in the log, in decimal. */
+  readonly position: string;
+  /** The very bytes that deliveries carry, as UTF-8 text. */
+  readonly body: string;
+}
+
+/**
+ * The public events of a workspace in the order of the log. Only the fan-out adds to them, in log order and one
+ * transaction after the other, so that nothing ever appears before what was read already.
+ */
+@Injectable()
+export class EventFeed {
+  constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
+
+  /**
+   * @param after position in decimal; `null`: from the first
+   * @param types `null`: all
+   */
+  async page(
+    workspaceId: string,
+    limit: number,
+    after: string | null,
+    types: readonly PublicEventType[] | null,
+  ): Promise<readonly FeedEvent[]> {
+    const { rows } = await this.pool.query<FeedEvent>(
+      `select position::text, body from webhooks.public_event event
+       where workspace_id = $1 and event.position > coalesce($2::numeric, -1) and ($3::text[] is null or type = any ($3))
+       order by event.position
+       limit $4`,
+      [workspaceId, after, types, limit],
+    );
+    return rows;
+  }
+}

@@ -1,0 +1,128 @@
+import { Global, Module } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Test } from '@nestjs/testing';
+import { pino } from 'pino';
+import supertest from 'supertest';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { runConsumer } from '@app/event-sourcing/projections/runner.js';
+import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
+import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { AuthGuard } from '@app/platform/auth/auth.guard.js';
+import { AUTHENTICATOR, type Principal } from '@app/platform/auth/authentication.js';
+import { BodyPipe } from '@app/platform/http/body.pipe.js';
+import { configureHttp } from '@app/platform/http/configure-http.js';
+import { JsonBodyInterceptor } from '@app/platform/http/json-body.interceptor.js';
+import { ProblemFilter } from '@app/platform/http/problem.filter.js';
+import { PlatformModule } from '@app/platform/platform.module.js';
+import { RESOLVE_HOST } from '../src/application/resolve-host.js';
+import { fanOutConsumer } from '../src/processes/fan-out/fan-out.consumer.js';
+import { WebhooksHttpModule } from '../src/webhooks-http.module.js';
+import type { TestDatabase } from './postgres.js';
+import { testConfig } from './service.js';
+
+/** Every key is valid, and is the workspace. */
+const everyKey = {
+  verifyApiKey: async (workspaceId: string): Promise<Principal> => ({
+    mode: 'apiKey',
+    workspaceId,
+    actor: 'apiKey:k1',
+    scopes: [],
+  }),
+};
+
+@Global()
+@Module({ providers: [{ provide: AUTHENTICATOR, useValue: everyKey }], exports: [AUTHENTICATOR] })
+class AuthenticationModule {}
+
+const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
+  'receiver.example': ['93.184.215.14'],
+  'rebound.example': ['93.184.215.14', '10.0.0.1'],
+};
+
+export const url = 'https://receiver.example/hook';
+
+type Body = Record<string, unknown>;
+
+/** The module's HTTP interface on a real database, as the API process serves it, with the fan-out running beside it. */
+export class TestApi {
+  readonly store = new InMemoryEventStore();
+  private readonly stopped = new AbortController();
+  private following: Promise<void> | undefined;
+
+  private constructor(
+    readonly database: TestDatabase,
+    readonly app: NestExpressApplication,
+    store: InMemoryEventStore,
+  ) {
+    this.store = store;
+  }
+
+  static async start(
+    database: TestDatabase,
+    settings: Readonly<Record<string, string>> = {},
+  ): Promise<TestApi> {
+    const config = testConfig(database, {
+      WEBHOOK_ALLOW_CIDRS: '',
+      WEBHOOK_ALLOW_HTTP: '0',
+      WEBHOOK_ENDPOINTS_PER_WORKSPACE: '3',
+      ...settings,
+    });
+    const log = pino({ level: 'silent' });
+    const store = new InMemoryEventStore();
+    const module = await Test.createTestingModule({
+      imports: [PlatformModule.forProcess(config, log), AuthenticationModule, WebhooksHttpModule],
+      providers: [
+        { provide: APP_FILTER, useClass: ProblemFilter },
+        { provide: APP_GUARD, useClass: AuthGuard },
+        { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
+        { provide: APP_PIPE, useClass: BodyPipe },
+      ],
+    })
+      .overrideProvider(EVENT_STORE)
+      .useValue(store)
+      .overrideProvider(RESOLVE_HOST)
+      .useValue(async (name: string) => ADDRESSES[name] ?? Promise.reject(new Error('ENOTFOUND')))
+      .compile();
+    const app = module.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: false });
+    configureHttp(app, config, log);
+    await app.listen(0, '127.0.0.1');
+    const api = new TestApi(database, app, store);
+    api.following = runConsumer(fanOutConsumer(0), { store, pool: database.pool, log }, api.stopped.signal);
+    return api;
+  }
+
+  async stop(): Promise<void> {
+    this.stopped.abort();
+    await this.following;
+    await this.app.close();
+  }
+
+  request(method: 'get' | 'post' | 'patch' | 'delete', path: string, as: string, body?: object) {
+    return supertest(this.app.getHttpServer())[method](`/api/v1${path}`).set('x-api-key', as).send(body);
+  }
+
+  async createEndpoint(as: string, body: object = { url }): Promise<Body & { endpointId: string }> {
+    return (await this.request('post', '/webhooks', as, body).expect(201)).body as Body & {
+      endpointId: string;
+    };
+  }
+
+  /** Appends events of other modules, as of this workspace, and waits until the fan-out has taken them up. */
+  async happen(workspaceId: string, ...events: readonly StoredEvent[]): Promise<void> {
+    for (const { id, stream, type, data, metadata } of events) {
+      const length = this.store.log.filter((known) => known.stream === stream).length;
+      const told = { id, type, data: { ...(data as object), workspaceId }, metadata };
+      await this.store.append(stream, length === 0 ? 'no_stream' : BigInt(length - 1), [told]);
+    }
+    const last = this.store.log.at(-1)!.position;
+    for (;;) {
+      const { rowCount } = await this.database.pool.query(
+        `select from event_sourcing.consumer where name = 'webhooks.fanout.v1' and position >= $1`,
+        [String(last)],
+      );
+      if (rowCount === 1) return;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { projectPath } from '@app/platform/project-path.js';
+
+interface Vectors {
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly vectors: readonly {
+    readonly id: string;
+    readonly t: number;
+    readonly secrets: readonly string[];
+    readonly body?: string;
+    readonly bodyBase64?: string;
+    readonly header: string;
+  }[];
+}
+
+interface Case {
+  readonly what: string;
+  readonly body: Buffer;
+  readonly header: string;
+  readonly secret: string;
+  readonly now: number;
+  readonly genuine: boolean;
+}
+
+const { secrets, vectors } = JSON.parse(
+  readFileSync(projectPath('libs/webhooks/test/signature-vectors.json'), 'utf8'),
+) as Vectors;
+
+const cases: readonly Case[] = vectors.flatMap(({ id, t, secrets: names, header, ...vector }) => {
+  const body = Buffer.from(vector.body ?? Buffer.from(vector.bodyBase64 ?? '', 'base64'));
+  const sound = { body, header, secret: secrets[names[0]!]!, now: t };
+  const altered = (what: string, changes: Partial<Case>): Case => ({
+    what: `${id} ${what}`,
+    ...sound,
+    genuine: false,
+    ...changes,
+  });
+  return [
+    ...names.map((name) => altered(`with ${name}`, { secret: secrets[name]!, now: t + 300, genuine: true })),
+    altered('five minutes early', { now: t - 300, genuine: true }),
+    altered('too late', { now: t + 301 }),
+    altered('too early', { now: t - 301 }),
+    altered('with a byte more', { body: Buffer.concat([body, Buffer.from(' ')]) }),
+    altered('without its last byte', { body: body.subarray(0, -1) }),
+    altered('with another secret', { secret: 'whsec_other' }),
+    altered('without a signature', { header: `t=${t}` }),
+    altered('without a header', { header: '' }),
+  ];
+});
+
+const snippet = (language: string): string => {
+  const page = readFileSync(projectPath('docs/webhooks.md'), 'utf8');
+  const section = page.slice(page.indexOf('## Verification'), page.indexOf('## Answering'));
+  const code = new RegExp(`\`\`\`${language}\\n([\\s\\S]+?)\`\`\``).exec(section)?.[1];
+  if (!code) throw new Error(`docs/webhooks.md has no snippet in ${language}`);
+  return code;
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'webhooks-docs-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const verdicts = (judge: (one: Case) => boolean): readonly [string, boolean][] =>
+  cases.map((one) => [one.what, judge(one)]);
+const expected = cases.map(({ what, genuine }) => [what, genuine]);
+
+const has = (program: string, ...args: string[]): boolean => spawnSync(program, args).status === 0;
+const pythonIs = has('python3', '--version') ? '' : ' (skipped: python3 is not installed)';
+const opensslIs = has('sh', '-c', 'command -v openssl') ? '' : ' (skipped: openssl is not installed)';
+
+describe('The verification that docs/webhooks.md shows', () => {
+  it('in Node judges every case rightly', async () => {
+    const { verify } = (await import(`data:text/javascript,${encodeURIComponent(snippet('js'))}`)) as {
+      verify: (rawBody: Buffer, header: string, secret: string, now: number) => boolean;
+    };
+    expect(verdicts(({ body, header, secret, now }) => verify(body, header, secret, now))).toEqual(expected);
+  });
+
+  (pythonIs ? it.skip : it)(`in Python judges every case rightly${pythonIs}`, () => {
+    const file = join(folder, 'verify.py');
+    writeFileSync(
+      file,
+      `${snippet('python')}
+import base64, json, sys
+print(json.dumps([verify(base64.b64decode(c["body"]), c["header"], c["secret"], c["now"]) for c in json.load(sys.stdin)]))
+`,
+    );
+    const input = JSON.stringify(cases.map((one) => ({ ...one, body: one.body.toString('base64') })));
+    const { stdout, stderr } = spawnSync('python3', [file], { input, encoding: 'utf8' });
+    expect(stderr).toBe('');
+    const judged = JSON.parse(stdout) as boolean[];
+    expect(cases.map(({ what }, index) => [what, judged[index]])).toEqual(expected);
+  });
+
+  (opensslIs ? it.skip : it)(`in a shell judges every case rightly${opensslIs}`, () => {
+    writeFileSync(join(folder, 'verify.sh'), snippet('sh'));
+    // The shell asks the machine for the time: here it is told.
+    writeFileSync(join(folder, 'date'), '#!/bin/sh\necho "$NOW"\n', { mode: 0o755 });
+    const judge = ({ body, header, secret, now }: Case): boolean => {
+      writeFileSync(join(folder, 'body.json'), body);
+      const { status, stderr } = spawnSync('sh', ['verify.sh'], {
+        cwd: folder,
+        env: {
+          PATH: `${folder}:${process.env['PATH']}`,
+          NOW: String(now),
+          SIGNATURE: header,
+          SIGNING_SECRET: secret,
+        },
+        encoding: 'utf8',
+      });
+      expect(stderr).toBe('');
+      return status === 0;
+    };
+    expect(verdicts(judge)).toEqual(expected);
+  });
+});
