@@ -92,7 +92,7 @@ const measureVerify = async (store: ServedStore, add: AddRow): Promise<void> => 
   const used: number[] = [];
   await new VerifyLedgerHandler(eventStore).execute(
     new VerifyLedger(WORKSPACE, (done) => {
-      if (done % MEMORY_STEP === 0) used.push(usedMib());
+      if (done >= (used.length + 1) * MEMORY_STEP) used.push(usedMib());
     }),
   );
   const [early = NaN, late = NaN] = [used[1], used.at(-1)];

@@ -12,6 +12,7 @@ import {
   type AllStreamSubscription,
   type JSONType,
   type ResolvedEvent,
+  type StreamingRead,
 } from '@eventstore/db-client';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventMetadata, EventToAppend, StoredEvent } from '../core/event.js';
@@ -47,7 +48,7 @@ export const openEventStore = (options: EventStoreDbOptions): EventStore => {
     events: readonly EventToAppend[],
   ): Promise<AppendResult> => {
     const answer = client.appendToStream(stream, events.map(toClientEvent), { expectedRevision: expected });
-    const result = await withinDeadline(answer, options.appendTimeoutMs, `append to ${stream}`);
+    const result = await withinDeadline(answer, options.appendTimeoutMs, `append to ${stream}`, true);
     return { revision: result.nextExpectedRevision, position: result.position?.commit ?? 0n };
   };
 
@@ -127,17 +128,32 @@ const toStored = ({ event }: ResolvedEvent): StoredEvent | null =>
   }) ||
   null;
 
+/**
+ * The events of a finite read. What has arrived is taken without waiting; only an empty buffer costs a promise and a
+ * timer, which with thousands of events a second would be most of the work.
+ */
 async function* readAsStored(
-  events: AsyncIterable<ResolvedEvent> & { destroy(): unknown },
+  events: StreamingRead<ResolvedEvent>,
   timeoutMs: number,
 ): AsyncGenerator<StoredEvent> {
-  const iterator = events[Symbol.asyncIterator]();
+  let wake = (): void => undefined;
+  let failure: unknown;
+  const onChange = (): void => wake();
+  const onError = (error: unknown): void => {
+    failure = error;
+    wake();
+  };
+  events.on('readable', onChange).on('end', onChange).on('close', onChange).on('error', onError);
   try {
     for (;;) {
-      const next = await withinDeadline(iterator.next(), timeoutMs, 'read');
-      if (next.done) return;
-      const stored = toStored(next.value);
+      const resolved = events.read() as ResolvedEvent | null;
+      const stored = resolved && toStored(resolved);
       if (stored) yield stored;
+      if (resolved) continue;
+      if (failure !== undefined) throw failure;
+      if (events.readableEnded) return;
+      if (events.destroyed) throw new StoreUnavailable('The read was cut off', false);
+      await withinDeadline(new Promise<void>((resolve) => (wake = resolve)), timeoutMs, 'read', false);
     }
   } catch (error) {
     if (error instanceof StreamNotFoundError) return;
@@ -193,12 +209,20 @@ const settledSoon = async (work: Promise<unknown>): Promise<void> => {
   moment.abort();
 };
 
-const withinDeadline = async <T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> => {
+/** `appending`: whether giving up leaves the outcome unknown. */
+const withinDeadline = async <T>(
+  work: Promise<T>,
+  timeoutMs: number,
+  what: string,
+  appending: boolean,
+): Promise<T> => {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {
     timer = setTimeout(
       () =>
-        reject(new StoreUnavailable(`The event store gave no answer to ${what} in ${timeoutMs} ms`, true)),
+        reject(
+          new StoreUnavailable(`The event store gave no answer to ${what} in ${timeoutMs} ms`, appending),
+        ),
       timeoutMs,
     );
   });

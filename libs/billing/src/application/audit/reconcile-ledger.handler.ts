@@ -7,7 +7,7 @@ import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { Reconciler, type BalanceRow } from '../../audit/reconcile.js';
 import { ReconcileLedger, type Reconciliation } from '../../contracts/audit.js';
-import { readLog } from './read.js';
+import { visitLog } from './read.js';
 
 @QueryHandler(ReconcileLedger)
 export class ReconcileLedgerHandler implements IQueryHandler<ReconcileLedger> {
@@ -21,7 +21,7 @@ export class ReconcileLedgerHandler implements IQueryHandler<ReconcileLedger> {
   async execute({ workspaceId, graceMs, progress }: ReconcileLedger): Promise<Reconciliation> {
     const settledBefore = this.clock.now() - graceMs;
     const reconciler = new Reconciler(workspaceId, await this.balances(workspaceId));
-    for await (const event of readLog(this.store, progress)) reconciler.see(event);
+    await visitLog(this.store, (event) => reconciler.see(event), progress);
     return reconciler.report(settledBefore);
   }
 
