@@ -6,11 +6,11 @@ import { projectionConsumer } from '@app/event-sourcing/projections/projection.j
 import type { Config } from '@app/platform/config/settings.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CONFIG } from '@app/platform/tokens.js';
+import { repeatedWork } from '@app/platform/work/repeated-work.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { HoldFence } from './application/fence-holds/hold-fence.js';
 import { IdleBooks } from './application/nudge-idle-books/idle-books.js';
 import { ScheduledReconciliation } from './application/reconcile-on-schedule/scheduled-reconciliation.js';
-import { repeat } from './application/repeat.js';
 import type { SettleReservation } from './application/settle-reservation/settle-reservation.command.js';
 import { BillingModule } from './billing.module.js';
 import { bookOpening } from './processes/book-opening.process.js';
@@ -52,14 +52,6 @@ export class BillingWorkerModule implements OnModuleInit {
   }
 
   private addLoop(name: string, round: (signal: AbortSignal) => Promise<void>): void {
-    const onError = (error: unknown): void =>
-      this.log.warn(
-        { loop: name, reason: error instanceof Error ? error.message : 'unknown' },
-        'round failed',
-      );
-    this.work.addLoop({
-      name,
-      run: (signal) => repeat(this.config.RESERVATION_SWEEP_MS, round, onError, signal),
-    });
+    this.work.addLoop(repeatedWork(name, this.config.RESERVATION_SWEEP_MS, round, this.log));
   }
 }

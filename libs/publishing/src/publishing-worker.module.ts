@@ -1,11 +1,13 @@
 import { Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Pool } from 'pg';
+import type { Logger } from 'pino';
 import { processConsumer } from '@app/event-sourcing/processes/process.js';
 import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
 import type { Config } from '@app/platform/config/settings.js';
 import { readReadingJob } from '@app/platform/jobs/reading-job.js';
 import { rescueOverdue } from '@app/platform/jobs/rescue.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { PDF_RENDERER, PublishDocumentJob } from './application/publish-document/publish-document.job.js';
@@ -32,6 +34,7 @@ export class PublishingWorkerModule implements OnModuleInit, OnApplicationShutdo
     private readonly publish: PublishDocumentJob,
     @Inject(PDF_RENDERER) private readonly pdf: PdfRenderer,
     @Inject(POSTGRES) private readonly pool: Pool,
+    @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
   onModuleInit(): void {
@@ -41,7 +44,9 @@ export class PublishingWorkerModule implements OnModuleInit, OnApplicationShutdo
       task: PUBLISH_DOCUMENT,
       handle: (payload) => this.publish.run(readReadingJob(payload)),
     });
-    this.work.addLoop(rescueOverdue(this.pool, { task: PUBLISH_DOCUMENT, overdue: OVERDUE_PUBLICATIONS }));
+    this.work.addLoop(
+      rescueOverdue(this.pool, { task: PUBLISH_DOCUMENT, overdue: OVERDUE_PUBLICATIONS }, this.log),
+    );
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -1,11 +1,13 @@
 import { Inject, Module, type OnModuleInit } from '@nestjs/common';
 import type { Pool } from 'pg';
+import type { Logger } from 'pino';
 import { processConsumer } from '@app/event-sourcing/processes/process.js';
 import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
 import type { Config } from '@app/platform/config/settings.js';
 import { readReadingJob } from '@app/platform/jobs/reading-job.js';
 import { rescueOverdue } from '@app/platform/jobs/rescue.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { GenerateReadingJob } from './application/generate-reading/generate-reading.job.js';
@@ -32,6 +34,7 @@ export class ReadingsWorkerModule implements OnModuleInit {
     private readonly timers: ReadingTimers,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(POSTGRES) private readonly pool: Pool,
+    @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
   onModuleInit(): void {
@@ -54,6 +57,8 @@ export class ReadingsWorkerModule implements OnModuleInit {
       task: TIME_OUT_READING,
       handle: (payload) => this.timers.timeOut(readReadingJob(payload)),
     });
-    this.work.addLoop(rescueOverdue(this.pool, { task: GENERATE_READING, overdue: OVERDUE_READINGS }));
+    this.work.addLoop(
+      rescueOverdue(this.pool, { task: GENERATE_READING, overdue: OVERDUE_READINGS }, this.log),
+    );
   }
 }

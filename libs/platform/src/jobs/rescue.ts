@@ -1,5 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import { repeatedWork } from '../work/repeated-work.js';
 import type { WorkLoop } from '../work/work-registry.js';
 import { addJob } from './jobs.js';
 
@@ -14,16 +15,8 @@ const AT_A_TIME = 200;
 export const rescueOverdue = (
   pool: Pool,
   { task, overdue }: { task: string; overdue: string },
-): WorkLoop => ({
-  name: `${task}.rescue`,
-  async run(signal) {
-    while (!signal.aborted) {
-      await delay(EVERY_MS, undefined, { signal }).catch(() => undefined);
-      // A database that is away is no reason to stop: the next round asks again.
-      if (!signal.aborted) await addAgain(pool, task, overdue).catch(() => undefined);
-    }
-  },
-});
+  log: Pick<Logger, 'warn'>,
+): WorkLoop => repeatedWork(`${task}.rescue`, EVERY_MS, () => addAgain(pool, task, overdue), log);
 
 const addAgain = async (pool: Pool, task: string, overdue: string): Promise<void> => {
   const { rows } = await pool.query<{ reading_id: string; workspace_id: string; correlation_id: string }>(

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { NodeCompiler } from '@myriaddreamin/typst-ts-node-compiler';
 
 /** Tagged, with alternative texts, title and language, all checked by the exporter itself. */
-const STANDARD = 'ua-1';
+export const PDF_STANDARD = 'ua-1';
 
 /** A Typst template with its fonts, loaded once. Synchronous and busy. */
 export interface TypstTemplate {
@@ -17,22 +17,31 @@ export interface TypstTemplate {
 }
 
 /**
+ * A Typst compiler that knows these fonts and no others.
+ * @param folder absolute; templates may read nothing outside it
+ * @param fonts paths inside packages, such as `@expo-google-fonts/…/….ttf`
+ */
+export const openTypst = (folder: string, fonts: readonly string[]): NodeCompiler => {
+  const { resolve } = createRequire(import.meta.url);
+  return NodeCompiler.create({
+    workspace: folder,
+    fontArgs: [{ fontBlobs: fonts.map((font) => readFileSync(resolve(font))) }],
+  });
+};
+
+/**
  * @param folder absolute; the template may read nothing outside it
  * @param main the template's main file, in the folder
  * @param fonts paths inside packages, such as `@expo-google-fonts/…/….ttf`
  */
 export const loadTypstTemplate = (folder: string, main: string, fonts: readonly string[]): TypstTemplate => {
-  const { resolve } = createRequire(import.meta.url);
-  const compiler = NodeCompiler.create({
-    workspace: folder,
-    fontArgs: [{ fontBlobs: fonts.map((font) => readFileSync(resolve(font))) }],
-  });
+  const compiler = openTypst(folder, fonts);
   return {
     pdf: (inputs) => {
       try {
         return compiler.pdf(
           { mainFilePath: join(folder, main), inputs: { ...inputs } },
-          { pdfStandard: STANDARD },
+          { pdfStandard: PDF_STANDARD },
         );
       } finally {
         // What Typst memoises would grow with every document.

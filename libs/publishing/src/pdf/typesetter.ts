@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { NodeCompiler } from '@myriaddreamin/typst-ts-node-compiler';
 import { projectPath } from '@app/platform/project-path.js';
+import { openTypst, PDF_STANDARD } from '@app/platform/typesetting/typst.js';
 import type { DocumentV1 } from '../document/document.js';
 
 const TEMPLATE_FOLDER = projectPath('libs/publishing/src/pdf/template');
@@ -24,8 +22,6 @@ const DATA = join(TEMPLATE_FOLDER, 'document.json');
  */
 const KEPT_DOCUMENTS = 32;
 
-/** Tagged, with alternative texts, title and language, all checked by the exporter itself. */
-const STANDARD = 'ua-1';
 const MISSING_LETTER = 'could not be displayed with';
 
 /** Full-width letters and ligatures, which no text font of ours has, print as the letters they stand for. */
@@ -45,11 +41,7 @@ export interface Typesetter {
 
 /** A Typst compiler with our fonts and template loaded. Synchronous and busy: it belongs in a worker thread. */
 export const createTypesetter = (): Typesetter => {
-  const { resolve } = createRequire(import.meta.url);
-  const compiler = NodeCompiler.create({
-    workspace: TEMPLATE_FOLDER,
-    fontArgs: [{ fontBlobs: FONTS.map((font) => readFileSync(resolve(font))) }],
-  });
+  const compiler = openTypst(TEMPLATE_FOLDER, FONTS);
   return {
     typeset: (document) => {
       const tree = JSON.stringify(document).replace(COMPATIBILITY_LETTERS, (letter) =>
@@ -57,7 +49,7 @@ export const createTypesetter = (): Typesetter => {
       );
       compiler.mapShadow(DATA, Buffer.from(tree));
       try {
-        return compiler.pdf(SOURCE, { pdfStandard: STANDARD });
+        return compiler.pdf(SOURCE, { pdfStandard: PDF_STANDARD });
       } catch (error) {
         if (String(error).includes(MISSING_LETTER)) return compiler.pdf(SOURCE);
         throw error;

@@ -5,7 +5,6 @@ import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { Locale } from '@app/numerology/index.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
-import type { PageEnd } from '@app/platform/http/page-cursor.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { readingEvents, type FailureCode } from '../../contracts/events.js';
 import type { ReadingStatus } from '../../contracts/queries.js';
@@ -65,7 +64,7 @@ export class ReadingQuery {
     workspaceId: string,
     status: ReadingStatus | null,
     limit: number,
-    after: PageEnd | null,
+    after: readonly string[] | null,
   ): Promise<readonly ReadingRecord[]> {
     const { rows } = await this.pool.query<Row>({
       name: 'readings-page',

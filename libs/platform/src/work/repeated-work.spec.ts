@@ -1,0 +1,21 @@
+import { expect, it } from '@jest/globals';
+import { repeatedWork } from './repeated-work.js';
+
+it('Repeated work goes on after a round that failed, says so, and ends when told', async () => {
+  const ending = new AbortController();
+  const said: unknown[] = [];
+  let rounds = 0;
+  const loop = repeatedWork(
+    'tidy',
+    1,
+    () => {
+      rounds += 1;
+      if (rounds === 4) ending.abort();
+      return rounds === 2 ? Promise.reject(new Error('the table is gone')) : Promise.resolve();
+    },
+    { warn: (...args: unknown[]) => void said.push(args) },
+  );
+  await loop.run(ending.signal);
+  expect(rounds).toBe(4);
+  expect(said).toEqual([[{ loop: 'tidy', reason: 'the table is gone' }, 'round failed']]);
+});
