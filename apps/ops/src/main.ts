@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { Command } from 'commander';
 import { addCreditsCommands } from './commands/credits.js';
+import { addEraseCommand } from './commands/erase.js';
 import { addKeyCommands } from './commands/key.js';
 import { addLedgerCommands } from './commands/ledger.js';
 import { addMigrateCommand } from './commands/migrate.js';
@@ -21,6 +22,7 @@ addTokenCommands(ops);
 addCreditsCommands(ops);
 addLedgerCommands(ops);
 addStreamsCommands(ops);
+addEraseCommand(ops);
 addMigrateCommand(ops);
 
 // `--json` is welcome after the sub-command too, where hands put it.

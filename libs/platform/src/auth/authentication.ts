@@ -39,7 +39,7 @@ export const Public = () => SetMetadata(MODES, 'public');
 export const AUTH_MODES_KEY = MODES;
 export const SCOPE_AREA_KEY = SCOPE_AREA;
 
-export const SCOPE_AREAS = ['webhooks', 'events', 'credits', 'keys'] as const;
+export const SCOPE_AREAS = ['webhooks', 'events', 'credits', 'keys', 'readings'] as const;
 /** Every scope that a token may carry. */
 export const SCOPES: readonly string[] = SCOPE_AREAS.flatMap((area) => [`${area}:read`, `${area}:write`]);
 

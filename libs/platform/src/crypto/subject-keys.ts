@@ -61,6 +61,12 @@ export class SubjectKeys {
     return key;
   }
 
+  /** Destroys the key of a subject for ever; other processes forget theirs within their cache's time. */
+  async destroy(subjectId: string): Promise<void> {
+    await this.pool.query('delete from platform.subject_key where subject_id = $1', [subjectId]);
+    this.opened.delete(subjectId);
+  }
+
   private async read(subjectId: string): Promise<SubjectKey | null> {
     const { rows } = await this.pool.query<{ workspace_id: string; wrapped_key: Buffer }>({
       name: 'subject-key',

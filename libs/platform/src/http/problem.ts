@@ -24,6 +24,7 @@ export const PROBLEMS = {
   reading_failed: [409, 'Reading has failed'],
   endpoint_limit_reached: [409, 'Webhook endpoint limit reached'],
   idempotency_in_progress: [409, 'A request with this idempotency key is in progress'],
+  reading_erased: [410, 'The personal data of the reading was erased'],
   precondition_failed: [412, 'Precondition failed'],
   payload_too_large: [413, 'Request body is too large'],
   unsupported_media_type: [415, 'Unsupported media type'],

@@ -50,6 +50,7 @@ export class DocumentController {
     const reading = await this.queries.execute(new GetReadingSummary(readingId));
     if (!reading) throw new Problem('reading_not_found');
     if (reading.workspaceId !== caller.workspaceId) throw new Problem('wrong_workspace');
+    if (reading.erasedAt !== null) throw new Problem('reading_erased');
     const published = await this.waitForPublication(reading, readVersion(version));
     const artifact = published === null ? null : await this.artifacts.get(readingId, published, wanted);
     if (!artifact) {

@@ -1,6 +1,20 @@
 import { Command } from '@nestjs/cqrs';
 
 /**
+ * Erases the personal data of a reading for ever. An unfinished reading fails first, as `input_unprocessable`, so that
+ * its credits are released.
+ */
+export class EraseReading extends Command<{ outcome: 'erased' | 'already_erased' | 'unknown_reading' }> {
+  constructor(
+    readonly readingId: string,
+    readonly workspaceId: string,
+    readonly actor: string,
+  ) {
+    super();
+  }
+}
+
+/**
  * Fences a reservation that no reading names: afterwards no reading can be accepted on it. `claimed` when a reading
  * does name it; then nothing changes.
  */

@@ -68,6 +68,8 @@ export const readingEvents = eventCatalogue('reading', {
     1,
     z.strictObject({ workspaceId: z.string(), reservationId: z.string(), reason: z.string() }),
   ),
+  /** Its key was destroyed at this request: what is sealed in this stream, and elsewhere, cannot be opened any more. */
+  ReadingErased: event(1, z.strictObject({ workspaceId: z.string() })),
 });
 
 export type ReadingEvent = EventOf<typeof readingEvents>;

@@ -10,6 +10,8 @@ export interface ReadingSummary {
   readonly workspaceId: string;
   readonly status: ReadingStatus;
   readonly locale: Locale;
+  /** RFC 3339: when its personal data was erased. */
+  readonly erasedAt: string | null;
 }
 
 /** Answers `null` when there is no such reading. Reads the row, or the stream when the row is not there yet. */

@@ -8,7 +8,7 @@ import type { ReadingResult } from '@app/numerology/index.js';
 import { systemContext, type ReadingJob } from '@app/platform/jobs/reading-job.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK } from '@app/platform/tokens.js';
-import { GetReadingResult } from '@app/readings/contracts/index.js';
+import { GetReadingResult, GetReadingSummary } from '@app/readings/contracts/index.js';
 import { ArtifactStore } from '../../artifacts/artifact.store.js';
 import { composeDocument } from '../../document/compose.js';
 import { renderMarkdown } from '../../markdown/render.js';
@@ -37,8 +37,12 @@ export class PublishDocumentJob {
 
   async run(job: ReadingJob): Promise<void> {
     const result = await this.queries.execute(new GetReadingResult(job.readingId));
-    // Completed a moment ago and not projected yet: the job comes back.
-    if (!result) throw new Error('The result of this reading cannot be read yet');
+    if (!result) {
+      const reading = await this.queries.execute(new GetReadingSummary(job.readingId));
+      if (reading?.erasedAt) return;
+      // Completed a moment ago and not projected yet: the job comes back.
+      throw new Error('The result of this reading cannot be read yet');
+    }
     const requested = await this.executor.execute(
       job.readingId,
       {

@@ -29,6 +29,12 @@ const project = (event: Recorded<PublicationEvent | ReadingEvent>): readonly Sta
               set artifact_id = excluded.artifact_id, published_at = excluded.published_at, due_at = null`,
       ];
     }
+    case 'ReadingErased':
+      // Unreadable without the reading's key; nothing is left to be kept or offered again.
+      return [
+        sql`delete from publishing.artifact where reading_id = ${readingId}`,
+        sql`update publishing.publication set due_at = null where reading_id = ${readingId}`,
+      ];
     case 'PublicationRequested':
     case 'PublicationFailed':
     case 'ReadingRequested':

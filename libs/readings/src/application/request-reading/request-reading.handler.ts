@@ -141,6 +141,7 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
       status: 'queued',
       updatedAt: record.createdAt,
       completedAt: null,
+      erasedAt: null,
       failure: null,
       document: null,
     } as const;
@@ -167,6 +168,7 @@ const acceptedView = (
       createdAt: at,
       updatedAt: at,
       completedAt: null,
+      erasedAt: null,
       failure: null,
       document: null,
     },

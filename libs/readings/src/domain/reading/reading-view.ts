@@ -26,6 +26,7 @@ export interface ReadingRecord {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly completedAt: string | null;
+  readonly erasedAt: string | null;
   readonly failure: { readonly code: FailureCode; readonly occurredAt: string } | null;
   readonly document: {
     readonly version: number;
@@ -59,6 +60,7 @@ export const readingView = (record: ReadingRecord, input: ReadingInput | null) =
   createdAt: record.createdAt,
   updatedAt: record.updatedAt,
   completedAt: record.completedAt,
+  erasedAt: record.erasedAt,
 });
 
 export type ReadingView = ReturnType<typeof readingView>;

@@ -27,6 +27,7 @@ export type ReadingCommand =
     }
   | { readonly type: 'DelayReading' }
   | { readonly type: 'TimeOutReading' }
+  | { readonly type: 'EraseReading' }
   | {
       readonly type: 'AbandonReading';
       readonly workspaceId: string;

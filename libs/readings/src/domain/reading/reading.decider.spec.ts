@@ -170,3 +170,23 @@ describe('abandoning a reservation', () => {
     given(readingDecider, [requested, started(), completed]).when(abandon).thenRejects('ReservationClaimed');
   });
 });
+
+describe('erasing', () => {
+  const erase: ReadingCommand = { type: 'EraseReading' };
+  const erased: ReadingEvent = { type: 'ReadingErased', data: { workspaceId: 'ws_1' } };
+
+  it('of a reading that has ended changes nothing but its data, once', () => {
+    given(readingDecider, [requested, started(), completed]).when(erase).then(erased);
+    given(readingDecider, [requested, started(), completed, erased]).when(erase).thenIgnores('AlreadyErased');
+  });
+
+  it('of an unfinished reading fails it, so that its credits go back, and no late answer completes it', () => {
+    const failed = failedWith('input_unprocessable', 1);
+    given(readingDecider, [requested, started()]).when(erase).then(failed, erased);
+    given(readingDecider, [requested, started(), failed, erased]).when(complete(1)).thenIgnores('Terminal');
+  });
+
+  it('needs a reading', () => {
+    given(readingDecider, [abandoned]).when(erase).thenRejects('NotRequested');
+  });
+});

@@ -23,6 +23,7 @@ const decide = (command: ReadingCommand, state: Reading): ReadingDecision => {
   if (command.type === 'RequestReading') return request(command, state);
   if (command.type === 'AbandonReading') return abandon(command, state);
   if (state.status === 'none') return reject('NotRequested', null);
+  if (command.type === 'EraseReading') return erase(state);
   if (isTerminal(state)) return ignore('Terminal');
   switch (command.type) {
     case 'StartAttempt':
@@ -99,6 +100,15 @@ const failAttempt = (
   return hopeless
     ? accept(failed(state, code, attempt))
     : accept({ type: 'ReadingAttemptFailed', data: { attempt, code, retryAt } });
+};
+
+/** What cannot be generated any more has failed: its credits go back. */
+const erase = (state: Requested): ReadingDecision => {
+  if (state.erased) return ignore('AlreadyErased');
+  const erased = { type: 'ReadingErased', data: { workspaceId: state.request.workspaceId } } as const;
+  return isTerminal(state)
+    ? accept(erased)
+    : accept(failed(state, 'input_unprocessable', state.attempts), erased);
 };
 
 /** A worker whose lease was taken over has lost: its late answer changes nothing. */

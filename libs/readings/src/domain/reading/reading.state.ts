@@ -16,6 +16,7 @@ export type Reading =
       readonly notBefore: string | null;
       readonly delayed: boolean;
       readonly failure: FailureCode | null;
+      readonly erased: boolean;
     };
 
 export type Requested = Exclude<Reading, { status: 'none' }>;
@@ -37,6 +38,7 @@ export const evolve = (state: Reading, event: ReadingEvent): Reading => {
       notBefore: null,
       delayed: false,
       failure: null,
+      erased: false,
     };
   }
   if (state.status === 'none') throw new TypeError(`${event.type} before ReadingRequested`);
@@ -56,6 +58,8 @@ export const evolve = (state: Reading, event: ReadingEvent): Reading => {
       return { ...state, status: 'completed', notBefore: null };
     case 'ReadingFailed':
       return { ...state, status: 'failed', notBefore: null, failure: event.data.code };
+    case 'ReadingErased':
+      return { ...state, erased: true };
     default:
       return assertNever(event);
   }

@@ -27,6 +27,7 @@ export const foldRecord = (
       createdAt: at('ReadingRequested')!,
       updatedAt: events.at(-1)!.metadata.occurredAt,
       completedAt: at('ReadingCompleted'),
+      erasedAt: at('ReadingErased'),
       failure: reading.failure && failedAt ? { code: reading.failure, occurredAt: failedAt } : null,
       document: null,
     },

@@ -48,6 +48,13 @@ const projectReading = (event: Recorded<ReadingEvent>): readonly Statement[] => 
         sql`update readings.reading set status = 'failed', updated_at = ${at}, failed_at = ${at}, due_at = null,
               error_code = ${event.data.code} where reading_id = ${id}`,
       ];
+    case 'ReadingErased':
+      return [
+        sql`update readings.reading set erased_at = ${at}, updated_at = ${at}, sealed_input = '' where reading_id = ${id}`,
+        sql`delete from readings.result where reading_id = ${id}`,
+        // Done already by who erased it, unless that process was killed in between.
+        sql`delete from platform.subject_key where subject_id = ${id}`,
+      ];
     case 'ReadingDelayed':
     case 'ReadingAbandoned':
       return [];

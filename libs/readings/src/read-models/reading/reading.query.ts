@@ -34,6 +34,7 @@ interface Row {
   document_version: number | null;
   artifact_id: string | null;
   published_at: Date | null;
+  erased_at: Date | null;
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -52,7 +53,7 @@ export class ReadingQuery {
     const { rows } = await this.pool.query<Row>({
       name: 'reading',
       text: `select reading_id, workspace_id, status, product_id, profile_id, locale, sealed_input, error_code, created_at,
-                    updated_at, completed_at, failed_at, document_version, artifact_id, published_at
+                    updated_at, completed_at, failed_at, document_version, artifact_id, published_at, erased_at
              from readings.reading where reading_id = $1`,
       values: [readingId],
     });
@@ -69,7 +70,7 @@ export class ReadingQuery {
     const { rows } = await this.pool.query<Row>({
       name: 'readings-page',
       text: `select reading_id, workspace_id, status, product_id, profile_id, locale, sealed_input, error_code, created_at,
-                    updated_at, completed_at, failed_at, document_version, artifact_id, published_at
+                    updated_at, completed_at, failed_at, document_version, artifact_id, published_at, erased_at
              from readings.reading
              where workspace_id = $1 and ($2::text is null or status = $2)
                and ($4::timestamptz is null or (created_at, reading_id) < ($4, $5::uuid))
@@ -81,6 +82,7 @@ export class ReadingQuery {
 
   /** Opens the input with the reading's key; `null` when the key was destroyed. */
   async input({ record, sealedInput }: StoredReading): Promise<ReadingInput | null> {
+    if (record.erasedAt !== null) return null;
     const key = await this.keys.find(record.readingId);
     return (
       key &&
@@ -142,6 +144,7 @@ const fromRow = (row: Row): StoredReading => ({
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
     completedAt: row.completed_at?.toISOString() ?? null,
+    erasedAt: row.erased_at?.toISOString() ?? null,
     failure:
       row.error_code && row.failed_at
         ? { code: row.error_code, occurredAt: row.failed_at.toISOString() }

@@ -51,6 +51,7 @@ export const publicEventOf = (event: TellableEvent): PublicEvent | null => {
     case 'ReadingStarted':
     case 'ReadingAttemptFailed':
     case 'ReadingAbandoned':
+    case 'ReadingErased':
     case 'PublicationRequested':
     case 'PublicationFailed':
       return null;

@@ -1,0 +1,33 @@
+import { Controller, Delete, HttpCode, Param } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiNoContentResponse, ApiOperation } from '@nestjs/swagger';
+import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
+import { Problem } from '@app/platform/http/problem.js';
+import { EraseReading } from '../contracts/commands.js';
+import { ReadingQuery } from '../read-models/reading/reading.query.js';
+
+/** Erasure of what a reading knows about a person; by bearer only, so that an integration's key cannot destroy data. */
+@Controller('api/v1/readings/:readingId/personal-data')
+@Accepts('bearer')
+@ScopeArea('readings')
+export class PersonalDataController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly readings: ReadingQuery,
+  ) {}
+
+  @Delete()
+  @HttpCode(204)
+  @ApiOperation({
+    summary: 'Erase the personal data of a reading',
+    description:
+      'Destroys the key that seals its name, birth date, gender, result and documents. It cannot be undone. An unfinished reading fails, and its credits are released. Repeating it changes nothing.',
+  })
+  @ApiNoContentResponse({ description: 'The personal data is erased' })
+  async erase(@Param('readingId') readingId: string, @Caller() caller: Principal): Promise<void> {
+    const found = await this.readings.find(readingId);
+    if (!found) throw new Problem('reading_not_found');
+    if (found.record.workspaceId !== caller.workspaceId) throw new Problem('wrong_workspace');
+    await this.commands.execute(new EraseReading(readingId, caller.workspaceId, caller.actor));
+  }
+}

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { Integrator, person } from '../support/integrator.js';
+import { startStack, type StartedStack } from '../support/index.js';
+
+/** Longer than a process keeps an opened key. */
+const KEYS_FORGOTTEN_MS = 2_500;
+
+let stack: StartedStack;
+let customer: Integrator;
+let token: string;
+
+beforeAll(async () => {
+  stack = await startStack();
+  customer = await Integrator.open(stack, 400);
+  const scope = ['token', 'mint', '--workspace', customer.workspaceId, '--scope', 'readings:write'];
+  token = ((await stack.ops(scope)) as { token: string }).token;
+}, 90_000);
+
+afterAll(async () => {
+  await stack?.stop();
+});
+
+const get = async (path: string) => {
+  const answer = await fetch(`${stack.baseUrl}/api/v1/readings/${path}`, {
+    headers: { 'x-api-key': customer.apiKey },
+  });
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+};
+const erase = (readingId: string, headers: Record<string, string> = { authorization: `Bearer ${token}` }) =>
+  fetch(`${stack.baseUrl}/api/v1/readings/${readingId}/personal-data`, { method: 'DELETE', headers });
+
+const untilPublished = async (readingId: string): Promise<void> => {
+  while (!((await get(readingId)).body['document'] as { available: boolean }).available) await delay(50);
+};
+
+const rows = async (text: string, readingId: string): Promise<number> => {
+  const client = new pg.Client({ connectionString: stack.databaseUrl });
+  await client.connect();
+  try {
+    return (await client.query<{ n: number }>(text, [readingId])).rows[0]?.n ?? -1;
+  } finally {
+    await client.end();
+  }
+};
+
+describe('Erasing the personal data of a reading', () => {
+  it('destroys its key: the state says so, result and document are gone, and the ledger still verifies', async () => {
+    const { body } = await customer.create(person());
+    await untilPublished(body.readingId);
+    expect((await erase(body.readingId)).status).toBe(204);
+    expect((await erase(body.readingId)).status).toBe(204);
+    await delay(KEYS_FORGOTTEN_MS);
+
+    const reading = await get(body.readingId);
+    expect(reading).toMatchObject({ status: 200, body: { status: 'completed', input: null } });
+    expect(reading.body['erasedAt']).toMatch(/^\d{4}-/);
+    for (const path of ['result', 'document?format=pdf']) {
+      expect(await get(`${body.readingId}/${path}`)).toMatchObject({
+        status: 410,
+        body: { code: 'reading_erased' },
+      });
+    }
+    expect(
+      await rows('select count(*)::int as n from platform.subject_key where subject_id = $1', body.readingId),
+    ).toBe(0);
+    expect(
+      await rows('select count(*)::int as n from publishing.artifact where reading_id = $1', body.readingId),
+    ).toBe(0);
+    await stack.ops(['ledger', 'verify', '--workspace', customer.workspaceId]);
+  }, 30_000);
+
+  it('ends an unfinished reading and gives its credits back', async () => {
+    const before = (await stack.ops(['ledger', 'balance', '--workspace', customer.workspaceId])) as {
+      available: number;
+    };
+    process.kill(stack.pids().worker, 'SIGSTOP');
+    const { body } = await customer.create(person());
+    expect((await erase(body.readingId)).status).toBe(204);
+    process.kill(stack.pids().worker, 'SIGCONT');
+    await customer.untilEnded(body.readingId);
+    expect((await get(body.readingId)).body).toMatchObject({
+      status: 'failed',
+      error: { code: 'input_unprocessable' },
+      input: null,
+    });
+    for (;;) {
+      const now = (await stack.ops([
+        'ledger',
+        'balance',
+        '--workspace',
+        customer.workspaceId,
+      ])) as typeof before;
+      if (now.available === before.available) break;
+      await delay(100);
+    }
+  }, 30_000);
+
+  it('is refused to API keys, to tokens without the scope, and to other workspaces', async () => {
+    const { body } = await customer.create(person());
+    expect((await erase(body.readingId, { 'x-api-key': customer.apiKey })).status).toBe(403);
+    const other = await Integrator.open(stack, 0);
+    for (const [workspace, scope] of [
+      [customer.workspaceId, 'credits:read'],
+      [other.workspaceId, 'readings:write'],
+    ] as const) {
+      const minted = await stack.ops(['token', 'mint', '--workspace', workspace, '--scope', scope]);
+      const { token: one } = minted as { token: string };
+      expect((await erase(body.readingId, { authorization: `Bearer ${one}` })).status).toBe(403);
+    }
+    expect((await get(body.readingId)).body['erasedAt']).toBeNull();
+  }, 30_000);
+
+  it('is done by an operator only when said twice', async () => {
+    const { body } = await customer.create(person());
+    await customer.untilEnded(body.readingId);
+    expect(await stack.ops(['erase', body.readingId])).toMatchObject({
+      outcome: 'not_erased',
+      status: 'completed',
+    });
+    expect((await get(body.readingId)).body['erasedAt']).toBeNull();
+    expect(await stack.ops(['erase', body.readingId, '--yes'])).toMatchObject({ outcome: 'erased' });
+    expect(await stack.ops(['erase', body.readingId, '--yes'])).toMatchObject({ outcome: 'already_erased' });
+    await expect(stack.ops(['erase', '00000000-0000-4000-8000-000000000000'])).rejects.toThrow(/no reading/);
+  }, 30_000);
+});
