@@ -5,6 +5,7 @@ import { addKeyCommands } from './commands/key.js';
 import { addLedgerCommands } from './commands/ledger.js';
 import { addMigrateCommand } from './commands/migrate.js';
 import { addStreamsCommands } from './commands/streams.js';
+import { addWebhooksCommands } from './commands/webhooks.js';
 import { addWorkspaceCommands } from './commands/workspace.js';
 import { OpsError } from './ops-error.js';
 
@@ -18,6 +19,7 @@ addWorkspaceCommands(ops);
 addKeyCommands(ops);
 addCreditsCommands(ops);
 addLedgerCommands(ops);
+addWebhooksCommands(ops);
 addStreamsCommands(ops);
 addMigrateCommand(ops);
 

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { BillingModule } from '@app/billing/billing.module.js';
 import type { Config } from '@app/platform/config/settings.js';
 import { PlatformModule } from '@app/platform/platform.module.js';
+import { WebhooksModule } from '@app/webhooks/webhooks.module.js';
 import { WorkspacesModule } from '@app/workspaces/workspaces.module.js';
 
 /** The command handlers and queries the operator's commands use; no HTTP, no work of its own. */
@@ -11,7 +12,7 @@ export class OpsModule {
   static forProcess(config: Config, log: Logger): DynamicModule {
     return {
       module: OpsModule,
-      imports: [PlatformModule.forProcess(config, log), WorkspacesModule, BillingModule],
+      imports: [PlatformModule.forProcess(config, log), WorkspacesModule, BillingModule, WebhooksModule],
     };
   }
 }
