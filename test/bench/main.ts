@@ -4,8 +4,9 @@ import { projectPath } from '@app/platform/project-path.js';
 import { eventStoreBenchmark } from './event-store/benchmark.js';
 import { markdownSection, withSections, type Benchmark, type Row } from './report.js';
 import { serviceBenchmark } from './service/benchmark.js';
+import { webhooksBenchmark } from './webhooks/benchmark.js';
 
-const BENCHMARKS: readonly Benchmark[] = [serviceBenchmark, eventStoreBenchmark];
+const BENCHMARKS: readonly Benchmark[] = [serviceBenchmark, eventStoreBenchmark, webhooksBenchmark];
 
 const wholeNumber = (text: string): number => {
   if (!/^[1-9]\d*$/.test(text)) throw new Error(`${text} is not a whole number above 0.`);
