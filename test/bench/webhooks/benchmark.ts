@@ -13,7 +13,7 @@ import { addDeliveries, addEndpoint, addPending } from './deliveries.js';
 import type { Arrivals } from './receiver.js';
 
 /** Attempts a worker makes at a time, and so the bare loop's. */
-const CONCURRENCY = 64;
+const CONCURRENCY = 128;
 const ENDPOINTS = 40;
 /** Endpoints of the large table, and its deliveries. */
 const LARGE_ENDPOINTS = 1_000;
@@ -193,7 +193,10 @@ const measureLargeTable = async (setting: Setting): Promise<void> => {
      where delivery_id in (select delivery_id from webhooks.delivery limit $2)`,
     [failing, Math.round(count / 10)],
   );
-  await pool.query(`update webhooks.lane set ready_at = now() where endpoint_id = $1`, [failing]);
+  await pool.query(
+    `update webhooks.lane set ready_at = now(), due_from = '-infinity' where endpoint_id = $1`,
+    [failing],
+  );
   await pool.query('analyze webhooks.delivery');
   const large = await measurePickUp(setting);
   const name = `${count.toLocaleString('en-US')} pending`;

@@ -60,13 +60,14 @@ const CLAIM_LOCK = 7_360_001;
 
 /** Endpoints that have something to send, the longest waiting first: every endpoint has its turn. */
 const READY_LANES = `
-  select endpoint_id from webhooks.lane where ready_at <= $1 order by ready_at limit ${LANES} for update skip locked`;
+  select endpoint_id, due_from::text from webhooks.lane where ready_at <= $1 order by ready_at limit ${LANES} for update skip locked`;
 
 /** The due deliveries of an endpoint that no earlier delivery of their reading holds up, the earliest first. */
 const due = (replayed: 'is null' | 'is not null', priority: number): string => `
   (select due.delivery_id, due.due_at, ${priority} as priority
    from webhooks.delivery due
-   where due.endpoint_id = room.endpoint_id and due.status = 'pending' and due.replay_id ${replayed} and due.due_at <= $1
+   where due.endpoint_id = room.endpoint_id and due.status = 'pending' and due.replay_id ${replayed}
+     and due.due_at between room.due_from and $1
      and (due.redelivery or coalesce((
        select false from webhooks.delivery earlier
        where earlier.endpoint_id = due.endpoint_id and earlier.reading_id = due.reading_id
@@ -83,14 +84,14 @@ const due = (replayed: 'is null' | 'is not null', priority: number): string => `
  * subquery. As plain joins they were planned over the whole table.
  */
 const CLAIM = `
-  with lane (endpoint_id) as (
-    select * from unnest($7::text[])
+  with lane (endpoint_id, due_from) as (
+    select * from unnest($7::text[], $8::timestamptz[])
   ), flying as (
     select endpoint_id, workspace_id, count(*) as deliveries
     from webhooks.delivery where lease is not null and due_at > $1
     group by endpoint_id, workspace_id
   ), room as (
-    select endpoint.endpoint_id, endpoint.workspace_id, endpoint.url, endpoint.secrets,
+    select endpoint.endpoint_id, endpoint.workspace_id, endpoint.url, endpoint.secrets, lane.due_from,
            case when coalesce(health.consecutive_failures, 0) < ${PROBE_AFTER_FAILURES} then $2 - coalesce(flying.deliveries, 0)
                 when coalesce(flying.deliveries, 0) = 0 and health.probe_at <= $1 then 1
                 else 0 end as places
@@ -135,30 +136,35 @@ const CLAIM = `
 
 /**
  * When the endpoints looked at are to be looked at again: when their earliest delivery is due (or its lease ends), not
- * before their probe, and at $3 when they have more due than could be claimed.
+ * before their probe, and at $3 when they have more due than could be claimed ($3 null: as before). The floor of a busy
+ * endpoint is raised once a second.
  */
 const NEXT_LOOK = `
   update webhooks.lane
-  set ready_at = case when next.at <= $1 then $3::timestamptz else next.at end
+  set ready_at = case when next.at <= $1 then coalesce($3, ready_at) else next.at end, due_from = next.due_from
   from (
     select looked_at.endpoint_id,
            case when endpoint.endpoint_id is null then 'infinity'
                 when health.consecutive_failures >= ${PROBE_AFTER_FAILURES} then greatest(earliest.at, health.probe_at)
-                else earliest.at end as at
-    from unnest($2::text[]) looked_at (endpoint_id)
+                else earliest.at end as at,
+           earliest.at as due_from
+    from unnest($2::text[], $4::timestamptz[]) looked_at (endpoint_id, due_from)
     left join webhooks.endpoint on endpoint.endpoint_id = looked_at.endpoint_id and endpoint.enabled
       and endpoint.deleted_at is null
     left join webhooks.endpoint_health health on health.endpoint_id = looked_at.endpoint_id
     cross join lateral (
       select coalesce(least(
         (select min(due_at) from webhooks.delivery
-         where endpoint_id = looked_at.endpoint_id and status = 'pending' and replay_id is null),
+         where endpoint_id = looked_at.endpoint_id and status = 'pending' and replay_id is null
+           and due_at >= looked_at.due_from),
         (select min(due_at) from webhooks.delivery
-         where endpoint_id = looked_at.endpoint_id and status = 'pending' and replay_id is not null)),
+         where endpoint_id = looked_at.endpoint_id and status = 'pending' and replay_id is not null
+           and due_at >= looked_at.due_from)),
         'infinity') as at
     ) earliest
   ) next
   where lane.endpoint_id = next.endpoint_id
+    and (next.at > $1 or $3::timestamptz is not null or next.due_from > lane.due_from + interval '1 second')
   returning lane.endpoint_id, next.at <= $1 as has_more`;
 
 /**
@@ -175,28 +181,31 @@ export const claimRound = async (
   const at = instant(now);
   await client.query('select pg_advisory_xact_lock($1)', [CLAIM_LOCK]);
   // Named statements are planned once per connection: planning these costs more than running them.
-  const ready = await client.query<{ endpoint_id: string }>({
+  const ready = await client.query<{ endpoint_id: string; due_from: string }>({
     name: 'webhooks.ready',
     text: READY_LANES,
     values: [at],
   });
   const lanes = ready.rows.map(({ endpoint_id: endpointId }) => endpointId);
+  const dueFrom = ready.rows.map(({ due_from: from }) => from);
   if (lanes.length === 0) return { claimed: [], full: [], isPartial: false };
-  const values = [at, perEndpoint, perWorkspace, count, lease, leaseMs, lanes];
+  const values = [at, perEndpoint, perWorkspace, count, lease, leaseMs, lanes, dueFrom];
   const { rows } = await client.query<ClaimedColumns>({ name: 'webhooks.claim', text: CLAIM, values });
   // With places of this worker left over, whoever has more due has no room for it.
+  const isPartial = lanes.length === LANES;
   const isFull = rows.length < count;
-  const next = isFull ? instant(now + FULL_PAUSE_MS) : at;
+  // Without other endpoints waiting behind them, those with more due need not step back.
+  const next = isFull ? instant(now + FULL_PAUSE_MS) : isPartial ? at : null;
   const looked = await client.query<{ endpoint_id: string; has_more: boolean }>({
     name: 'webhooks.next',
     text: NEXT_LOOK,
-    values: [at, lanes, next],
+    values: [at, lanes, next, dueFrom],
   });
   const more = looked.rows.filter(({ has_more: hasMore }) => hasMore);
   return {
     claimed: rows.map((row) => claimedFromColumns(row, lease)),
     full: isFull ? more.map(({ endpoint_id: endpointId }) => endpointId) : [],
-    isPartial: lanes.length === LANES,
+    isPartial,
   };
 };
 

@@ -14,9 +14,12 @@ export interface EndpointFailures {
 /** Rounds of one claim, each over the next endpoints that have work. */
 const ROUNDS = 8;
 
+const FORGET_FLOORS_EVERY_MS = 600_000;
+
 /** The deliveries table as a queue. Every change is guarded by the lease, so a worker that lost it changes nothing. */
 export class DeliveryQueue {
   private readonly successes: SuccessLog;
+  private forgetFloorsAt = 0;
   /** Endpoints that had no room at the last look: looked at again as soon as one of their attempts ends. */
   private readonly full = new Set<string>();
   /** Endpoints of which an attempt ended since the last claim began, perhaps unseen by it. */
@@ -34,6 +37,10 @@ export class DeliveryQueue {
    * @param now milliseconds since the epoch
    */
   async claim(count: number, now: number): Promise<readonly ClaimedDelivery[]> {
+    if (now >= this.forgetFloorsAt) {
+      this.forgetFloorsAt = now + FORGET_FLOORS_EVERY_MS;
+      await this.pool.query(FORGET_FLOORS, [instant(now)]);
+    }
     const claimed: ClaimedDelivery[] = [];
     const full: string[] = [];
     this.ended.clear();
@@ -119,8 +126,16 @@ const OPEN_LANES = `
   with closed as (
     select endpoint_id from webhooks.lane where endpoint_id = any ($1) order by endpoint_id for update
   )
-  update webhooks.lane set ready_at = least(ready_at, $2)
-  from closed where lane.endpoint_id = closed.endpoint_id and lane.ready_at > $2`;
+  update webhooks.lane set ready_at = least(ready_at, $2), due_from = least(due_from, $2)
+  from closed where lane.endpoint_id = closed.endpoint_id and (lane.ready_at > $2 or lane.due_from > $2)`;
+
+/** A floor that is wrong would hide deliveries for ever: once a while all are found anew. */
+const FORGET_FLOORS = `
+  with known as (
+    select endpoint_id from webhooks.lane where due_from > '-infinity' order by endpoint_id for update skip locked
+  )
+  update webhooks.lane set ready_at = least(ready_at, $1), due_from = '-infinity'
+  from known where lane.endpoint_id = known.endpoint_id`;
 
 const FAIL = `
   with attempt as (

@@ -14,9 +14,9 @@ import type { Sender } from './sender.js';
 import type { WakeSignal } from './wake-signal.js';
 
 /** Attempts one worker process makes at a time. */
-const IN_FLIGHT = 64;
+const IN_FLIGHT = 128;
 /** A busy worker claims for so many free places together, or after a pause: a claim costs as much for one as for many. */
-const CLAIM_TOGETHER = 24;
+const CLAIM_TOGETHER = 64;
 const CLAIM_PAUSE_MS = 5;
 /** How long attempts may go on after the worker was told to stop; then they are given back. */
 const DRAIN_MS = 5_000;
