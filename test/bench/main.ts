@@ -10,12 +10,14 @@ import { numerologyBenchmark } from './numerology/benchmark.js';
 import { publishingBenchmark } from './publishing/benchmark.js';
 import { markdownSection, withSections, type Benchmark, type Row } from './report.js';
 import { serviceBenchmark } from './service/benchmark.js';
+import { webhooksBenchmark } from './webhooks/benchmark.js';
 
 const BENCHMARKS: readonly Benchmark[] = [
   serviceBenchmark,
   numerologyBenchmark,
   publishingBenchmark,
   ledgerBenchmark,
+  webhooksBenchmark,
   eventStoreBenchmark,
 ];
 

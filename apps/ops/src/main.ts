@@ -7,6 +7,7 @@ import { addLedgerCommands } from './commands/ledger.js';
 import { addMigrateCommand } from './commands/migrate.js';
 import { addStreamsCommands } from './commands/streams.js';
 import { addTokenCommands } from './commands/token.js';
+import { addWebhooksCommands } from './commands/webhooks.js';
 import { addWorkspaceCommands } from './commands/workspace.js';
 import { OpsError } from './ops-error.js';
 
@@ -21,6 +22,7 @@ addKeyCommands(ops);
 addTokenCommands(ops);
 addCreditsCommands(ops);
 addLedgerCommands(ops);
+addWebhooksCommands(ops);
 addStreamsCommands(ops);
 addEraseCommand(ops);
 addMigrateCommand(ops);

@@ -4,6 +4,7 @@ import { BillingModule } from '@app/billing/billing.module.js';
 import type { Config } from '@app/platform/config/settings.js';
 import { PlatformModule } from '@app/platform/platform.module.js';
 import { ReadingsModule } from '@app/readings/readings.module.js';
+import { WebhooksModule } from '@app/webhooks/webhooks.module.js';
 import { WorkspacesModule } from '@app/workspaces/workspaces.module.js';
 
 /** The command handlers and queries the operator's commands use; no HTTP, no work of its own. */
@@ -12,7 +13,13 @@ export class OpsModule {
   static forProcess(config: Config, log: Logger): DynamicModule {
     return {
       module: OpsModule,
-      imports: [PlatformModule.forProcess(config, log), WorkspacesModule, BillingModule, ReadingsModule],
+      imports: [
+        PlatformModule.forProcess(config, log),
+        WorkspacesModule,
+        BillingModule,
+        ReadingsModule,
+        WebhooksModule,
+      ],
     };
   }
 }

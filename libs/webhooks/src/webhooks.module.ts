@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { ChangeWebhookEndpointHandler } from './application/change-webhook-endpoint/change-webhook-endpoint.handler.js';
 import { CreateWebhookEndpointHandler } from './application/create-webhook-endpoint/create-webhook-endpoint.handler.js';
 import { DeleteWebhookEndpointHandler } from './application/delete-webhook-endpoint/delete-webhook-endpoint.handler.js';
+import { EnableWebhookEndpointHandler } from './application/enable-webhook-endpoint/enable-webhook-endpoint.handler.js';
 import { EndpointAccess } from './application/endpoint-access.js';
 import { EndpointStreams } from './application/endpoint-streams.js';
 import { RedeliverHandler } from './application/redeliver/redeliver.handler.js';
@@ -14,7 +15,11 @@ import { UrlCheck } from './application/url-check.js';
 import { DeliveryRows } from './read-models/delivery/delivery-rows.js';
 import { EndpointRows } from './read-models/endpoint/endpoint-rows.js';
 import { EventFeed } from './read-models/event-feed/event-feed.js';
-import { QueueHealth } from './read-models/health/queue-health.js';
+import {
+  FindWebhookEndpointHandler,
+  ListWebhookEndpointsHandler,
+  QueueHealth,
+} from './read-models/health/queue-health.js';
 import { GetReplayHandler, ReplayRows } from './read-models/replay/replay-rows.js';
 
 /** Webhook endpoints: their commands and what is known of them. */
@@ -38,6 +43,9 @@ import { GetReplayHandler, ReplayRows } from './read-models/replay/replay-rows.j
     RedeliverHandler,
     ReplayEventsHandler,
     GetReplayHandler,
+    EnableWebhookEndpointHandler,
+    ListWebhookEndpointsHandler,
+    FindWebhookEndpointHandler,
   ],
   exports: [
     RESOLVE_HOST,

@@ -27,6 +27,8 @@ export interface ServiceOptions {
   readonly clock?: Clock;
   readonly resolve?: ResolveHost;
   readonly workers?: number;
+  /** Where endpoints are, when another part of the test follows the log. */
+  readonly store?: InMemoryEventStore;
 }
 
 const key = Buffer.alloc(32, 1).toString('base64');
@@ -46,7 +48,7 @@ export const testConfig = (database: TestDatabase, settings: Readonly<Record<str
 
 /** The module's parts on a real database and an event store in memory, as a worker would run them. */
 export class TestService {
-  readonly store = new InMemoryEventStore();
+  readonly store: InMemoryEventStore;
   readonly streams: EndpointStreams;
   readonly rows: EndpointRows;
   readonly vault: SecretVault;
@@ -57,6 +59,7 @@ export class TestService {
     private readonly database: TestDatabase,
     private readonly options: ServiceOptions = {},
   ) {
+    this.store = options.store ?? new InMemoryEventStore();
     this.streams = new EndpointStreams(this.store, this.clock);
     this.rows = new EndpointRows(database.pool);
     this.vault = new SecretVault(database.pool, new KeyRing(this.config.ENCRYPTION_KEYS));
@@ -91,6 +94,12 @@ export class TestService {
       const dispatcher = openDispatcher({ pool, config, clock, resolve, vault, streams, log: quiet });
       this.running.push(dispatcher.run(stopped.signal));
     }
+  }
+
+  /** Wakes the dispatchers and gives them time for a look at the clock as it is now. */
+  async idle(): Promise<void> {
+    await this.database.pool.query(`select pg_notify('webhooks_due', '')`);
+    await new Promise((resolve) => setTimeout(resolve, 300));
   }
 
   async stop(): Promise<void> {
@@ -163,5 +172,5 @@ export class TestService {
 export const wipe = (database: TestDatabase): Promise<unknown> =>
   database.pool.query(
     `truncate webhooks.endpoint, webhooks.endpoint_health, webhooks.public_event, webhooks.delivery, webhooks.attempt,
-       webhooks.secret, webhooks.replay, event_sourcing.consumer, event_sourcing.parked_event`,
+       webhooks.secret, webhooks.replay, webhooks.lane, event_sourcing.consumer, event_sourcing.parked_event`,
   );

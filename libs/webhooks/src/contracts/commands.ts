@@ -32,3 +32,20 @@ export class CreateWebhookEndpoint extends Command<CreatedWebhookEndpoint> {
     super();
   }
 }
+
+export interface EnabledWebhookEndpoint {
+  readonly record: WebhookEndpointRecord;
+  /** Deliveries left out while it was disabled; `null` when it was enabled already. */
+  readonly skippedDeliveries: number | null;
+}
+
+/** Enables an endpoint; sends nothing by itself. Fails with WebhookRefused: webhook_not_found, wrong_workspace. */
+export class EnableWebhookEndpoint extends Command<EnabledWebhookEndpoint> {
+  constructor(
+    readonly endpointId: string,
+    readonly workspaceId: string,
+    readonly by: Requester,
+  ) {
+    super();
+  }
+}

@@ -1,3 +1,6 @@
+import { Query } from '@nestjs/cqrs';
+import type { WebhookEndpointRecord } from './endpoint-record.js';
+
 /** How the queue of an endpoint fares. */
 export interface QueueHealthRecord {
   readonly pending: number;
@@ -8,4 +11,23 @@ export interface QueueHealthRecord {
   readonly lastSuccessAt: string | null;
   /** Attempts of the last 24 hours by how they ended: `succeeded`, or the class of failure. */
   readonly attempts: Readonly<Record<string, number>>;
+}
+
+export interface EndpointHealth extends QueueHealthRecord {
+  readonly endpoint: WebhookEndpointRecord;
+  readonly workspaceId: string;
+}
+
+/** Every endpoint, of one workspace or (`null`) of all, with how it fares; the longest waiting first. */
+export class ListWebhookEndpoints extends Query<readonly EndpointHealth[]> {
+  constructor(readonly workspaceId: string | null) {
+    super();
+  }
+}
+
+/** One endpoint with how it fares; `null`: there is none of this id, or not any more. */
+export class FindWebhookEndpoint extends Query<EndpointHealth | null> {
+  constructor(readonly endpointId: string) {
+    super();
+  }
 }

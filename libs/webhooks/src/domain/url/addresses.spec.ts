@@ -83,6 +83,41 @@ describe('An address webhooks may reach', () => {
   );
 });
 
+describe('An allow-list', () => {
+  it('of any ranges at all opens no metadata address, however it is written', () => {
+    const cidrs = (address: string, bits: number): string[] =>
+      Array.from({ length: bits + 1 }, (_, length) => `${address}/${length}`);
+    const v4 = ['169.254.169.254', '100.100.100.200'];
+    for (const address of v4) {
+      const hex = address
+        .split('.')
+        .map((part) => Number(part).toString(16).padStart(2, '0'))
+        .join('');
+      const groups = `${hex.slice(0, 4)}:${hex.slice(4)}`;
+      const spellings = [
+        `::ffff:${groups}`,
+        `64:ff9b::${groups}`,
+        `64:ff9b:1::${groups}`,
+        `::${groups}`,
+        `2002:${groups}::`,
+      ];
+      for (const spelling of [address, ...spellings]) {
+        for (const cidr of [
+          ...cidrs(address, 32),
+          ...spellings.flatMap((one) => cidrs(one, 128)),
+          ...EVERYTHING,
+        ])
+          expect([spelling, cidr, isReachable(spelling, [cidr, '127.0.0.0/8'])]).toEqual([
+            spelling,
+            cidr,
+            false,
+          ]);
+      }
+    }
+    for (const cidr of cidrs('fd00:ec2::254', 128)) expect(isReachable('fd00:ec2::254', [cidr])).toBe(false);
+  });
+});
+
 describe('Two addresses', () => {
   it('are the same however they are written', () => {
     expect(isSameAddress('::ffff:127.0.0.1', '127.0.0.1')).toBe(true);

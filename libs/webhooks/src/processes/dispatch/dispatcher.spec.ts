@@ -172,6 +172,36 @@ describe('The dispatcher', () => {
     }
   });
 
+  it('never sends what follows before the one before it succeeded or was given up, when 30 % fail at random', async () => {
+    start({ workers: 2, settings: { WEBHOOK_RETRY_SCHEDULE_MS: '0,10,10' } });
+    let state = 20_261_121;
+    const random = (): number => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647;
+    const succeeded = new Set<string>();
+    const tries = new Map<string, number>();
+    const early: string[] = [];
+    receiver.answer = (response, received, index) => {
+      const { readingId, sequence } = JSON.parse(received.body.toString()) as {
+        readingId: string;
+        sequence: number;
+      };
+      const [own, before] = [`${readingId} ${sequence}`, `${readingId} ${sequence - 1}`];
+      if (sequence > 1 && !succeeded.has(before) && tries.get(before) !== 3) early.push(own);
+      tries.set(own, (tries.get(own) ?? 0) + 1);
+      const fails = random() < 0.3;
+      if (!fails) succeeded.add(own);
+      (fails ? status(500) : ok)(response, received, index);
+    };
+    await service.create(receiver.url);
+    const ids = Array.from({ length: 60 }, () => randomUUID());
+    for (const id of ids)
+      await service.happen(reading(id).delayed(), reading(id).completed(), reading(id).published());
+    await settled(180);
+    expect(early).toEqual([]);
+    const gaveUp = (await service.deliveries()).filter(({ status: is }) => is === 'exhausted').length;
+    expect(succeeded.size + gaveUp).toBe(180);
+    expect(gaveUp).toBeGreaterThan(0);
+  });
+
   it('takes over from a worker that was killed, once its lease has ended', async () => {
     service = new TestService(database, { settings: { WEBHOOK_LEASE_MS: '300' } });
     const limits = { perEndpoint: 5, perWorkspace: 25, leaseMs: 300 };

@@ -61,6 +61,7 @@ export const endpointStatements = (event: Recorded<WebhookEndpointEvent>): reado
             where endpoint_id = ${endpointId} and revision < ${revision}
             returning endpoint_id)
           delete from webhooks.endpoint_health using enabled where endpoint_health.endpoint_id = enabled.endpoint_id`,
+        sql`update webhooks.lane set ready_at = least(ready_at, ${occurredAt}), due_from = '-infinity' where endpoint_id = ${endpointId}`,
       ];
     case 'WebhookEndpointDeleted':
       return [
@@ -71,6 +72,7 @@ export const endpointStatements = (event: Recorded<WebhookEndpointEvent>): reado
           where endpoint_id = ${endpointId} and revision < ${revision}`,
         sql`delete from webhooks.secret where endpoint_id = ${endpointId}`,
         sql`delete from webhooks.endpoint_health where endpoint_id = ${endpointId}`,
+        sql`delete from webhooks.lane where endpoint_id = ${endpointId}`,
       ];
     default:
       return assertNever(event);

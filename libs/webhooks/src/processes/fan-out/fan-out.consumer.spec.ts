@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(async () => database.stop());
 beforeEach(async () => {
   await database.pool.query(
-    'truncate webhooks.endpoint, webhooks.endpoint_health, webhooks.public_event, webhooks.delivery, webhooks.secret',
+    'truncate webhooks.endpoint, webhooks.endpoint_health, webhooks.public_event, webhooks.delivery, webhooks.secret, webhooks.lane',
   );
 });
 

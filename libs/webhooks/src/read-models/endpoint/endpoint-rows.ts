@@ -14,7 +14,7 @@ export interface EndpointRow {
   readonly deleted: boolean;
 }
 
-interface Columns {
+export interface EndpointColumns {
   readonly endpoint_id: string;
   readonly workspace_id: string;
   readonly url: string;
@@ -31,11 +31,13 @@ interface Columns {
   readonly hint: string | null;
 }
 
-const SELECT = `
-  select endpoint.*, health.consecutive_failures, health.failing_since, secret.hint
+/** Columns and tables of an endpoint, to which a query may add. */
+export const ENDPOINT_COLUMNS = 'endpoint.*, health.consecutive_failures, health.failing_since, secret.hint';
+export const ENDPOINT_TABLES = `
   from webhooks.endpoint
   left join webhooks.endpoint_health health using (endpoint_id)
   left join webhooks.secret on secret.secret_ref = (endpoint.secrets -> 0 ->> 'ref')::uuid`;
+const SELECT = `select ${ENDPOINT_COLUMNS} ${ENDPOINT_TABLES}`;
 
 const OWN_PROJECTION_MS = 750;
 const OWN_PROJECTION_POLL_MS = 15;
@@ -46,10 +48,10 @@ export class EndpointRows {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
 
   async find(endpointId: string): Promise<EndpointRow | null> {
-    const { rows } = await this.pool.query<Columns>(`${SELECT} where endpoint.endpoint_id = $1`, [
+    const { rows } = await this.pool.query<EndpointColumns>(`${SELECT} where endpoint.endpoint_id = $1`, [
       endpointId,
     ]);
-    return rows[0] ? fromColumns(rows[0]) : null;
+    return rows[0] ? endpointFromColumns(rows[0]) : null;
   }
 
   /** A page of a workspace's endpoints, newest first, after the given instant of creation and id. */
@@ -58,7 +60,7 @@ export class EndpointRows {
     limit: number,
     after: readonly string[] | null,
   ): Promise<readonly WebhookEndpointRecord[]> {
-    const { rows } = await this.pool.query<Columns>(
+    const { rows } = await this.pool.query<EndpointColumns>(
       `${SELECT}
        where endpoint.workspace_id = $1 and endpoint.deleted_at is null
          and ($2::timestamptz is null or (endpoint.created_at, endpoint.endpoint_id) < ($2, $3))
@@ -66,7 +68,7 @@ export class EndpointRows {
        limit $4`,
       [workspaceId, after?.[0] ?? null, after?.[1] ?? null, limit],
     );
-    return rows.map((row) => fromColumns(row).record);
+    return rows.map((row) => endpointFromColumns(row).record);
   }
 
   /** Waits, but not long, until the caller's own write is to be seen here. */
@@ -83,7 +85,7 @@ export class EndpointRows {
   }
 }
 
-const fromColumns = (row: Columns): EndpointRow => ({
+export const endpointFromColumns = (row: EndpointColumns): EndpointRow => ({
   workspaceId: row.workspace_id,
   revision: BigInt(row.revision),
   deleted: row.deleted_at !== null,

@@ -1,15 +1,27 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CLOCK } from '@app/platform/tokens.js';
-import type { QueueHealthRecord } from '../../contracts/health.js';
+import {
+  FindWebhookEndpoint,
+  ListWebhookEndpoints,
+  type EndpointHealth,
+  type QueueHealthRecord,
+} from '../../contracts/health.js';
+import {
+  ENDPOINT_COLUMNS,
+  ENDPOINT_TABLES,
+  endpointFromColumns,
+  type EndpointColumns,
+} from '../endpoint/endpoint-rows.js';
 
 /** How far back attempts are counted. */
 const WINDOW_MS = 86_400_000;
 
-/** An endpoint's pending deliveries and recent attempts, as columns of a query that has `endpoint_id`, $1 (now) and $2. */
-export const HEALTH_COLUMNS = `
+/** Pending deliveries and recent attempts of the `endpoint` of a query; $1: since when attempts are counted. */
+const HEALTH_COLUMNS = `
   (select count(*)::integer from webhooks.delivery
    where delivery.endpoint_id = endpoint.endpoint_id and delivery.status = 'pending') as pending,
   (select min(due_at) from webhooks.delivery
@@ -19,10 +31,10 @@ export const HEALTH_COLUMNS = `
    order by started_at desc limit 1) as last_success_at,
   (select coalesce(json_object_agg(ended, count), '{}')
    from (select coalesce(error, 'succeeded') as ended, count(*)::integer from webhooks.attempt
-         where attempt.endpoint_id = endpoint.endpoint_id and attempt.started_at > $2
+         where attempt.endpoint_id = endpoint.endpoint_id and attempt.started_at > $1
          group by 1) counted) as attempts`;
 
-export interface HealthColumns {
+interface HealthColumns {
   readonly pending: number;
   readonly next_at: Date | null;
   readonly last_success_at: Date | null;
@@ -40,14 +52,34 @@ export class QueueHealth {
   async of(endpointId: string): Promise<QueueHealthRecord> {
     const now = this.clock.now();
     const { rows } = await this.pool.query<HealthColumns>(
-      `select ${HEALTH_COLUMNS} from (select $3::text as endpoint_id, $1::timestamptz) endpoint`,
-      [instant(now), instant(now - WINDOW_MS), endpointId],
+      `select ${HEALTH_COLUMNS} from (select $2::text as endpoint_id) endpoint`,
+      [instant(now - WINDOW_MS), endpointId],
     );
     return healthFromColumns(rows[0]!, now);
   }
+
+  /** Endpoints that are not deleted, the longest waiting first. `null`: not narrowed by this. */
+  async list(by: {
+    readonly endpointId: string | null;
+    readonly workspaceId: string | null;
+  }): Promise<readonly EndpointHealth[]> {
+    const now = this.clock.now();
+    const { rows } = await this.pool.query<EndpointColumns & HealthColumns>(
+      `select ${ENDPOINT_COLUMNS}, ${HEALTH_COLUMNS} ${ENDPOINT_TABLES}
+       where endpoint.deleted_at is null and ($2::text is null or endpoint.endpoint_id = $2)
+         and ($3::text is null or endpoint.workspace_id = $3)
+       order by next_at nulls last, endpoint.created_at`,
+      [instant(now - WINDOW_MS), by.endpointId, by.workspaceId],
+    );
+    return rows.map((row) => ({
+      endpoint: endpointFromColumns(row).record,
+      workspaceId: row.workspace_id,
+      ...healthFromColumns(row, now),
+    }));
+  }
 }
 
-export const healthFromColumns = (
+const healthFromColumns = (
   { pending, next_at: nextAt, last_success_at: lastSuccessAt, attempts }: HealthColumns,
   now: number,
 ): QueueHealthRecord => ({
@@ -57,3 +89,22 @@ export const healthFromColumns = (
   lastSuccessAt: lastSuccessAt?.toISOString() ?? null,
   attempts,
 });
+
+@QueryHandler(ListWebhookEndpoints)
+export class ListWebhookEndpointsHandler implements IQueryHandler<ListWebhookEndpoints> {
+  constructor(private readonly queues: QueueHealth) {}
+
+  execute({ workspaceId }: ListWebhookEndpoints): Promise<readonly EndpointHealth[]> {
+    return this.queues.list({ endpointId: null, workspaceId });
+  }
+}
+
+@QueryHandler(FindWebhookEndpoint)
+export class FindWebhookEndpointHandler implements IQueryHandler<FindWebhookEndpoint> {
+  constructor(private readonly queues: QueueHealth) {}
+
+  async execute({ endpointId }: FindWebhookEndpoint): Promise<EndpointHealth | null> {
+    const [found] = await this.queues.list({ endpointId, workspaceId: null });
+    return found ?? null;
+  }
+}

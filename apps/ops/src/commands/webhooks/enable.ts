@@ -1,0 +1,28 @@
+import type { Command } from 'commander';
+import { EnableWebhookEndpoint } from '@app/webhooks/contracts/index.js';
+import { print } from '../../output.js';
+import { withSession } from '../../session.js';
+import { asOpsError, requireEndpoint } from './endpoint.js';
+
+export const addEnable = (webhooks: Command): void => {
+  webhooks
+    .command('enable')
+    .description('enable an endpoint and forget its failures; sends nothing of what it missed')
+    .requiredOption('--endpoint <id>', 'the endpoint')
+    .addHelpText('after', '\nExample:\n  ops webhooks enable --endpoint we_…')
+    .action(async ({ endpoint: endpointId }: { endpoint: string }, command: Command) => {
+      const { record, skippedDeliveries } = await withSession(async (session) => {
+        const { workspaceId } = await requireEndpoint(session, endpointId);
+        const { actor, correlationId } = session.by();
+        return session.commands
+          .execute(new EnableWebhookEndpoint(endpointId, workspaceId, { actor, correlationId }))
+          .catch((error: unknown) => Promise.reject(asOpsError(error) as Error));
+      });
+      const missed = `${skippedDeliveries} deliveries were skipped meanwhile: ops webhooks replay sends them.`;
+      print(
+        command,
+        { endpoint: record, skippedDeliveries },
+        skippedDeliveries === null ? 'It was enabled before' : `Enabled; ${missed}`,
+      );
+    });
+};

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { TestApi } from '../../../test/api.js';
+import { reading } from '../../../test/events.js';
+import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
+import { Receiver, eventually, ok, status } from '../../../test/receiver.js';
+import { TestService } from '../../../test/service.js';
+import { replayTask } from '../../application/replay/replay.job.js';
+
+const WS = 'ws_1';
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+/** Pause before each attempt after the first, as documented. */
+const PAUSES = [
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  24 * HOUR,
+];
+
+let database: TestDatabase;
+let api: TestApi;
+let sending: TestService;
+let receiver: Receiver;
+const clock = { at: Date.now(), now: () => clock.at };
+
+beforeAll(async () => {
+  database = await startDatabase();
+  receiver = await Receiver.start(status(500));
+  api = await TestApi.start(database, { WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', WEBHOOK_ALLOW_HTTP: '1' });
+  const asByDefault = '0,5000,300000,1800000,7200000,18000000,36000000,50400000,72000000,86400000';
+  const settings = { WEBHOOK_RETRY_SCHEDULE_MS: asByDefault };
+  sending = new TestService(database, { clock, store: api.store, settings });
+  sending.dispatch();
+});
+afterAll(async () => {
+  await sending.stop();
+  await api.stop();
+  await receiver.stop();
+  await database.stop();
+});
+
+const attempts = async (readingId: string): Promise<number> =>
+  receiver.received.filter(({ body }) => body.includes(readingId)).length;
+const delivery = async (readingId: string) => {
+  const { rows } = await database.pool.query<{
+    status: string;
+    attempts: number;
+    due_at: Date;
+    lease: string | null;
+  }>(
+    'select status, attempts, due_at, lease from webhooks.delivery where reading_id = $1 order by created_at desc limit 1',
+    [readingId],
+  );
+  return rows[0]!;
+};
+
+describe('An endpoint that fails for days', () => {
+  it('is tried by the whole table, then probed, disabled at 120 hours, and after it is enabled has all replayed', async () => {
+    const { endpointId } = await api.createEndpoint(WS, { url: receiver.url });
+    const health = async () =>
+      (await api.request('get', `/webhooks/${endpointId}/health`, WS)).body as Record<string, unknown>;
+    const began = clock.at;
+    const first = randomUUID();
+    await api.happen(WS, reading(first).completed({ at: clock.at }));
+    for (const [index, pause] of PAUSES.entries()) {
+      await eventually(async () => {
+        const { attempts: made, lease } = await delivery(first);
+        return made === index + 1 && lease === null;
+      });
+      const due = (await delivery(first)).due_at.getTime();
+      expect(due - clock.at).toBeGreaterThanOrEqual(0.8 * pause);
+      expect(due - clock.at).toBeLessThanOrEqual(1.2 * pause);
+      clock.at = due - 1;
+      await sending.idle();
+      expect(await attempts(first)).toBe(index + 1);
+      clock.at = due;
+    }
+    await eventually(async () => (await delivery(first)).status === 'exhausted');
+    expect(await attempts(first)).toBe(10);
+    expect(await health()).toMatchObject({ state: 'failing', consecutiveFailures: 10 });
+
+    const second = randomUUID();
+    await api.happen(WS, reading(second).completed({ at: clock.at }));
+    await sending.idle();
+    expect(await attempts(second)).toBe(0);
+    clock.at += 5 * MINUTE;
+    await eventually(async () => (await attempts(second)) === 1);
+    expect(await health()).toMatchObject({ state: 'failing' });
+
+    clock.at = began + 120 * HOUR;
+    await eventually(async () => (await health())['state'] === 'disabled');
+    expect(await health()).toMatchObject({ disabledReason: 'failing' });
+    const third = randomUUID();
+    await api.happen(WS, reading(third).completed({ at: clock.at }));
+    expect((await delivery(third)).status).toBe('skipped');
+
+    receiver.answer = ok;
+    receiver.received.length = 0;
+    const enabled = await api.request('patch', `/webhooks/${endpointId}`, WS, { enabled: true }).expect(200);
+    expect(enabled.body).toMatchObject({ enabled: true, health: { state: 'ok', consecutiveFailures: 0 } });
+    clock.at += HOUR;
+    await sending.idle();
+    expect(receiver.received).toHaveLength(0);
+
+    const since = new Date(began).toISOString();
+    const until = new Date(clock.at).toISOString();
+    const { body } = await api
+      .request('post', `/webhooks/${endpointId}/replay`, WS, { since, until })
+      .expect(202);
+    const { replayId } = body as { replayId: string };
+    await replayTask(database.pool, clock).handle({ replayId }, new AbortController().signal);
+    clock.at += SECOND;
+    await eventually(() => receiver.received.length === 3);
+    const told = receiver.received.map(
+      ({ body: sent }) => (JSON.parse(sent.toString()) as { readingId: string }).readingId,
+    );
+    expect(new Set(told)).toEqual(new Set([first, second, third]));
+    expect(await health()).toMatchObject({ state: 'ok' });
+  }, 60_000);
+});

@@ -1,0 +1,238 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { openPool } from '@app/platform/postgres/pool.js';
+import { projectPath } from '@app/platform/project-path.js';
+import { startPostgres } from '../../support/start-postgres.js';
+import { atMost, perSecond, ratio, told, type Benchmark, type Settings } from '../report.js';
+import { cpuMilliseconds } from '../service/process-cpu.js';
+import { addDeliveries, addEndpoint, addPending } from './deliveries.js';
+import type { Arrivals } from './receiver.js';
+
+/** Attempts a worker makes at a time, and so the bare loop's. */
+const CONCURRENCY = 128;
+const ENDPOINTS = 40;
+/** Endpoints of the large table, and its deliveries. */
+const LARGE_ENDPOINTS = 1_000;
+const LARGE = 1_000_000;
+const PICK_UPS = 40;
+/** Deliveries a second when latency is measured, well below what a worker can do. */
+const PACE = 200;
+
+interface Child {
+  readonly line: string;
+  readonly process: ChildProcess;
+  stop(): Promise<void>;
+}
+
+const start = async (program: string, ...args: readonly string[]): Promise<Child> => {
+  const path = projectPath('dist/test/bench/webhooks', `${program}.js`);
+  const child = spawn(process.execPath, [path, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  return {
+    line,
+    process: child,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+};
+
+interface Setting {
+  readonly pool: pg.Pool;
+  readonly databaseUrl: string;
+  readonly ports: { readonly prompt: number; readonly blackHole: number; readonly dripping: number };
+  readonly endpoints: readonly string[];
+  readonly settings: Settings;
+}
+
+const at = (port: number): string => `http://127.0.0.1:${port}/hook`;
+const arrivals = async ({ ports }: Setting): Promise<Arrivals> =>
+  (await (await fetch(`http://127.0.0.1:${ports.prompt}/`)).json()) as Arrivals;
+
+const bareRate = async ({ ports }: Setting, seconds: number): Promise<number> => {
+  const bare = await start('sender', 'bare', at(ports.prompt), String(seconds), String(CONCURRENCY));
+  return (JSON.parse(bare.line) as { perSecond: number }).perSecond;
+};
+
+const untilSettled = async ({ pool, endpoints }: Setting): Promise<void> => {
+  for (;;) {
+    const { rows } = await pool.query(
+      `select from webhooks.delivery where status = 'pending' and endpoint_id = any ($1) limit 1`,
+      [endpoints],
+    );
+    if (rows.length === 0) return;
+    await delay(100);
+  }
+};
+
+/** Sends a backlog with so many workers. @returns deliveries a second from the first arrival to the last, and repeats */
+const sendingRate = async (
+  setting: Setting,
+  count: number,
+  workers = 1,
+): Promise<{ rate: number; repeats: number }> => {
+  await arrivals(setting);
+  await addDeliveries(setting.pool, setting.endpoints, count);
+  const started = await Promise.all(
+    Array.from({ length: workers }, () => start('sender', 'worker', setting.databaseUrl)),
+  );
+  await untilSettled(setting);
+  for (const worker of started) await worker.stop();
+  const { deliveries, repeats, firstAt, lastAt } = await arrivals(setting);
+  return { rate: (deliveries * 1_000) / (lastAt - firstAt), repeats };
+};
+
+const quantile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.ceil(values.length * share) - 1)] ??
+  Number.NaN;
+
+/** Milliseconds from an event to its arrival, the slowest of a hundred, at an even pace. */
+const pacedLatency = async (setting: Setting, seconds: number): Promise<number> => {
+  const worker = await start('sender', 'worker', setting.databaseUrl);
+  await addDeliveries(setting.pool, setting.endpoints, CONCURRENCY);
+  await untilSettled(setting);
+  await arrivals(setting);
+  for (let tick = 0; tick < seconds * 10; tick += 1) {
+    const next = performance.now() + 100;
+    await addDeliveries(setting.pool, setting.endpoints, PACE / 10);
+    await delay(Math.max(0, next - performance.now()));
+  }
+  await untilSettled(setting);
+  await worker.stop();
+  return quantile((await arrivals(setting)).latencies, 0.99);
+};
+
+const measureRates = async (setting: Setting): Promise<void> => {
+  const { seconds, add } = setting.settings;
+  const bare = [await bareRate(setting, seconds)];
+  const count = Math.round(bare[0]! * 0.5 * seconds);
+  const alone = [(await sendingRate(setting, count)).rate];
+  bare.push(await bareRate(setting, seconds));
+  alone.push((await sendingRate(setting, count)).rate);
+  add(
+    ratio('deliveries, one worker; floor: bare keep-alive POSTs', Math.max(...alone), Math.max(...bare), 0.4),
+  );
+  const two = await sendingRate(setting, count, 2);
+  add(told(`deliveries, two workers (one: ${perSecond(Math.max(...alone))})`, two.rate, '/s'));
+  add(atMost('deliveries, two workers: repeats', two.repeats, '', 0));
+};
+
+const measureHostile = async (setting: Setting): Promise<void> => {
+  const { pool, databaseUrl, ports, settings } = setting;
+  const { seconds, add } = settings;
+  const count = 1_000 * seconds;
+  const beside = async (): Promise<void> => {
+    for (const port of [ports.blackHole, ports.dripping])
+      await addDeliveries(pool, [await addEndpoint(pool, databaseUrl, at(port))], 1_000);
+  };
+  const latency = await pacedLatency(setting, seconds);
+  const rates = [(await sendingRate(setting, count)).rate, (await sendingRate(setting, count)).rate];
+  await beside();
+  const hostileLatency = await pacedLatency(setting, seconds);
+  await beside();
+  const hostile = [(await sendingRate(setting, count)).rate, (await sendingRate(setting, count)).rate];
+  add(
+    ratio(
+      'deliveries beside one endpoint that never answers and one that drips; floor: without them',
+      Math.max(...hostile),
+      Math.max(...rates),
+      0.9,
+    ),
+  );
+  add(told(`event to arrival at ${PACE}/s, p99`, latency, 'ms'));
+  add(told(`event to arrival at ${PACE}/s beside the two, p99`, hostileLatency, 'ms'));
+  add(atMost('p99 beside the two; floor: p99 without them', hostileLatency / latency, '×', 2));
+  await pool.query('truncate webhooks.delivery, webhooks.lane, webhooks.endpoint_health');
+};
+
+const residentMib = (pid: number): number =>
+  Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) / 1_024;
+
+/** A worker that has little to do: how long an event takes to arrive, what idling costs, and its memory. */
+const measurePickUp = async (setting: Setting) => {
+  const worker = await start('sender', 'worker', setting.databaseUrl);
+  const { pid } = JSON.parse(worker.line) as { pid: number };
+  const times: number[] = [];
+  for (let n = 0; n < PICK_UPS; n += 1) {
+    await arrivals(setting);
+    await addDeliveries(setting.pool, setting.endpoints.slice(0, 1), 1);
+    await untilSettled(setting);
+    times.push(...(await arrivals(setting)).latencies);
+    await delay(20);
+  }
+  const before = cpuMilliseconds(pid);
+  await delay(3_000);
+  const idle = (cpuMilliseconds(pid) - before) / 3;
+  const memory = residentMib(pid);
+  await worker.stop();
+  return { pickUp: quantile(times, 0.5), idle, memory };
+};
+
+const measureLargeTable = async (setting: Setting): Promise<void> => {
+  const { pool, databaseUrl, ports, settings } = setting;
+  const { count = LARGE, add, say } = settings;
+  const empty = await measurePickUp(setting);
+  say(`  Filling: ${count.toLocaleString('en-US')} pending deliveries…`);
+  const endpoints: string[] = [];
+  for (let n = 0; n < LARGE_ENDPOINTS; n += 1)
+    endpoints.push(await addEndpoint(pool, databaseUrl, at(ports.prompt)));
+  await addPending(pool, endpoints, count);
+  // A tenth is due, at an endpoint that keeps failing.
+  const [failing] = endpoints as [string];
+  await pool.query(`insert into webhooks.endpoint_health values ($1, 50, now(), now() + interval '1 hour')`, [
+    failing,
+  ]);
+  await pool.query(
+    `update webhooks.delivery set endpoint_id = $1, due_at = now() - interval '1 hour'
+     where delivery_id in (select delivery_id from webhooks.delivery limit $2)`,
+    [failing, Math.round(count / 10)],
+  );
+  await pool.query(
+    `update webhooks.lane set ready_at = now(), due_from = '-infinity' where endpoint_id = $1`,
+    [failing],
+  );
+  await pool.query('analyze webhooks.delivery');
+  const large = await measurePickUp(setting);
+  const name = `${count.toLocaleString('en-US')} pending`;
+  add(told('event to arrival, empty table, p50', empty.pickUp, 'ms'));
+  add(told(`event to arrival, ${name}, p50`, large.pickUp, 'ms'));
+  add(atMost(`event to arrival, ${name}; floor: empty table`, large.pickUp / empty.pickUp, '×', 2));
+  add(told('CPU of an idle worker, empty table', empty.idle, 'ms/s'));
+  add(told(`CPU of an idle worker, ${name}`, large.idle, 'ms/s'));
+  add(atMost(`memory of the worker, ${name}; floor: empty table`, large.memory / empty.memory, '×', 1.25));
+};
+
+/** The dispatcher, from rows that are due to receivers. */
+export const webhooksBenchmark: Benchmark = {
+  name: 'webhooks',
+  title: 'Webhooks',
+  explanation: `Workers and receivers in processes of their own, PostgreSQL as the embedded stack runs it, ${ENDPOINTS} endpoints. The floor is the
+same HTTP client posting the same body in a loop, unsigned and unrecorded, ${CONCURRENCY} at a time as a worker does. In the large
+table a tenth is due at an endpoint that keeps failing, the rest later.`,
+  async run(settings) {
+    const postgres = await startPostgres();
+    const databaseUrl = postgres.databaseUrl;
+    const pool = openPool(databaseUrl, { size: 4, applicationName: 'bench', onError: () => undefined });
+    const receiver = await start('receiver');
+    try {
+      const ports = JSON.parse(receiver.line) as Setting['ports'];
+      const endpoints: string[] = [];
+      for (let n = 0; n < ENDPOINTS; n += 1)
+        endpoints.push(await addEndpoint(pool, databaseUrl, at(ports.prompt)));
+      const setting: Setting = { pool, databaseUrl, ports, endpoints, settings };
+      await measureRates(setting);
+      await measureHostile(setting);
+      await measureLargeTable(setting);
+    } finally {
+      await pool.end();
+      await receiver.stop();
+      await postgres.stop();
+    }
+  },
+};

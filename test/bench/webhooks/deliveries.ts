@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { loadConfig } from '@app/platform/config/load-config.js';
+import { KeyRing } from '@app/platform/crypto/key-ring.js';
+import { SecretVault } from '@app/webhooks/application/secrets/secret-vault.js';
+
+const key = Buffer.alloc(32, 1).toString('base64');
+
+/** Settings of a worker that may reach receivers on this machine; the rest as by default. */
+export const settingsFor = (databaseUrl: string): NodeJS.ProcessEnv => ({
+  DATABASE_URL: databaseUrl,
+  EVENTSTORE_URL: 'esdb://unused',
+  ENCRYPTION_KEYS: `k1:${key}`,
+  DIGEST_KEY: key,
+  WEBHOOK_ALLOW_HTTP: '1',
+  WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
+});
+
+/** A body of the usual length. */
+export const eventBody = (eventId: string, readingId: string, createdAt: string): string =>
+  `{"id":"${eventId}","type":"reading.completed","apiVersion":"v1","createdAt":"${createdAt}","workspaceId":"ws_bench",` +
+  `"readingId":"${readingId}","sequence":1,"data":{"status":"completed","document":{"available":false,"version":null,` +
+  `"artifactId":null,"publishedAt":null},"error":null,"links":{"reading":"/api/v1/readings/${readingId}",` +
+  `"result":"/api/v1/readings/${readingId}/result","document":"/api/v1/readings/${readingId}/document"}}}`;
+
+/** An endpoint in a workspace of its own. @returns its id */
+export const addEndpoint = async (pool: pg.Pool, databaseUrl: string, url: string): Promise<string> => {
+  const [endpointId, workspaceId] = [`we_${randomUUID()}`, `ws_${randomUUID()}`];
+  const vault = new SecretVault(pool, new KeyRing(loadConfig(settingsFor(databaseUrl)).ENCRYPTION_KEYS));
+  const secret = vault.generate(endpointId);
+  const at = new Date().toISOString();
+  await vault.store(secret, { endpointId, workspaceId, at });
+  await pool.query(
+    `insert into webhooks.endpoint (endpoint_id, workspace_id, url, events, secrets, revision, created_at, updated_at)
+     values ($1, $2, $3, '{reading.completed}', $4, 0, $5, $5)`,
+    [endpointId, workspaceId, url, JSON.stringify([{ ref: secret.ref, validUntil: null }]), at],
+  );
+  return endpointId;
+};
+
+/** Adds events of as many readings, each with a delivery, in turn over the endpoints; wakes the workers. */
+export const addDeliveries = async (
+  pool: pg.Pool,
+  endpointIds: readonly string[],
+  count: number,
+  dueInSeconds = 0,
+): Promise<void> => {
+  await pool.query(
+    `with told as (
+       select 'evt_' || gen_random_uuid() as event_id, gen_random_uuid() as reading_id, place, now() as at
+       from generate_series(1, $1::integer) place
+     ), stored as (
+       insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at)
+       select event_id, 'ws_bench', reading_id, 'reading.completed', 1,
+              replace(replace(replace($2, '<event>', event_id), '<reading>', reading_id::text), '<at>',
+                      to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')), at
+       from told
+     )
+     insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
+                                    created_at)
+     select gen_random_uuid(), endpoint_id, workspace_id, event_id, reading_id, 1, 'pending',
+            at + $4 * interval '1 second' + place * interval '1 microsecond', at
+     from told join webhooks.endpoint on endpoint_id = ($3::text[])[1 + place % array_length($3::text[], 1)]`,
+    [count, eventBody('<event>', '<reading>', '<at>'), endpointIds, dueInSeconds],
+  );
+  await pool.query(`select pg_notify('webhooks_due', '')`);
+};
+
+/**
+ * Deliveries without an event, due in a day and later, for a table that is large: what is not due is not read.
+ */
+export const addPending = (pool: pg.Pool, endpointIds: readonly string[], count: number): Promise<unknown> =>
+  pool.query(
+    `insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
+                                    created_at)
+     select gen_random_uuid(), ($2::text[])[1 + place % array_length($2::text[], 1)], 'ws_large', 'evt_' || place,
+            gen_random_uuid(), 1, 'pending', now() + interval '1 day' + place * interval '1 millisecond', now()
+     from generate_series(1, $1::integer) place`,
+    [count, endpointIds],
+  );

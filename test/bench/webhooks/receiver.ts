@@ -1,0 +1,64 @@
+/**
+ * Webhook receivers in a process of their own: one that answers at once, one that never answers, one that drips its
+ * answer. Prints their ports as one line of JSON. The first tells at GET / what it received, and begins anew.
+ */
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What came in since the last time it was asked. Times in milliseconds since the epoch. */
+export interface Arrivals {
+  readonly deliveries: number;
+  readonly repeats: number;
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** From the creation of the event to its arrival. */
+  readonly latencies: readonly number[];
+}
+
+const listen = async (handler: RequestListener): Promise<number> => {
+  const server = createServer(handler);
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+};
+
+const none = { deliveries: 0, repeats: 0, firstAt: 0, lastAt: 0, latencies: [] as number[] };
+let arrivals = { ...none };
+const seen = new Set<string>();
+
+const prompt: RequestListener = (request, response) => {
+  if (request.method === 'GET') {
+    response.end(JSON.stringify(arrivals));
+    arrivals = { ...none, latencies: [] };
+    return;
+  }
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    response.writeHead(204).end();
+    const id = request.headers['x-service-delivery-id'];
+    if (typeof id !== 'string') return;
+    const now = Date.now();
+    const { createdAt } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { createdAt: string };
+    arrivals.deliveries += 1;
+    if (seen.has(id)) arrivals.repeats += 1;
+    seen.add(id);
+    arrivals.firstAt ||= now;
+    arrivals.lastAt = now;
+    arrivals.latencies.push(now - Date.parse(createdAt));
+  });
+};
+const dripping: RequestListener = (_, response) => {
+  response.writeHead(200);
+  const drip = setInterval(() => response.write('.'), 1_000);
+  response.once('close', () => clearInterval(drip));
+};
+
+const ports = {
+  prompt: await listen(prompt),
+  blackHole: await listen(() => undefined),
+  dripping: await listen(dripping),
+};
+process.stdout.write(`${JSON.stringify(ports)}\n`);
+// Standard input closes with the process that measures: no server outlives it.
+process.stdin.on('end', () => process.exit(0)).resume();

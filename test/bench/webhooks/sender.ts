@@ -1,0 +1,66 @@
+/**
+ * What sends, in a process of its own:
+ *   worker DATABASE_URL          a dispatcher, as a worker process runs it
+ *   bare URL SECONDS CONCURRENCY the floor: the same HTTP client posting the same body in a loop; prints how many a second
+ */
+import { pino } from 'pino';
+import { Pool } from 'undici';
+import { systemClock } from '@app/event-sourcing/core/clock.js';
+import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { loadConfig } from '@app/platform/config/load-config.js';
+import { KeyRing } from '@app/platform/crypto/key-ring.js';
+import { openPool } from '@app/platform/postgres/pool.js';
+import { EndpointStreams } from '@app/webhooks/application/endpoint-streams.js';
+import { resolveHost } from '@app/webhooks/application/resolve-host.js';
+import { SecretVault } from '@app/webhooks/application/secrets/secret-vault.js';
+import { openDispatcher } from '@app/webhooks/processes/dispatch/open-dispatcher.js';
+import { eventBody, settingsFor } from './deliveries.js';
+
+const work = async (databaseUrl: string): Promise<void> => {
+  const config = loadConfig(settingsFor(databaseUrl));
+  const pool = openPool(databaseUrl, {
+    size: config.DATABASE_POOL_SIZE,
+    applicationName: 'bench',
+    onError: () => undefined,
+  });
+  const dispatcher = openDispatcher({
+    pool,
+    config,
+    clock: systemClock,
+    resolve: resolveHost,
+    vault: new SecretVault(pool, new KeyRing(config.ENCRYPTION_KEYS)),
+    streams: new EndpointStreams(new InMemoryEventStore(), systemClock),
+    log: pino({ level: 'warn' }, process.stderr),
+  });
+  const stopping = new AbortController();
+  process.once('SIGTERM', () => stopping.abort());
+  process.stdout.write(`${JSON.stringify({ pid: process.pid })}\n`);
+  await dispatcher.run(stopping.signal);
+  process.exit(0);
+};
+
+const post = async (url: URL, seconds: number, concurrency: number): Promise<void> => {
+  const pool = new Pool(url.origin, { connections: concurrency, pipelining: 1 });
+  const body = Buffer.from(
+    eventBody('evt_bare', '00000000-0000-4000-8000-000000000000', new Date().toISOString()),
+  );
+  const endsAt = performance.now() + seconds * 1_000;
+  let posted = 0;
+  await Promise.all(
+    Array.from({ length: concurrency }, async () => {
+      while (performance.now() < endsAt) {
+        const headers = { 'content-type': 'application/json' };
+        const { body: answer } = await pool.request({ method: 'POST', path: url.pathname, headers, body });
+        await answer.dump();
+        posted += 1;
+      }
+    }),
+  );
+  process.stdout.write(`${JSON.stringify({ perSecond: posted / seconds })}\n`);
+  process.exit(0);
+};
+
+const [mode, target = '', seconds, concurrency] = process.argv.slice(2);
+process.stdin.on('end', () => process.exit(1)).resume();
+if (mode === 'bare') await post(new URL(target), Number(seconds), Number(concurrency));
+else await work(target);

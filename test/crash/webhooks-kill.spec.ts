@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Integrator, person, until } from '../support/integrator.js';
+import {
+  RECEIVER_SETTINGS,
+  startReceiver,
+  startStack,
+  type Receiver,
+  type StartedStack,
+} from '../support/index.js';
+
+/** 200 in a long run: CRASH_ROUNDS=200 npm test -- test/crash/webhooks-kill */
+const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 10);
+const CALLERS = 2;
+const SEED = Number(process.env['CRASH_SEED'] ?? 20261121);
+const IMPATIENT = {
+  ...RECEIVER_SETTINGS,
+  READING_LEASE_MS: '3000',
+  READING_DELAYED_AFTER_MS: '500',
+  WEBHOOK_LEASE_MS: '2000',
+  WEBHOOK_RETRY_SCHEDULE_MS: '0,500,1000,2000,4000,8000,16000',
+};
+
+/** Minimal standard generator: the seed makes a failure repeatable. */
+const random = (
+  (state: number) => () =>
+    (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647
+)(SEED);
+
+interface FeedPage {
+  readonly data: readonly { id: string; readingId: string; sequence: number }[];
+  readonly nextCursor: string;
+  readonly hasMore: boolean;
+}
+
+let stack: StartedStack;
+let customer: Integrator;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  stack = await startStack({ env: IMPATIENT });
+  customer = await Integrator.open(stack, 1_000_000);
+  receiver = await startReceiver();
+  const { body } = await customer.call<{ signingSecret: string }>('POST', '/api/v1/webhooks', {
+    body: { url: receiver.url },
+  });
+  receiver.secret = body.signingSecret;
+}, 120_000);
+
+afterAll(async () => {
+  await stack?.stop();
+  await receiver?.stop();
+});
+
+const feed = async (): Promise<readonly { readonly id: string; readonly text: string }[]> => {
+  const events: { id: string; text: string }[] = [];
+  let cursor = '';
+  for (let more = true; more;) {
+    const { body } = await customer.call<FeedPage>('GET', `/api/v1/events?limit=100${cursor}`);
+    events.push(...body.data.map((event) => ({ id: event.id, text: JSON.stringify(event) })));
+    cursor = `&cursor=${body.nextCursor}`;
+    more = body.hasMore;
+  }
+  return events;
+};
+
+describe(`kill -9 of the worker, ${ROUNDS} times under load (CRASH_SEED=${SEED})`, () => {
+  it('delivers every event at least once, those of a reading in order, with the ids and bytes of the stream', async () => {
+    const accepted = new Set<string>();
+    const stop = new AbortController();
+    const loading = Promise.all(
+      Array.from({ length: CALLERS }, async () => {
+        while (!stop.signal.aborted) {
+          const answer = await customer.create(person());
+          if (answer.status === 202) accepted.add(answer.body.readingId);
+          await delay(100);
+        }
+      }),
+    );
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await delay(300 + random() * 1_500);
+      const killed = stack.pids().worker;
+      process.kill(killed, 'SIGKILL');
+      await until(
+        () => stack.pids().worker !== killed,
+        30_000,
+        () => 'the worker comes back',
+      );
+    }
+    stop.abort();
+    await loading;
+    expect(accepted.size).toBeGreaterThan(ROUNDS);
+    for (const readingId of accepted) await customer.untilEnded(readingId, 120_000);
+
+    const events = await feed();
+    const arrived = () => new Set(receiver.received.map(({ event }) => event.id));
+    await until(
+      () => events.every(({ id }) => arrived().has(id)),
+      120_000,
+      () => `${events.filter(({ id }) => !arrived().has(id)).length} of ${events.length} events are missing`,
+    );
+    const bytes = new Map(events.map(({ id, text }) => [id, text]));
+    const sequences = new Map<string, number[]>();
+    const seen = new Set<string>();
+    for (const { event, rawBody, verified } of receiver.received) {
+      expect(verified).toBe(true);
+      expect(rawBody.toString('utf8')).toBe(bytes.get(event.id));
+      if (seen.has(event.id)) continue;
+      seen.add(event.id);
+      sequences.set(event.readingId, [...(sequences.get(event.readingId) ?? []), event.sequence]);
+    }
+    expect(new Set(sequences.keys())).toEqual(accepted);
+    for (const order of sequences.values()) expect(order).toEqual(order.map((_, index) => index + 1));
+  }, 3_600_000);
+});

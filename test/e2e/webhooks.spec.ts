@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { projectPath } from '@app/platform/project-path.js';
+import { Integrator, person, until } from '../support/integrator.js';
+import {
+  RECEIVER_SETTINGS,
+  startReceiver,
+  startStack,
+  type Receiver,
+  type StartedStack,
+} from '../support/index.js';
+
+let stack: StartedStack;
+let customer: Integrator;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  stack = await startStack({ env: RECEIVER_SETTINGS });
+  customer = await Integrator.open(stack, 1_000);
+  receiver = await startReceiver();
+}, 90_000);
+
+afterAll(async () => {
+  await receiver?.stop();
+  await stack?.stop();
+});
+
+const ops = (...args: string[]): { code: number | null; stdout: string; stderr: string } => {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [projectPath('dist/apps/ops/src/main.js'), 'webhooks', ...args],
+    { env: { ...process.env, DATA_DIR: stack.dataDir }, encoding: 'utf8' },
+  );
+  return { code: status, stdout, stderr };
+};
+const createEndpoint = async (): Promise<string> => {
+  const { body } = await customer.call<{ endpointId: string; signingSecret: string }>(
+    'POST',
+    '/api/v1/webhooks',
+    {
+      body: { url: receiver.url },
+    },
+  );
+  receiver.secret = body.signingSecret;
+  return body.endpointId;
+};
+const publish = async (): Promise<string> => {
+  const { readingId } = (await customer.create(person())).body;
+  await customer.untilEnded(readingId);
+  return readingId;
+};
+const SINCE = '2026-01-01';
+
+describe('an operator', () => {
+  it('counts what an endpoint missed, enables it, and has it sent: same ids, same bytes, in order', async () => {
+    const before = [await publish(), await publish()];
+    const endpointId = await createEndpoint();
+    await customer.call('PATCH', `/api/v1/webhooks/${endpointId}`, { body: { enabled: false } });
+    const during = await publish();
+    await until(
+      async () =>
+        (JSON.parse(ops('list', '--json').stdout) as { endpoints: unknown[] }).endpoints.length === 1,
+      10_000,
+      () => 'the endpoint is listed',
+    );
+
+    const of = ['--endpoint', endpointId, '--since', SINCE];
+    const counted = ops('replay', ...of);
+    expect(counted).toMatchObject({ code: 0, stderr: '' });
+    expect(counted.stdout).toMatch(/^6 events would be sent: add --yes/);
+    expect(receiver.received).toEqual([]);
+
+    const refused = ops('replay', ...of, '--yes', '--json');
+    expect(refused).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'The endpoint is disabled: enable it first.\n',
+    });
+    expect(ops('list', '--state', 'disabled').stdout).toContain(endpointId);
+    expect(JSON.parse(ops('health', '--json').stdout)).toMatchObject({
+      endpoints: { ok: 0, failing: 0, disabled: 1 },
+      troubled: [{ endpoint: { endpointId } }],
+    });
+    expect(ops('enable', '--endpoint', endpointId).stdout).toMatch(/^Enabled; 2 deliveries were skipped/);
+
+    const sent = ops('replay', ...of, '--yes', '--json');
+    expect(sent).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(sent.stdout)).toMatchObject({ dryRun: false, state: 'finished', events: 6 });
+    await until(
+      () => receiver.received.length === 6,
+      10_000,
+      () => `${receiver.received.length} of 6 arrived`,
+    );
+    const { body: feed } = await customer.call<{ data: { id: string }[] }>('GET', '/api/v1/events?limit=100');
+    const byId = new Map(feed.data.map((event) => [event.id, JSON.stringify(event)]));
+    for (const { event, rawBody, verified } of receiver.received) {
+      expect(verified).toBe(true);
+      expect(rawBody.toString('utf8')).toBe(byId.get(event.id));
+    }
+    for (const readingId of [...before, during]) {
+      expect(
+        receiver.received
+          .filter(({ event }) => event.readingId === readingId)
+          .map(({ event }) => event.sequence),
+      ).toEqual([1, 2]);
+    }
+    expect(ops('replay', ...of, '--statuses', 'succeeded').stdout).toMatch(/^6 events/);
+    expect(ops('health').stdout).toContain('6 succeeded');
+  }, 120_000);
+
+  it('is told what is wrong in one line, with exit code 1', () => {
+    for (const [args, message] of [
+      [['enable', '--endpoint', 'we_nobody'], /^There is no webhook endpoint we_nobody/],
+      [['replay', '--endpoint', 'we_nobody', '--since', SINCE], /^There is no webhook endpoint we_nobody/],
+      [['health', '--endpoint', 'we_nobody'], /^There is no webhook endpoint we_nobody/],
+      [['list', '--workspace', 'ws_nobody'], /^There is no workspace ws_nobody/],
+      [['list', '--state', 'sad'], /ok, failing, disabled/],
+      [['replay', '--endpoint', 'we_1', '--since', 'soon'], /RFC 3339/],
+      [['replay', '--endpoint', 'we_1', '--since', SINCE, '--statuses', 'pending'], /must be of missing/],
+    ] as const) {
+      const { code, stdout, stderr } = ops(...args);
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr.trim()).toMatch(message);
+      expect(stderr.trim().split('\n')).toHaveLength(1);
+    }
+  }, 60_000);
+
+  it('finds an example for every command', () => {
+    for (const command of ['list', 'health', 'replay', 'enable']) {
+      expect(ops(command, '--help').stdout).toMatch(/Examples?:\n {2}ops webhooks/);
+    }
+  }, 30_000);
+});
