@@ -1,0 +1,18 @@
+import { expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { projectPath } from '../project-path.js';
+import { PROBLEMS } from './problem.js';
+
+it('Every problem code has its section in docs/errors.md, under its status, and no other has one', () => {
+  const page = readFileSync(projectPath('docs/errors.md'), 'utf8');
+  const told = page.split(/^## /m).flatMap((section) => {
+    const [title = ''] = section.split('\n');
+    return [...section.matchAll(/^### `(\w+)`$/gm)].map(([, code = '']) => ({ code, title }));
+  });
+  expect(told.map(({ code }) => code).sort()).toEqual(Object.keys(PROBLEMS).sort());
+  const misplaced = told.filter(({ code, title }) => {
+    const status = String(PROBLEMS[code as keyof typeof PROBLEMS][0]);
+    return !title.includes(status) && !(title === '5xx' && status.startsWith('5'));
+  });
+  expect(misplaced).toEqual([]);
+});
