@@ -78,7 +78,7 @@ const startWorker = async (): Promise<ChildProcess> => {
     },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  await once(worker.stdout!, 'data');
+  await once(worker.stdout, 'data');
   return worker;
 };
 
