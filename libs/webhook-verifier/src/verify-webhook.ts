@@ -97,7 +97,7 @@ const standardClaim = (headers: WebhookHeaders): Claim | null => {
 };
 
 const headerOf = (headers: WebhookHeaders, name: string): string | null => {
-  if (typeof headers.get === 'function') return (headers.get)(name);
+  if (typeof headers.get === 'function') return headers.get(name);
   const record = headers as Readonly<Record<string, string | readonly string[] | undefined>>;
   const key = name in record ? name : Object.keys(record).find((known) => known.toLowerCase() === name);
   const value = key === undefined ? undefined : record[key];

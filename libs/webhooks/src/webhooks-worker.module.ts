@@ -10,6 +10,7 @@ import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { EndpointStreams } from './application/endpoint-streams.js';
 import { replayTask, rescueReplays } from './application/replay/replay.job.js';
 import { RESOLVE_HOST, type ResolveHost } from './application/resolve-host.js';
+import { destroyUnusedSecrets } from './application/secrets/unused-secrets.js';
 import { SecretVault } from './application/secrets/secret-vault.js';
 import { openDispatcher } from './processes/dispatch/open-dispatcher.js';
 import { fanOutConsumer } from './processes/fan-out/fan-out.consumer.js';
@@ -34,6 +35,7 @@ export class WebhooksWorkerModule implements OnModuleInit {
     this.registry.addConsumer(fanOutConsumer(config.WEBHOOK_RETRY_SCHEDULE_MS[0] ?? 0));
     this.registry.addJob(replayTask(pool, clock));
     this.registry.addLoop(rescueReplays(pool, clock));
+    this.registry.addLoop(destroyUnusedSecrets(pool, streams, clock));
     this.registry.addLoop(openDispatcher({ pool, config, clock, resolve, vault, streams, log }));
   }
 }

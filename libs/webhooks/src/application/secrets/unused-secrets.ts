@@ -1,0 +1,58 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import type { WorkLoop } from '@app/platform/work/work-registry.js';
+import type { EndpointStreams } from '../endpoint-streams.js';
+
+const EVERY_MS = 3_600_000;
+/** Younger secrets may be about to be named by an event. */
+const MINIMUM_AGE_MS = 3_600_000;
+const AT_A_TIME = 500;
+
+/**
+ * Destroys secrets that sign nothing any more: their overlap has ended, newer ones pushed them out, or the request that
+ * made them failed before its event. Signing never depends on it: an overlap ends by its time stamp.
+ */
+export const destroyUnusedSecrets = (pool: pg.Pool, streams: EndpointStreams, clock: Clock): WorkLoop => ({
+  name: 'webhooks.unused-secrets',
+  async run(signal) {
+    while (!signal.aborted) {
+      // A store that is away is no reason to stop: the next round tries again.
+      await destroyUnused(pool, streams, clock.now()).catch(() => undefined);
+      await delay(EVERY_MS, undefined, { signal }).catch(() => undefined);
+    }
+  },
+});
+
+/**
+ * One round. The tables only propose; the endpoint's stream decides, because a fan-out that is behind must not cost a
+ * secret.
+ * @param now milliseconds since the epoch
+ * @returns how many were destroyed
+ */
+export const destroyUnused = async (
+  pool: pg.Pool,
+  streams: EndpointStreams,
+  now: number,
+): Promise<number> => {
+  const { rows } = await pool.query<{ secret_ref: string; endpoint_id: string }>(
+    `select secret_ref, secret.endpoint_id from webhooks.secret left join webhooks.endpoint using (endpoint_id)
+     where secret.created_at < $1
+       and not exists (
+         select from jsonb_array_elements(endpoint.secrets) used
+         where used ->> 'ref' = secret_ref::text
+           and coalesce((used ->> 'validUntil')::timestamptz > $2::timestamptz, true))
+     order by secret.created_at limit ${AT_A_TIME}`,
+    [instant(now - MINIMUM_AGE_MS), instant(now)],
+  );
+  const unused: string[] = [];
+  for (const { secret_ref: ref, endpoint_id: endpointId } of rows) {
+    const { state } = await streams.read(endpointId);
+    const signs = state.secrets.some(
+      (secret) => secret.ref === ref && (secret.validUntil === null || Date.parse(secret.validUntil) > now),
+    );
+    if (!signs) unused.push(ref);
+  }
+  await pool.query('delete from webhooks.secret where secret_ref = any ($1)', [unused]);
+  return unused.length;
+};
