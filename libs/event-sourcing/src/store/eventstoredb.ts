@@ -137,9 +137,9 @@ async function* readAsStored(
   timeoutMs: number,
 ): AsyncGenerator<StoredEvent> {
   let wake = (): void => undefined;
-  let failure: unknown;
+  let failure: Error | undefined;
   const onChange = (): void => wake();
-  const onError = (error: unknown): void => {
+  const onError = (error: Error): void => {
     failure = error;
     wake();
   };
