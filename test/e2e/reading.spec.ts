@@ -58,6 +58,7 @@ describe('a reading', () => {
       createdAt: expect.stringMatching(INSTANT),
       updatedAt: expect.stringMatching(INSTANT),
       completedAt: null,
+      erasedAt: null,
     });
   });
 
