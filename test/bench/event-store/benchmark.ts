@@ -65,14 +65,14 @@ const measureReads = async ({ client }: Served, { add }: Settings): Promise<void
     readRate(from.readAll({ maxCount: READ_EVENTS }), READ_EVENTS);
   const [reading, floor] = await inTurn(4, readAll(client), readAll(canned.client));
   add(ratio('readAll; floor: canned answers', reading, floor, 0.9));
-  const catchUp = async (): Promise<number> => {
-    const subscription = client.subscribeToAll();
+  const catchUp = (from: Served['client']) => async (): Promise<number> => {
+    const subscription = from.subscribeToAll();
     const rate = await readRate(subscription, READ_EVENTS);
     // Not awaited: the client waits for the end of a stream that leaving the loop has destroyed.
     void subscription.unsubscribe();
     return rate;
   };
-  const [caughtUp, again] = await inTurn(4, catchUp, readAll(canned.client));
+  const [caughtUp, again] = await inTurn(4, catchUp(client), catchUp(canned.client));
   add(ratio('catch-up; floor: canned answers', caughtUp, again, 0.9));
   await canned.stop();
 };
