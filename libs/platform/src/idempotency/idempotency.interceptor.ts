@@ -66,11 +66,12 @@ export class IdempotencyInterceptor implements NestInterceptor {
       }
       case 'begun':
         return next.handle().pipe(
-          concatMap((body: unknown) => from(this.keep(identity, response, body))),
+          // Of the request alone: an answer that cannot be kept must not free the key, since what was asked is done.
           catchError(async (error: unknown) => {
             await this.requests.giveUp(identity).catch(() => undefined);
             throw error;
           }),
+          concatMap((body: unknown) => from(this.keep(identity, response, body))),
         );
     }
   }

@@ -5,7 +5,7 @@ import { POSTGRES } from '../postgres/pool.js';
 /** Which request it is: the same key of another workspace or route is another request. */
 export interface RequestIdentity {
   readonly workspaceId: string;
-  /** Method and route pattern. */
+  /** Method and path. */
   readonly route: string;
   readonly keyDigest: Buffer;
 }
@@ -46,7 +46,8 @@ export class IdempotentRequests {
       `with claimed as (
          insert into platform.idempotent_request as request (workspace_id, route, key_digest, fingerprint)
          values ($1, $2, $3, $4)
-         on conflict (workspace_id, route, key_digest) do update set started_at = now(), fingerprint = excluded.fingerprint
+         on conflict (workspace_id, route, key_digest) do update
+           set started_at = now(), fingerprint = excluded.fingerprint, status = null, location = null, body = null
            where (request.status is null and request.started_at < now() - interval '${LOST_AFTER}')
               or request.started_at < now() - interval '${KEPT_FOR}'
          returning 1)

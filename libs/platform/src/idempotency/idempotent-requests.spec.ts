@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
+import { IdempotentRequests, type RequestIdentity } from './idempotent-requests.js';
+
+let database: StartedPostgres;
+let pool: pg.Pool;
+let requests: IdempotentRequests;
+
+beforeAll(async () => {
+  database = await startPostgres();
+  pool = new pg.Pool({ connectionString: database.databaseUrl, max: 4 });
+  requests = new IdempotentRequests(pool);
+}, 60_000);
+
+afterAll(async () => {
+  await pool.end();
+  await database.stop();
+});
+
+const newRequest = (): RequestIdentity => ({
+  workspaceId: 'ws_1',
+  route: 'POST /things',
+  keyDigest: randomBytes(32),
+});
+const BODY = Buffer.from('one body');
+const ANSWER = { status: 201, location: '/things/1', body: '{"thing":1}' };
+const age = ({ keyDigest }: RequestIdentity, interval: string) =>
+  pool.query(
+    'update platform.idempotent_request set started_at = now() - $2::interval where key_digest = $1',
+    [keyDigest, interval],
+  );
+
+describe('A request with an idempotency key', () => {
+  it('that was lost with its process may be made again after a minute, not before', async () => {
+    const request = newRequest();
+    expect(await requests.begin(request, BODY)).toEqual({ outcome: 'begun' });
+    await age(request, '50 seconds');
+    expect(await requests.begin(request, BODY)).toEqual({ outcome: 'in_progress' });
+    await age(request, '61 seconds');
+    expect(await requests.begin(request, BODY)).toEqual({ outcome: 'begun' });
+    expect(await requests.begin(request, BODY)).toEqual({ outcome: 'in_progress' });
+  });
+
+  it('keeps its answer for seven days; then the key begins anew and nothing of the old answer is told', async () => {
+    const request = newRequest();
+    await requests.begin(request, BODY);
+    await requests.finish(request, ANSWER);
+    await age(request, '6 days 23 hours');
+    expect(await requests.begin(request, BODY)).toEqual({ outcome: 'answered', answer: ANSWER });
+    await age(request, '7 days 1 minute');
+    expect(await requests.begin(request, Buffer.from('another body'))).toEqual({ outcome: 'begun' });
+    expect(await requests.begin(request, Buffer.from('another body'))).toEqual({ outcome: 'in_progress' });
+  });
+
+  it('is forgotten after seven days, and only then', async () => {
+    const [old, recent] = [newRequest(), newRequest()];
+    for (const request of [old, recent]) {
+      await requests.begin(request, BODY);
+      await requests.finish(request, ANSWER);
+    }
+    await age(old, '8 days');
+    expect(await requests.forget()).toBe(1);
+    expect(await requests.begin(recent, BODY)).toMatchObject({ outcome: 'answered' });
+  });
+});
