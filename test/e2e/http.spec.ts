@@ -61,6 +61,13 @@ describe('An answer that the caller does not accept', () => {
     expect([answer.status, (await json(answer))['code']]).toEqual([406, 'not_acceptable']);
   });
 
+  it('is none when it names the media type of a schema', async () => {
+    const schema = await fetch(`${stack.baseUrl}/schemas/result.json`, {
+      headers: { accept: 'application/schema+json' },
+    });
+    expect(schema.status).toBe(200);
+  });
+
   it.each(['*/*', 'application/*', 'application/json;q=0.2, text/html'])('is none for %s', async (accept) => {
     expect((await call('GET', '/credits', { accept })).status).toBe(200);
   });

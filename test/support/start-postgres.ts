@@ -1,3 +1,5 @@
+import pg from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { openDataFolder } from '../../apps/embedded/src/data-folder.js';
 import { startPostgres as start } from '../../apps/embedded/src/postgres.js';
 import { ProcessRecord } from '../../apps/embedded/src/process-record.js';
@@ -5,6 +7,7 @@ import { loadSecrets } from '../../apps/embedded/src/secrets.js';
 import { removeDataFolder, temporaryDataDir } from './data-dir.js';
 
 const STOP_WITHIN_MS = 5_000;
+const CONNECTIONS_GONE_WITHIN_MS = 2_000;
 
 export interface StartedPostgres {
   readonly databaseUrl: string;
@@ -27,8 +30,27 @@ export const startPostgres = async (): Promise<StartedPostgres> => {
   return {
     databaseUrl: url,
     stop: async () => {
+      await connectionsGone(url);
       await supervisor.stop(STOP_WITHIN_MS);
       removeDataFolder(folder.path);
     },
   };
+};
+
+/**
+ * `pool.end()` of pg resolves before its sockets are closed: a server that stops at once still reaches them with
+ * "terminating connection", which no one listens for any more and which fails the test that opened the connection.
+ */
+const connectionsGone = async (url: string): Promise<void> => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const until = Date.now() + CONNECTIONS_GONE_WITHIN_MS;
+  while (Date.now() < until) {
+    const { rows } = await client.query(
+      `select 1 from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid() limit 1`,
+    );
+    if (rows.length === 0) break;
+    await sleep(5);
+  }
+  await client.end();
 };

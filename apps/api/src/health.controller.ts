@@ -6,6 +6,7 @@ import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-st
 import { Public } from '@app/platform/auth/authentication.js';
 import type { Config } from '@app/platform/config/settings.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { within } from '@app/platform/process/within.js';
 import { CONFIG } from '@app/platform/tokens.js';
 
 const CHECK_WITHIN_MS = 2_000;
@@ -48,14 +49,8 @@ export class HealthController {
   }
 }
 
-const succeeds = async (check: Promise<unknown>): Promise<boolean> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), CHECK_WITHIN_MS);
-  });
-  const done = check.then(
-    () => true,
-    () => false,
-  );
-  return Promise.race([done, late]).finally(() => clearTimeout(timer));
-};
+const succeeds = async (check: Promise<unknown>): Promise<boolean> =>
+  (await within(
+    CHECK_WITHIN_MS,
+    check.then(() => true),
+  )) ?? false;

@@ -2,6 +2,7 @@ import { Controller, Get, Headers, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Public } from '@app/platform/auth/authentication.js';
+import { Produces } from '@app/platform/http/accept.guard.js';
 import { sendBody } from '@app/platform/http/send-json.js';
 import { type PublishedSchema, readSchema } from './published-schemas.js';
 
@@ -14,6 +15,7 @@ const described = { [MEDIA_TYPE]: { schema: { $ref: 'https://json-schema.org/dra
 /** The shapes of `result` and `document_v1`, for whoever generates or checks code against them. */
 @Controller('schemas')
 @Public()
+@Produces(MEDIA_TYPE, 'application/json')
 @ApiSecurity({})
 @ApiTags('Schemas')
 export class SchemasController {

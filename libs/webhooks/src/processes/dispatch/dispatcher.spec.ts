@@ -156,13 +156,22 @@ describe('The dispatcher', () => {
 
   it('sends the events of one reading in order, whatever happens to the first', async () => {
     start({ workers: 2 });
-    receiver.answer = (response, received, index) =>
-      (index % 3 === 0 ? status(500) : ok)(response, received, index);
+    const tries = new Map<string, number>();
+    receiver.answer = (response, received, index) => {
+      const { readingId, sequence } = JSON.parse(received.body.toString()) as {
+        readingId: string;
+        sequence: number;
+      };
+      const tried = tries.get(readingId) ?? 0;
+      if (sequence === 1) tries.set(readingId, tried + 1);
+      return (sequence === 1 && tried < 1 ? status(500) : ok)(response, received, index);
+    };
     await service.create(receiver.url);
-    const ids = Array.from({ length: 10 }, () => randomUUID());
+    // Fewer than make the endpoint one that is only probed.
+    const ids = Array.from({ length: 8 }, () => randomUUID());
     for (const id of ids)
       await service.happen(reading(id).delayed(), reading(id).completed(), reading(id).published());
-    await settled(30);
+    await settled(24);
     for (const id of ids) {
       const sequences = receiver.received
         .filter(({ body }) => body.includes(id))
