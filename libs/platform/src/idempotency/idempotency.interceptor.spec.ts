@@ -31,7 +31,7 @@ const intercept = async (handler: CallHandler, finish: () => Promise<void>): Pro
   const digester = new Digester(Buffer.alloc(32).toString('base64'));
   const interceptor = new IdempotencyInterceptor(new Reflector(), requests, digester);
   const answer = await interceptor.intercept(context, handler);
-  await lastValueFrom(answer).catch((error: Error) => done.push(error.message));
+  await lastValueFrom(answer).catch((error: unknown) => done.push((error as Error).message));
   return done;
 };
 
