@@ -5,7 +5,7 @@ import type { DocumentV1 } from '../document/document.js';
 export interface PdfRendererOptions {
   /**
    * Worker threads, at least 1. Each holds a compiler and its fonts, about 60 MB; what they keep of earlier documents, some
-   * 200 MB, they share.
+   * 370 MB, they share.
    */
   readonly threads: number;
   /** Documents that may wait for a thread before `render` refuses more. Default 256. */

@@ -18,9 +18,9 @@ const DATA = join(TEMPLATE_FOLDER, 'document.json');
 
 /**
  * Paragraphs that none of the last so many documents had are forgotten. A reading shares most of its paragraphs with
- * others, and finding one costs far less than setting it again; each document kept takes some 6 MB.
+ * others, and finding one costs far less than setting it again; each document kept takes some 5 MB.
  */
-const KEPT_DOCUMENTS = 32;
+const KEPT_DOCUMENTS = 64;
 
 const MISSING_LETTER = 'could not be displayed with';
 
