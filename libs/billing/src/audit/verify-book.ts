@@ -9,13 +9,13 @@ import { InvariantWatch } from '../domain/credits/invariants.js';
 
 /** The facts of an event that its chain value covers. */
 export const chainedFacts = (event: StoredEvent): ChainedFacts => ({
-  stream: event.stream,
-  revision: String(event.revision),
-  eventId: event.id,
-  type: event.type,
-  schemaVersion: event.metadata.schemaVersion,
-  occurredAt: event.metadata.occurredAt,
   data: event.data,
+  eventId: event.id,
+  occurredAt: event.metadata.occurredAt,
+  revision: String(event.revision),
+  schemaVersion: event.metadata.schemaVersion,
+  stream: event.stream,
+  type: event.type,
 });
 
 /** The chain value an event must bear after another. */

@@ -61,14 +61,14 @@ export const openEventStore = (options: EventStoreDbOptions): EventStore => {
       }
     },
 
-    async *read(stream: string, { from, direction = 'forwards', limit }: ReadOptions = {}) {
+    read(stream: string, { from, direction = 'forwards', limit }: ReadOptions = {}) {
       const forwards = direction === 'forwards';
       const events = client.readStream(stream, {
         fromRevision: from ?? (forwards ? START : END),
         direction: forwards ? FORWARDS : BACKWARDS,
         ...(limit === undefined ? {} : { maxCount: limit }),
       });
-      yield* readAsStored(events, options.readTimeoutMs);
+      return readAsStored(events, options.readTimeoutMs);
     },
 
     async *readAll({ after = null, direction = 'forwards', limit } = {}) {
@@ -129,8 +129,8 @@ const toStored = ({ event }: ResolvedEvent): StoredEvent | null =>
   null;
 
 /**
- * The events of a finite read. What has arrived is taken without waiting; only an empty buffer costs a promise and a
- * timer, which with thousands of events a second would be most of the work.
+ * The events of a finite read. What has arrived is taken without waiting, and one timer serves all waits: with thousands
+ * of events a second, a promise and a timer for each would be most of the work.
  */
 async function* readAsStored(
   events: StreamingRead<ResolvedEvent>,
@@ -138,12 +138,14 @@ async function* readAsStored(
 ): AsyncGenerator<StoredEvent> {
   let wake = (): void => undefined;
   let failure: Error | undefined;
+  let giveUp = (_: Error): void => undefined;
   const onChange = (): void => wake();
   const onError = (error: Error): void => {
     failure = error;
     wake();
   };
   events.on('readable', onChange).on('end', onChange).on('close', onChange).on('error', onError);
+  const deadline = setTimeout(() => giveUp(noAnswer('read', timeoutMs, false)), timeoutMs);
   try {
     for (;;) {
       const resolved = events.read() as ResolvedEvent | null;
@@ -153,12 +155,15 @@ async function* readAsStored(
       if (failure !== undefined) throw failure;
       if (events.readableEnded) return;
       if (events.destroyed) throw new StoreUnavailable('The read was cut off', false);
-      await withinDeadline(new Promise<void>((resolve) => (wake = resolve)), timeoutMs, 'read', false);
+      // One that ran out while the reader was busy gave up a wait that was over.
+      deadline.refresh();
+      await new Promise<void>((resolve, reject) => ([wake, giveUp] = [resolve, reject]));
     }
   } catch (error) {
     if (error instanceof StreamNotFoundError) return;
     throw classify(error, false);
   } finally {
+    clearTimeout(deadline);
     // A reader that stops early would otherwise leave the call open on the server.
     events.destroy();
   }
@@ -210,6 +215,9 @@ const settledSoon = async (work: Promise<unknown>): Promise<void> => {
 };
 
 /** `appending`: whether giving up leaves the outcome unknown. */
+const noAnswer = (what: string, timeoutMs: number, appending: boolean): StoreUnavailable =>
+  new StoreUnavailable(`The event store gave no answer to ${what} in ${timeoutMs} ms`, appending);
+
 const withinDeadline = async <T>(
   work: Promise<T>,
   timeoutMs: number,
@@ -218,13 +226,7 @@ const withinDeadline = async <T>(
 ): Promise<T> => {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () =>
-        reject(
-          new StoreUnavailable(`The event store gave no answer to ${what} in ${timeoutMs} ms`, appending),
-        ),
-      timeoutMs,
-    );
+    timer = setTimeout(() => reject(noAnswer(what, timeoutMs, appending)), timeoutMs);
   });
   try {
     // The race keeps listening: the client may reject its promise long after we stopped waiting for it.

@@ -5,7 +5,7 @@ type Entry<V> = readonly [key: string, value: V];
 /**
  * A map that is never changed in place. A change copies one of 64 buckets and shares the rest, so that folding a ledger
  * with thousands of open holds does not copy them all at every event. A bucket is a list in the order of its keys: it is
- * copied and searched faster than a hash table is copied, and equal maps are equal in every part.
+ * copied faster than a hash table and searched by halves, and equal maps are equal in every part.
  */
 export type BucketMap<V> = readonly (readonly Entry<V>[])[];
 
@@ -15,23 +15,36 @@ export const bucketMap = <V>(entries: readonly Entry<V>[] = []): BucketMap<V> =>
   return buckets;
 };
 
-export const getFrom = <V>(map: BucketMap<V>, key: string): V | undefined =>
-  map[bucketOf(key)]!.find((entry) => entry[0] === key)?.[1];
+export const getFrom = <V>(map: BucketMap<V>, key: string): V | undefined => {
+  const bucket = map[bucketOf(key)]!;
+  const entry = bucket[placeOf(bucket, key)];
+  return entry?.[0] === key ? entry[1] : undefined;
+};
 
 export const withEntry = <V>(map: BucketMap<V>, key: string, value: V): BucketMap<V> => {
   const index = bucketOf(key);
-  const others = map[index]!.filter((entry) => entry[0] !== key);
-  const at = others.findIndex((entry) => entry[0] > key);
-  others.splice(at < 0 ? others.length : at, 0, [key, value]);
-  return map.with(index, others);
+  const bucket = map[index]!;
+  const place = placeOf(bucket, key);
+  const replaced = bucket[place]?.[0] === key ? 1 : 0;
+  return map.with(index, bucket.toSpliced(place, replaced, [key, value]));
 };
 
 export const withoutEntry = <V>(map: BucketMap<V>, key: string): BucketMap<V> => {
   const index = bucketOf(key);
-  return map.with(
-    index,
-    map[index]!.filter((entry) => entry[0] !== key),
-  );
+  const bucket = map[index]!;
+  const place = placeOf(bucket, key);
+  return bucket[place]?.[0] === key ? map.with(index, bucket.toSpliced(place, 1)) : map;
+};
+
+/** Where the key is in its bucket, or belongs: the number of smaller keys. */
+const placeOf = (bucket: readonly Entry<unknown>[], key: string): number => {
+  let [from, to] = [0, bucket.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (bucket[middle]![0] < key) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 };
 
 /** In order. */
