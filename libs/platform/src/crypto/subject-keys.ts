@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
 import { systemClock, type Clock } from '@app/event-sourcing/core/clock.js';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
+import { askedTogether } from '../postgres/asked-together.js';
 import type { KeyRing } from './key-ring.js';
 import { open, seal } from './sealing.js';
 
@@ -15,12 +16,20 @@ export interface SubjectKey {
   open(context: string, sealed: Uint8Array): Buffer;
 }
 
+interface WrappedKey {
+  readonly subjectId: string;
+  readonly workspaceId: string;
+  readonly wrapped: Buffer;
+}
+
 /**
  * One data key per reading, wrapped by the key ring and kept in Postgres only. Destroying the row makes everything
  * sealed with it unreadable, in events, rows and backups of the event store alike.
  */
 export class SubjectKeys {
   private readonly opened = new RecentlyUsed<string, { key: SubjectKey; until: number }>(OPENED_KEYS);
+  private readonly stored = askedTogether((subjectIds: readonly string[]) => this.select(subjectIds));
+  private readonly inserted = askedTogether((keys: readonly WrappedKey[]) => this.insert(keys));
 
   /**
    * @param cache how long an opened key serves without asking the database again (ms); an erasure takes effect on this
@@ -39,12 +48,8 @@ export class SubjectKeys {
   async create(subjectId: string, workspaceId: string): Promise<SubjectKey> {
     const key = randomBytes(32);
     const wrapped = this.ring.seal(wrapContext(subjectId, workspaceId), key);
-    const inserted = await this.pool.query(
-      `insert into platform.subject_key (subject_id, workspace_id, wrapped_key) values ($1, $2, $3)
-       on conflict (subject_id) do nothing`,
-      [subjectId, workspaceId, wrapped],
-    );
-    if (inserted.rowCount === 1) return subjectKey(subjectId, workspaceId, key);
+    if (await this.inserted({ subjectId, workspaceId, wrapped }))
+      return subjectKey(subjectId, workspaceId, key);
     const existing = await this.read(subjectId);
     if (!existing) throw new Error('The key of a subject vanished while it was being made');
     return existing;
@@ -68,18 +73,38 @@ export class SubjectKeys {
   }
 
   private async read(subjectId: string): Promise<SubjectKey | null> {
-    const { rows } = await this.pool.query<{ workspace_id: string; wrapped_key: Buffer }>({
-      name: 'subject-key',
-      text: 'select workspace_id, wrapped_key from platform.subject_key where subject_id = $1',
-      values: [subjectId],
-    });
-    const row = rows[0];
+    const row = await this.stored(subjectId);
     if (!row) return null;
-    return subjectKey(
-      subjectId,
-      row.workspace_id,
-      this.ring.open(wrapContext(subjectId, row.workspace_id), row.wrapped_key),
-    );
+    const { workspaceId, wrapped } = row;
+    return subjectKey(subjectId, workspaceId, this.ring.open(wrapContext(subjectId, workspaceId), wrapped));
+  }
+
+  private async select(subjectIds: readonly string[]): Promise<readonly (WrappedKey | null)[]> {
+    const { rows } = await this.pool.query<WrappedKey>({
+      name: 'subject-keys',
+      text: `select subject_id as "subjectId", workspace_id as "workspaceId", wrapped_key as wrapped
+             from platform.subject_key where subject_id = any($1::uuid[])`,
+      values: [subjectIds],
+    });
+    const byId = new Map(rows.map((row) => [row.subjectId, row]));
+    return subjectIds.map((subjectId) => byId.get(subjectId) ?? null);
+  }
+
+  /** Tells of each key whether it is now the one of its subject. */
+  private async insert(keys: readonly WrappedKey[]): Promise<readonly boolean[]> {
+    const { rows } = await this.pool.query<{ wrapped: Buffer }>({
+      name: 'insert-subject-keys',
+      text: `insert into platform.subject_key (subject_id, workspace_id, wrapped_key)
+             select * from unnest($1::uuid[], $2::text[], $3::bytea[]) order by 1
+             on conflict (subject_id) do nothing returning wrapped_key as wrapped`,
+      values: [
+        keys.map(({ subjectId }) => subjectId),
+        keys.map(({ workspaceId }) => workspaceId),
+        keys.map(({ wrapped }) => wrapped),
+      ],
+    });
+    const kept = new Set(rows.map(({ wrapped }) => wrapped.toString('base64')));
+    return keys.map(({ wrapped }) => kept.has(wrapped.toString('base64')));
   }
 }
 

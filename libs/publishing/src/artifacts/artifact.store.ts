@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { askedTogether } from '@app/platform/postgres/asked-together.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import type { DocumentFormat, PublicationEvent } from '../contracts/events.js';
 
@@ -22,9 +23,28 @@ export const MEDIA_TYPES: Readonly<Record<DocumentFormat, string>> = {
   pdf: 'application/pdf',
 };
 
+interface Wanted {
+  readonly readingId: string;
+  readonly version: number;
+  readonly format: DocumentFormat;
+}
+
+interface SealedArtifact {
+  readonly media_type: string;
+  readonly sha256: string;
+  readonly sealed: Buffer;
+}
+
+/** Artifacts read in one statement at most: each has up to 250 kB. */
+const READ_TOGETHER = 16;
+
 /** Published bytes, sealed with the reading's key. */
 @Injectable()
 export class ArtifactStore {
+  private readonly sealed = askedTogether((wanted: readonly Wanted[]) => this.read(wanted), {
+    most: READ_TOGETHER,
+  });
+
   constructor(
     @Inject(POSTGRES) private readonly pool: Pool,
     private readonly keys: SubjectKeys,
@@ -63,12 +83,7 @@ export class ArtifactStore {
 
   /** `null` when it is not stored, or its key was destroyed. */
   async get(readingId: string, version: number, format: DocumentFormat): Promise<Artifact | null> {
-    const { rows } = await this.pool.query<{ media_type: string; sha256: string; sealed: Buffer }>({
-      name: 'artifact',
-      text: 'select media_type, sha256, sealed from publishing.artifact where reading_id = $1 and version = $2 and format = $3',
-      values: [readingId, version, format],
-    });
-    const row = rows[0];
+    const row = await this.sealed({ readingId, version, format });
     const key = row && (await this.keys.find(readingId));
     if (!row || !key) return null;
     return {
@@ -76,6 +91,22 @@ export class ArtifactStore {
       sha256: row.sha256,
       bytes: key.open(context(format, version), row.sealed),
     };
+  }
+
+  private async read(wanted: readonly Wanted[]): Promise<readonly (SealedArtifact | null)[]> {
+    const { rows } = await this.pool.query<{ [K in keyof SealedArtifact]: SealedArtifact[K] | null }>({
+      name: 'artifacts',
+      text: `select media_type, sha256, sealed
+             from unnest($1::uuid[], $2::integer[], $3::text[]) with ordinality as wanted (reading_id, version, format, place)
+             left join publishing.artifact using (reading_id, version, format)
+             order by wanted.place`,
+      values: [
+        wanted.map(({ readingId }) => readingId),
+        wanted.map(({ version }) => version),
+        wanted.map(({ format }) => format),
+      ],
+    });
+    return rows.map((row) => (row.sealed === null ? null : (row as SealedArtifact)));
   }
 }
 

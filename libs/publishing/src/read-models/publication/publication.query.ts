@@ -1,10 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
+import { askedTogether } from '@app/platform/postgres/asked-together.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { PUBLICATION_EXECUTOR, type PublicationExecutor } from '../../publication.executor.js';
 
+interface Wanted {
+  readonly readingId: string;
+  /** `null`: the newest. */
+  readonly version: number | null;
+}
+
 @Injectable()
 export class PublicationQuery {
+  private readonly publishedByRow = askedTogether((wanted: readonly Wanted[]) => this.versions(wanted));
+
   constructor(
     @Inject(POSTGRES) private readonly pool: Pool,
     @Inject(PUBLICATION_EXECUTOR) private readonly executor: PublicationExecutor,
@@ -12,14 +21,22 @@ export class PublicationQuery {
 
   /** The newest published version of a reading, or the one asked for; `null` when it is not published. */
   async published(readingId: string, version?: number): Promise<number | null> {
-    const { rows } = await this.pool.query<{ version: number }>({
-      name: 'published-version',
-      text: `select version from publishing.publication
-             where reading_id = $1 and published_at is not null and ($2::integer is null or version = $2)
-             order by version desc limit 1`,
-      values: [readingId, version ?? null],
+    const known = await this.publishedByRow({ readingId, version: version ?? null });
+    return known ?? this.publishedByStream(readingId, version);
+  }
+
+  private async versions(wanted: readonly Wanted[]): Promise<readonly (number | null)[]> {
+    const { rows } = await this.pool.query<{ version: number | null }>({
+      name: 'published-versions',
+      text: `select (select version from publishing.publication
+                     where reading_id = wanted.reading_id and published_at is not null
+                       and (wanted.version is null or version = wanted.version)
+                     order by version desc limit 1) as version
+             from unnest($1::uuid[], $2::integer[]) with ordinality as wanted (reading_id, version, place)
+             order by wanted.place`,
+      values: [wanted.map(({ readingId }) => readingId), wanted.map(({ version }) => version)],
     });
-    return rows[0]?.version ?? this.publishedByStream(readingId, version);
+    return rows.map(({ version }) => version);
   }
 
   /** The moment before the row is there, the stream knows. */

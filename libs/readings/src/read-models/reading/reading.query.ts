@@ -5,6 +5,7 @@ import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { Locale } from '@app/numerology/index.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { askedTogether } from '@app/platform/postgres/asked-together.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { readingEvents, type FailureCode } from '../../contracts/events.js';
 import type { ReadingStatus } from '../../contracts/queries.js';
@@ -41,6 +42,9 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 @Injectable()
 export class ReadingQuery {
+  private readonly row = askedTogether((readingIds: readonly string[]) => this.rows(readingIds));
+  private readonly resultRow = askedTogether((readingIds: readonly string[]) => this.resultRows(readingIds));
+
   constructor(
     @Inject(POSTGRES) private readonly pool: Pool,
     @Inject(EVENT_STORE) private readonly store: EventStore,
@@ -50,14 +54,8 @@ export class ReadingQuery {
   /** From the row or, when it is not projected yet, from the reading's own stream. */
   async find(readingId: string): Promise<StoredReading | null> {
     if (!UUID.test(readingId)) return null;
-    const { rows } = await this.pool.query<Row>({
-      name: 'reading',
-      text: `select reading_id, workspace_id, status, product_id, profile_id, locale, sealed_input, error_code, created_at,
-                    updated_at, completed_at, failed_at, document_version, artifact_id, published_at, erased_at
-             from readings.reading where reading_id = $1`,
-      values: [readingId],
-    });
-    return rows[0] ? fromRow(rows[0]) : this.fold(readingId);
+    const row = await this.row(readingId);
+    return row ? fromRow(row) : this.fold(readingId);
   }
 
   /** Readings of a workspace, newest first, after the end of the page before (`createdAt`, `readingId`). */
@@ -100,14 +98,25 @@ export class ReadingQuery {
     return { bytes: key.open('result', Buffer.from(sealedResult, 'base64')), sha256, workspaceId };
   }
 
-  private async resultRow(readingId: string): Promise<SealedResult | null> {
-    const { rows } = await this.pool.query<SealedResult>({
-      name: 'reading-result',
-      text: `select workspace_id as "workspaceId", sealed_result as "sealedResult", sha256
-             from readings.result where reading_id = $1`,
-      values: [readingId],
+  private async rows(readingIds: readonly string[]): Promise<readonly (Row | null)[]> {
+    const { rows } = await this.pool.query<Row>({
+      name: 'readings',
+      text: `select reading_id, workspace_id, status, product_id, profile_id, locale, sealed_input, error_code, created_at,
+                    updated_at, completed_at, failed_at, document_version, artifact_id, published_at, erased_at
+             from readings.reading where reading_id = any($1::uuid[])`,
+      values: [readingIds],
     });
-    return rows[0] ?? null;
+    return inOrder(readingIds, rows);
+  }
+
+  private async resultRows(readingIds: readonly string[]): Promise<readonly (SealedResult | null)[]> {
+    const { rows } = await this.pool.query<SealedResult & { reading_id: string }>({
+      name: 'results',
+      text: `select reading_id, workspace_id as "workspaceId", sealed_result as "sealedResult", sha256
+             from readings.result where reading_id = any($1::uuid[])`,
+      values: [readingIds],
+    });
+    return inOrder(readingIds, rows);
   }
 
   /** The moment before the row is there, the stream's last event has it. */
@@ -132,6 +141,14 @@ export class ReadingQuery {
     return foldRecord(readingId, events);
   }
 }
+
+const inOrder = <R extends { reading_id: string }>(
+  readingIds: readonly string[],
+  rows: readonly R[],
+): readonly (R | null)[] => {
+  const byId = new Map(rows.map((row) => [row.reading_id, row]));
+  return readingIds.map((readingId) => byId.get(readingId) ?? null);
+};
 
 const fromRow = (row: Row): StoredReading => ({
   record: {
