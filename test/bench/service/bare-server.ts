@@ -1,23 +1,44 @@
 import 'reflect-metadata';
-import { Body, Controller, Get, HttpCode, Module, Param, Post } from '@nestjs/common';
-import { APP_INTERCEPTOR, APP_PIPE, NestFactory } from '@nestjs/core';
+import { Body, Controller, Get, HttpCode, Module, Param, Post, type Provider } from '@nestjs/common';
+import { APP_GUARD, APP_INTERCEPTOR, APP_PIPE, NestFactory, Reflector } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import express from 'express';
 import type { AddressInfo } from 'node:net';
+import pg from 'pg';
+import { systemClock } from '@app/event-sourcing/core/clock.js';
+import { AuthGuard } from '@app/platform/auth/auth.guard.js';
+import { Accepts } from '@app/platform/auth/authentication.js';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
 import { JsonBodyInterceptor } from '@app/platform/http/json-body.interceptor.js';
+import { ratePolicies } from '@app/platform/rate-limit/policies.js';
+import { RateLimitGuard } from '@app/platform/rate-limit/rate-limit.guard.js';
+import { RateLimiter } from '@app/platform/rate-limit/rate-limiter.js';
+import { TokenBuckets } from '@app/platform/rate-limit/token-buckets.js';
 import { CreateReadingDto } from '@app/readings/http/dto/create-reading.dto.js';
+import { ApiKeyAuthenticator } from '@app/workspaces/authentication/api-key.authenticator.js';
+import { ApiKeyQuery } from '@app/workspaces/read-models/api-key/api-key.query.js';
+
+/** Bodies of the sizes asked for, made once. */
+const bodies = new Map<string, { text: string }>();
 
 /**
  * The floor the API is measured against: the same framework, the same body rules, no work behind them. It answers what
  * it was sent, about as long as a reading.
  */
 @Controller('bare')
+@Accepts('apiKey')
 class BareController {
   @Post()
   @HttpCode(202)
   create(@Body() body: CreateReadingDto) {
     return { readingId: 'bare', status: 'queued', input: body };
+  }
+
+  @Get('sized/:bytes')
+  sized(@Param('bytes') bytes: string) {
+    const body = bodies.get(bytes) ?? { text: 'x'.repeat(Math.max(0, Number(bytes) - 11)) };
+    bodies.set(bytes, body);
+    return body;
   }
 
   @Get(':id')
@@ -26,9 +47,40 @@ class BareController {
   }
 }
 
+/** With `DATABASE_URL`, callers are authenticated and limited as those of the API are; without, nobody is asked. */
+const guards = (): Provider[] => {
+  const connectionString = process.env['DATABASE_URL'];
+  if (connectionString === undefined) return [];
+  const pool = new pg.Pool({ connectionString, max: 10 });
+  const keys = new ApiKeyAuthenticator(new ApiKeyQuery(pool), systemClock, { API_KEY_CACHE_MS: 2_000 });
+  const authenticator = {
+    verifyApiKey: (key: string) => keys.verify(key),
+    verifyBearer: () => Promise.resolve(null),
+  };
+  const plenty = 1_000_000;
+  const policies = ratePolicies({
+    RATE_READ_PER_MINUTE: plenty,
+    RATE_READ_BURST: plenty,
+    RATE_CREATE_PER_MINUTE: plenty,
+    RATE_CREATE_BURST: plenty,
+    RATE_MANAGE_PER_MINUTE: plenty,
+    RATE_MANAGE_BURST: plenty,
+    RATE_UNAUTHENTICATED_PER_MINUTE: plenty,
+  });
+  const limiter = new RateLimiter(new TokenBuckets(pool), systemClock);
+  const addresses = { refusal: () => Promise.resolve(null) };
+  const log = { warn: () => undefined };
+  const reflector = new Reflector();
+  return [
+    { provide: APP_GUARD, useValue: new AuthGuard(reflector, authenticator, addresses as never) },
+    { provide: APP_GUARD, useValue: new RateLimitGuard(reflector, limiter, policies, log) },
+  ];
+};
+
 @Module({
   controllers: [BareController],
   providers: [
+    ...guards(),
     { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
     { provide: APP_PIPE, useClass: BodyPipe },
   ],

@@ -22,21 +22,24 @@ export interface Load {
 
 const CONNECTIONS = 64;
 
-/** Sixty-four connections asking as fast as they are answered, after a second of warm-up that does not count. */
+/** Requests before those that count: an engine has compiled by then what it is asked for all the time. */
+const WARM_UP = 6_000;
+
+/** Sixty-four connections asking as fast as they are answered, after a warm-up that does not count. */
 export const measure = async (load: Load): Promise<LoadResult> => {
-  await run(load, 1);
-  return run(load, load.seconds);
+  await run(load, { amount: WARM_UP });
+  return run(load, { duration: load.seconds });
 };
 
 const run = async (
   { url, paths, method, headers = {}, body, expect }: Load,
-  duration: number,
+  length: { amount: number } | { duration: number },
 ): Promise<LoadResult> => {
   const result = await autocannon({
     url,
     method,
     connections: CONNECTIONS,
-    duration,
+    ...length,
     ...(paths === undefined ? {} : { requests: paths.map((path) => ({ path })) }),
     headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body }),
