@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { Command } from 'commander';
 import { addCreditsCommands } from './commands/credits.js';
+import { addEncryptionKeysCommands } from './commands/encryption-keys.js';
 import { addEraseCommand } from './commands/erase.js';
 import { addKeyCommands } from './commands/key.js';
 import { addLedgerCommands } from './commands/ledger.js';
@@ -25,6 +26,7 @@ addLedgerCommands(ops);
 addWebhooksCommands(ops);
 addStreamsCommands(ops);
 addEraseCommand(ops);
+addEncryptionKeysCommands(ops);
 addMigrateCommand(ops);
 
 // `--json` is welcome after the sub-command too, where hands put it.

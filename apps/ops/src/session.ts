@@ -1,3 +1,4 @@
+import type { InjectionToken } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
@@ -15,6 +16,8 @@ export interface Session {
   readonly commands: CommandBus;
   readonly queries: QueryBus;
   readonly store: EventStore;
+  /** A provider of the platform. */
+  readonly get: <T>(token: InjectionToken<T>) => T;
   /** `operator:<login name>`, recorded with every event. */
   readonly actor: string;
   /** Who asks, for a command of another module. */
@@ -39,6 +42,7 @@ export const withSession = async <T>(work: (session: Session) => Promise<T>): Pr
       commands: app.get(CommandBus),
       queries,
       store: app.get<EventStore>(EVENT_STORE),
+      get: (token) => app.get(token),
       actor,
       by: () => {
         const id = `ops_${randomUUID()}`;

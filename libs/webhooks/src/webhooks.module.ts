@@ -9,6 +9,10 @@ import { RedeliverHandler } from './application/redeliver/redeliver.handler.js';
 import { RESOLVE_HOST, resolveHost } from './application/resolve-host.js';
 import { ReplayEventsHandler } from './application/replay/replay-events.handler.js';
 import { RotateSecretHandler } from './application/rotate-secret/rotate-secret.handler.js';
+import {
+  CountSecretsByKeyHandler,
+  RewrapSecretsHandler,
+} from './application/secrets/rewrap-secrets.handler.js';
 import { SecretVault } from './application/secrets/secret-vault.js';
 import { SendTestEventHandler } from './application/send-test-event/send-test-event.handler.js';
 import { UrlCheck } from './application/url-check.js';
@@ -46,6 +50,8 @@ import { GetReplayHandler, ReplayRows } from './read-models/replay/replay-rows.j
     EnableWebhookEndpointHandler,
     ListWebhookEndpointsHandler,
     FindWebhookEndpointHandler,
+    CountSecretsByKeyHandler,
+    RewrapSecretsHandler,
   ],
   exports: [
     RESOLVE_HOST,

@@ -4,6 +4,7 @@ import { systemClock, type Clock } from '@app/event-sourcing/core/clock.js';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import { askedTogether } from '../postgres/asked-together.js';
 import type { KeyRing } from './key-ring.js';
+import type { SealedColumn } from './rewrapping.js';
 import { open, seal } from './sealing.js';
 
 /** Opened keys kept at most. */
@@ -110,6 +111,15 @@ export class SubjectKeys {
 
 const wrapContext = (subjectId: string, workspaceId: string): string =>
   `subject-key|${subjectId}|${workspaceId}`;
+
+/** Where the wrapped keys are, for a rotation of the key-encryption key. */
+export const SUBJECT_KEY_COLUMN: SealedColumn = {
+  table: 'platform.subject_key',
+  id: 'subject_id',
+  sealed: 'wrapped_key',
+  owner: ['workspace_id'],
+  context: (subjectId, [workspaceId = '']) => wrapContext(subjectId, workspaceId),
+};
 
 const subjectKey = (subjectId: string, workspaceId: string, key: Buffer): SubjectKey => ({
   seal: (context, plaintext) => seal(key, `${subjectId}|${workspaceId}|${context}`, plaintext),

@@ -5,3 +5,4 @@ export * from './event-types.js';
 export * from './events.js';
 export * from './replay.js';
 export * from './health.js';
+export * from './secrets.js';

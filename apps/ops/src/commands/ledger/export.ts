@@ -8,7 +8,7 @@ import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';
 import { withSession } from '../../session.js';
 import { parseInstant } from './options.js';
-import { withProgress } from './progress.js';
+import { withProgress } from '../../progress.js';
 
 interface Options {
   readonly workspace: string;

@@ -3,7 +3,7 @@ import { ReconcileLedger, type LedgerDifference } from '@app/billing/contracts/i
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
 import { chosenWorkspace, type Chosen } from './options.js';
-import { withProgress } from './progress.js';
+import { withProgress } from '../../progress.js';
 
 /** Settlement follows a completed reading within seconds, unless the worker is behind. */
 const GRACE_S = 60;

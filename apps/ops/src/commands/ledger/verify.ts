@@ -3,7 +3,7 @@ import { VerifyLedger, type LedgerReport } from '@app/billing/contracts/index.js
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
-import { withProgress } from './progress.js';
+import { withProgress } from '../../progress.js';
 import { chosenWorkspace, type Chosen } from './options.js';
 
 export const addVerify = (ledger: Command): void => {

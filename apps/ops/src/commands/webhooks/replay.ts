@@ -13,7 +13,7 @@ import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';
 import { withSession, type Session } from '../../session.js';
 import { parseInstant } from '../ledger/options.js';
-import { withProgress } from '../ledger/progress.js';
+import { withProgress } from '../../progress.js';
 import { asOpsError, requireEndpoint } from './endpoint.js';
 
 interface Options {

@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type pg from 'pg';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
+import type { SealedColumn } from '@app/platform/crypto/rewrapping.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { SECRET_BYTES, formatSecret } from '../../domain/signature/signature.js';
 
@@ -74,3 +75,12 @@ export class SecretVault {
 }
 
 const sealContext = (endpointId: string, ref: string): string => `webhook-secret|${endpointId}|${ref}`;
+
+/** Where the sealed secrets are, for a rotation of the key-encryption key. */
+export const SECRET_COLUMN: SealedColumn = {
+  table: 'webhooks.secret',
+  id: 'secret_ref',
+  sealed: 'sealed',
+  owner: ['endpoint_id'],
+  context: (ref, [endpointId = '']) => sealContext(endpointId, ref),
+};

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { removeDataFolder, temporaryDataDir } from '../support/data-dir.js';
+import { Integrator, person, until } from '../support/integrator.js';
+import {
+  RECEIVER_SETTINGS,
+  startReceiver,
+  startStack,
+  type Receiver,
+  type StartedStack,
+} from '../support/index.js';
+
+let dataDir: string;
+let stack: StartedStack;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  dataDir = temporaryDataDir();
+  receiver = await startReceiver();
+}, 30_000);
+
+afterAll(async () => {
+  await stack?.stop();
+  await receiver?.stop();
+  removeDataFolder(dataDir);
+});
+
+/** Starts the stack with these key-encryption keys, as an operator would who edits them; first: those it has. */
+const start = async (change: (keys: string) => string = (keys) => keys): Promise<StartedStack> => {
+  const file = join(dataDir, 'secrets.json');
+  if (stack) {
+    await stack.stop();
+    const secrets = JSON.parse(readFileSync(file, 'utf8')) as { ENCRYPTION_KEYS: string };
+    const changed = { ...secrets, ENCRYPTION_KEYS: change(secrets.ENCRYPTION_KEYS) };
+    writeFileSync(file, JSON.stringify(changed));
+  }
+  stack = await startStack({ dataDir, env: RECEIVER_SETTINGS });
+  return stack;
+};
+
+const keysInUse = async (): Promise<Record<string, number>> => {
+  const { sealed } = (await stack.ops(['encryption-keys', 'status'])) as {
+    sealed: { what: string; key: string; count: number }[];
+  };
+  return Object.fromEntries(sealed.map(({ what, key, count }) => [`${what} ${key}`, count]));
+};
+
+it('A key-encryption key is rotated under load, and the old one is needed no more', async () => {
+  let customer = await Integrator.open(await start(), 2_000);
+  const { body: endpoint } = await customer.call<{ signingSecret: string }>('POST', '/api/v1/webhooks', {
+    body: { url: receiver.url },
+  });
+  receiver.secret = endpoint.signingSecret;
+  const first = (await customer.create(person())).body.readingId;
+  await customer.untilEnded(first);
+
+  customer = customer.at(await start((keys) => `k2:${randomBytes(32).toString('base64')},${keys}`));
+  const during: string[] = [];
+  let loading = true;
+  const load = (async () => {
+    while (loading) during.push((await customer.create(person())).body.readingId);
+  })();
+  expect(await stack.ops(['encryption-keys', 'rewrap'])).toMatchObject({
+    done: false,
+    sealed: [
+      { what: 'keys of readings', due: 1, rewrapped: 0 },
+      { what: 'webhook secrets', due: 1, rewrapped: 0 },
+    ],
+  });
+  expect(await stack.ops(['encryption-keys', 'rewrap', '--yes'])).toMatchObject({
+    current: 'k2',
+    done: true,
+    sealed: [
+      { rewrapped: 1, unopened: [] },
+      { rewrapped: 1, unopened: [] },
+    ],
+  });
+  loading = false;
+  await load;
+  expect(during.length).toBeGreaterThan(0);
+  for (const readingId of during) await customer.untilEnded(readingId, 60_000);
+  const inUse = await keysInUse();
+  expect(Object.keys(inUse).sort()).toEqual(['keys of readings k2', 'webhook secrets k2']);
+
+  customer = customer.at(await start((keys) => keys.split(',')[0]!));
+  for (const readingId of [first, during[0]!]) {
+    const reading = await customer.reading(readingId);
+    expect(reading).toMatchObject({ status: 'completed', input: { dateOfBirth: person().dateOfBirth } });
+    const { status } = await customer.call(
+      'GET',
+      `/api/v1/readings/${readingId}/document?format=document_v1`,
+    );
+    expect(status).toBe(200);
+  }
+  const last = (await customer.create(person())).body.readingId;
+  await customer.untilEnded(last);
+  const told = () => receiver.received.filter(({ event }) => event.readingId === last);
+  await until(
+    () => Promise.resolve(told().length === 2),
+    20_000,
+    () => `${told().length} webhooks`,
+  );
+  expect(told().every(({ verified }) => verified)).toBe(true);
+}, 180_000);
