@@ -81,12 +81,11 @@ export class DocumentController {
     if (!artifact) {
       throw new Problem('document_not_available', reading.status === 'failed' ? {} : { headers: POLL_AFTER });
     }
-    if (wanted === 'pdf')
-      response.set('Content-Disposition', `attachment; filename="reading-${readingId}.pdf"`);
     sendBody(response, artifact.bytes, {
       mediaType: artifact.mediaType,
       sha256: artifact.sha256,
       ifNoneMatch,
+      fileName: wanted === 'pdf' ? `reading-${readingId}.pdf` : undefined,
     });
   }
 
