@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { projectPath } from '@app/platform/project-path.js';
 import { readJson } from '../../apps/embedded/src/private-file.js';
+import { observeContract } from './observe-contract.js';
 import type { StartedStack } from './start-stack.js';
 
 export interface StartedApi {
@@ -31,8 +32,10 @@ export const startApi = async (stack: StartedStack): Promise<StartedApi> => {
   })();
   const { port } = await listening;
   child.stdout.resume();
+  const baseUrl = `http://127.0.0.1:${port}`;
+  observeContract(baseUrl);
   return {
-    baseUrl: `http://127.0.0.1:${port}`,
+    baseUrl,
     stop: async () => {
       child.kill('SIGTERM');
       return (await exited)[0];

@@ -6,6 +6,7 @@ import { opsJson } from '../../apps/embedded/src/ops.js';
 import { readJson } from '../../apps/embedded/src/private-file.js';
 import { identify, isRunning } from '../../apps/embedded/src/process-identity.js';
 import { removeDataFolder, temporaryDataDir } from './data-dir.js';
+import { assertObserved, observeContract } from './observe-contract.js';
 
 const READY_WITHIN_MS = 60_000;
 const POLL_MS = 25;
@@ -50,7 +51,10 @@ const UNLIMITED = Object.fromEntries(
   ].map((name) => [name, '1000000']),
 );
 
-/** Starts the compiled embedded stack on free ports, as `npm start` does, without a demo workspace. */
+/**
+ * Starts the compiled embedded stack on free ports, as `npm start` does, without a demo workspace. Every answer that a
+ * test fetches from it is held against the OpenAPI document.
+ */
 export const startStack = async ({ env = {}, dataDir }: StackStart = {}): Promise<StartedStack> => {
   const folder = dataDir ?? temporaryDataDir();
   const main = spawn(process.execPath, [projectPath('dist/apps/embedded/src/main.js')], {
@@ -71,6 +75,7 @@ export const startStack = async ({ env = {}, dataDir }: StackStart = {}): Promis
   const exited = new Promise<number | null>((resolve) => main.once('exit', resolve));
 
   const runtime = await becomesReady(main, folder, () => printed);
+  observeContract(runtime.baseUrl);
   const pids = () => (readRuntime(folder) ?? runtime).pids;
   return {
     baseUrl: runtime.baseUrl,
@@ -84,6 +89,7 @@ export const startStack = async ({ env = {}, dataDir }: StackStart = {}): Promis
       main.kill('SIGTERM');
       const code = await exited;
       if (dataDir === undefined) removeDataFolder(folder);
+      assertObserved();
       return code;
     },
     killAll: async () => {

@@ -1,19 +1,21 @@
 import { Controller, Get, Inject, Res } from '@nestjs/common';
-import { ApiExcludeController } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { Pool } from 'pg';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { Public } from '@app/platform/auth/authentication.js';
 import type { Config } from '@app/platform/config/settings.js';
+import { Answers } from '@app/platform/http/openapi/operation.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { within } from '@app/platform/process/within.js';
 import { CONFIG } from '@app/platform/tokens.js';
+import { livenessSchema, readinessSchema } from './health.schemas.js';
 
 const CHECK_WITHIN_MS = 2_000;
 
 @Controller()
 @Public()
-@ApiExcludeController()
+@ApiTags('Health')
 export class HealthController {
   constructor(
     @Inject(EVENT_STORE) private readonly store: EventStore,
@@ -23,12 +25,25 @@ export class HealthController {
 
   /** 200 while the process lives. */
   @Get('healthz')
+  @ApiOperation({
+    operationId: 'getLiveness',
+    summary: 'Ask whether the process lives',
+    description: 'For who runs the service.',
+  })
+  @Answers(200, 'It lives', livenessSchema)
   live() {
     return { status: 'ok' };
   }
 
   /** 200 only when a POST would be accepted and its work would be done; else 503 with what is missing. */
   @Get('readyz')
+  @ApiOperation({
+    operationId: 'getReadiness',
+    summary: 'Ask whether a reading would be accepted and done',
+    description: 'For who runs the service.',
+  })
+  @Answers(200, 'Everything is there', readinessSchema)
+  @Answers(503, 'Something is missing: `checks` tells what', readinessSchema)
   async ready(@Res() response: Response): Promise<void> {
     const [eventStore, postgres, worker] = await Promise.all([
       succeeds(this.store.head()),

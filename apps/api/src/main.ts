@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { configHelp } from '@app/platform/config/load-config.js';
 import { startUp } from '@app/platform/config/start-up.js';
 import { configureHttp } from '@app/platform/http/configure-http.js';
+import { requireDeclared, routesOf } from '@app/platform/http/openapi/routes.js';
 import { announce, stopWhenTold, surviveLateRejections } from '@app/platform/process/stopping.js';
 import { nestLogger } from '@app/platform/telemetry/logger.js';
 import { ApiModule } from './api.module.js';
@@ -23,6 +24,7 @@ const app = await NestFactory.create<NestExpressApplication>(ApiModule.forProces
   logger: nestLogger(log),
   forceCloseConnections: false,
 });
+requireDeclared(routesOf(app));
 configureHttp(app, config, log);
 serveOpenApi(app);
 await app.listen(config.PORT, config.HOST);

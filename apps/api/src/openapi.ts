@@ -1,28 +1,57 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { SCOPES } from '@app/platform/auth/authentication.js';
+import { describeApi } from '@app/platform/http/openapi/describe-api.js';
 import { schemaComponents } from '@app/publishing/publishing-http.module.js';
+import { describeWebhooks } from '@app/webhooks/webhooks-http.module.js';
 
-/** The API described from its routes, with the published schemas of what they answer. */
-const describe = (app: NestExpressApplication, description: Omit<OpenAPIObject, 'paths'>): OpenAPIObject => {
-  const document = SwaggerModule.createDocument(app, description);
-  const schemas = { ...document.components?.schemas, ...schemaComponents() };
-  return { ...document, components: { ...document.components, schemas } };
+const DESCRIPTION = `Create readings, follow them, fetch results and documents, and be told by signed webhooks.
+
+Every answer carries \`X-Request-Id\`. Every error is a problem (RFC 9457) whose \`code\` is of a closed list. A path that does not exist is answered 404 \`not_found\`, a method that a path does not have 405 \`method_not_allowed\` with \`Allow\`; HEAD is answered wherever GET is. Members may be added to answers within v1: ignore those you do not know.`;
+
+const TAGS: Readonly<Record<string, string>> = {
+  Readings: 'Create readings, follow them, and fetch what they yield.',
+  Webhooks: 'Endpoints that are told what happens to readings, and what was sent to them.',
+  Events: 'The same events, to be pulled.',
+  Credits: 'What readings are paid with.',
+  Keys: 'API keys of the workspace; with a bearer token only.',
+  Schemas: 'JSON Schemas of what readings yield; no credentials needed.',
+  Health: 'For who runs the service; no credentials needed.',
+};
+
+/** The OpenAPI 3.1 document of the API. */
+export const openApiDocument = (app: NestExpressApplication): OpenAPIObject => {
+  const builder = new DocumentBuilder()
+    .setOpenAPIVersion('3.1.0')
+    .setTitle('Asynchronous Reading Service')
+    .setDescription(DESCRIPTION)
+    .setVersion('v1')
+    .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
+    .addServer('/', 'The service that answers this document')
+    .addApiKey(
+      { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'A key of the workspace' },
+      'apiKey',
+    )
+    .addBearerAuth(
+      {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'JWT',
+        description: `A token of the portal, signed with EdDSA or RS256, that lives 15 minutes at most. Its \`scope\` is of ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}. With both headers, \`x-api-key\` alone counts.`,
+      },
+      'bearer',
+    );
+  for (const [name, description] of Object.entries(TAGS)) builder.addTag(name, description);
+  return describeApi(app, {
+    ...builder.build(),
+    webhooks: describeWebhooks(),
+    components: { ...builder.build().components, schemas: schemaComponents() },
+  });
 };
 
 /** Serves the OpenAPI document at `/openapi.json` and its browsable form, with local assets, at `/docs`. */
-export const serveOpenApi = (app: NestExpressApplication): void => {
-  const description = new DocumentBuilder()
-    .setOpenAPIVersion('3.1.0')
-    .setTitle('Asynchronous reading service')
-    .setDescription(
-      'Create readings, follow them, fetch results and documents, and be told by signed webhooks.',
-    )
-    .setVersion('v1')
-    .addApiKey({ type: 'apiKey', in: 'header', name: 'x-api-key' }, 'apiKey')
-    .addSecurityRequirements('apiKey')
-    .build();
-  SwaggerModule.setup('docs', app, () => describe(app, description), {
+export const serveOpenApi = (app: NestExpressApplication): void =>
+  SwaggerModule.setup('docs', app, () => openApiDocument(app), {
     jsonDocumentUrl: 'openapi.json',
     swaggerOptions: { tryItOutEnabled: true },
   });
-};

@@ -6,6 +6,8 @@ import { ReplaysController } from './http/replays.controller.js';
 import { WebhooksController } from './http/webhooks.controller.js';
 import { WebhooksModule } from './webhooks.module.js';
 
+export { describeWebhooks } from './http/describe-webhooks.js';
+
 @Module({
   imports: [WebhooksModule],
   controllers: [WebhooksController, DeliveriesController, ReplaysController, EventsController],

@@ -1,10 +1,14 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
+import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { GetCredits, type CreditsSummary } from '../contracts/queries.js';
+import { creditsSchema } from './credits.schema.js';
 
 @Controller('api/v1/credits')
+@ApiTags('Credits')
 export class CreditsController {
   constructor(private readonly queries: QueryBus) {}
 
@@ -13,6 +17,13 @@ export class CreditsController {
   @Accepts('apiKey', 'bearer')
   @ScopeArea('credits')
   @Header('Cache-Control', 'no-store')
+  @ApiOperation({
+    operationId: 'getCredits',
+    summary: 'Get the credits of the workspace',
+    description: 'What can be spent, what is reserved, and the grants that it comes from.',
+  })
+  @Answers(200, 'The credits', creditsSchema)
+  @Refuses('billing_misconfigured')
   async get(@Caller() { workspaceId }: Principal): Promise<CreditsSummary> {
     const credits = await this.queries.execute(new GetCredits(workspaceId));
     if (!credits) throw new Problem('billing_misconfigured', { headers: { 'Retry-After': '60' } });

@@ -24,11 +24,14 @@ export const sendBody = (
     ifNoneMatch,
     sha256,
     cacheControl = 'no-store',
+    fileName,
   }: {
     mediaType: string;
     ifNoneMatch?: string | undefined;
     sha256?: string | undefined;
     cacheControl?: string;
+    /** To be saved under this name instead of shown. */
+    fileName?: string | undefined;
   },
 ): void => {
   const etag = `"${(sha256 ?? createHash('sha256').update(body).digest('hex')).slice(0, 32)}"`;
@@ -40,6 +43,9 @@ export const sendBody = (
     return;
   }
   response.setHeader('Content-Type', mediaType);
+  if (fileName !== undefined) {
+    response.setHeader('Content-Disposition', `attachment; filename="${fileName}"`);
+  }
   response.end(body);
 };
 

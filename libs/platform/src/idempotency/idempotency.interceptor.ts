@@ -17,6 +17,7 @@ import { Problem } from '../http/problem.js';
 import { IdempotentRequests, type RequestIdentity } from './idempotent-requests.js';
 
 const OWN = 'idempotency:own';
+export const OWN_IDEMPOTENCY_KEY = OWN;
 
 /** A route that keeps its idempotency keys itself. */
 export const OwnIdempotency = () => SetMetadata(OWN, true);

@@ -1,10 +1,11 @@
 import { Controller, Get, Headers, Inject, Param, Query, Res } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
-import { ApiOkResponse } from '@nestjs/swagger';
+import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
 import type { Config } from '@app/platform/config/settings.js';
+import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { Produces } from '@app/platform/http/accept.guard.js';
 import { sendBody } from '@app/platform/http/send-json.js';
@@ -20,6 +21,7 @@ const POLL_AFTER = { 'Retry-After': '2' };
 
 @Controller('api/v1/readings/:readingId/document')
 @Accepts('apiKey')
+@ApiTags('Readings')
 export class DocumentController {
   constructor(
     private readonly queries: QueryBus,
@@ -30,14 +32,37 @@ export class DocumentController {
 
   @Get()
   @Produces('application/json', 'text/markdown', 'application/pdf')
-  @ApiOkResponse({
-    description: 'The document in the format asked for',
-    content: {
+  @ApiOperation({
+    operationId: 'getReadingDocument',
+    summary: 'Get the document of a reading in one format',
+    description:
+      'The bytes themselves. A reading that is completed but not published yet is waited for, five seconds at most, before 404 is answered.',
+  })
+  @Names('readingId', 'reading_not_found', {
+    description: 'The `readingId` that its creation answered',
+    example: '7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41',
+  })
+  @ApiQuery({
+    name: 'format',
+    schema: { type: 'string', enum: [...DOCUMENT_FORMATS] },
+  })
+  @ApiQuery({
+    name: 'version',
+    required: false,
+    schema: { type: 'integer', minimum: 1, maximum: 999_999_999 },
+    description: 'Left out: the newest',
+  })
+  @Answers(
+    200,
+    'The document in the format asked for',
+    {
       'application/json': { schema: { $ref: schemaReference('document_v1') } },
-      'text/markdown': { schema: { type: 'string' } },
+      'text/markdown; charset=utf-8': { schema: { type: 'string' } },
       'application/pdf': { schema: { type: 'string', format: 'binary' } },
     },
-  })
+    ['ETag', 'ContentDisposition'],
+  )
+  @Refuses('invalid_format', 'document_not_available', 'reading_erased')
   async get(
     @Param('readingId') readingId: string,
     @Query('format') format: unknown,
@@ -56,12 +81,11 @@ export class DocumentController {
     if (!artifact) {
       throw new Problem('document_not_available', reading.status === 'failed' ? {} : { headers: POLL_AFTER });
     }
-    if (wanted === 'pdf')
-      response.set('Content-Disposition', `attachment; filename="reading-${readingId}.pdf"`);
     sendBody(response, artifact.bytes, {
       mediaType: artifact.mediaType,
       sha256: artifact.sha256,
       ifNoneMatch,
+      fileName: wanted === 'pdf' ? `reading-${readingId}.pdf` : undefined,
     });
   }
 

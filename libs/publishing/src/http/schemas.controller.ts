@@ -1,8 +1,9 @@
 import { Controller, Get, Headers, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Public } from '@app/platform/auth/authentication.js';
 import { Produces } from '@app/platform/http/accept.guard.js';
+import { Answers } from '@app/platform/http/openapi/operation.js';
 import { sendBody } from '@app/platform/http/send-json.js';
 import { type PublishedSchema, readSchema } from './published-schemas.js';
 
@@ -10,27 +11,36 @@ const MEDIA_TYPE = 'application/schema+json';
 /** A schema changes with a release at most. */
 const CACHE_CONTROL = 'public, max-age=3600';
 
-const described = { [MEDIA_TYPE]: { schema: { $ref: 'https://json-schema.org/draft/2020-12/schema' } } };
+const described = {
+  [MEDIA_TYPE]: { schema: { type: 'object', description: 'A JSON Schema (draft 2020-12)' } },
+};
 
 /** The shapes of `result` and `document_v1`, for whoever generates or checks code against them. */
 @Controller('schemas')
 @Public()
 @Produces(MEDIA_TYPE, 'application/json')
-@ApiSecurity({})
 @ApiTags('Schemas')
 export class SchemasController {
   private readonly schemas = { document_v1: readSchema('document_v1'), result: readSchema('result') };
 
   @Get('document_v1.json')
-  @ApiOperation({ summary: 'JSON Schema (2020-12) of document_v1' })
-  @ApiOkResponse({ description: 'The schema', content: described })
+  @ApiOperation({
+    operationId: 'getDocumentSchema',
+    summary: 'Get the JSON Schema of `document_v1`',
+    description: 'Draft 2020-12. It changes with a release at most.',
+  })
+  @Answers(200, 'The schema', described, ['ETag'])
   documentV1(@Headers('if-none-match') ifNoneMatch: string | undefined, @Res() response: Response): void {
     this.send(response, 'document_v1', ifNoneMatch);
   }
 
   @Get('result.json')
-  @ApiOperation({ summary: 'JSON Schema (2020-12) of result' })
-  @ApiOkResponse({ description: 'The schema', content: described })
+  @ApiOperation({
+    operationId: 'getResultSchema',
+    summary: 'Get the JSON Schema of `result`',
+    description: 'Draft 2020-12. It changes with a release at most.',
+  })
+  @Answers(200, 'The schema', described, ['ETag'])
   result(@Headers('if-none-match') ifNoneMatch: string | undefined, @Res() response: Response): void {
     this.send(response, 'result', ifNoneMatch);
   }

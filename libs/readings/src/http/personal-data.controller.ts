@@ -1,15 +1,19 @@
 import { Controller, Delete, HttpCode, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ApiNoContentResponse, ApiOperation } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
+import { Answers, Names } from '@app/platform/http/openapi/operation.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { EraseReading } from '../contracts/commands.js';
 import { ReadingQuery } from '../read-models/reading/reading.query.js';
+import { NAMED_READING } from './reading.schemas.js';
 
 /** Erasure of what a reading knows about a person; by bearer only, so that an integration's key cannot destroy data. */
 @Controller('api/v1/readings/:readingId/personal-data')
 @Accepts('bearer')
 @ScopeArea('readings')
+@ApiTags('Readings')
+@Names('readingId', 'reading_not_found', NAMED_READING)
 export class PersonalDataController {
   constructor(
     private readonly commands: CommandBus,
@@ -19,11 +23,12 @@ export class PersonalDataController {
   @Delete()
   @HttpCode(204)
   @ApiOperation({
+    operationId: 'erasePersonalData',
     summary: 'Erase the personal data of a reading',
     description:
       'Destroys the key that seals its name, birth date, gender, result and documents. It cannot be undone. An unfinished reading fails, and its credits are released. Repeating it changes nothing.',
   })
-  @ApiNoContentResponse({ description: 'The personal data is erased' })
+  @Answers(204, 'The personal data is erased')
   async erase(@Param('readingId') readingId: string, @Caller() caller: Principal): Promise<void> {
     const found = await this.readings.find(readingId);
     if (!found) throw new Problem('reading_not_found');

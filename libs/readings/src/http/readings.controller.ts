@@ -12,11 +12,12 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ApiOkResponse } from '@nestjs/swagger';
+import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { readIdempotencyKey } from '@app/platform/http/idempotency-key.js';
+import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { invalidRequest, Problem } from '@app/platform/http/problem.js';
 import { preferredWait } from '@app/platform/http/prefer-wait.js';
@@ -31,6 +32,7 @@ import { ReadingQuery } from '../read-models/reading/reading.query.js';
 import type { StoredReading } from '../read-models/reading/stored-reading.js';
 import { CreateReadingDto } from './dto/create-reading.dto.js';
 import { InFlightGuard } from './in-flight.guard.js';
+import { NAMED_READING, readingPageSchema, readingSchema } from './reading.schemas.js';
 
 /** Seconds a caller should wait before asking again about an unfinished reading. */
 const POLL_AFTER = '2';
@@ -39,6 +41,7 @@ const LOOK_AGAIN_MS = 100;
 
 @Controller('api/v1/readings')
 @Accepts('apiKey')
+@ApiTags('Readings')
 export class ReadingsController {
   constructor(
     private readonly commands: CommandBus,
@@ -51,6 +54,20 @@ export class ReadingsController {
   @RateLimited('create')
   @OwnIdempotency()
   @UseGuards(InFlightGuard)
+  @ApiOperation({
+    operationId: 'createReading',
+    summary: 'Create a reading',
+    description:
+      'Accepts a reading and reserves its credits: they are captured when it is completed and given back when it fails. Follow it by polling, by `Prefer: wait`, or by webhooks.',
+  })
+  @Answers(202, 'The reading is accepted', readingSchema, ['Location', 'RetryAfter'])
+  @Refuses(
+    'unsupported_locale',
+    'unknown_product',
+    'unknown_profile',
+    'insufficient_credits',
+    'billing_misconfigured',
+  )
   async create(
     @Body() body: CreateReadingDto,
     @Headers('idempotency-key') idempotencyKey: string | undefined,
@@ -96,6 +113,13 @@ export class ReadingsController {
   /** The workspace's readings, newest first, without their inputs. */
   @Get()
   @Header('Cache-Control', 'no-store')
+  @ApiOperation({
+    operationId: 'listReadings',
+    summary: 'List the readings of the workspace',
+    description: 'The newest first, without their inputs.',
+  })
+  @ApiQuery({ name: 'status', required: false, schema: { type: 'string', enum: [...READING_STATUSES] } })
+  @Answers(200, 'A page of readings', readingPageSchema)
   async list(
     @Query('limit') limit: string | undefined,
     @Query('cursor') cursor: string | undefined,
@@ -116,6 +140,14 @@ export class ReadingsController {
   }
 
   @Get(':readingId')
+  @ApiOperation({
+    operationId: 'getReading',
+    summary: 'Get a reading and where it stands',
+    description:
+      'States go from `queued` to `processing` to `completed`, or to `failed`. `Retry-After` is there while the reading is unfinished.',
+  })
+  @Names('readingId', 'reading_not_found', NAMED_READING)
+  @Answers(200, 'The reading', readingSchema, ['ETag', 'RetryAfter', 'PreferenceApplied'])
   async get(
     @Param('readingId') readingId: string,
     @Headers('if-none-match') ifNoneMatch: string | undefined,
@@ -130,10 +162,19 @@ export class ReadingsController {
   }
 
   @Get(':readingId/result')
-  @ApiOkResponse({
-    description: 'The numbers of the reading',
-    content: { 'application/json': { schema: { $ref: '#/components/schemas/result' } } },
+  @ApiOperation({
+    operationId: 'getReadingResult',
+    summary: 'Get the result of a completed reading',
+    description: 'Numbers with their reduction trails, no prose. The bytes of a result never change.',
   })
+  @Names('readingId', 'reading_not_found', NAMED_READING)
+  @Answers(
+    200,
+    'The numbers of the reading',
+    { 'application/json': { schema: { $ref: '#/components/schemas/result' } } },
+    ['ETag'],
+  )
+  @Refuses('reading_not_completed', 'reading_failed', 'reading_erased')
   async result(
     @Param('readingId') readingId: string,
     @Headers('if-none-match') ifNoneMatch: string | undefined,

@@ -1,8 +1,9 @@
 import { Controller, Get, Header, HttpCode, Param, Post, Query, Res, UseInterceptors } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ApiOkResponse, ApiOperation, ApiQuery } from '@nestjs/swagger';
+import { ApiBody, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
+import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { RequestId } from '@app/platform/http/request-id.js';
 import { EndpointAccess } from '../application/endpoint-access.js';
 import { Redeliver } from '../application/redeliver/redeliver.js';
@@ -22,11 +23,22 @@ import { OptionalBody } from './optional-body.pipe.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { readChoice, readFlag, readInstant, readUuid, type QueryValue } from './query-parameters.js';
 import { RefusalsAsProblems } from './refusals.js';
+import {
+  deliveryHistorySchema,
+  deliveryPageSchema,
+  deliverySchema,
+  endpointHealthSchema,
+  NAMED_DELIVERY,
+  NAMED_ENDPOINT,
+  rotatedEndpointSchema,
+} from './webhook.schemas.js';
 
 /** What an endpoint's owner does to run it: rotate the secret, try it out, see what was sent, send again. */
 @Controller('api/v1/webhooks/:endpointId')
 @Accepts('apiKey', 'bearer')
 @ScopeArea('webhooks')
+@ApiTags('Webhooks')
+@Names('endpointId', 'webhook_not_found', NAMED_ENDPOINT)
 @UseInterceptors(RefusalsAsProblems)
 export class DeliveriesController {
   constructor(
@@ -40,6 +52,14 @@ export class DeliveriesController {
   @Post('rotate-secret')
   @HttpCode(200)
   @Header('Cache-Control', 'no-store')
+  @ApiOperation({
+    operationId: 'rotateWebhookSecret',
+    summary: 'Give an endpoint a new signing secret',
+    description:
+      'The secret before goes on signing beside the new one for `overlapSeconds`; at most two old ones are kept.',
+  })
+  @ApiBody({ type: RotateSecretDto, required: false })
+  @Answers(200, 'The endpoint with its new secret', rotatedEndpointSchema, ['ETag'])
   async rotate(
     @Param('endpointId') endpointId: string,
     @OptionalBody() { overlapSeconds }: RotateSecretDto,
@@ -56,6 +76,15 @@ export class DeliveriesController {
 
   @Post('test')
   @HttpCode(202)
+  @ApiOperation({
+    operationId: 'sendTestEvent',
+    summary: 'Send a trial event to an endpoint',
+    description:
+      'Shaped as the real one, about a reading that does not exist; `X-Service-Test` tells it apart.',
+  })
+  @ApiBody({ type: SendTestEventDto, required: false })
+  @Answers(202, 'The delivery is queued', deliverySchema)
+  @Refuses('unsupported_event_type')
   test(
     @Param('endpointId') endpointId: string,
     @OptionalBody() { type }: SendTestEventDto,
@@ -67,9 +96,11 @@ export class DeliveriesController {
   @Get('health')
   @Header('Cache-Control', 'no-store')
   @ApiOperation({
-    summary: 'How an endpoint fares: its queue, and how its attempts ended in the last 24 hours',
+    operationId: 'getWebhookEndpointHealth',
+    summary: 'See how an endpoint fares',
+    description: 'Its queue, and how its attempts ended in the last 24 hours.',
   })
-  @ApiOkResponse({ description: 'The health of the endpoint' })
+  @Answers(200, 'The health of the endpoint', endpointHealthSchema)
   async health(@Param('endpointId') endpointId: string, @Caller() { workspaceId }: Principal) {
     const { record } = await this.access.require(endpointId, workspaceId);
     return { ...record.health, ...(await this.queues.of(endpointId)) };
@@ -77,33 +108,46 @@ export class DeliveriesController {
 
   @Get('deliveries')
   @Header('Cache-Control', 'no-store')
-  @ApiOperation({ summary: 'What was sent to an endpoint, the newest first' })
-  @ApiQuery({
-    name: 'limit',
-    required: false,
-    schema: { type: 'integer', minimum: 1, maximum: 100, default: 50 },
-  })
-  @ApiQuery({
-    name: 'cursor',
-    required: false,
-    description: '`nextCursor` of the page before, with the same filters',
+  @ApiOperation({
+    operationId: 'listDeliveries',
+    summary: 'List what was sent to an endpoint',
+    description: 'The newest first. A cursor belongs to its filters.',
   })
   @ApiQuery({
     name: 'status',
     required: false,
-    description: `of ${DELIVERY_STATUSES.join(', ')}, comma-separated`,
+    description: 'Comma-separated',
+    schema: { type: 'array', items: { type: 'string', enum: [...DELIVERY_STATUSES] } },
+    explode: false,
   })
-  @ApiQuery({ name: 'type', required: false, description: 'event types, comma-separated' })
-  @ApiQuery({ name: 'readingId', required: false })
-  @ApiQuery({ name: 'since', required: false, description: 'created then or later (RFC 3339)' })
-  @ApiQuery({ name: 'until', required: false, description: 'created before (RFC 3339)' })
+  @ApiQuery({
+    name: 'type',
+    required: false,
+    description: 'Comma-separated',
+    schema: { type: 'array', items: { type: 'string', enum: [...PUBLIC_EVENT_TYPES] } },
+    explode: false,
+  })
+  @ApiQuery({ name: 'readingId', required: false, schema: { type: 'string', format: 'uuid' } })
+  @ApiQuery({
+    name: 'since',
+    required: false,
+    description: 'Created then or later',
+    schema: { type: 'string', format: 'date-time' },
+  })
+  @ApiQuery({
+    name: 'until',
+    required: false,
+    description: 'Created before',
+    schema: { type: 'string', format: 'date-time' },
+  })
   @ApiQuery({
     name: 'undelivered',
     required: false,
-    schema: { type: 'boolean' },
-    description: 'only those whose event has reached the endpoint by no delivery',
+    description: 'Only those whose event has reached the endpoint by no delivery',
+    schema: { type: 'boolean', default: false },
   })
-  @ApiOkResponse({ description: 'A page of deliveries' })
+  @Answers(200, 'A page of deliveries', deliveryPageSchema)
+  @Refuses('unsupported_event_type')
   async list(
     @Param('endpointId') endpointId: string,
     @Query('limit') limit: string | undefined,
@@ -129,8 +173,13 @@ export class DeliveriesController {
 
   @Get('deliveries/:deliveryId')
   @Header('Cache-Control', 'no-store')
-  @ApiOperation({ summary: 'One delivery and every attempt at it' })
-  @ApiOkResponse({ description: 'The delivery; `history` holds its attempts, the first first' })
+  @ApiOperation({
+    operationId: 'getDelivery',
+    summary: 'Get a delivery and every attempt at it',
+    description: 'Of a receiver’s answer only the status and the class of error are told.',
+  })
+  @Names('deliveryId', 'delivery_not_found', NAMED_DELIVERY)
+  @Answers(200, 'The delivery', deliveryHistorySchema)
   async one(
     @Param('endpointId') endpointId: string,
     @Param('deliveryId') deliveryId: string,
@@ -144,6 +193,13 @@ export class DeliveriesController {
 
   @Post('deliveries/:deliveryId/redeliver')
   @HttpCode(202)
+  @ApiOperation({
+    operationId: 'redeliver',
+    summary: 'Send a delivery again',
+    description: 'As a new delivery of the same event: same id, same bytes.',
+  })
+  @Names('deliveryId', 'delivery_not_found', NAMED_DELIVERY)
+  @Answers(202, 'The new delivery is queued', deliverySchema)
   redeliver(
     @Param('endpointId') endpointId: string,
     @Param('deliveryId') deliveryId: string,

@@ -1,11 +1,13 @@
 import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiQuery } from '@nestjs/swagger';
+import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
+import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { sendJson } from '@app/platform/http/send-json.js';
 import { PUBLIC_EVENT_TYPES } from '../contracts/event-types.js';
 import { EventFeed } from '../read-models/event-feed/event-feed.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
+import { eventPageSchema } from './public-event.schema.js';
 import { readChoice, type QueryValue } from './query-parameters.js';
 
 /** Before the first event: what an empty feed is continued from. */
@@ -15,6 +17,7 @@ const BEFORE_THE_FIRST = '-1';
 @Controller('api/v1/events')
 @Accepts('apiKey', 'bearer')
 @ScopeArea('events')
+@ApiTags('Events')
 export class EventsController {
   constructor(
     private readonly feed: EventFeed,
@@ -23,33 +26,20 @@ export class EventsController {
 
   @Get()
   @ApiOperation({
-    summary: 'The events of the workspace, oldest first',
+    operationId: 'listEvents',
+    summary: 'Pull the events of the workspace',
     description:
-      'The same events as webhooks push: same ids, same bytes, same order. `nextCursor` is never null: keep it, ask again with it, and no event is missed.',
+      'The oldest first. The same events as webhooks push: same ids, same bytes, same order. `nextCursor` is never null: keep it, ask again with it, and no event is missed.',
   })
-  @ApiQuery({
-    name: 'limit',
-    required: false,
-    schema: { type: 'integer', minimum: 1, maximum: 100, default: 50 },
-  })
-  @ApiQuery({ name: 'cursor', required: false, description: '`nextCursor` of the page before' })
   @ApiQuery({
     name: 'type',
     required: false,
-    description: 'event types, comma-separated; all by default. A cursor belongs to its choice.',
+    description: 'Comma-separated; left out: all. A cursor belongs to its choice',
+    schema: { type: 'array', items: { type: 'string', enum: [...PUBLIC_EVENT_TYPES] } },
+    explode: false,
   })
-  @ApiOkResponse({
-    description: 'A page of events',
-    schema: {
-      type: 'object',
-      required: ['data', 'nextCursor', 'hasMore'],
-      properties: {
-        data: { type: 'array', items: { type: 'object' } },
-        nextCursor: { type: 'string' },
-        hasMore: { type: 'boolean' },
-      },
-    },
-  })
+  @Answers(200, 'A page of events', eventPageSchema, ['ETag'])
+  @Refuses('unsupported_event_type')
   async list(
     @Query('limit') limit: string | undefined,
     @Query('cursor') cursor: string | undefined,

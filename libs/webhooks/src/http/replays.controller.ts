@@ -11,23 +11,27 @@ import {
   UseInterceptors,
 } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ApiAcceptedResponse, ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { OwnIdempotency } from '@app/platform/idempotency/idempotency.interceptor.js';
 import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
 import { readIdempotencyKey } from '@app/platform/http/idempotency-key.js';
 import { EndpointAccess } from '../application/endpoint-access.js';
+import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { WebhookRefused } from '../contracts/errors.js';
 import { ReplayEvents } from '../contracts/replay.js';
 import { ReplayRows } from '../read-models/replay/replay-rows.js';
 import { ReplayDto } from './dto/replay.dto.js';
 import { parseInstant } from './query-parameters.js';
 import { RefusalsAsProblems } from './refusals.js';
+import { NAMED_ENDPOINT, NAMED_REPLAY, replaySchema } from './webhook.schemas.js';
 
 /** Sends past events again. */
 @Controller('api/v1/webhooks/:endpointId')
 @Accepts('apiKey', 'bearer')
 @ScopeArea('webhooks')
+@ApiTags('Webhooks')
+@Names('endpointId', 'webhook_not_found', NAMED_ENDPOINT)
 @UseInterceptors(RefusalsAsProblems)
 export class ReplaysController {
   constructor(
@@ -41,12 +45,13 @@ export class ReplaysController {
   @HttpCode(202)
   @Header('Cache-Control', 'no-store')
   @ApiOperation({
-    summary: 'Send past events of the workspace to this endpoint',
+    operationId: 'replayEvents',
+    summary: 'Send past events of the workspace to an endpoint',
     description:
       'In the order in which they happened, also from before the endpoint existed: the same ids and bytes. `dryRun` only counts.',
   })
-  @ApiHeader({ name: 'Idempotency-Key', required: false, description: '1 to 255 printable ASCII characters' })
-  @ApiAcceptedResponse({ description: 'The replay is queued; `Location` tells how far it is' })
+  @Answers(202, 'The replay is queued; `Location` tells how far it is', replaySchema, ['Location'])
+  @Refuses('unsupported_event_type', 'precondition_failed')
   async replay(
     @Param('endpointId') endpointId: string,
     @Body() { since, until, types, statuses, dryRun }: ReplayDto,
@@ -71,8 +76,13 @@ export class ReplaysController {
 
   @Get('replays/:replayId')
   @Header('Cache-Control', 'no-store')
-  @ApiOperation({ summary: 'How far a replay is, and what became of what it sent' })
-  @ApiOkResponse({ description: 'The replay' })
+  @ApiOperation({
+    operationId: 'getReplay',
+    summary: 'See how far a replay is',
+    description: 'And what became of what it sent.',
+  })
+  @Names('replayId', 'not_found', NAMED_REPLAY)
+  @Answers(200, 'The replay', replaySchema)
   async get(
     @Param('endpointId') endpointId: string,
     @Param('replayId') replayId: string,

@@ -14,8 +14,10 @@ import {
   UseInterceptors,
 } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
+import { ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
+import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { RequestId } from '@app/platform/http/request-id.js';
 import { ChangeWebhookEndpoint } from '../application/change-webhook-endpoint/change-webhook-endpoint.js';
 import { DeleteWebhookEndpoint } from '../application/delete-webhook-endpoint/delete-webhook-endpoint.js';
@@ -27,10 +29,18 @@ import { ChangeWebhookEndpointDto, CreateWebhookEndpointDto } from './dto/webhoo
 import { etagOf, readIfMatch } from './if-match.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { RefusalsAsProblems } from './refusals.js';
+import {
+  changedEndpointSchema,
+  createdEndpointSchema,
+  endpointPageSchema,
+  endpointSchema,
+  NAMED_ENDPOINT,
+} from './webhook.schemas.js';
 
 @Controller('api/v1/webhooks')
 @Accepts('apiKey', 'bearer')
 @ScopeArea('webhooks')
+@ApiTags('Webhooks')
 @UseInterceptors(RefusalsAsProblems)
 export class WebhooksController {
   constructor(
@@ -42,6 +52,12 @@ export class WebhooksController {
 
   @Get()
   @Header('Cache-Control', 'no-store')
+  @ApiOperation({
+    operationId: 'listWebhookEndpoints',
+    summary: 'List the webhook endpoints',
+    description: 'The newest first.',
+  })
+  @Answers(200, 'A page of endpoints', endpointPageSchema)
   async list(
     @Query('limit') limit: string | undefined,
     @Query('cursor') cursor: string | undefined,
@@ -56,6 +72,13 @@ export class WebhooksController {
   @Post()
   @HttpCode(201)
   @Header('Cache-Control', 'no-store')
+  @ApiOperation({
+    operationId: 'createWebhookEndpoint',
+    summary: 'Create a webhook endpoint',
+    description: 'Keep its `signingSecret`: it is shown this once. Nothing is sent to the URL yet.',
+  })
+  @Answers(201, 'The endpoint', createdEndpointSchema, ['Location', 'ETag'])
+  @Refuses('invalid_webhook_url', 'webhook_url_blocked', 'unsupported_event_type', 'endpoint_limit_reached')
   async create(
     @Body() { url, events, description }: CreateWebhookEndpointDto,
     @Caller() { workspaceId, actor }: Principal,
@@ -78,6 +101,13 @@ export class WebhooksController {
 
   @Get(':endpointId')
   @Header('Cache-Control', 'no-store')
+  @ApiOperation({
+    operationId: 'getWebhookEndpoint',
+    summary: 'Get a webhook endpoint',
+    description: 'With its health; its secret is never shown again.',
+  })
+  @Names('endpointId', 'webhook_not_found', NAMED_ENDPOINT)
+  @Answers(200, 'The endpoint', endpointSchema, ['ETag'])
   async get(
     @Param('endpointId') endpointId: string,
     @Caller() { workspaceId }: Principal,
@@ -90,6 +120,16 @@ export class WebhooksController {
 
   @Patch(':endpointId')
   @Header('Cache-Control', 'no-store')
+  @ApiConsumes('application/json', 'application/merge-patch+json')
+  @ApiOperation({
+    operationId: 'updateWebhookEndpoint',
+    summary: 'Change a webhook endpoint',
+    description:
+      'A JSON Merge Patch (RFC 7396), also as `application/merge-patch+json`. Enabling an endpoint resets its failures and sends nothing by itself: `skippedDeliveries` tells what a replay would send.',
+  })
+  @Names('endpointId', 'webhook_not_found', NAMED_ENDPOINT)
+  @Answers(200, 'The endpoint as it is now', changedEndpointSchema, ['ETag'])
+  @Refuses('invalid_webhook_url', 'webhook_url_blocked', 'unsupported_event_type')
   async change(
     @Param('endpointId') endpointId: string,
     @Body() { url, events, enabled, description }: ChangeWebhookEndpointDto,
@@ -116,6 +156,13 @@ export class WebhooksController {
 
   @Delete(':endpointId')
   @HttpCode(204)
+  @ApiOperation({
+    operationId: 'deleteWebhookEndpoint',
+    summary: 'Delete a webhook endpoint',
+    description: 'For good: nothing more is sent to it.',
+  })
+  @Names('endpointId', 'webhook_not_found', NAMED_ENDPOINT)
+  @Answers(204, 'The endpoint is deleted')
   async delete(
     @Param('endpointId') endpointId: string,
     @Headers('if-match') ifMatch: string | undefined,

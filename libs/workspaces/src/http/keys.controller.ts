@@ -1,14 +1,17 @@
 import { Body, Controller, Delete, Get, Header, HttpCode, Inject, Param, Post, Res } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
+import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { invalidRequest, Problem } from '@app/platform/http/problem.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { ApiKeyIsKnown, IssueApiKey, RevokeApiKey } from '../contracts/index.js';
 import { ApiKeyQuery, type ApiKeySummary } from '../read-models/api-key/api-key.query.js';
 import { IssueApiKeyDto } from './dto/issue-api-key.dto.js';
+import { apiKeysSchema, issuedApiKeySchema, NAMED_KEY } from './key.schemas.js';
 
 /** Longest wait until authentication knows a new key, milliseconds. */
 const KNOWN_WITHIN_MS = 2_000;
@@ -18,6 +21,7 @@ const ASK_EVERY_MS = 25;
 @Controller('api/v1/keys')
 @Accepts('bearer')
 @ScopeArea('keys')
+@ApiTags('Keys')
 export class KeysController {
   constructor(
     private readonly commands: CommandBus,
@@ -29,6 +33,12 @@ export class KeysController {
   /** Every key that was issued, newest first, revoked and expired ones included; never a secret. */
   @Get()
   @Header('Cache-Control', 'no-store')
+  @ApiOperation({
+    operationId: 'listApiKeys',
+    summary: 'List the API keys of the workspace',
+    description: 'The newest first, revoked and expired ones included; never a secret.',
+  })
+  @Answers(200, 'The keys', apiKeysSchema)
   async list(@Caller() { workspaceId }: Principal): Promise<{ data: readonly ApiKeySummary[] }> {
     return { data: await this.keys.ofWorkspace(workspaceId) };
   }
@@ -37,6 +47,13 @@ export class KeysController {
   @Post()
   @HttpCode(201)
   @Header('Cache-Control', 'no-store')
+  @ApiOperation({
+    operationId: 'issueApiKey',
+    summary: 'Issue an API key',
+    description: 'The answer is the only time the key is seen. It works as soon as it is answered.',
+  })
+  @Answers(201, 'The key', issuedApiKeySchema, ['Location'])
+  @Refuses('wrong_workspace')
   async issue(
     @Body() { label = null, expiresAt = null }: IssueApiKeyDto,
     @Caller() { workspaceId, actor }: Principal,
@@ -59,6 +76,13 @@ export class KeysController {
   /** Revokes a key: every process refuses it within seconds. Repeating it changes nothing. */
   @Delete(':keyId')
   @HttpCode(204)
+  @ApiOperation({
+    operationId: 'revokeApiKey',
+    summary: 'Revoke an API key',
+    description: 'Every process refuses it within five seconds. Repeating it changes nothing.',
+  })
+  @Names('keyId', 'not_found', NAMED_KEY)
+  @Answers(204, 'The key is revoked')
   async revoke(@Param('keyId') keyId: string, @Caller() { workspaceId, actor }: Principal): Promise<void> {
     const key = /^[0-9A-Za-z]{8}$/.test(keyId) ? await this.keys.find(keyId) : null;
     if (!key) throw new Problem('not_found', { detail: 'There is no such API key' });

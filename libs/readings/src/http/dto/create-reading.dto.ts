@@ -1,3 +1,4 @@
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsArray, IsDefined, IsIn, IsObject, IsString, ValidateNested } from 'class-validator';
 import {
@@ -20,39 +21,59 @@ const strings = {
 const array = { message: 'must be an array of strings', context: { code: 'invalid_type' } };
 const object = { message: 'must be an object', context: { code: 'invalid_type' } };
 
+const NAME = {
+  type: 'array',
+  maxItems: 8,
+  items: { type: 'string', minLength: 1, maxLength: 100 },
+} as const;
+
+/** The rules of names: libs/numerology. At most 300 letters in all. */
+@ApiSchema({ name: 'Name' })
 export class NameDto {
+  @ApiProperty({ ...NAME, minItems: 1, examples: [['Zoé']] })
   @IsDefined(required)
   @IsArray(array)
   @IsString(strings)
   firstNames!: string[];
 
+  @ApiProperty({ ...NAME, examples: [['Marie']] })
   @IsDefined(required)
   @IsArray(array)
   @IsString(strings)
   middleNames!: string[];
 
+  @ApiProperty({ ...NAME, minItems: 1, examples: [['Lefèvre']] })
   @IsDefined(required)
   @IsArray(array)
   @IsString(strings)
   lastNames!: string[];
 }
 
+@ApiSchema({ name: 'GrammaticalProfile' })
 export class GrammaticalProfileDto {
+  @ApiProperty({
+    description: `Governs grammatical agreement alone. One of ${Object.values(GENDER_SPELLINGS).flat().join(', ')}; letter case does not matter`,
+    examples: ['feminine'],
+  })
   @IsDefined(required)
   @IsString({ message: 'must be a string', context: { code: 'invalid_type' } })
   subjectGender!: string;
 }
 
 /** Body of POST /api/v1/readings. The shape is declared here; the rules of names and dates are the calculation's own. */
+@ApiSchema({ name: 'CreateReading' })
 export class CreateReadingDto implements SelfChecking {
+  @ApiProperty({ enum: ['theme'], examples: ['theme'] })
   @IsDefined(required)
   @IsIn(['theme'], { message: 'must be theme', context: { code: 'unknown_product' } })
   productId!: string;
 
+  @ApiProperty({ enum: ['evan'], examples: ['evan'] })
   @IsDefined(required)
   @IsIn(['evan'], { message: 'must be evan', context: { code: 'unknown_profile' } })
   profileId!: string;
 
+  @ApiProperty({ enum: ['fr-FR', 'en-US'], examples: ['fr-FR'] })
   @IsDefined(required)
   @IsIn(['fr-FR', 'en-US'], {
     message: 'must be one of fr-FR, en-US',
@@ -60,16 +81,24 @@ export class CreateReadingDto implements SelfChecking {
   })
   locale!: Locale;
 
+  @ApiProperty({ description: 'The name at birth, as it was given' })
   @IsDefined(required)
   @IsObject(object)
   @ValidateNested()
   @Type(() => NameDto)
   name!: NameDto;
 
+  @ApiProperty({
+    description: 'A real day from 1583-01-01 to today',
+    format: 'date',
+    pattern: String.raw`^\d{4}-\d{2}-\d{2}$`,
+    examples: ['1990-04-12'],
+  })
   @IsDefined(required)
   @IsString({ message: 'must be a calendar date YYYY-MM-DD', context: { code: 'invalid_date' } })
   dateOfBirth!: string;
 
+  @ApiProperty()
   @IsDefined(required)
   @IsObject(object)
   @ValidateNested()

@@ -11,6 +11,7 @@ import { readingEvents, type FailureCode } from '../../contracts/events.js';
 import type { ReadingStatus } from '../../contracts/queries.js';
 import { foldRecord } from './fold-record.js';
 import type { StoredReading } from './stored-reading.js';
+import { historyEvent, type HistoryEvent } from '../../domain/reading/reading-history.js';
 import type { ReadingInput, ReadingRecord } from '../../domain/reading/reading-view.js';
 
 interface SealedResult {
@@ -86,6 +87,19 @@ export class ReadingQuery {
       key &&
       (JSON.parse(key.open('input', Buffer.from(sealedInput, 'base64')).toString('utf8')) as ReadingInput)
     );
+  }
+
+  /** What happened to a reading, the oldest first: so many events of its stream at most, from this revision on. */
+  async history(readingId: string, from: bigint, limit: number): Promise<readonly HistoryEvent[]> {
+    const told = [];
+    for await (const stored of this.store.read(streamName(readingEvents.category, readingId), {
+      from,
+      limit,
+    })) {
+      const event = historyEvent(decode(readingEvents, stored));
+      if (event) told.push(event);
+    }
+    return told;
   }
 
   /** The bytes of `/result`; `null` until completed, or once erased. */

@@ -1,17 +1,19 @@
 import type { DisabledReason } from '../../contracts/events.js';
 
 /** Why an attempt failed, in classes that tell the owner what to mend and nothing about our network. */
-export type AttemptError =
-  | 'timeout'
-  | 'dns_failed'
-  | 'connect_failed'
-  | 'connection_lost'
-  | 'tls_error'
-  | 'blocked_address'
-  | 'invalid_url'
-  | 'redirect_not_followed'
-  | 'invalid_response'
-  | 'http_error';
+export const ATTEMPT_ERRORS = [
+  'timeout',
+  'dns_failed',
+  'connect_failed',
+  'connection_lost',
+  'tls_error',
+  'blocked_address',
+  'invalid_url',
+  'redirect_not_followed',
+  'invalid_response',
+  'http_error',
+] as const;
+export type AttemptError = (typeof ATTEMPT_ERRORS)[number];
 
 export interface AttemptResult {
   /** `null`: the receiver answered 2xx. */

@@ -1,3 +1,4 @@
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsArray, IsBoolean, IsDefined, IsString, ValidateIf } from 'class-validator';
 import type { SelfChecking } from '@app/platform/http/body.pipe.js';
 import type { FieldError } from '@app/platform/http/problem.js';
@@ -30,28 +31,54 @@ const memberErrors = (
 };
 
 /** Body of POST …/replay. */
+@ApiSchema({ name: 'ReplayEvents' })
 export class ReplayDto implements SelfChecking {
   /** First instant of events to send (RFC 3339). */
+  @ApiProperty({
+    format: 'date-time',
+    description: 'The first instant of events to send',
+    examples: ['2026-04-01T00:00:00Z'],
+  })
   @IsDefined(required)
   @IsString(instantType)
   since!: string;
 
   /** Events from then on are not sent; left out: now. */
+  @ApiPropertyOptional({
+    format: 'date-time',
+    description: 'Events from then on are not sent; left out: now',
+    examples: ['2026-04-04T00:00:00Z'],
+  })
   @IfSent()
   @IsString(instantType)
   until?: string;
 
   /** Left out: the types that the endpoint subscribes to. */
+  @ApiPropertyOptional({
+    type: 'array',
+    minItems: 1,
+    items: { type: 'string', enum: [...PUBLIC_EVENT_TYPES] },
+    description: 'Left out: those that the endpoint subscribes to',
+    examples: [['reading.completed']],
+  })
   @IfSent()
   @IsArray(arrayType)
   types?: PublicEventType[];
 
   /** What became of an event at this endpoint; left out: whatever was not delivered. */
+  @ApiPropertyOptional({
+    type: 'array',
+    minItems: 1,
+    items: { type: 'string', enum: [...REPLAYABLE_STATUSES] },
+    description: 'What became of an event at this endpoint; left out: whatever was not delivered',
+    examples: [['missing', 'skipped']],
+  })
   @IfSent()
   @IsArray(arrayType)
   statuses?: ReplayableStatus[];
 
   /** Counts and sends nothing. */
+  @ApiPropertyOptional({ default: false, description: 'Counts and sends nothing', examples: [true] })
   @IfSent()
   @IsBoolean(booleanType)
   dryRun: boolean = false;

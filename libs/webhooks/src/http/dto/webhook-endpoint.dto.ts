@@ -1,3 +1,4 @@
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsArray, IsBoolean, IsDefined, IsIn, IsInt, IsString, Max, Min, ValidateIf } from 'class-validator';
 import type { SelfChecking } from '@app/platform/http/body.pipe.js';
 import type { FieldError } from '@app/platform/http/problem.js';
@@ -21,6 +22,25 @@ const overlap = {
   message: `must be a whole number of seconds from 0 to ${LONGEST_OVERLAP_SECONDS}`,
   context: { code: 'invalid_value' },
 };
+
+const URL_SHOWN = {
+  format: 'uri',
+  maxLength: 2_048,
+  description: 'Absolute https URL of a public address, without login or fragment',
+  examples: ['https://receiver.example.com/hook'],
+};
+const EVENTS_SHOWN = {
+  type: 'array' as const,
+  minItems: 1,
+  items: { type: 'string', enum: [...PUBLIC_EVENT_TYPES] },
+  examples: [['reading.completed', 'reading.published']],
+};
+const DESCRIPTION_SHOWN = {
+  type: 'string',
+  nullable: true,
+  maxLength: LONGEST_DESCRIPTION,
+  examples: ['orders'],
+} as const;
 
 /** Unlike IsOptional, lets a member be left out without letting it be null. */
 const IfSent = () => ValidateIf((_, value) => value !== undefined);
@@ -69,16 +89,20 @@ const settingErrors = (
 ];
 
 /** Body of POST /api/v1/webhooks. */
+@ApiSchema({ name: 'CreateWebhookEndpoint' })
 export class CreateWebhookEndpointDto implements SelfChecking {
+  @ApiProperty(URL_SHOWN)
   @IsDefined(required)
   @IsString(urlType)
   url!: string;
 
   /** Left out: all event types. */
+  @ApiPropertyOptional({ ...EVENTS_SHOWN, description: 'Left out: all four' })
   @IfSent()
   @IsArray(arrayType)
   events?: PublicEventType[];
 
+  @ApiPropertyOptional(DESCRIPTION_SHOWN)
   @IfSentAndNotNull()
   @IsString(stringType)
   description?: string | null;
@@ -89,20 +113,25 @@ export class CreateWebhookEndpointDto implements SelfChecking {
 }
 
 /** Body of PATCH /api/v1/webhooks/{endpointId}: a JSON Merge Patch (RFC 7396) of the members that can change. */
+@ApiSchema({ name: 'ChangeWebhookEndpoint' })
 export class ChangeWebhookEndpointDto implements SelfChecking {
+  @ApiPropertyOptional(URL_SHOWN)
   @IfSent()
   @IsString(urlType)
   url?: string;
 
+  @ApiPropertyOptional({ ...EVENTS_SHOWN, description: 'Replaces the choice as a whole' })
   @IfSent()
   @IsArray(arrayType)
   events?: PublicEventType[];
 
+  @ApiPropertyOptional({ examples: [true] })
   @IfSent()
   @IsBoolean(booleanType)
   enabled?: boolean;
 
   /** `null` removes it. */
+  @ApiPropertyOptional({ ...DESCRIPTION_SHOWN, description: 'null removes it' })
   @IfSentAndNotNull()
   @IsString(stringType)
   description?: string | null;
@@ -113,7 +142,16 @@ export class ChangeWebhookEndpointDto implements SelfChecking {
 }
 
 /** Body of POST …/rotate-secret. */
+@ApiSchema({ name: 'RotateSecret' })
 export class RotateSecretDto {
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 0,
+    maximum: LONGEST_OVERLAP_SECONDS,
+    default: DAY_SECONDS,
+    description: 'How long the secret before goes on signing, seconds',
+    examples: [3_600],
+  })
   @IfSent()
   @IsInt(overlap)
   @Min(0, overlap)
@@ -122,7 +160,13 @@ export class RotateSecretDto {
 }
 
 /** Body of POST …/test. */
+@ApiSchema({ name: 'SendTestEvent' })
 export class SendTestEventDto {
+  @ApiPropertyOptional({
+    enum: PUBLIC_EVENT_TYPES,
+    default: 'reading.completed',
+    examples: ['reading.published'],
+  })
   @IfSent()
   @IsIn(PUBLIC_EVENT_TYPES, oneOf)
   type: PublicEventType = 'reading.completed';

@@ -1,3 +1,4 @@
+import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsString, ValidateIf } from 'class-validator';
 import type { SelfChecking } from '@app/platform/http/body.pipe.js';
 import type { FieldError } from '@app/platform/http/problem.js';
@@ -10,13 +11,29 @@ const stringType = { message: 'must be a string or null', context: { code: 'inva
 const IfSentAndNotNull = () => ValidateIf((_, value) => value !== undefined && value !== null);
 
 /** Body of POST /api/v1/keys. */
+@ApiSchema({ name: 'IssueApiKey' })
 export class IssueApiKeyDto implements SelfChecking {
   /** What the key is for, 1 to 100 characters. */
+  @ApiPropertyOptional({
+    type: 'string',
+    nullable: true,
+    minLength: 1,
+    maxLength: LONGEST_LABEL,
+    description: 'What the key is for',
+    examples: ['nightly export'],
+  })
   @IfSentAndNotNull()
   @IsString(stringType)
   label?: string | null;
 
   /** RFC 3339 instant after which the key is refused; left out or null: it does not expire. */
+  @ApiPropertyOptional({
+    type: 'string',
+    nullable: true,
+    format: 'date-time',
+    description: 'When the key stops working; left out or null: never',
+    examples: ['2027-12-31T00:00:00Z'],
+  })
   @IfSentAndNotNull()
   @IsString(stringType)
   expiresAt?: string | null;

@@ -1,0 +1,20 @@
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { pino } from 'pino';
+import { loadConfig } from '@app/platform/config/load-config.js';
+import { ApiModule } from './api.module.js';
+
+/** Required settings, of stores that are never asked. */
+const NOWHERE = {
+  DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
+  EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false',
+  ENCRYPTION_KEYS: `none:${Buffer.alloc(32).toString('base64')}`,
+  DIGEST_KEY: Buffer.alloc(32).toString('base64'),
+};
+
+/** The API put together but not started: enough to read its routes off. Close it afterwards. */
+export const describedApi = (): Promise<NestExpressApplication> =>
+  NestFactory.create<NestExpressApplication>(
+    ApiModule.forProcess(loadConfig(NOWHERE), pino({ level: 'silent' })),
+    { logger: false, abortOnError: false },
+  );

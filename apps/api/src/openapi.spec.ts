@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { PROBLEMS } from '@app/platform/http/problem.js';
+import { projectPath } from '@app/platform/project-path.js';
+import { describedApi } from './described-api.js';
+import { openApiDocument, serveOpenApi } from './openapi.js';
+
+let app: NestExpressApplication;
+let document: OpenAPIObject;
+beforeAll(async () => {
+  app = await describedApi();
+  document = openApiDocument(app);
+  serveOpenApi(app);
+  await app.init();
+});
+afterAll(() => app.close());
+
+interface RouterLayer {
+  readonly route?: { readonly path: string; readonly methods: Readonly<Record<string, boolean>> };
+}
+
+/** What the router itself answers. */
+const served = (): readonly string[] => {
+  const { stack } = app.getHttpAdapter().getInstance().router as { stack: readonly RouterLayer[] };
+  return stack.flatMap(({ route }) =>
+    Object.keys(route?.methods ?? {}).map(
+      (method) => `${method.toUpperCase()} ${route!.path.replaceAll(/:(\w+)/g, '{$1}')}`,
+    ),
+  );
+};
+/** The document itself and the page that shows it. */
+const isDescription = (route: string): boolean => /^\w+ \/(openapi|docs)/.test(route);
+
+const operations = () =>
+  Object.entries(document.paths).flatMap(([path, item]) =>
+    (['get', 'post', 'put', 'patch', 'delete'] as const).flatMap((method) => {
+      const operation = item[method];
+      return operation ? [{ route: `${method.toUpperCase()} ${path}`, operation }] : [];
+    }),
+  );
+
+describe('The OpenAPI document', () => {
+  it('is committed as the code says it: else run `npm run openapi`', () => {
+    const committed: unknown = JSON.parse(readFileSync(projectPath('docs/openapi.json'), 'utf8'));
+    expect(committed).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+
+  it('has every route that is served, and no other', () => {
+    const described = operations().map(({ route }) => route);
+    expect(described.sort()).toEqual(
+      served()
+        .filter((route) => !isDescription(route))
+        .sort(),
+    );
+  });
+
+  it('tells of every operation what it does, who may, and how it is refused', () => {
+    const wanting = operations().filter(
+      ({ operation: { operationId, summary, description, tags, security, responses } }) =>
+        !operationId || !summary || !description || tags?.length !== 1 || !security || !responses['500'],
+    );
+    expect(wanting.map(({ route }) => route)).toEqual([]);
+  });
+
+  it('has a shape for every answer of success that has a body, and for every body that is sent', () => {
+    const shapeless = operations().flatMap(({ route, operation }) => {
+      const bodies = [
+        ...Object.entries(operation.responses).map(([status, one]) => [status, one] as const),
+        ['body', operation.requestBody] as const,
+      ];
+      return bodies.flatMap(([what, one]) => {
+        if (one === undefined || '$ref' in one || what === '204' || what === '304') return [];
+        const contents = Object.values(one.content ?? {});
+        return contents.length > 0 && contents.every(({ schema }) => schema) ? [] : [`${route} ${what}`];
+      });
+    });
+    expect(shapeless).toEqual([]);
+  });
+
+  it('names every problem code that there is somewhere', () => {
+    const text = JSON.stringify(document);
+    const unnamed = Object.keys(PROBLEMS).filter((code) => !text.includes(`#/components/examples/${code}`));
+    expect(unnamed).toEqual([]);
+  });
+
+  it('has the four webhooks', () => {
+    expect(Object.keys(document.webhooks ?? {})).toEqual([
+      'reading.completed',
+      'reading.published',
+      'reading.failed',
+      'reading.delayed',
+    ]);
+  });
+});

@@ -1,0 +1,13 @@
+import 'reflect-metadata';
+import { writeFileSync } from 'node:fs';
+import { projectPath } from '@app/platform/project-path.js';
+import { describedApi } from './described-api.js';
+import { openApiDocument } from './openapi.js';
+
+/** Writes the OpenAPI document of the code as it is to docs/openapi.json, which is compared with it in a test. */
+const file = projectPath('docs/openapi.json');
+const app = await describedApi();
+const document = openApiDocument(app);
+writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`);
+await app.close();
+process.stdout.write(`${file}: ${Object.keys(document.paths).length} paths\n`);

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { apiSchema, count, instant } from '@app/platform/http/openapi/api-schema.js';
+import type { CreditsSummary } from '../contracts/queries.js';
+
+export const creditsSchema = apiSchema<CreditsSummary>(
+  'Credits',
+  z.object({
+    available: z.int().describe('What can be reserved; negative when a correction exceeded what was there'),
+    reserved: count().describe('Held for unfinished readings'),
+    grants: z
+      .array(
+        z.object({
+          grantId: z.string(),
+          kind: z.enum(['plan', 'pack', 'adjustment']),
+          credits: count(),
+          remaining: count(),
+          expiresAt: instant().nullable().describe('null: it does not expire'),
+        }),
+      )
+      .describe('Grants with credits left, in the order in which they are spent'),
+  }),
+  'Credits of the workspace as of now.',
+  {
+    available: 430,
+    reserved: 20,
+    grants: [
+      {
+        grantId: 'plan:sub1:2026-04',
+        kind: 'plan',
+        credits: 400,
+        remaining: 380,
+        expiresAt: '2026-05-10T00:00:00.000Z',
+      },
+      { grantId: 'pack:INV-2026-0042', kind: 'pack', credits: 50, remaining: 50, expiresAt: null },
+    ],
+  },
+);

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { SchemaObject } from './document-types.js';
+
+type Json = Record<string, unknown>;
+
+const registry = z.registry<{ id: string; description: string; examples: unknown[] }>();
+
+/**
+ * A shape of the API's answers, to be a component of the OpenAPI document under its id. `T` is the type that the
+ * handler returns: the compiler holds the two together, and every answer seen in the tests is checked against it.
+ * Members may be added in v1, so objects of answers stay open.
+ */
+export const apiSchema = <T>(
+  id: string,
+  schema: z.ZodType<T>,
+  description: string,
+  example: NoInfer<T>,
+): z.ZodType<T> => schema.register(registry, { id, description, examples: [example] });
+
+/** The shape of a page of a list: `nextCursor` is null on the last one. */
+export const apiPage = <T>(id: string, item: z.ZodType<T>, description: string, example: NoInfer<T>) =>
+  apiSchema(
+    id,
+    z.object({
+      data: z.array(item),
+      nextCursor: z
+        .string()
+        .nullable()
+        .describe('Opaque: send it as `cursor` with the same filters; null on the last page'),
+    }),
+    description,
+    { data: [example], nextCursor: 'q1ZKzi9KVbIy0FFKK8pNVrIyqgUA' },
+  );
+
+/** RFC 3339, UTC, milliseconds. */
+export const instant = () =>
+  z.string().meta({
+    format: 'date-time',
+    pattern: String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$`,
+  });
+export const uuid = () => z.string().meta({ format: 'uuid' });
+export const count = () => z.int().min(0);
+/** A string of a given form, told by a regular expression. */
+export const text = (pattern: RegExp) => z.string().meta({ pattern: pattern.source });
+
+/** The `$ref` of a shape. */
+export const refTo = (schema: z.ZodType): { $ref: string } => {
+  const id = registry.get(schema)?.id;
+  if (id === undefined) throw new TypeError('Only a shape made by apiSchema can be referred to');
+  return { $ref: referenceOf(id) };
+};
+
+const referenceOf = (id: string): string => `#/components/schemas/${id}`;
+
+/** Every shape by its id, as JSON Schema 2020-12. */
+export const apiSchemas = (): Record<string, SchemaObject> => {
+  const { schemas } = z.toJSONSchema(registry, {
+    uri: referenceOf,
+    // As read by who receives it: unknown members are no fault.
+    io: 'input',
+    override: ({ jsonSchema }) => simplify(jsonSchema as Json),
+  });
+  return Object.fromEntries(
+    Object.entries(schemas)
+      .map(([id, { $schema: _, $id: __, ...schema }]) => [id, schema as SchemaObject] as const)
+      .sort(([a], [b]) => a.localeCompare(b)),
+  );
+};
+
+/** What JSON Schema says shorter than zod does. */
+const simplify = (schema: Json): void => {
+  if (schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];
+  if (schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];
+  delete schema['propertyNames'];
+  const [one, none, ...others] = Array.isArray(schema['anyOf']) ? (schema['anyOf'] as Json[]) : [];
+  if (!one || none?.['type'] !== 'null' || others.length > 0 || typeof one['type'] !== 'string') return;
+  delete schema['anyOf'];
+  Object.assign(schema, one, { type: [one['type'], 'null'] });
+  if (Array.isArray(one['enum'])) schema['enum'] = [...(one['enum'] as unknown[]), null];
+};

@@ -1,0 +1,95 @@
+import type { OperationObject, ParameterObject, ReferenceObject, ResponseObject } from './document-types.js';
+import type { ProblemCode } from '../problem.js';
+import { headers, sharedParameter } from './headers.js';
+import { problemResponses } from './problem-responses.js';
+import type { Route } from './routes.js';
+
+/**
+ * Adds to an operation what follows from how its route is declared: security, shared parameters and headers, and every
+ * problem that the guards, pipes and interceptors in front of it can answer with.
+ */
+export const completeOperation = (operation: OperationObject, route: Route): OperationObject => {
+  const reads = new Set(route.method === 'post' ? [...route.reads, 'idempotency-key'] : route.reads);
+  const own = (operation.parameters ?? [])
+    .filter(isParameter)
+    .filter(({ name }) => sharedParameter(name) === undefined);
+  const parameters = [
+    ...inOrder(own, route.path),
+    ...[...reads].flatMap((name) => sharedParameter(name) ?? []),
+  ];
+  const always = headers(
+    route.modes === 'public' ? ['RequestId'] : ['RequestId', 'RateLimitPolicy', 'RateLimit'],
+  );
+  const answers = Object.entries(operation.responses).flatMap(([status, answer]) =>
+    answer ? [[status, withHeaders(answer as ResponseObject, always, route)] as const] : [],
+  );
+  return {
+    ...operation,
+    security: securityOf(route),
+    parameters,
+    responses: {
+      ...Object.fromEntries(answers),
+      ...(reads.has('if-none-match') && {
+        304: { description: 'The state is the one you have', headers: { ...always, ...headers(['ETag']) } },
+      }),
+      ...problemResponses(problemsOf(own, reads, route)),
+    },
+  };
+};
+
+const isParameter = (one: ParameterObject | ReferenceObject): one is ParameterObject => 'name' in one;
+
+/** Those of the path as they come in it, then the others as they were declared: decorators are applied last first. */
+const inOrder = (parameters: readonly ParameterObject[], path: string): readonly ParameterObject[] => {
+  const place = ({ name }: ParameterObject): number => path.indexOf(`{${name}}`);
+  const ofPath = parameters.filter((one) => one.in === 'path').sort((a, b) => place(a) - place(b));
+  return [...ofPath, ...parameters.filter((one) => one.in !== 'path').reverse()];
+};
+
+const withHeaders = (
+  answer: ResponseObject,
+  always: ResponseObject['headers'],
+  { method }: Route,
+): ResponseObject => ({
+  ...answer,
+  headers: {
+    ...always,
+    ...(method === 'post' && headers(['IdempotencyReplayed'])),
+    ...answer.headers,
+  },
+});
+
+const securityOf = ({ modes, scope }: Route): Record<string, string[]>[] => {
+  if (modes === undefined || modes === 'public') return [];
+  return modes.map((mode) => ({ [mode]: mode === 'bearer' && scope !== undefined ? [scope] : [] }));
+};
+
+const problemsOf = (
+  own: readonly ParameterObject[],
+  reads: ReadonlySet<string>,
+  { method, modes, keepsOwnKeys, refusals }: Route,
+): readonly ProblemCode[] => {
+  const hasQuery = reads.has('limit') || own.some((one) => one.in === 'query');
+  const takesBody = method === 'post' || method === 'patch';
+  return [
+    'not_acceptable',
+    'payload_too_large',
+    'internal_error',
+    ...refusals,
+    ...when(
+      modes !== 'public',
+      'unauthenticated',
+      'auth_mode_not_allowed',
+      'rate_limited',
+      'enqueue_unavailable',
+    ),
+    ...when(takesBody, 'malformed_json', 'validation_failed', 'unsupported_media_type'),
+    ...when(hasQuery, 'validation_failed'),
+    ...when(reads.has('if-match'), 'precondition_failed'),
+    ...when(method === 'post', 'idempotency_key_reused'),
+    ...when(method === 'post' && !keepsOwnKeys, 'idempotency_in_progress'),
+  ];
+};
+
+const when = (applies: boolean, ...codes: readonly ProblemCode[]): readonly ProblemCode[] =>
+  applies ? codes : [];

@@ -1,0 +1,142 @@
+import type { HeaderObject, ParameterObject, ReferenceObject } from './document-types.js';
+
+const text = (description: string, example: string, pattern?: string): HeaderObject => ({
+  description,
+  schema: { type: 'string', ...(pattern === undefined ? {} : { pattern }) },
+  example,
+});
+const seconds = (description: string, example: number): HeaderObject => ({
+  description,
+  schema: { type: 'integer', minimum: 1 },
+  example,
+});
+
+/** Headers of answers, by their component's name; the name on the wire is beside it. */
+const HEADERS = {
+  RequestId: [
+    'X-Request-Id',
+    text(
+      'Names this very request; quote it when you report a fault',
+      'req_3f0c1b9e-5d1e-4c0a-9a57-2f6b0f0a7c11',
+      '^req_',
+    ),
+  ],
+  RateLimitPolicy: [
+    'RateLimit-Policy',
+    text('The policy that counts this request: its name, quota and window in seconds', '"read";q=1200;w=60'),
+  ],
+  RateLimit: [
+    'RateLimit',
+    text(
+      'Requests left of the policy, and the seconds until all of them are there again',
+      '"read";r=199;t=1',
+    ),
+  ],
+  RetryAfter: ['Retry-After', seconds('Seconds to wait before asking again', 2)],
+  ETag: ['ETag', text('Names this state; send it back in `If-None-Match` or `If-Match`', '"0"', '^"[^"]+"$')],
+  Location: [
+    'Location',
+    text('Where what was created is found', '/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41', '^/'),
+  ],
+  IdempotencyReplayed: [
+    'Idempotency-Replayed',
+    text('`true`: this is the answer of the first request with this key', 'true', '^true$'),
+  ],
+  PreferenceApplied: [
+    'Preference-Applied',
+    text('The seconds for which the request could be held', 'wait=30', String.raw`^wait=\d+$`),
+  ],
+  ContentDisposition: [
+    'Content-Disposition',
+    text(
+      'Of a PDF: the name to save it under',
+      'attachment; filename="reading-7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41.pdf"',
+    ),
+  ],
+  Allow: ['Allow', text('The methods that the path has', 'GET, HEAD')],
+} as const satisfies Record<string, readonly [string, HeaderObject]>;
+
+export type ApiHeaderName = keyof typeof HEADERS;
+
+/** The headers of an answer, as references to their components; those named in `required` are always there. */
+export const headers = (names: readonly ApiHeaderName[]): Record<string, ReferenceObject> =>
+  Object.fromEntries(names.map((name) => [HEADERS[name][0], { $ref: `#/components/headers/${name}` }]));
+
+export const headerComponents = (): Record<string, HeaderObject> =>
+  Object.fromEntries(Object.entries(HEADERS).map(([name, [, header]]) => [name, { ...header }]));
+
+/**
+ * Parameters that mean the same on every route, by the name under which a handler reads them: `@Headers('prefer')` or
+ * `@Query('limit')` is all that a handler declares.
+ */
+const PARAMETERS: Readonly<Record<string, readonly [component: string, ParameterObject]>> = {
+  'idempotency-key': [
+    'IdempotencyKey',
+    {
+      name: 'Idempotency-Key',
+      in: 'header',
+      description:
+        'Names this request: the same request again gets the first answer, for seven days, and does nothing twice. Printable ASCII, best a UUID.',
+      schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
+      example: '6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12',
+    },
+  ],
+  'if-none-match': [
+    'IfNoneMatch',
+    {
+      name: 'If-None-Match',
+      in: 'header',
+      description: 'Answers 304 without a body when the state still has this `ETag`',
+      schema: { type: 'string' },
+      example: '"5f2d1c0b9a8e7d6c5b4a39281706f5e4"',
+    },
+  ],
+  'if-match': [
+    'IfMatch',
+    {
+      name: 'If-Match',
+      in: 'header',
+      description: 'Does it only when the present state has this `ETag`, else answers 412',
+      schema: { type: 'string' },
+      example: '"0"',
+    },
+  ],
+  prefer: [
+    'Prefer',
+    {
+      name: 'Prefer',
+      in: 'header',
+      description:
+        '`wait=N` (RFC 7240) holds the request until the state changes, for N seconds at most, 60 at the longest',
+      schema: { type: 'string' },
+      example: 'wait=30',
+    },
+  ],
+  limit: [
+    'Limit',
+    {
+      name: 'limit',
+      in: 'query',
+      description: 'Elements of a page at most',
+      schema: { type: 'integer', minimum: 1, maximum: 100, default: 50 },
+      example: 20,
+    },
+  ],
+  cursor: [
+    'Cursor',
+    {
+      name: 'cursor',
+      in: 'query',
+      description: '`nextCursor` of the page before, with the same filters; left out for the first page',
+      schema: { type: 'string', minLength: 1 },
+    },
+  ],
+};
+
+export const sharedParameter = (name: string): ReferenceObject | undefined => {
+  const known = PARAMETERS[name.toLowerCase()];
+  return known && { $ref: `#/components/parameters/${known[0]}` };
+};
+
+export const parameterComponents = (): Record<string, ParameterObject> =>
+  Object.fromEntries(Object.values(PARAMETERS).map(([name, parameter]) => [name, { ...parameter }]));

@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import type { ExampleObject, ReferenceObject, ResponseObject } from './document-types.js';
+import { PROBLEMS, Problem, problemBody, type ProblemCode, type ProblemOptions } from '../problem.js';
+import { apiSchema, refTo } from './api-schema.js';
+import { headers, type ApiHeaderName } from './headers.js';
+
+const MEDIA_TYPE = 'application/problem+json';
+const REQUEST_ID = 'req_3f0c1b9e-5d1e-4c0a-9a57-2f6b0f0a7c11';
+const CODES = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]];
+
+/** What each example says beyond its title, as the service says it. */
+const EXAMPLES: Partial<Record<ProblemCode, ProblemOptions>> = {
+  validation_failed: {
+    detail: '2 fields are invalid',
+    errors: [
+      { pointer: '/dateOfBirth', code: 'invalid_date', detail: 'must be a calendar date YYYY-MM-DD' },
+      { pointer: '/name/lastNames', code: 'required', detail: 'is required' },
+    ],
+  },
+  malformed_json: { detail: 'The body must be one JSON value in UTF-8' },
+  unsupported_locale: {
+    detail: '1 field is invalid',
+    errors: [{ pointer: '/locale', code: 'unsupported_locale', detail: 'must be one of fr-FR, en-US' }],
+  },
+  unknown_product: {
+    detail: '1 field is invalid',
+    errors: [{ pointer: '/productId', code: 'unknown_product', detail: 'must be theme' }],
+  },
+  unknown_profile: {
+    detail: '1 field is invalid',
+    errors: [{ pointer: '/profileId', code: 'unknown_profile', detail: 'must be evan' }],
+  },
+  invalid_format: { detail: 'format must be one of document_v1, markdown, pdf' },
+  invalid_webhook_url: {
+    detail: '1 field is invalid',
+    errors: [{ pointer: '/url', code: 'invalid_webhook_url', detail: 'must be an absolute URL' }],
+  },
+  webhook_url_blocked: {
+    detail: '1 field is invalid',
+    errors: [
+      { pointer: '/url', code: 'webhook_url_blocked', detail: 'leads to an address that is not public' },
+    ],
+  },
+  unsupported_event_type: {
+    detail: '1 field is invalid',
+    errors: [
+      {
+        pointer: '/events/0',
+        code: 'unsupported_event_type',
+        detail: 'must be one of reading.completed, reading.published, reading.failed, reading.delayed',
+      },
+    ],
+  },
+  unauthenticated: { detail: 'Send a valid API key in x-api-key, or a bearer token where it is accepted' },
+  insufficient_credits: {
+    detail: 'The reading costs 20 credits; 10 are available',
+    members: { required: 20, available: 10 },
+  },
+  method_not_allowed: { detail: 'Use GET, HEAD' },
+  not_acceptable: { detail: 'The answer can be application/json' },
+  unsupported_media_type: { detail: 'Send application/json' },
+  rate_limited: { detail: 'More than 1200 requests a minute (read), or more than 200 at once' },
+};
+
+const exampleOf = (code: ProblemCode) => problemBody(new Problem(code, EXAMPLES[code]), REQUEST_ID);
+
+const problem = z.object({
+  type: z.string().describe('`urn:problem:` and the code'),
+  title: z.string(),
+  status: z.int(),
+  code: z.enum(CODES).describe('Decide by this; the list is closed'),
+  detail: z.string().optional(),
+  instance: z.string().describe('`urn:request:` and the request id'),
+  requestId: z.string().describe('Also the header `X-Request-Id`'),
+  errors: z
+    .array(
+      z.object({
+        pointer: z.string().describe('RFC 6901, into the body; of a parameter, `/` and its name'),
+        code: z.string(),
+        detail: z.string().describe('Never repeats what was sent'),
+      }),
+    )
+    .optional()
+    .describe('Fields at fault, all at once'),
+  required: z.int().optional().describe('Of `insufficient_credits`: what the reading costs'),
+  available: z.int().optional().describe('Of `insufficient_credits`: what could be reserved'),
+});
+
+const problemSchema = apiSchema(
+  'Problem',
+  problem,
+  'A refusal (RFC 9457). docs/errors.md tells the cause of each code and what to do.',
+  exampleOf('validation_failed') as z.infer<typeof problem>,
+);
+
+/** Before the caller is known, nothing is counted on an account. */
+const BEFORE_THE_RATE = [401, 413];
+/** Headers that answers of a status have beyond those of all. */
+const OWN_HEADERS: Readonly<Record<number, readonly ApiHeaderName[]>> = {
+  404: ['RetryAfter'],
+  405: ['Allow'],
+  409: ['RetryAfter'],
+  429: ['RetryAfter'],
+  503: ['RetryAfter'],
+};
+
+/** The answer of one status, for the codes that it can have. */
+const problemResponse = (codes: readonly [ProblemCode, ...ProblemCode[]]): ResponseObject => {
+  const [status] = PROBLEMS[codes[0]];
+  const ofRate: readonly ApiHeaderName[] = BEFORE_THE_RATE.includes(status)
+    ? []
+    : ['RateLimitPolicy', 'RateLimit'];
+  return {
+    description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code][1]}`).join('; '),
+    headers: headers(['RequestId', ...ofRate, ...(OWN_HEADERS[status] ?? [])]),
+    content: {
+      [MEDIA_TYPE]: {
+        schema: {
+          allOf: [
+            refTo(problemSchema),
+            {
+              type: 'object',
+              properties: { status: { const: status }, code: { enum: [...codes] } },
+            } as Record<string, unknown>,
+          ],
+        },
+        examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+      },
+    },
+  };
+};
+
+/** The answers to an operation that can be refused for these reasons, by status. */
+export const problemResponses = (
+  codes: readonly ProblemCode[],
+): Record<string, ResponseObject | ReferenceObject> => {
+  const byStatus = new Map<number, [ProblemCode, ...ProblemCode[]]>();
+  for (const code of CODES) {
+    if (!codes.includes(code)) continue;
+    const [status] = PROBLEMS[code];
+    const known = byStatus.get(status);
+    if (known) known.push(code);
+    else byStatus.set(status, [code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, [first, ...more]]) => [
+      String(status),
+      more.length === 0 ? { $ref: `#/components/responses/${first}` } : problemResponse([first, ...more]),
+    ]),
+  );
+};
+
+export const problemComponents = () => ({
+  /** Every problem as an answer of its own. */
+  responses: Object.fromEntries(CODES.map((code) => [code, problemResponse([code])])),
+  examples: Object.fromEntries(
+    CODES.map((code): [string, ExampleObject] => [
+      code,
+      { summary: PROBLEMS[code][1], value: exampleOf(code) },
+    ]),
+  ),
+});

@@ -1,0 +1,102 @@
+import { RequestMethod, type INestApplication, type Type } from '@nestjs/common';
+import { METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import { DiscoveryService, MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
+import { AUTH_MODES_KEY, SCOPE_AREA_KEY, type AuthMode } from '../../auth/authentication.js';
+import { OWN_IDEMPOTENCY_KEY } from '../../idempotency/idempotency.interceptor.js';
+import type { ProblemCode } from '../problem.js';
+import { NAMED_REFUSALS, REFUSALS } from './operation.js';
+
+/** A route as its controller declares it. */
+export interface Route {
+  /** Lower case. */
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** With parameters in braces. */
+  readonly path: string;
+  /** `Controller.handler`, for messages. */
+  readonly handler: string;
+  /** Absent when it declares none: then it refuses everyone. */
+  readonly modes: readonly AuthMode[] | 'public' | undefined;
+  /** What a bearer token needs, such as `webhooks:read`. */
+  readonly scope: string | undefined;
+  readonly keepsOwnKeys: boolean;
+  /** The headers and query parameters that the handler reads by name, lower case, in its order. */
+  readonly reads: readonly string[];
+  readonly refusals: readonly ProblemCode[];
+}
+
+/** Every route of the application, read off its controllers. */
+export const routesOf = (app: Pick<INestApplication, 'get'>): readonly Route[] => {
+  const discovery = new DiscoveryService(app.get(ModulesContainer));
+  const scanner = new MetadataScanner();
+  return discovery.getControllers().flatMap(({ metatype }) => {
+    const controller = metatype as Type<unknown>;
+    const prototype = controller.prototype as Record<string, (...values: unknown[]) => unknown>;
+    return scanner
+      .getAllMethodNames(prototype)
+      .filter((name) => Reflect.hasMetadata(PATH_METADATA, prototype[name]!))
+      .map((name) => routeOf(controller, prototype[name]!));
+  });
+};
+
+const reflector = new Reflector();
+
+const routeOf = (controller: Type<unknown>, handler: (...values: unknown[]) => unknown): Route => {
+  const targets = [handler, controller];
+  const method = RequestMethod[
+    Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod
+  ].toLowerCase() as Route['method'];
+  const area = reflector.getAllAndOverride<string | undefined>(SCOPE_AREA_KEY, targets);
+  return {
+    method,
+    path: joined(
+      Reflect.getMetadata(PATH_METADATA, controller) as string,
+      Reflect.getMetadata(PATH_METADATA, handler) as string,
+    ),
+    handler: `${controller.name}.${handler.name}`,
+    modes: reflector.getAllAndOverride<Route['modes']>(AUTH_MODES_KEY, targets),
+    scope: area && `${area}:${method === 'get' ? 'read' : 'write'}`,
+    keepsOwnKeys: reflector.getAllAndOverride<boolean | undefined>(OWN_IDEMPOTENCY_KEY, targets) ?? false,
+    reads: readBy(controller, handler.name),
+    refusals: [REFUSALS, NAMED_REFUSALS].flatMap((key) =>
+      targets.flatMap((target) => (Reflect.getMetadata(key, target) as ProblemCode[] | undefined) ?? []),
+    ),
+  };
+};
+
+/** Not left to types: compilers disagree on what they emit for `string | undefined`. */
+const readBy = (controller: Type<unknown>, handler: string): readonly string[] => {
+  const declared = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, handler) ?? {}) as Readonly<
+    Record<string, { readonly index: number; readonly data: unknown }>
+  >;
+  return Object.entries(declared)
+    .filter(([key]) => READ_KINDS.includes(Number.parseInt(key, 10)))
+    .sort(([, a], [, b]) => a.index - b.index)
+    .flatMap(([, { data }]) => (typeof data === 'string' ? [data.toLowerCase()] : []));
+};
+const READ_KINDS: readonly number[] = [RouteParamtypes.HEADERS, RouteParamtypes.QUERY];
+
+const joined = (...parts: readonly string[]): string =>
+  `/${parts
+    .flatMap((part) => part.split('/'))
+    .filter(Boolean)
+    .join('/')}`.replaceAll(/:(\w+)/g, '{$1}');
+
+/**
+ * Makes sure that every route says who may call it: one that does not would refuse everyone, which is noticed only when
+ * somebody needs it.
+ * @throws Error naming each route that does not
+ */
+export const requireDeclared = (routes: readonly Route[]): void => {
+  const faults = routes.flatMap(({ method, path, handler, modes, scope }) => {
+    const route = `${method.toUpperCase()} ${path} (${handler})`;
+    if (modes === undefined)
+      return [
+        `${route} does not say who may call it: add @Accepts('apiKey'), @Accepts('bearer') or @Public()`,
+      ];
+    if (modes !== 'public' && modes.includes('bearer') && scope === undefined)
+      return [`${route} accepts bearer tokens without naming their scope: add @ScopeArea(…)`];
+    return [];
+  });
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+};

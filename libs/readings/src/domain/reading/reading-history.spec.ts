@@ -1,0 +1,60 @@
+import { expect, it } from '@jest/globals';
+import type { Recorded } from '@app/event-sourcing/core/event.js';
+import { readingEvents, type ReadingEvent } from '../../contracts/events.js';
+import { historyEvent } from './reading-history.js';
+
+const recorded = (event: ReadingEvent): Recorded<ReadingEvent> => ({
+  ...event,
+  id: 'e1',
+  stream: 'reading-r1',
+  revision: 4n,
+  position: 12n,
+  metadata: {
+    correlationId: 'c1',
+    causationId: 'c1',
+    workspaceId: 'ws_1',
+    actor: 'system:generation',
+    occurredAt: '2026-04-04T09:30:00.000Z',
+    schemaVersion: 1,
+  },
+});
+
+it('A started attempt is told by its number and its time, not by the worker that has it', () => {
+  const event = recorded({
+    type: 'ReadingStarted',
+    data: { attempt: 2, workerId: 'worker-a', leaseUntil: '2026-04-04T09:31:00.000Z' },
+  });
+  expect(historyEvent(event)).toEqual({
+    revision: 4,
+    type: 'started',
+    occurredAt: '2026-04-04T09:30:00.000Z',
+    data: { attempt: 2 },
+  });
+});
+
+it('A request is told by what it costs: nothing sealed, no digest', () => {
+  const event = recorded({
+    type: 'ReadingRequested',
+    data: {
+      workspaceId: 'ws_1',
+      productId: 'theme',
+      profileId: 'evan',
+      locale: 'fr-FR',
+      asOf: '2026-04-04',
+      sealedInput: 'c2VhbGVk',
+      inputDigest: 'digest',
+      idempotencyDigest: 'digest',
+      cost: 20,
+      reservationId: 'r1',
+    },
+  });
+  expect(historyEvent(event)).toMatchObject({ type: 'requested', data: { cost: 20 } });
+  expect(JSON.stringify(historyEvent(event))).not.toMatch(/c2VhbGVk|digest|r1/);
+});
+
+it('Every type of event has its place in the history, but the one that no accepted reading has', () => {
+  const untold = Object.keys(readingEvents.definitions).filter(
+    (type) => historyEvent(recorded({ type, data: {} } as unknown as ReadingEvent)) === null,
+  );
+  expect(untold).toEqual(['ReadingAbandoned']);
+});

@@ -1,0 +1,45 @@
+import { Controller, Get, Header, Param, Query } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { Answers, Names } from '@app/platform/http/openapi/operation.js';
+import { PageCursors } from '@app/platform/http/page-cursor.js';
+import { Problem } from '@app/platform/http/problem.js';
+import { ReadingQuery } from '../read-models/reading/reading.query.js';
+import { historyPageSchema, NAMED_READING } from './reading.schemas.js';
+
+/** What happened to a reading, for its owner. */
+@Controller('api/v1/readings/:readingId/events')
+@Accepts('apiKey')
+@ApiTags('Readings')
+@Names('readingId', 'reading_not_found', NAMED_READING)
+export class HistoryController {
+  constructor(
+    private readonly readings: ReadingQuery,
+    private readonly cursors: PageCursors,
+  ) {}
+
+  @Get()
+  @Header('Cache-Control', 'no-store')
+  @ApiOperation({
+    operationId: 'getReadingHistory',
+    summary: 'See what happened to a reading',
+    description:
+      'The oldest event first: when it was requested, every attempt, how it ended, its erasure. It tells nothing about the person, so it stays when the personal data is erased. What is published later is told by the reading itself.',
+  })
+  @Answers(200, 'A page of events', historyPageSchema)
+  async list(
+    @Param('readingId') readingId: string,
+    @Query('limit') limit: string | undefined,
+    @Query('cursor') cursor: string | undefined,
+    @Caller() { workspaceId }: Principal,
+  ) {
+    const found = await this.readings.find(readingId);
+    if (!found) throw new Problem('reading_not_found');
+    if (found.record.workspaceId !== workspaceId) throw new Problem('wrong_workspace');
+    const scope = ['history', workspaceId, readingId];
+    const page = this.cursors.read(limit, cursor, ...scope);
+    const from = page.after === null ? 0n : BigInt(page.after[0]!) + 1n;
+    const events = await this.readings.history(readingId, from, page.limit + 1);
+    return this.cursors.page(events, page.limit, ({ revision }) => [String(revision)], ...scope);
+  }
+}

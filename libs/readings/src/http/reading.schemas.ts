@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { apiPage, apiSchema, count, instant, text, uuid } from '@app/platform/http/openapi/api-schema.js';
+import { FAILURE_CODES } from '../contracts/events.js';
+import { READING_STATUSES } from '../contracts/queries.js';
+import type { ReadingView, readingSummaryView } from '../domain/reading/reading-view.js';
+import { HISTORY_TYPES, type HistoryEvent } from '../domain/reading/reading-history.js';
+
+const EXAMPLE_ID = '7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41';
+
+const workspaceId = () => text(/^ws_[0-9A-Za-z]{22}$/);
+
+const summary = {
+  readingId: uuid(),
+  workspaceId: workspaceId(),
+  status: z.enum(READING_STATUSES).describe('The last two are final'),
+  productId: z.string(),
+  profileId: z.string(),
+  locale: z.enum(['fr-FR', 'en-US']),
+  document: z
+    .object({
+      available: z.boolean(),
+      version: z.int().min(1).nullable(),
+      artifactId: text(/^art_/).nullable(),
+      publishedAt: instant().nullable(),
+    })
+    .describe('What is published; all null until it is available'),
+  error: z
+    .object({
+      code: z.enum(FAILURE_CODES),
+      title: z.string(),
+      retryable: z.boolean().describe('Whether creating another reading may help'),
+      occurredAt: instant(),
+    })
+    .nullable()
+    .describe('Of a failed reading'),
+  createdAt: instant(),
+  updatedAt: instant(),
+  completedAt: instant().nullable(),
+  erasedAt: instant().nullable().describe('When its personal data was erased'),
+};
+
+const summaryExample: ReturnType<typeof readingSummaryView> = {
+  readingId: EXAMPLE_ID,
+  workspaceId: 'ws_4rT9vXk2LmQ8sYw1ZbN6cD',
+  status: 'queued',
+  productId: 'theme',
+  profileId: 'evan',
+  locale: 'fr-FR',
+  document: { available: false, version: null, artifactId: null, publishedAt: null },
+  error: null,
+  createdAt: '2026-04-04T09:30:00.000Z',
+  updatedAt: '2026-04-04T09:30:00.000Z',
+  completedAt: null,
+  erasedAt: null,
+};
+
+/** What the path of a reading's routes names. */
+export const NAMED_READING = {
+  description: 'The `readingId` that its creation answered',
+  example: EXAMPLE_ID,
+};
+
+const names = () => z.array(z.string());
+
+export const readingSchema = apiSchema<ReadingView>(
+  'Reading',
+  z.object({
+    ...summary,
+    input: z
+      .object({
+        name: z.object({ firstNames: names(), middleNames: names(), lastNames: names() }),
+        displayName: z.string().describe('First, middle and last names, joined by single spaces'),
+        dateOfBirth: z.string().meta({ format: 'date' }),
+        grammaticalProfile: z.object({ subjectGender: z.string().describe('As it was sent') }),
+      })
+      .nullable()
+      .describe('Exactly what was sent; null once the personal data was erased'),
+  }),
+  'A reading: what was asked, and where it stands.',
+  {
+    ...summaryExample,
+    input: {
+      name: { firstNames: ['Zoé'], middleNames: ['Marie'], lastNames: ['Lefèvre'] },
+      displayName: 'Zoé Marie Lefèvre',
+      dateOfBirth: '1990-04-12',
+      grammaticalProfile: { subjectGender: 'feminine' },
+    },
+  },
+);
+
+const readingSummarySchema = apiSchema<ReturnType<typeof readingSummaryView>>(
+  'ReadingSummary',
+  z.object(summary),
+  'A reading as lists show it: without its input.',
+  summaryExample,
+);
+
+export const readingPageSchema = apiPage(
+  'ReadingPage',
+  readingSummarySchema,
+  'Readings, the newest first.',
+  summaryExample,
+);
+
+const historyExample: HistoryEvent = {
+  revision: 1,
+  type: 'started',
+  occurredAt: '2026-04-04T09:30:00.120Z',
+  data: { attempt: 1 },
+};
+
+const historyEventSchema = apiSchema<HistoryEvent>(
+  'ReadingHistoryEvent',
+  z.object({
+    revision: count().describe('Its place in the history of the reading, from 0 without gaps'),
+    type: z.enum(HISTORY_TYPES),
+    occurredAt: instant(),
+    data: z
+      .object({
+        cost: count().optional().describe('Of `requested`: credits held'),
+        attempt: z.int().min(1).optional().describe('Of `started`, `attempt_failed` and `completed`'),
+        code: z.enum(FAILURE_CODES).optional().describe('Of `attempt_failed` and `failed`'),
+        retryAt: instant().optional().describe('Of `attempt_failed`'),
+        attempts: count().optional().describe('Of `failed`'),
+      })
+      .describe('What else can be told of it; never anything about the person'),
+  }),
+  'Something that happened to a reading.',
+  historyExample,
+);
+
+export const historyPageSchema = apiPage(
+  'ReadingHistoryPage',
+  historyEventSchema,
+  'The history of a reading, the oldest event first.',
+  historyExample,
+);

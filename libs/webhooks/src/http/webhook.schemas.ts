@@ -1,0 +1,246 @@
+import { z } from 'zod';
+import { apiPage, apiSchema, count, instant, text, uuid } from '@app/platform/http/openapi/api-schema.js';
+import type { WebhookEndpointRecord } from '../contracts/endpoint-record.js';
+import { DISABLED_REASONS } from '../contracts/events.js';
+import { PUBLIC_EVENT_TYPES } from '../contracts/event-types.js';
+import type { QueueHealthRecord } from '../contracts/health.js';
+import { REPLAYABLE_STATUSES, type ReplayRecord } from '../contracts/replay.js';
+import { ATTEMPT_ERRORS } from '../domain/delivery/attempt-result.js';
+import {
+  DELIVERY_STATUSES,
+  type AttemptRecord,
+  type DeliveryRecord,
+} from '../read-models/delivery/delivery-rows.js';
+
+const ENDPOINT_ID = 'we_0b9a1c52-6f0e-4d7b-9a35-3f1f6a2f0c88';
+const DELIVERY_ID = '5e2f8f5c-8c4e-4c57-8d63-6a0a4f8f4f10';
+const REPLAY_ID = '2b7d9a40-1a6b-4c1f-8f0e-9d3c5b7a1e62';
+const READING_ID = '7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41';
+const AT = '2026-04-04T09:30:00.000Z';
+
+export const NAMED_ENDPOINT = { description: 'The `endpointId` of the endpoint', example: ENDPOINT_ID };
+export const NAMED_DELIVERY = { description: 'The `deliveryId` of the delivery', example: DELIVERY_ID };
+export const NAMED_REPLAY = { description: 'The `replayId` of the replay', example: REPLAY_ID };
+
+const endpointId = () => text(/^we_[0-9a-f-]{36}$/);
+const eventType = () => z.enum(PUBLIC_EVENT_TYPES);
+
+const health = z.object({
+  state: z.enum(['ok', 'failing', 'disabled']),
+  failingSince: instant().nullable(),
+  disabledReason: z.enum(DISABLED_REASONS).nullable(),
+  consecutiveFailures: count(),
+});
+
+const endpoint = z.object({
+  endpointId: endpointId(),
+  url: z.string(),
+  events: z.array(eventType()),
+  enabled: z.boolean(),
+  description: z.string().nullable(),
+  createdAt: instant(),
+  updatedAt: instant(),
+  health,
+  secretHint: z.string().describe('The last four characters of the newest secret'),
+});
+
+const endpointExample: WebhookEndpointRecord = {
+  endpointId: ENDPOINT_ID,
+  url: 'https://receiver.example.com/hook',
+  events: ['reading.completed', 'reading.published'],
+  enabled: true,
+  description: 'orders',
+  createdAt: AT,
+  updatedAt: AT,
+  health: { state: 'ok', failingSince: null, disabledReason: null, consecutiveFailures: 0 },
+  secretHint: 'q9Zw',
+};
+
+const SECRET = 'whsec_bKk0T2r5mY8vQ1xW4zC7nA3dF6gH9jL0pS5uE2iR8oq9Zw';
+const signingSecret = () => z.string().describe('Signs deliveries; shown this once');
+
+export const endpointSchema = apiSchema<WebhookEndpointRecord>(
+  'WebhookEndpoint',
+  endpoint,
+  'A webhook endpoint. Its secret is never shown again.',
+  endpointExample,
+);
+
+export const endpointPageSchema = apiPage(
+  'WebhookEndpointPage',
+  endpointSchema,
+  'Webhook endpoints, the newest first.',
+  endpointExample,
+);
+
+export const createdEndpointSchema = apiSchema(
+  'CreatedWebhookEndpoint',
+  endpoint.extend({
+    signingSecret: signingSecret()
+      .optional()
+      .describe('Shown this once; an answer repeated for an `Idempotency-Key` is without it'),
+    warnings: z
+      .array(z.enum(['unresolvable']))
+      .optional()
+      .describe('`unresolvable`: the host has no address yet'),
+  }),
+  'An endpoint that was just created.',
+  { ...endpointExample, events: [...endpointExample.events], signingSecret: SECRET },
+);
+
+export const changedEndpointSchema = apiSchema(
+  'ChangedWebhookEndpoint',
+  endpoint.extend({
+    skippedDeliveries: count()
+      .optional()
+      .describe('When the change enabled it: deliveries left out while it was disabled'),
+  }),
+  'An endpoint after a change.',
+  { ...endpointExample, events: [...endpointExample.events], skippedDeliveries: 3 },
+);
+
+export const rotatedEndpointSchema = apiSchema(
+  'RotatedWebhookEndpoint',
+  endpoint.extend({
+    signingSecret: signingSecret().optional(),
+    previousValidUntil: instant().describe('Until then deliveries are signed with both secrets'),
+  }),
+  'An endpoint with a new secret.',
+  {
+    ...endpointExample,
+    events: [...endpointExample.events],
+    signingSecret: SECRET,
+    previousValidUntil: '2026-04-05T09:30:00.000Z',
+  },
+);
+
+export const endpointHealthSchema = apiSchema<WebhookEndpointRecord['health'] & QueueHealthRecord>(
+  'WebhookEndpointHealth',
+  health.extend({
+    pending: count().describe('Deliveries not settled yet'),
+    queueAgeSeconds: z.number().min(0).describe('How long the longest due delivery has been waiting'),
+    nextAttemptAt: instant().nullable(),
+    lastSuccessAt: instant().nullable(),
+    attempts: z
+      .record(z.string(), count())
+      .describe('Attempts of the last 24 hours by how they ended: `succeeded`, or the class of failure'),
+  }),
+  'How an endpoint fares.',
+  {
+    ...endpointExample.health,
+    pending: 1,
+    queueAgeSeconds: 0,
+    nextAttemptAt: '2026-04-04T09:35:00.000Z',
+    lastSuccessAt: AT,
+    attempts: { succeeded: 41, timeout: 1 },
+  },
+);
+
+const attempt = z.object({
+  number: z.int().min(1),
+  startedAt: instant(),
+  durationMs: count(),
+  statusCode: z.int().nullable().describe('null: there was no answer'),
+  error: z.enum(ATTEMPT_ERRORS).nullable().describe('null: it succeeded'),
+});
+
+const delivery = z.object({
+  deliveryId: uuid(),
+  eventId: text(/^evt_/),
+  type: eventType(),
+  readingId: uuid(),
+  sequence: count().describe('Of the event, among the public events of the reading'),
+  status: z.enum(DELIVERY_STATUSES),
+  attempts: count(),
+  nextAttemptAt: instant().nullable(),
+  test: z.boolean(),
+  redelivery: z.boolean(),
+  replayId: uuid().nullable().describe('The replay that it belongs to'),
+  createdAt: instant(),
+  settledAt: instant().nullable(),
+  lastAttempt: attempt.nullable(),
+});
+
+const attemptExample: AttemptRecord = {
+  number: 1,
+  startedAt: AT,
+  durationMs: 84,
+  statusCode: 204,
+  error: null,
+};
+const deliveryExample: DeliveryRecord = {
+  deliveryId: DELIVERY_ID,
+  eventId: 'evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60',
+  type: 'reading.completed',
+  readingId: READING_ID,
+  sequence: 1,
+  status: 'succeeded',
+  attempts: 1,
+  nextAttemptAt: null,
+  test: false,
+  redelivery: false,
+  replayId: null,
+  createdAt: AT,
+  settledAt: AT,
+  lastAttempt: attemptExample,
+};
+
+export const deliverySchema = apiSchema<DeliveryRecord>(
+  'Delivery',
+  delivery,
+  'One event on its way to one endpoint.',
+  deliveryExample,
+);
+
+export const deliveryPageSchema = apiPage(
+  'DeliveryPage',
+  deliverySchema,
+  'Deliveries, the newest first.',
+  deliveryExample,
+);
+
+export const deliveryHistorySchema = apiSchema<DeliveryRecord & { history: readonly AttemptRecord[] }>(
+  'DeliveryHistory',
+  delivery.extend({ history: z.array(attempt).describe('Every attempt, the first first') }),
+  'A delivery and every attempt at it.',
+  { ...deliveryExample, history: [attemptExample] },
+);
+
+export const replaySchema = apiSchema<ReplayRecord>(
+  'Replay',
+  z.object({
+    replayId: uuid(),
+    endpointId: endpointId(),
+    since: instant(),
+    until: instant(),
+    types: z.array(eventType()),
+    statuses: z.array(z.enum(REPLAYABLE_STATUSES)),
+    dryRun: z.boolean(),
+    state: z
+      .enum(['queued', 'running', 'finished', 'stopped'])
+      .describe('`stopped`: the endpoint was disabled or deleted meanwhile'),
+    events: count().describe('Events chosen so far; of a finished replay, all'),
+    progress: z.number().min(0).max(1).describe('Share of the log that has been looked through'),
+    deliveries: z
+      .object({ pending: count(), succeeded: count(), exhausted: count(), skipped: count() })
+      .describe('What became of them; all zero of a dry run'),
+    createdAt: instant(),
+    finishedAt: instant().nullable(),
+  }),
+  'Past events being sent again.',
+  {
+    replayId: REPLAY_ID,
+    endpointId: ENDPOINT_ID,
+    since: '2026-04-01T00:00:00.000Z',
+    until: AT,
+    types: ['reading.completed'],
+    statuses: ['missing', 'skipped', 'exhausted'],
+    dryRun: false,
+    state: 'queued',
+    events: 0,
+    progress: 0,
+    deliveries: { pending: 0, succeeded: 0, exhausted: 0, skipped: 0 },
+    createdAt: AT,
+    finishedAt: null,
+  },
+);

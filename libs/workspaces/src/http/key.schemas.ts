@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { apiSchema, instant, text } from '@app/platform/http/openapi/api-schema.js';
+import type { ApiKeySummary } from '../read-models/api-key/api-key.query.js';
+
+const EXAMPLE_ID = 'Ab3dE6gH';
+
+export const NAMED_KEY = { description: 'The `keyId` of the key: not a secret', example: EXAMPLE_ID };
+
+const facts = {
+  keyId: text(/^[0-9A-Za-z]{8}$/),
+  label: z.string().nullable(),
+  expiresAt: instant().nullable().describe('null: it does not expire'),
+};
+const example = { keyId: EXAMPLE_ID, label: 'nightly export', expiresAt: null };
+
+const apiKeySchema = apiSchema<ApiKeySummary>(
+  'ApiKey',
+  z.object({ ...facts, issuedAt: instant(), revokedAt: instant().nullable() }),
+  'An API key, without its secret.',
+  { ...example, issuedAt: '2026-04-04T09:30:00.000Z', revokedAt: null },
+);
+
+export const apiKeysSchema = apiSchema<{ data: readonly ApiKeySummary[] }>(
+  'ApiKeys',
+  z.object({ data: z.array(apiKeySchema) }),
+  'The keys of the workspace, the newest first, revoked and expired ones included.',
+  { data: [{ ...example, issuedAt: '2026-04-04T09:30:00.000Z', revokedAt: null }] },
+);
+
+export const issuedApiKeySchema = apiSchema(
+  'IssuedApiKey',
+  z.object({
+    ...facts,
+    apiKey: z
+      .string()
+      .optional()
+      .describe('Shown this once; an answer repeated for an `Idempotency-Key` is without it'),
+  }),
+  'A key that was just issued.',
+  { ...example, apiKey: 'ek_live_Ab3dE6gH_4rT9vXk2LmQ8sYw1ZbN6cD0pF3hJ5kM70a1B2c' },
+);

@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { SCOPES } from '@app/platform/auth/authentication.js';
+import {
+  accepts,
+  operations,
+  requestOf,
+  type DescribedRequest,
+  type Operation,
+} from '../support/described-requests.js';
+import { Integrator, person } from '../support/integrator.js';
+import { startStack, type StartedStack } from '../support/index.js';
+
+type Credentials = Readonly<Record<string, string>>;
+type Ids = Readonly<Record<string, string>>;
+
+/** A workspace with something of every kind that a path can name. */
+interface Party {
+  readonly customer: Integrator;
+  readonly apiKey: Credentials;
+  /** With every scope. */
+  readonly bearer: Credentials;
+  readonly withoutScope: Credentials;
+  readonly ids: Ids;
+}
+
+let stack: StartedStack;
+let owner: Party;
+let stranger: Party;
+
+beforeAll(async () => {
+  stack = await startStack();
+  [owner, stranger] = await Promise.all([party(), party()]);
+}, 120_000);
+
+afterAll(async () => {
+  await stack?.stop();
+});
+
+const party = async (): Promise<Party> => {
+  const customer = await Integrator.open(stack, 400);
+  const bearer = async (scope: string): Promise<Credentials> => {
+    const minted = await stack.ops(['token', 'mint', '--workspace', customer.workspaceId, '--scope', scope]);
+    return { authorization: `Bearer ${(minted as { token: string }).token}` };
+  };
+  const apiKey = { 'x-api-key': customer.apiKey };
+  return {
+    customer,
+    apiKey,
+    bearer: await bearer(SCOPES.join(' ')),
+    // A scope of another area than any route's own is what a token of little power has.
+    withoutScope: await bearer('credits:write'),
+    ids: await thingsOf(customer),
+  };
+};
+
+/** What each path parameter can name, newly made: two endpoints, readings and deliveries, so that lists have pages. */
+const thingsOf = async (customer: Integrator): Promise<Ids> => {
+  const post = async (path: string, body: object) =>
+    (await customer.call('POST', `/api/v1${path}`, { body })).body as Record<string, string>;
+  await customer.create(person());
+  const { readingId } = (await customer.create(person())).body;
+  await customer.untilEnded(readingId);
+  const url = 'https://receiver.example.com/hook';
+  await post('/webhooks', { url });
+  const { endpointId = '' } = await post('/webhooks', { url });
+  await post(`/webhooks/${endpointId}/test`, {});
+  const { deliveryId = '' } = await post(`/webhooks/${endpointId}/test`, {});
+  const { replayId = '' } = await post(`/webhooks/${endpointId}/replay`, {
+    since: '2026-04-01T00:00:00Z',
+    dryRun: true,
+  });
+  const { keyId } = (await stack.ops(['key', 'issue', '--workspace', customer.workspaceId])) as Ids;
+  return { readingId, endpointId, deliveryId, replayId, keyId: keyId! };
+};
+
+const send = async ({ method, target, body }: DescribedRequest, credentials: Credentials) => {
+  const answer = await fetch(stack.baseUrl + target, {
+    method,
+    headers: { ...credentials, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  const isJson = answer.headers.get('content-type')?.includes('json') ?? false;
+  return { status: answer.status, body: (isJson ? JSON.parse(text) : {}) as Record<string, unknown> };
+};
+
+/** What the owner uses for an operation. */
+const credentialsOf = (one: Party, operation: Operation): Credentials =>
+  accepts(operation, 'apiKey') ? one.apiKey : one.bearer;
+
+const guarded = operations.filter(({ security }) => security.length > 0);
+const named = (list: readonly Operation[]) =>
+  list.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
+
+/** Named by nothing: unguessable, and well formed. */
+const unknown: Ids = {
+  readingId: randomUUID(),
+  endpointId: `we_${randomUUID()}`,
+  deliveryId: randomUUID(),
+  replayId: randomUUID(),
+  keyId: 'zzzzzzzz',
+};
+const MALFORMED = [
+  'nonsense',
+  '%00',
+  "1'%20or%20'1'%3D'1",
+  '..%2F..%2Fadmin',
+  'a'.repeat(2_000),
+  '%F0%9F%92%A5',
+];
+const NOT_FOUND: Readonly<Record<string, string>> = {
+  readingId: 'reading_not_found',
+  endpointId: 'webhook_not_found',
+  deliveryId: 'delivery_not_found',
+  replayId: 'not_found',
+  keyId: 'not_found',
+};
+
+describe('Who may call a function', () => {
+  it.each(named(guarded))('%s: nobody without credentials', async (_, operation) => {
+    const { status, body } = await send(requestOf(operation, unknown), {});
+    expect([status, body['code']]).toEqual([401, 'unauthenticated']);
+  });
+
+  it.each(named(guarded))('%s: an API key only where it is accepted', async (_, operation) => {
+    const { status, body } = await send(requestOf(operation, unknown), owner.apiKey);
+    if (accepts(operation, 'apiKey')) expect([401, 403]).not.toContain(status);
+    else expect([status, body['code']]).toEqual([403, 'auth_mode_not_allowed']);
+  });
+
+  it.each(named(guarded))('%s: no bearer token without its scope', async (_, operation) => {
+    const { status, body } = await send(requestOf(operation, unknown), owner.withoutScope);
+    expect([status, body['code']]).toEqual([403, 'auth_mode_not_allowed']);
+  });
+
+  it.each(named(guarded))(
+    '%s: a bearer token with its scope only where it is accepted',
+    async (_, operation) => {
+      const { status, body } = await send(requestOf(operation, unknown), owner.bearer);
+      if (accepts(operation, 'bearer')) expect([401, 403]).not.toContain(status);
+      else expect([status, body['code']]).toEqual([403, 'auth_mode_not_allowed']);
+    },
+  );
+
+  it.each(named(operations.filter(({ security }) => security.length === 0)))(
+    '%s: anyone',
+    async (_, operation) => {
+      expect((await send(requestOf(operation, {}), {})).status).toBe(200);
+    },
+  );
+});
+
+describe('Whose object it is', () => {
+  const byId = operations.filter(({ ids }) => ids.length > 0);
+
+  it.each(named(byId))('%s: of another workspace, it is forbidden', async (_, operation) => {
+    const { status, body } = await send(requestOf(operation, owner.ids), credentialsOf(stranger, operation));
+    expect([status, body['code']]).toEqual([403, 'wrong_workspace']);
+  });
+
+  it.each(named(byId))('%s: unknown or malformed, it is not found', async (_, operation) => {
+    for (const name of operation.ids) {
+      for (const id of [unknown[name]!, ...MALFORMED]) {
+        const request = requestOf(operation, { ...owner.ids, [name]: id });
+        const { status, body } = await send(request, credentialsOf(owner, operation));
+        expect([id, status, body['code']]).toEqual([id, 404, NOT_FOUND[name]]);
+      }
+    }
+  });
+
+  const below = byId.filter(({ ids }) => ids.length > 1);
+  it.each(named(below))(
+    '%s: of another’s endpoint, it is not found under one’s own',
+    async (_, operation) => {
+      const [endpoint = '', inner = ''] = operation.ids;
+      const ids = { ...owner.ids, [endpoint]: stranger.ids[endpoint]! };
+      const { status, body } = await send(requestOf(operation, ids), credentialsOf(stranger, operation));
+      expect([status, body['code']]).toEqual([404, NOT_FOUND[inner]]);
+    },
+  );
+
+  // What destroys comes last, so that every other finds what it needs.
+  const gentleFirst = [...byId].sort((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'));
+  it.each(named(gentleFirst))('%s: one’s own is open', async (_, operation) => {
+    const { status } = await send(requestOf(operation, owner.ids), credentialsOf(owner, operation));
+    expect([200, 202, 204]).toContain(status);
+  });
+});
+
+describe('Whose page it is', () => {
+  const paged = operations.filter(({ parameters }) =>
+    parameters.some(({ $ref }) => $ref === '#/components/parameters/Cursor'),
+  );
+
+  it.each(named(paged))(
+    '%s: another’s cursor is refused, and one that was changed',
+    async (_, operation) => {
+      const [mine, theirs] = await Promise.all([party(), party()]);
+      const first = await send(
+        requestOf(operation, mine.ids, { limit: '1' }),
+        credentialsOf(mine, operation),
+      );
+      const cursor = first.body['nextCursor'] as string;
+      expect(cursor).toEqual(expect.any(String));
+      const continued = await send(
+        requestOf(operation, mine.ids, { cursor }),
+        credentialsOf(mine, operation),
+      );
+      expect(continued.status).toBe(200);
+      const changed = (cursor.startsWith('A') ? 'B' : 'A') + cursor.slice(1);
+      for (const [one, sent] of [
+        [theirs, cursor],
+        [mine, changed],
+        [mine, ''],
+      ] as const) {
+        const { status, body } = await send(
+          requestOf(operation, one.ids, { cursor: sent }),
+          credentialsOf(one, operation),
+        );
+        expect([status, body['errors']]).toEqual([400, [expect.objectContaining({ pointer: '/cursor' })]]);
+      }
+    },
+    60_000,
+  );
+});
