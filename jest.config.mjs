@@ -9,6 +9,7 @@ export default {
   testTimeout: 30_000,
   moduleNameMapper: {
     '^@app/([^/]+)/(.*)\\.js$': '<rootDir>/libs/$1/src/$2',
+    '^@reading-service/([^/]+)$': '<rootDir>/libs/$1/src/index',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   transform: {

@@ -1,11 +1,5 @@
 export { removeDataFolder, temporaryDataDir } from './data-dir.js';
 export { startApi, type StartedApi } from './start-api.js';
 export { startPostgres, type StartedPostgres } from './start-postgres.js';
-export {
-  RECEIVER_SETTINGS,
-  startReceiver,
-  verifySignature,
-  type Receiver,
-  type ReceivedWebhook,
-} from './start-receiver.js';
+export { RECEIVER_SETTINGS, startReceiver, type Receiver, type ReceivedWebhook } from './start-receiver.js';
 export { startStack, type StackStart, type StartedStack } from './start-stack.js';

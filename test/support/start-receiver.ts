@@ -6,7 +6,6 @@ export type {
   Receiver,
   WebhookEvent,
 } from '../../apps/embedded/src/demo/receiver.js';
-export { verifySignature } from '../../apps/embedded/src/demo/verify-signature.js';
 
 /**
  * A webhook receiver on a free port. Set `secret` to the endpoint's signing secret and `answer` to what it replies;

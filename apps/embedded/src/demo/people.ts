@@ -1,5 +1,7 @@
+import type { CreateReading } from '@reading-service/client';
+
 /** Two invented people, as bodies of POST /api/v1/readings. */
-export const people = [
+export const people: readonly CreateReading[] = [
   {
     productId: 'theme',
     profileId: 'evan',
@@ -16,4 +18,4 @@ export const people = [
     dateOfBirth: '1979-03-08',
     grammaticalProfile: { subjectGender: 'masculine' },
   },
-] as const;
+];

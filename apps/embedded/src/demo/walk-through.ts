@@ -1,15 +1,14 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { ReadingServiceClient } from '@reading-service/client';
 import { openWorkspace } from '../first-start.js';
 import { ops } from '../ops.js';
 import type { RunningStack } from '../stack.js';
-import { ApiClient, type Reading } from './api-client.js';
 import { people } from './people.js';
 import { Receiver } from './receiver.js';
 
-const POLL_MS = 500;
-const EVENT_WITHIN_MS = 60_000;
+const WITHIN_MS = 60_000;
 
 const FILES = { document_v1: 'document_v1.json', markdown: 'document.md', pdf: 'document.pdf' } as const;
 
@@ -30,16 +29,16 @@ export const walkThrough = async (
     const { workspaceId, apiKey } = await step('open a workspace with a Studio plan and a key', () =>
       openWorkspace(stack.environment, 'Demo'),
     );
-    const api = new ApiClient(stack.baseUrl, apiKey);
+    const service = new ReadingServiceClient({ baseUrl: stack.baseUrl, apiKey });
     await step('register a webhook endpoint', async () => {
-      receiver.secret = (await api.createWebhook(receiver.url)).signingSecret;
+      receiver.secret = (await service.webhooks.create({ url: receiver.url })).signingSecret;
     });
     const readings = await step('submit one fr-FR and one en-US reading', () =>
-      Promise.all(people.map((person) => api.createReading(person))),
+      Promise.all(people.map((person) => service.readings.create(person))),
     );
     await Promise.all(
       readings.map(({ readingId }, index) =>
-        step(`complete the ${people[index]?.locale} reading`, () => waitForCompletion(api, readingId, say)),
+        step(`publish the ${people[index]?.locale} reading`, () => waitUntilPublished(service, readingId)),
       ),
     );
     for (const type of ['reading.completed', 'reading.published']) {
@@ -51,7 +50,7 @@ export const walkThrough = async (
     }
     for (const { readingId } of readings) {
       const folder = await step(`fetch result and documents of ${readingId}`, () =>
-        fetchFiles(api, readingId),
+        fetchFiles(service, readingId),
       );
       say(`      ${folder}`);
     }
@@ -64,42 +63,29 @@ export const walkThrough = async (
   }
 };
 
-const waitForCompletion = async (
-  api: ApiClient,
-  readingId: string,
-  say: (line: string) => void,
-): Promise<void> => {
-  const deadline = Date.now() + EVENT_WITHIN_MS;
-  let seen: Reading['status'] | undefined;
-  while (Date.now() < deadline) {
-    const { status } = await api.getReading(readingId);
-    if (status !== seen) say(`      ${readingId} ${status}`);
-    seen = status;
-    if (status === 'completed') return;
-    if (status === 'failed') throw new Error(`reading ${readingId} failed`);
-    await sleep(POLL_MS);
-  }
-  throw new Error(`reading ${readingId} was still ${seen} after ${EVENT_WITHIN_MS / 1000} s`);
+const waitUntilPublished = async (service: ReadingServiceClient, readingId: string): Promise<void> => {
+  const { status } = await service.readings.waitUntilDone(readingId, { timeoutMs: WITHIN_MS });
+  if (status !== 'completed') throw new Error(`reading ${readingId} ${status}`);
 };
 
 const expectWebhook = async (receiver: Receiver, type: string, readingId: string): Promise<void> => {
   const webhook = await receiver.waitFor(
     ({ event }) => event.type === type && event.readingId === readingId,
-    EVENT_WITHIN_MS,
+    WITHIN_MS,
     `${type} of ${readingId}`,
   );
   if (!webhook.verified) throw new Error(`the signature of ${type} of ${readingId} is wrong`);
 };
 
 /** @returns the folder, `out/<readingId>` in the current one. */
-const fetchFiles = async (api: ApiClient, readingId: string): Promise<string> => {
+const fetchFiles = async ({ readings }: ReadingServiceClient, readingId: string): Promise<string> => {
   const folder = resolve('out', readingId);
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'result.json'), await api.getResult(readingId));
+  writeFileSync(join(folder, 'result.json'), JSON.stringify(await readings.result(readingId)));
   for (const format of Object.keys(FILES) as (keyof typeof FILES)[]) {
-    const bytes = await api.getDocument(readingId, format);
-    if (bytes.length === 0) throw new Error(`the ${format} of ${readingId} is empty`);
-    writeFileSync(join(folder, FILES[format]), bytes);
+    const file = join(folder, FILES[format]);
+    await writeFile(file, await readings.documentStream(readingId, format));
+    if (statSync(file).size === 0) throw new Error(`the ${format} of ${readingId} is empty`);
   }
   return folder;
 };

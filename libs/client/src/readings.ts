@@ -1,0 +1,129 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type {
+  CreateReading,
+  DocumentV1 as GeneratedDocument,
+  Reading,
+  ReadingHistoryEvent,
+  ReadingSummary,
+  Result,
+} from './api.js';
+import { everything, type PageOptions } from './pages.js';
+import { StillUnderWay } from './problem-error.js';
+import type { CallOptions, Transport } from './transport.js';
+
+/** The document as a tree: docs/reading.md, and `GET /schemas/document_v1.json`. */
+export type DocumentV1 = Omit<GeneratedDocument, '$defs'>;
+
+export type DocumentFormat = 'document_v1' | 'markdown' | 'pdf';
+
+/** Seconds that the service holds a status request at most. */
+const LONGEST_HOLD = 20;
+const UNTIL_DONE_MS = 10 * 60_000;
+/** Between two looks at a reading that is completed and not published yet. */
+const LOOK_AGAIN_MS = 200;
+
+/** Readings: ask for one, wait for it, fetch what it became. */
+export class Readings {
+  constructor(private readonly transport: Transport) {}
+
+  /**
+   * Asks for a reading and reserves its credits; it comes back `queued`.
+   * @param options.idempotencyKey yours, such as an order number: the same key and body never make a second reading.
+   *   Without it each call makes one, however often it had to be repeated on the way.
+   */
+  create(
+    body: CreateReading,
+    { idempotencyKey, signal }: CallOptions & { readonly idempotencyKey?: string } = {},
+  ): Promise<Reading> {
+    const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+    return this.transport.json({ method: 'POST', path: '/api/v1/readings', body, headers, signal });
+  }
+
+  /** @param options.waitSeconds holds the request until the reading has another state, 20 s at most */
+  get(
+    readingId: string,
+    { waitSeconds = 0, signal }: CallOptions & { readonly waitSeconds?: number } = {},
+  ): Promise<Reading> {
+    const held = Math.min(Math.ceil(waitSeconds), LONGEST_HOLD);
+    const headers = held > 0 ? { prefer: `wait=${held}` } : {};
+    return this.transport.json({ method: 'GET', path: pathOf(readingId), headers, held, signal });
+  }
+
+  /**
+   * Waits until the reading is published, failed or erased: look at `status`.
+   * @throws StillUnderWay after `timeoutMs`, ten minutes by default
+   */
+  async waitUntilDone(
+    readingId: string,
+    { timeoutMs = UNTIL_DONE_MS, signal }: CallOptions & { readonly timeoutMs?: number } = {},
+  ): Promise<Reading> {
+    const deadline = Date.now() + timeoutMs;
+    const given = signal ? { signal } : {};
+    for (;;) {
+      const left = deadline - Date.now();
+      const reading = await this.get(readingId, { waitSeconds: Math.max(0, left / 1_000), ...given });
+      if (hasEnded(reading)) return reading;
+      if (Date.now() >= deadline) throw new StillUnderWay(`Reading ${readingId} is still ${reading.status}`);
+      await delay(LOOK_AGAIN_MS, undefined, given);
+    }
+  }
+
+  /** The workspace's readings, newest first. */
+  list(options: PageOptions & { readonly status?: Reading['status'] } = {}): AsyncGenerator<ReadingSummary> {
+    return everything(this.transport, '/api/v1/readings', { ...options });
+  }
+
+  /** What happened to a reading, oldest first. */
+  history(readingId: string, options: PageOptions = {}): AsyncGenerator<ReadingHistoryEvent> {
+    return everything(this.transport, `${pathOf(readingId)}/events`, { ...options });
+  }
+
+  /** The numbers. */
+  result(readingId: string, { signal }: CallOptions = {}): Promise<Result> {
+    return this.transport.json({ method: 'GET', path: `${pathOf(readingId)}/result`, signal });
+  }
+
+  /** The document as a tree, as Markdown, or as the bytes of a PDF. */
+  document(readingId: string, format: 'document_v1', options?: DocumentOptions): Promise<DocumentV1>;
+  document(readingId: string, format: 'markdown', options?: DocumentOptions): Promise<string>;
+  document(readingId: string, format: 'pdf', options?: DocumentOptions): Promise<Uint8Array>;
+  async document(
+    readingId: string,
+    format: DocumentFormat,
+    options: DocumentOptions = {},
+  ): Promise<DocumentV1 | string | Uint8Array> {
+    const response = await this.fetchDocument(readingId, format, options);
+    if (format === 'document_v1') return (await response.json()) as DocumentV1;
+    return format === 'markdown' ? response.text() : new Uint8Array(await response.arrayBuffer());
+  }
+
+  /** The bytes of a document as they come, to be piped to a file or to your own caller. */
+  async documentStream(
+    readingId: string,
+    format: DocumentFormat,
+    options: DocumentOptions = {},
+  ): Promise<ReadableStream<Uint8Array>> {
+    const { body } = await this.fetchDocument(readingId, format, options);
+    return body as ReadableStream<Uint8Array>;
+  }
+
+  /** Destroys the reading's personal data for ever. Needs a token with the scope `readings:write`. */
+  async erasePersonalData(readingId: string, { signal }: CallOptions = {}): Promise<void> {
+    await this.transport.send({ method: 'DELETE', path: `${pathOf(readingId)}/personal-data`, signal });
+  }
+
+  private fetchDocument(readingId: string, format: DocumentFormat, { version, signal }: DocumentOptions) {
+    const path = `${pathOf(readingId)}/document`;
+    return this.transport.send({ method: 'GET', path, query: { format, version }, signal });
+  }
+}
+
+export interface DocumentOptions extends CallOptions {
+  /** The newest, unless named. */
+  readonly version?: number;
+}
+
+const hasEnded = ({ status, document, erasedAt }: Reading): boolean =>
+  status === 'failed' || document.available || erasedAt !== null;
+
+const pathOf = (readingId: string): string => `/api/v1/readings/${encodeURIComponent(readingId)}`;

@@ -1,0 +1,198 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ProblemError, ReadingServiceClient, ServiceUnreachable, StillUnderWay } from './index.js';
+
+type Answer = (response: ServerResponse, request: IncomingMessage) => void;
+
+let server: Server | undefined;
+const requests: IncomingMessage[] = [];
+
+afterEach(async () => {
+  server?.closeAllConnections();
+  if (server) await new Promise((resolve) => server!.close(resolve));
+  server = undefined;
+  requests.length = 0;
+});
+
+/** A service that gives these answers in turn, the last one for ever. */
+const service = async (...answers: readonly Answer[]): Promise<ReadingServiceClient> => {
+  server = createServer((request, response) => {
+    requests.push(request);
+    request.resume();
+    answers[Math.min(requests.length, answers.length) - 1]!(response, request);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return new ReadingServiceClient({
+    baseUrl: `http://127.0.0.1:${port}/`,
+    apiKey: 'rsk_test',
+    timeoutMs: 2_000,
+    longestPauseMs: 20,
+  });
+};
+
+const json =
+  (status: number, body: object, headers: Record<string, string> = {}): Answer =>
+  (response) =>
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+const problem = (status: number, code: string, headers: Record<string, string> = {}): Answer =>
+  json(
+    status,
+    { type: 'about:blank', title: 'Sorry', status, code, instance: '/', requestId: 'req_1' },
+    headers,
+  );
+const noAnswer: Answer = (response) => void response.destroy();
+const credits = { available: 20, reserved: 0, grants: [] };
+const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+const sent = (header: string): unknown[] => requests.map(({ headers }) => headers[header]);
+
+describe('The client', () => {
+  it.each([
+    ['429', problem(429, 'rate_limited', { 'retry-after': '1' })],
+    ['503', problem(503, 'service_unavailable')],
+    ['a gateway’s 502', ((response) => response.writeHead(502).end('<h1>Bad gateway</h1>')) as Answer],
+    ['no answer', noAnswer],
+  ])('asks again after %s', async (_, passing) => {
+    const client = await service(passing, passing, json(200, credits));
+    expect(await client.credits()).toEqual(credits);
+    expect(requests).toHaveLength(3);
+  });
+
+  it('repeats a POST under the same key, and gives another call another one', async () => {
+    const client = await service(noAnswer, json(202, { readingId: 'r' }));
+    await client.readings.create({} as never);
+    await client.readings.create({} as never);
+    const [first, again, other] = sent('idempotency-key');
+    expect(first).toMatch(/^[\w-]{36}$/);
+    expect([again === first, other === first]).toEqual([true, false]);
+  });
+
+  it('sends the key it is given', async () => {
+    const client = await service(json(202, { readingId: 'r' }));
+    await client.readings.create({} as never, { idempotencyKey: 'order-4711' });
+    expect(sent('idempotency-key')).toEqual(['order-4711']);
+  });
+
+  it('throws what is refused at once, with code, status and the id to quote', async () => {
+    const client = await service(problem(402, 'insufficient_credits'));
+    const error = await failureOf(client.readings.create({} as never));
+    expect(error).toBeInstanceOf(ProblemError);
+    expect(error).toMatchObject({ code: 'insufficient_credits', status: 402, requestId: 'req_1' });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('gives up after so many attempts, and says which answer was the last', async () => {
+    const client = await service(problem(503, 'service_unavailable', { 'retry-after': '7' }));
+    expect(await failureOf(client.credits())).toMatchObject({ status: 503, retryAfterSeconds: 7 });
+    expect(requests).toHaveLength(4);
+  });
+
+  it('tells that no answer came', async () => {
+    const client = await service(noAnswer);
+    expect(await failureOf(client.credits())).toBeInstanceOf(ServiceUnreachable);
+    expect(requests).toHaveLength(4);
+  });
+
+  it('does not repeat a change whose outcome is unknown, but one that was refused in passing', async () => {
+    const lost = await service(noAnswer);
+    expect(await failureOf(lost.webhooks.update('we_1', {}))).toBeInstanceOf(ServiceUnreachable);
+    expect(requests).toHaveLength(1);
+    server!.close();
+    requests.length = 0;
+    const busy = await service(problem(503, 'service_unavailable'), json(200, { endpointId: 'we_1' }));
+    expect(await busy.webhooks.update('we_1', {})).toEqual({ endpointId: 'we_1' });
+  });
+
+  it('takes what is gone after a deletion without an answer for deleted, and tells of what was never there', async () => {
+    const unsure = await service(noAnswer, problem(404, 'webhook_not_found'));
+    expect(await unsure.webhooks.delete('we_1')).toBeUndefined();
+    server!.close();
+    requests.length = 0;
+    const never = await service(problem(404, 'webhook_not_found'));
+    expect(await failureOf(never.webhooks.delete('we_1'))).toMatchObject({ code: 'webhook_not_found' });
+  });
+
+  it('gives an endpoint another secret when the answer with the first one was lost', async () => {
+    const client = await service(
+      noAnswer,
+      json(201, { endpointId: 'we_1' }),
+      json(200, { endpointId: 'we_1', signingSecret: 'whsec_2' }),
+    );
+    expect(await client.webhooks.create({ url: 'https://x.example' })).toMatchObject({
+      signingSecret: 'whsec_2',
+    });
+    expect(requests.map(({ url }) => url)).toEqual([
+      '/api/v1/webhooks',
+      '/api/v1/webhooks',
+      '/api/v1/webhooks/we_1/rotate-secret',
+    ]);
+  });
+
+  it('reads a list to its end, page after page', async () => {
+    const page = (request: IncomingMessage) => new URL(request.url!, 'http://x').searchParams.get('cursor');
+    const client = await service((response, request) =>
+      json(200, page(request) ? { data: [3], nextCursor: null } : { data: [1, 2], nextCursor: 'c' })(
+        response,
+        request,
+      ),
+    );
+    const all: unknown[] = [];
+    for await (const one of client.readings.list({ status: 'completed', limit: 2 })) all.push(one);
+    expect(all).toEqual([1, 2, 3]);
+    expect(requests.map(({ url }) => url)).toEqual([
+      '/api/v1/readings?status=completed&limit=2',
+      '/api/v1/readings?status=completed&limit=2&cursor=c',
+    ]);
+  });
+
+  it('waits for a reading with held requests, until it is published', async () => {
+    const reading = (status: string, available: boolean) =>
+      json(200, { status, erasedAt: null, document: { available } });
+    const client = await service(
+      reading('queued', false),
+      reading('completed', false),
+      reading('completed', true),
+    );
+    expect(await client.readings.waitUntilDone('r')).toMatchObject({ document: { available: true } });
+    expect(sent('prefer')).toEqual(['wait=20', 'wait=20', 'wait=20']);
+  });
+
+  it('stops waiting when its time is over, or when it is told to', async () => {
+    const client = await service(
+      json(200, { status: 'queued', erasedAt: null, document: { available: false } }),
+    );
+    expect(await failureOf(client.readings.waitUntilDone('r', { timeoutMs: 50 }))).toBeInstanceOf(
+      StillUnderWay,
+    );
+    const reason = new Error('the customer left');
+    const controller = new AbortController();
+    const waiting = failureOf(client.readings.waitUntilDone('r', { signal: controller.signal }));
+    controller.abort(reason);
+    expect(String((await waiting) as Error)).toMatch(/left|abort/i);
+  });
+
+  it('asks for a token each time, where it is given a way to have one', async () => {
+    await service(json(200, { data: [] }));
+    let made = 0;
+    const { port } = server!.address() as AddressInfo;
+    const client = new ReadingServiceClient({
+      baseUrl: `http://127.0.0.1:${port}`,
+      token: () => `t${(made += 1)}`,
+    });
+    await client.keys.list();
+    await client.keys.list();
+    expect(sent('authorization')).toEqual(['Bearer t1', 'Bearer t2']);
+  });
+
+  it('cannot be made without an address or a credential', () => {
+    expect(() => new ReadingServiceClient({ baseUrl: 'nowhere', apiKey: 'k' })).toThrow('Invalid URL');
+    expect(() => new ReadingServiceClient({ baseUrl: 'https://x.example' })).toThrow('apiKey or token');
+  });
+});

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ProblemError, ServiceUnreachable, type AnyProblem } from './problem-error.js';
+
+export interface ClientOptions {
+  /** Such as `https://readings.example.com`, without `/api/v1`. */
+  readonly baseUrl: string;
+  /** An API key of the workspace; or `token`. */
+  readonly apiKey?: string;
+  /** A bearer token, or what gives the current one: keys, webhooks and erasure need it. Sent where there is no key. */
+  readonly token?: string | (() => string | Promise<string>);
+  /** How often a request is made at most. Default 4. */
+  readonly attempts?: number;
+  /** How long one answer is waited for, milliseconds. Default 15,000; a wait asked of the service comes on top. */
+  readonly timeoutMs?: number;
+  /** The longest pause between two attempts, milliseconds, whatever the service asks for. Default 30,000. */
+  readonly longestPauseMs?: number;
+  /** In place of the global one: a proxy, a test. */
+  readonly fetch?: typeof fetch;
+}
+
+/** What any call may be given. */
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+}
+
+export interface Request {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  /** Seconds that the service may hold the answer. */
+  readonly held?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Too many, and not now: asked again, nothing was done. Gateways between the two of us answer 502 and 504. */
+const PASSING = new Set([429, 502, 503, 504]);
+const FIRST_PAUSE_MS = 250;
+
+/**
+ * One request and its repetitions. A POST carries an `Idempotency-Key`, so that repeating it never does a thing twice;
+ * a PATCH whose outcome is unknown is not repeated.
+ */
+export class Transport {
+  private readonly baseUrl: string;
+  private readonly attempts: number;
+  private readonly timeoutMs: number;
+  private readonly longestPauseMs: number;
+  private readonly fetch: typeof fetch;
+
+  constructor(private readonly options: ClientOptions) {
+    if (!options.apiKey && !options.token) throw new TypeError('apiKey or token is required');
+    this.baseUrl = new URL(options.baseUrl).href.replace(/\/+$/, '');
+    this.attempts = options.attempts ?? 4;
+    this.timeoutMs = options.timeoutMs ?? 15_000;
+    this.longestPauseMs = options.longestPauseMs ?? 30_000;
+    this.fetch = options.fetch ?? fetch;
+  }
+
+  async json<T>(request: Request): Promise<T> {
+    return (await (await this.send(request)).json()) as T;
+  }
+
+  /** @throws ProblemError, ServiceUnreachable, or the reason of `signal` */
+  async send(request: Request): Promise<Response> {
+    const { method, signal } = request;
+    const made = await this.prepare(request);
+    for (let attempt = 1; ; attempt += 1) {
+      const last = attempt === this.attempts;
+      let pause = FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random());
+      try {
+        const response = await this.fetch(made.url, { ...made.init, signal: this.deadline(request) });
+        if (response.ok) return response;
+        const problem = await problemOf(response);
+        // What an attempt without an answer has deleted is not there any more.
+        if (method === 'DELETE' && attempt > 1 && response.status === 404)
+          return new Response(null, { status: 204 });
+        if (last || !PASSING.has(response.status)) throw problem;
+        pause = Math.max(pause, (problem.retryAfterSeconds ?? 0) * 1_000);
+      } catch (error) {
+        if (error instanceof ProblemError) throw error;
+        signal?.throwIfAborted();
+        if (last || method === 'PATCH') {
+          throw new ServiceUnreachable(`${method} ${request.path} had no answer`, { cause: error });
+        }
+      }
+      await delay(Math.min(pause, this.longestPauseMs), undefined, signal ? { signal } : {});
+    }
+  }
+
+  private async prepare({ method, path, query = {}, body, headers = {} }: Request) {
+    const url = new URL(this.baseUrl + path);
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    }
+    const { apiKey, token } = this.options;
+    const bearer = typeof token === 'function' ? await token() : token;
+    const all = {
+      accept: 'application/json, */*;q=0.5',
+      ...(apiKey ? { 'x-api-key': apiKey } : { authorization: `Bearer ${bearer}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(method === 'POST' ? { 'idempotency-key': randomUUID() } : {}),
+      ...headers,
+    };
+    const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    return {
+      url,
+      init: {
+        method,
+        headers: Object.fromEntries(given),
+        redirect: 'error' as const,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      },
+    };
+  }
+
+  private deadline({ held = 0, signal }: Request): AbortSignal {
+    const timeout = AbortSignal.timeout(this.timeoutMs + held * 1_000);
+    return signal ? AbortSignal.any([signal, timeout]) : timeout;
+  }
+}
+
+/** A body that is no problem document, as from a gateway, still says what the status is. */
+const problemOf = async (response: Response): Promise<ProblemError> => {
+  const text = await response.text();
+  const seconds = Number(response.headers.get('retry-after') ?? NaN);
+  const retryAfter = Number.isFinite(seconds) ? seconds : null;
+  try {
+    const problem = JSON.parse(text) as AnyProblem;
+    if (typeof problem.code === 'string') return new ProblemError(problem, retryAfter);
+  } catch {
+    // Not JSON: told below.
+  }
+  return new ProblemError(
+    {
+      type: 'about:blank',
+      title: response.statusText || 'No problem document',
+      status: response.status,
+      code: `http_${response.status}`,
+      instance: new URL(response.url || 'http://unknown').pathname,
+      requestId: response.headers.get('x-request-id') ?? 'unknown',
+    },
+    retryAfter,
+  );
+};

@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ProblemError, ReadingServiceClient, type CreateReading } from '@reading-service/client';
+import { projectPath } from '@app/platform/project-path.js';
+import { Integrator, person, until } from '../support/integrator.js';
+import {
+  RECEIVER_SETTINGS,
+  startReceiver,
+  startStack,
+  type Receiver,
+  type StartedStack,
+} from '../support/index.js';
+
+let stack: StartedStack;
+let receiver: Receiver;
+let customer: Integrator;
+let service: ReadingServiceClient;
+/** With a token, for what an API key may not do. */
+let owner: ReadingServiceClient;
+
+beforeAll(async () => {
+  stack = await startStack({ env: RECEIVER_SETTINGS });
+  receiver = await startReceiver();
+  customer = await Integrator.open(stack, 200);
+  service = new ReadingServiceClient({ baseUrl: stack.baseUrl, apiKey: customer.apiKey });
+  const minted = (await stack.ops([
+    'token',
+    'mint',
+    '--workspace',
+    customer.workspaceId,
+    '--scope',
+    'keys:read keys:write readings:write',
+  ])) as { token: string };
+  owner = new ReadingServiceClient({ baseUrl: stack.baseUrl, token: minted.token });
+}, 90_000);
+
+afterAll(async () => {
+  await stack?.stop();
+  await receiver?.stop();
+});
+
+const collect = async <T>(list: AsyncIterable<T>): Promise<T[]> => {
+  const all: T[] = [];
+  for await (const one of list) all.push(one);
+  return all;
+};
+
+describe('The client, on a running service', () => {
+  it('orders a reading, waits for it, and fetches everything it became', async () => {
+    const { readings } = service;
+    const { readingId, status } = await readings.create(person() as CreateReading);
+    expect(status).toBe('queued');
+    expect(await readings.waitUntilDone(readingId)).toMatchObject({ status: 'completed' });
+    expect((await readings.result(readingId)).engineVersion).toEqual(expect.any(String));
+    const tree = await readings.document(readingId, 'document_v1');
+    const markdown = await readings.document(readingId, 'markdown');
+    expect(markdown).toContain(tree.title);
+    const pdf = await readings.document(readingId, 'pdf');
+    expect(Buffer.from(pdf.subarray(0, 5)).toString()).toBe('%PDF-');
+    const streamed = await collect(await readings.documentStream(readingId, 'pdf', { version: 1 }));
+    expect(Buffer.concat(streamed).equals(pdf)).toBe(true);
+    expect((await collect(readings.history(readingId, { limit: 2 }))).length).toBeGreaterThan(2);
+    expect((await collect(readings.list({ status: 'completed' }))).map((one) => one.readingId)).toEqual([
+      readingId,
+    ]);
+    expect(await service.credits()).toMatchObject({ available: 180, reserved: 0 });
+  });
+
+  it('makes one reading of one key, and throws what the service refuses', async () => {
+    const order = { idempotencyKey: 'order-4711' };
+    const first = await service.readings.create(person() as CreateReading, order);
+    expect((await service.readings.create(person() as CreateReading, order)).readingId).toBe(first.readingId);
+    const changed = service.readings.create(person('Ada') as CreateReading, order);
+    await expect(changed).rejects.toMatchObject({ code: 'idempotency_key_reused', status: 422 });
+    await expect(changed).rejects.toBeInstanceOf(ProblemError);
+  });
+
+  it('manages webhook endpoints and their deliveries', async () => {
+    const { webhooks } = service;
+    const { endpointId, signingSecret } = await webhooks.create({ url: receiver.url });
+    receiver.secret = signingSecret;
+    const { deliveryId } = await webhooks.sendTest(endpointId, { type: 'reading.completed' });
+    expect((await receiver.waitFor(({ event }) => event.type === 'reading.completed', 20_000)).verified).toBe(
+      true,
+    );
+    expect((await collect(webhooks.list())).map((endpoint) => endpoint.endpointId)).toEqual([endpointId]);
+    expect(await webhooks.update(endpointId, { description: 'orders' })).toMatchObject({
+      description: 'orders',
+    });
+    expect(await webhooks.get(endpointId)).toMatchObject({ description: 'orders' });
+    expect(await webhooks.health(endpointId)).toMatchObject({ pending: expect.any(Number) });
+    const sent = await collect(webhooks.deliveries(endpointId, { type: 'reading.completed' }));
+    expect(sent.map((one) => one.deliveryId)).toContain(deliveryId);
+    expect(await webhooks.delivery(endpointId, deliveryId)).toMatchObject({ deliveryId });
+    expect(await webhooks.redeliver(endpointId, deliveryId)).toMatchObject({ redelivery: true });
+    const rotated = await webhooks.rotateSecret(endpointId, { overlapSeconds: 60 });
+    expect(rotated.signingSecret).not.toBe(signingSecret);
+    const since = new Date(Date.now() - 3_600_000).toISOString();
+    const { replayId } = await webhooks.replay(endpointId, { since, dryRun: true });
+    expect(await webhooks.getReplay(endpointId, replayId)).toMatchObject({ replayId, dryRun: true });
+    await webhooks.delete(endpointId);
+    await expect(webhooks.get(endpointId)).rejects.toMatchObject({ code: 'webhook_not_found' });
+    const { data } = await service.events.page({ type: 'reading.published' });
+    expect(data.map(({ type }) => type)).toContain('reading.published');
+  });
+
+  it('manages keys and erases personal data, with a token', async () => {
+    const { keyId } = await owner.keys.issue({ label: 'night shift' });
+    expect((await owner.keys.list()).map((key) => key.keyId)).toContain(keyId);
+    await owner.keys.revoke(keyId);
+    const { readingId } = await service.readings.create(person() as CreateReading);
+    await service.readings.waitUntilDone(readingId);
+    await owner.readings.erasePersonalData(readingId);
+    await until(
+      async () => (await service.readings.get(readingId)).erasedAt !== null,
+      10_000,
+      () => 'it says that it is erased',
+    );
+    expect(await service.readings.waitUntilDone(readingId)).toMatchObject({ input: null });
+    await expect(service.readings.result(readingId)).rejects.toMatchObject({ code: 'reading_erased' });
+  });
+});
+
+describe('The README of the client', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'client-readme-'));
+  const snippets = [
+    ...readFileSync(projectPath('libs', 'client', 'README.md'), 'utf8').matchAll(/```js\n([\s\S]+?)```/g),
+  ].map(([, code]) => code!);
+
+  beforeAll(() => {
+    for (const name of ['client', 'webhook-verifier']) {
+      const installed = join(folder, 'node_modules', '@reading-service', name);
+      mkdirSync(installed, { recursive: true });
+      symlinkSync(projectPath('dist', 'libs', name, 'src'), join(installed, 'dist'));
+      writeFileSync(
+        join(installed, 'package.json'),
+        readFileSync(projectPath('libs', name, 'package.json'), 'utf8'),
+      );
+    }
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it.each([
+    ['a reading from order to PDF', 0, /^life path \d+, reading.pdf written$/m],
+    ['what is refused', 1, /^reading_not_found 404 req_/m],
+    ['webhooks and events', 2, /^\d+ \w+ function$/m],
+  ])('shows %s as it is', async (_, index, printed) => {
+    const file = join(folder, `snippet-${index}.mjs`);
+    writeFileSync(file, snippets[index]!);
+    const { stdout } = await promisify(execFile)(process.execPath, [file], {
+      cwd: folder,
+      env: { BASE_URL: stack.baseUrl, API_KEY: customer.apiKey, HOOK_URL: receiver.url },
+    });
+    expect(stdout).toMatch(printed);
+  });
+});
