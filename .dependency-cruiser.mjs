@@ -68,6 +68,15 @@ const modules = [
     { dependencyTypes: OUTSIDE_CODE, pathNot: [PURE_PACKAGES, HASHING] },
   ),
   rule(
+    'published-package-stands-alone',
+    'The client and the webhook verifier are installed by people who have nothing else of this repository.',
+    { path: '^libs/(client|webhook-verifier)/src/', pathNot: SPEC },
+    {
+      path: ['^(apps|libs|test)/', PACKAGE],
+      pathNot: ['^libs/$1/src/', '^libs/webhook-verifier/src/index[.]ts$'],
+    },
+  ),
+  rule(
     'class-validator-below-http-only',
     'Validating decorators describe HTTP bodies. Elsewhere zod describes shapes (docs/adr/0003).',
     { path: '^(apps|libs)/', pathNot: '^libs/[^/]+/src/http/' },

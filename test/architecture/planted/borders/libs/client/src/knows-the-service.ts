@@ -1,0 +1,2 @@
+// caught by: published-package-stands-alone
+export { reading } from '../../readings/src/domain/reading.js';
