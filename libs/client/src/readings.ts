@@ -16,7 +16,7 @@ export type DocumentV1 = Omit<GeneratedDocument, '$defs'>;
 
 export type DocumentFormat = 'document_v1' | 'markdown' | 'pdf';
 
-/** Seconds that the service holds a status request at most. */
+/** Seconds that a status request is held at most: the service would hold it longer, gateways might not. */
 const LONGEST_HOLD = 20;
 const UNTIL_DONE_MS = 10 * 60_000;
 /** Between two looks at a reading that is completed and not published yet. */

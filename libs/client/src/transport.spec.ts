@@ -57,7 +57,7 @@ describe('The client', () => {
   it.each([
     ['429', problem(429, 'rate_limited', { 'retry-after': '1' })],
     ['503', problem(503, 'service_unavailable')],
-    ['a gateway’s 502', ((response) => response.writeHead(502).end('<h1>Bad gateway</h1>')) as Answer],
+    ['a gateway’s 502', (response) => response.writeHead(502).end('<h1>Bad gateway</h1>')],
     ['no answer', noAnswer],
   ])('asks again after %s', async (_, passing) => {
     const client = await service(passing, passing, json(200, credits));

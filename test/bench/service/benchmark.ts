@@ -6,12 +6,15 @@ import pg from 'pg';
 import { projectPath } from '@app/platform/project-path.js';
 import { Integrator, person, until } from '../../support/integrator.js';
 import { startStack, type StartedStack } from '../../support/start-stack.js';
-import { atMost, perSecond, told, type Benchmark, type Row } from '../report.js';
+import { atMost, perSecond, ratio, told, type Benchmark, type Row } from '../report.js';
+import { fillStore } from './fill-store.js';
 import { measure, type LoadResult } from './load.js';
 import { cpuMilliseconds } from './process-cpu.js';
 
 /** Readings in the measurement of what one costs. */
 const READINGS = 200;
+/** Readings in the store when the rates are measured again. */
+const MANY_READINGS = 200_000;
 
 /** @param databaseUrl for one whose callers are authenticated and limited */
 const startBare = async (databaseUrl?: string): Promise<{ url: string; stop(): void }> => {
@@ -64,15 +67,42 @@ const measurePosts = async (stack: StartedStack, customer: Integrator, bareUrl: 
     seconds,
   } as const;
   const bare = await measure({ ...load, url: bareUrl });
-  const worker = stack.pids().worker;
-  process.kill(worker, 'SIGSTOP');
-  const api = await measure({
-    ...load,
-    url: `${stack.baseUrl}/api/v1/readings`,
+  process.kill(stack.pids().worker, 'SIGSTOP');
+  return { bare, api: await measure(postsTo(stack, customer, seconds)) };
+};
+
+const postsTo = (stack: StartedStack, customer: Integrator, seconds: number) => ({
+  method: 'POST' as const,
+  body: JSON.stringify(person()),
+  expect: 202,
+  seconds,
+  url: `${stack.baseUrl}/api/v1/readings`,
+  headers: { 'x-api-key': customer.apiKey },
+});
+
+/** The same requests when the store holds many readings, against those of before; the worker stays stopped. */
+const measureFlatness = async (
+  stack: StartedStack,
+  customer: Integrator,
+  before: { get: LoadResult; post: LoadResult },
+  readings: readonly string[],
+  seconds: number,
+): Promise<Row[]> => {
+  await fillStore(stack, MANY_READINGS, readings[0]!);
+  const get = await measure({
+    method: 'GET',
+    expect: 200,
+    seconds,
+    url: stack.baseUrl,
+    paths: readings.map((id) => `/api/v1/readings/${id}`),
     headers: { 'x-api-key': customer.apiKey },
   });
-  process.kill(worker, 'SIGCONT');
-  return { bare, api };
+  const post = await measure(postsTo(stack, customer, seconds));
+  const many = `with ${MANY_READINGS} more readings in the store; floor: without`;
+  return [
+    ratio(`GET /readings/{id} ${many}`, get.perSecond, before.get.perSecond, 0.85),
+    ratio(`POST /readings ${many}`, post.perSecond, before.post.perSecond, 0.85),
+  ];
 };
 
 const measureGets = async (
@@ -174,6 +204,9 @@ Nest routes with the same body rules that answer as many bytes. Each is measured
       const posts = await measurePosts(stack, customer, bareServer.url, seconds);
       add(rateRow('POST /readings accepted (worker paused)', posts, 0.3));
       add(atMost('POST /readings accepted, p99', posts.api.p99, 'ms', 100));
+      say(`  ${MANY_READINGS} readings…`);
+      const before = { get: gets.status.api, post: posts.api };
+      (await measureFlatness(stack, customer, before, cost.ids, seconds)).forEach(add);
       const total = cost.split.reduce((sum, { ms }) => sum + ms, 0);
       add(told('CPU per published reading, all processes', total, 'ms'));
       for (const { name, ms } of cost.split) add(told(`CPU per published reading, ${name}`, ms, 'ms'));
@@ -181,6 +214,8 @@ Nest routes with the same body rules that answer as many bytes. Each is measured
       add(told('acceptance to publication, p99', cost.p99, 'ms'));
     } finally {
       bareServer.stop();
+      // What it was kept from is not worth its while.
+      await stack.killAll();
       await stack.stop();
     }
   },

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { encode } from '@app/event-sourcing/core/event-catalogue.js';
+import { streamName } from '@app/event-sourcing/core/stream-name.js';
+import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { readingEvents } from '@app/readings/contracts/events.js';
+import type { StartedStack } from '../../support/start-stack.js';
+
+/** Streams written at a time. */
+const IN_FLIGHT = 256;
+const WORKSPACE = 'ws_of_the_benchmark';
+
+/**
+ * Gives the stores so many readings of another workspace that failed long ago: their streams, their rows, and their keys.
+ * The worker must be stopped for good: it would begin to work on them.
+ * @param template a reading whose row the new rows copy
+ */
+export const fillStore = async (stack: StartedStack, readings: number, template: string): Promise<void> => {
+  const store = openEventStore({
+    connectionString: stack.eventStoreUrl,
+    appendTimeoutMs: 30_000,
+    readTimeoutMs: 30_000,
+  });
+  const database = new pg.Client({ connectionString: stack.databaseUrl });
+  await database.connect();
+  try {
+    const ids = Array.from({ length: readings }, () => randomUUID());
+    let next = 0;
+    const writer = async (): Promise<void> => {
+      for (let id = ids[next++]; id !== undefined; id = ids[next++]) await store.append(...lifeOf(id));
+    };
+    await Promise.all(Array.from({ length: IN_FLIGHT }, writer));
+    await database.query(
+      `insert into readings.reading
+       select (jsonb_populate_record(template, jsonb_build_object('reading_id', id, 'workspace_id', $2::text))).*
+       from unnest($1::uuid[]) as id, readings.reading as template where template.reading_id = $3`,
+      [ids, WORKSPACE, template],
+    );
+    await database.query(
+      `insert into platform.subject_key (subject_id, workspace_id, wrapped_key)
+       select id, $2, wrapped_key from unnest($1::uuid[]) as id, platform.subject_key where subject_id = $3`,
+      [ids, WORKSPACE, template],
+    );
+    await database.query('analyze readings.reading, platform.subject_key');
+  } finally {
+    await database.end();
+    await store.close();
+  }
+};
+
+/** The stream of a reading that was asked for and failed. */
+const lifeOf = (readingId: string): Parameters<ReturnType<typeof openEventStore>['append']> => {
+  const own = { workspaceId: WORKSPACE, reservationId: randomUUID() };
+  const sealedInput = Buffer.alloc(240, 7).toString('base64');
+  const happened = [
+    {
+      type: 'ReadingRequested',
+      data: {
+        ...own,
+        productId: 'theme',
+        profileId: 'evan',
+        locale: 'fr-FR',
+        asOf: '2026-01-01',
+        sealedInput,
+        inputDigest: '0'.repeat(64),
+        idempotencyDigest: null,
+        cost: 20,
+      },
+    },
+    { type: 'ReadingFailed', data: { ...own, code: 'generation_failed', attempts: 5 } },
+  ];
+  const context = { actor: 'system:benchmark', correlationId: readingId, causationId: readingId };
+  const events = happened.map(({ type, data }) => {
+    const encoded = encode(readingEvents, type, data);
+    return {
+      id: randomUUID(),
+      type,
+      data: encoded.data,
+      metadata: {
+        ...context,
+        workspaceId: WORKSPACE,
+        occurredAt: '2026-01-01T00:00:00.000Z',
+        schemaVersion: encoded.version,
+      },
+    };
+  });
+  return [streamName(readingEvents.category, readingId), 'no_stream', events];
+};
