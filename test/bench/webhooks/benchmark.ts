@@ -189,14 +189,13 @@ const measureLargeTable = async (setting: Setting): Promise<void> => {
     failing,
   ]);
   await pool.query(
-    `update webhooks.delivery set endpoint_id = $1, due_at = now() - interval '1 hour'
-     where delivery_id in (select delivery_id from webhooks.delivery limit $2)`,
+    `update webhooks.delivery
+     set endpoint_id = endpoint.endpoint_id, workspace_id = endpoint.workspace_id, due_at = now() - interval '1 hour'
+     from webhooks.endpoint
+     where endpoint.endpoint_id = $1 and delivery_id in (select delivery_id from webhooks.delivery limit $2)`,
     [failing, Math.round(count / 10)],
   );
-  await pool.query(
-    `update webhooks.lane set ready_at = now(), due_from = '-infinity' where endpoint_id = $1`,
-    [failing],
-  );
+  await pool.query('update webhooks.lane set ready_at = now()');
   await pool.query('analyze webhooks.delivery');
   const large = await measurePickUp(setting);
   const name = `${count.toLocaleString('en-US')} pending`;

@@ -6,7 +6,8 @@ import { verifyWebhook } from '../../../../webhook-verifier/src/index.js';
 import { reading } from '../../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { Receiver, eventually, ok, status, type Received } from '../../../test/receiver.js';
-import { DeliveryQueue } from './delivery-queue.js';
+import { Lanes } from './lanes.js';
+import { OutcomeLog } from './outcome-log.js';
 import { TestService, wipe, type ServiceOptions } from '../../../test/service.js';
 
 let database: TestDatabase;
@@ -213,20 +214,22 @@ describe('The dispatcher', () => {
 
   it('takes over from a worker that was killed, once its lease has ended', async () => {
     service = new TestService(database, { settings: { WEBHOOK_LEASE_MS: '300' } });
-    const limits = { perEndpoint: 5, perWorkspace: 25, leaseMs: 300 };
     service.follow();
     await service.create(receiver.url);
     await service.happen(reading(randomUUID()).completed());
     await eventually(async () => (await service.deliveries()).length === 1);
-    const killed = new DeliveryQueue(database.pool, limits);
-    const [lost] = await killed.claim(1, Date.now());
-    expect(await killed.claim(1, Date.now())).toEqual([]);
+    const lanes = new Lanes(database.pool, 300);
+    const [lost] = await lanes.take(1, Date.now());
+    expect(await lanes.take(1, Date.now())).toEqual([]);
     service.dispatch();
     await settled(1);
-    expect(receiver.received.map(({ headers }) => headers['x-service-attempt'])).toEqual(['2']);
+    expect(receiver.received.map(({ headers }) => headers['x-service-attempt'])).toEqual(['1']);
+    const deliveryId = (await service.deliveries())[0]!.delivery_id;
     const result = { error: 'timeout' as const, statusCode: null, retryAfterMs: null, responseBody: null };
-    await killed.fail(lost!, { startedAt: 0, endedAt: 0, result }, null);
-    expect((await service.deliveries()).map(({ status: is }) => is)).toEqual(['succeeded']);
+    const late = { ...lost!, deliveryId, number: 1, endpointId: lost!.endpoints[0]!.endpointId, result };
+    await new OutcomeLog(database.pool).failed({ ...late, redelivery: false, startedAt: 0, endedAt: 0 }, null);
+    expect(await service.deliveries()).toMatchObject([{ status: 'succeeded', attempts: 1 }]);
+    expect(await service.attempts()).toEqual([{ number: 1, status_code: 204, error: null }]);
   });
 
   it('finishes what it has begun when told to stop', async () => {
@@ -276,8 +279,7 @@ describe('The dispatcher', () => {
     await service.happen(reading(later).completed({ at: clock.at }));
     const probes = () => receiver.received.filter(({ body }) => body.includes(later)).length;
     await eventually(async () => (await service.deliveries()).length === 11);
-    const queue = new DeliveryQueue(database.pool, { perEndpoint: 5, perWorkspace: 25, leaseMs: 1_000 });
-    expect(await queue.claim(5, clock.at)).toEqual([]);
+    expect(await new Lanes(database.pool, 1_000).take(1, clock.at)).toEqual([]);
     expect(probes()).toBe(0);
     clock.at += 300_000;
     await eventually(() => probes() === 1);

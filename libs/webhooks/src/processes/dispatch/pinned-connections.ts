@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { Pool, buildConnector } from 'undici';
 import { isReachable, isSameAddress } from '../../domain/url/addresses.js';
+import { AttemptFailed } from './attempt-errors.js';
 
 export interface ConnectionLimits {
   readonly connectTimeoutMs: number;
@@ -8,11 +9,6 @@ export interface ConnectionLimits {
   /** Connections to one receiver at a time. */
   readonly perReceiver: number;
   readonly allowCidrs: readonly string[];
-}
-
-/** The connection led somewhere webhooks may not go. */
-export class BlockedAddress extends Error {
-  override readonly name = 'BlockedAddress';
 }
 
 const KEPT_RECEIVERS = 1_000;
@@ -76,7 +72,8 @@ export class PinnedConnections {
         if (error) return callback(error, null);
         if (this.leadsTo(address, socket)) return callback(null, socket);
         socket.destroy();
-        callback(new BlockedAddress('The connection led to another address than the one checked'), null);
+        // It led to another address than the one checked.
+        callback(new AttemptFailed('blocked_address'), null);
       });
     };
   }
