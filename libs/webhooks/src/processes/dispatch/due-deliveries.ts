@@ -49,9 +49,9 @@ interface Columns {
 }
 
 /** The due deliveries of an endpoint that no earlier delivery of their reading holds up, the earliest first. */
-const due = (replayed: 'is null' | 'is not null', from: string, limit: string, priority: number): string => `
-  (select due.delivery_id, due.attempts, due.event_id, due.test, due.redelivery,
-          due.replay_id is not null as replayed, due.due_at, ${priority} as priority
+const due = (replayed: 'is null' | 'is not null', from: string, limit: string): string => `
+  (select due.delivery_id, due.attempts, due.event_id, due.test, due.redelivery, due.due_at,
+          due.replay_id is not null as replayed
    from webhooks.delivery due
    where due.endpoint_id = wanted.endpoint_id and due.status = 'pending' and due.replay_id ${replayed}
      and due.due_at between ${from} and $5
@@ -65,9 +65,8 @@ const due = (replayed: 'is null' | 'is not null', from: string, limit: string, p
    limit ${limit})`;
 
 const earliest = (replayed: 'is null' | 'is not null', from: string): string => `
-  (select due_at::text from webhooks.delivery
-   where delivery.endpoint_id = wanted.endpoint_id and status = 'pending' and replay_id ${replayed} and due_at >= ${from}
-   order by due_at limit 1)`;
+  (select min(due_at) from webhooks.delivery
+   where delivery.endpoint_id = one.endpoint_id and status = 'pending' and replay_id ${replayed} and due_at >= ${from})`;
 
 /**
  * Of each endpoint what is new goes before what is replayed, so of the latter no more is read than can be sent at once.
@@ -76,24 +75,22 @@ const earliest = (replayed: 'is null' | 'is not null', from: string): string => 
  * subquery. As plain joins they were planned over the whole table.
  */
 const READ = `
-  with wanted as (
-    select endpoint_id, known::uuid[] as known, due_from, replayed_from
+  with wanted as materialized (
+    select endpoint_id, known::uuid[] as known, ${earliest('is null', 'due_from')} as due_from,
+           ${earliest('is not null', 'replayed_from')} as replayed_from
     from unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[])
-      as wanted (endpoint_id, known, due_from, replayed_from)
+      as one (endpoint_id, known, due_from, replayed_from)
   )
-  select wanted.endpoint_id, ${earliest('is null', 'wanted.due_from')} as due_from,
-         ${earliest('is not null', 'wanted.replayed_from')} as replayed_from,
+  select wanted.endpoint_id, wanted.due_from::text, wanted.replayed_from::text,
          next.delivery_id, next.attempts, next.event_id, next.test, next.redelivery, next.replayed, event.type, event.body
   from wanted
   left join lateral (
-    select * from (
-      ${due('is null', 'wanted.due_from', '$6', 1)} union all ${due('is not null', 'wanted.replayed_from', '$7', 2)}
-    ) due
+    ${due('is null', 'wanted.due_from', '$6')} union all ${due('is not null', 'wanted.replayed_from', '$7')}
   ) next on true
   left join lateral (
     select type, body from webhooks.public_event event where event.event_id = next.event_id limit 1
   ) event on true
-  order by next.priority, next.due_at`;
+  order by next.replayed, next.due_at`;
 
 /**
  * Reads what endpoints are to be sent, for the worker that has their lanes.
