@@ -227,7 +227,10 @@ describe('The dispatcher', () => {
     const deliveryId = (await service.deliveries())[0]!.delivery_id;
     const result = { error: 'timeout' as const, statusCode: null, retryAfterMs: null, responseBody: null };
     const late = { ...lost!, deliveryId, number: 1, endpointId: lost!.endpoints[0]!.endpointId, result };
-    await new OutcomeLog(database.pool).failed({ ...late, redelivery: false, startedAt: 0, endedAt: 0 }, null);
+    await new OutcomeLog(database.pool).failed(
+      { ...late, redelivery: false, startedAt: 0, endedAt: 0 },
+      null,
+    );
     expect(await service.deliveries()).toMatchObject([{ status: 'succeeded', attempts: 1 }]);
     expect(await service.attempts()).toEqual([{ number: 1, status_code: 204, error: null }]);
   });

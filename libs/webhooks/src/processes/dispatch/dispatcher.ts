@@ -76,7 +76,11 @@ export class Dispatcher implements WorkLoop {
 
   private async takeLanes(): Promise<void> {
     const { lanes, limits, clock } = this.parts;
-    const wished = this.turns.reduce((sum, turn) => sum + turn.demand - turn.inFlight, this.inFlight);
+    const elapsed = performance.now();
+    const wished = this.turns.reduce(
+      (sum, turn) => sum + turn.demand(elapsed) - turn.inFlight,
+      this.inFlight,
+    );
     const free = Math.ceil((IN_FLIGHT - wished) / limits.perEndpoint);
     if (!this.mayBeReady || free <= 0) return;
     const count = Math.min(LANES_AT_ONCE, free);

@@ -49,12 +49,8 @@ export const openDispatcher = ({
     leaseMs: config.WEBHOOK_LEASE_MS,
   };
   const lanes = new Lanes(pool, limits.leaseMs);
-  const sender = new Sender(
-    connections,
-    resolve,
-    urlPolicy(config),
-    config.WEBHOOK_ATTEMPT_TIMEOUT_MS,
-    () => clock.now(),
+  const sender = new Sender(connections, resolve, urlPolicy(config), config.WEBHOOK_ATTEMPT_TIMEOUT_MS, () =>
+    clock.now(),
   );
   const outcomes = new OutcomeLog(pool);
   const attempts = new DeliveryAttempts({ sender, outcomes, lanes, vault, streams, clock, config, log });

@@ -1,7 +1,11 @@
 import type pg from 'pg';
 import { instant } from '@app/event-sourcing/core/clock.js';
 import { transaction } from '@app/platform/postgres/pool.js';
-import { PROBE_PAUSE_MS, PROBE_AFTER_FAILURES, type AttemptResult } from '../../domain/delivery/attempt-result.js';
+import {
+  PROBE_PAUSE_MS,
+  PROBE_AFTER_FAILURES,
+  type AttemptResult,
+} from '../../domain/delivery/attempt-result.js';
 
 /** An attempt that has ended. Times in milliseconds since the epoch. */
 export interface FinishedAttempt {
@@ -107,7 +111,16 @@ export class OutcomeLog {
     return transaction(this.pool, async (client) => {
       const { statusCode, error, responseBody } = result;
       const took = endedAt - startedAt;
-      const columns = [deliveryId, number, instant(startedAt), took, statusCode, error, responseBody, endpointId];
+      const columns = [
+        deliveryId,
+        number,
+        instant(startedAt),
+        took,
+        statusCode,
+        error,
+        responseBody,
+        endpointId,
+      ];
       await client.query(FAIL, [...columns, dueAt, at, lease]);
       if (dueAt !== null && !attempt.redelivery) await client.query(HOLD_UP_FOLLOWERS, [deliveryId, dueAt]);
       const { rows } = await client.query<{ consecutive_failures: number; failing_since: Date }>(

@@ -39,9 +39,12 @@ const senderWith = ({ resolve, allowCidrs = LOOPBACK, exchangeTimeoutMs = 5_000 
   return sender;
 };
 const send = (sender: Sender, url: string, endpointId = 'we_a') =>
-  sender.send(
-    { endpointId, url, headers: { 'x-service-event': 'reading.completed' }, body: Buffer.from('{}') },
-  );
+  sender.send({
+    endpointId,
+    url,
+    headers: { 'x-service-event': 'reading.completed' },
+    body: Buffer.from('{}'),
+  });
 
 /** A server below HTTP, which does to its connections what it is told. */
 const rawServer = async (onConnection: (socket: Socket) => void): Promise<string> => {

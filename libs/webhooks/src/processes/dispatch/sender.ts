@@ -19,13 +19,14 @@ class CutOff extends Error {
   override readonly name = 'CutOff';
 }
 
-const JUDGED_URLS = 1_000;
+const KEPT_VERDICTS = 1_000;
 
 /** Makes one attempt at calling a receiver. Whatever the receiver or the network does becomes a result. */
 export class Sender {
   private readonly underWay = new Set<Exchange>();
-  /** What a URL's text amounts to does not change; where its name leads does, and is asked at every attempt. */
-  private readonly verdicts = new RecentlyUsed<string, UrlVerdict>(JUDGED_URLS);
+  /** What a URL's text and an address amount to never changes; where a name leads does, and is asked at every attempt. */
+  private readonly verdicts = new RecentlyUsed<string, UrlVerdict>(KEPT_VERDICTS);
+  private readonly reachable = new RecentlyUsed<string, boolean>(KEPT_VERDICTS);
 
   constructor(
     private readonly connections: PinnedConnections,
@@ -89,11 +90,7 @@ export class Sender {
   }
 
   private verdict(text: string): UrlVerdict {
-    const known = this.verdicts.get(text);
-    if (known) return known;
-    const verdict = checkWebhookUrl(text, this.policy);
-    this.verdicts.set(text, verdict);
-    return verdict;
+    return remembered(this.verdicts, text, () => checkWebhookUrl(text, this.policy));
   }
 
   private async addressesOf(host: string): Promise<readonly string[]> {
@@ -104,8 +101,10 @@ export class Sender {
 
   /** One blocked address spoils the name. */
   private checked(addresses: readonly string[]): string {
-    if (!addresses.every((address) => isReachable(address, this.policy.allowCidrs)))
-      throw new AttemptFailed('blocked_address');
+    const { allowCidrs } = this.policy;
+    const isOpen = (address: string): boolean =>
+      remembered(this.reachable, address, () => isReachable(address, allowCidrs));
+    if (!addresses.every(isOpen)) throw new AttemptFailed('blocked_address');
     return addresses[0]!;
   }
 
@@ -119,3 +118,9 @@ export class Sender {
     };
   }
 }
+
+const remembered = <V>(known: RecentlyUsed<string, V>, key: string, find: () => V): V => {
+  const value = known.get(key) ?? find();
+  known.set(key, value);
+  return value;
+};

@@ -149,7 +149,8 @@ export class Turn implements EndedTurn {
   }
 
   /** Places of the worker that this turn takes, or would if there were more. */
-  get demand(): number {
+  demand(elapsed: number): number {
+    if (elapsed >= this.endsAt) return this.inFlight;
     const wished = this.endpoints.reduce((sum, { demand }) => sum + demand, 0);
     return Math.min(this.limits.perWorkspace, wished);
   }
