@@ -12,6 +12,7 @@ import { Lanes } from './lanes.js';
 import { OutcomeLog } from './outcome-log.js';
 import { PinnedConnections } from './pinned-connections.js';
 import { Sender } from './sender.js';
+import { egressProxy } from './tunnel.js';
 import { WakeSignal } from './wake-signal.js';
 
 /** Postgres channel on which the fan-out tells that deliveries are due. */
@@ -42,6 +43,7 @@ export const openDispatcher = ({
     exchangeTimeoutMs: config.WEBHOOK_ATTEMPT_TIMEOUT_MS,
     perReceiver: config.WEBHOOK_ENDPOINT_CONCURRENCY,
     allowCidrs: config.WEBHOOK_ALLOW_CIDRS,
+    proxy: config.WEBHOOK_PROXY_URL === undefined ? null : egressProxy(config.WEBHOOK_PROXY_URL),
   });
   const limits = {
     perEndpoint: config.WEBHOOK_ENDPOINT_CONCURRENCY,

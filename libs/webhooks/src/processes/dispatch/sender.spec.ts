@@ -4,10 +4,11 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ResolveHost } from '../../application/resolve-host.js';
 import type { AttemptResult } from '../../domain/delivery/attempt-result.js';
-import { selfSigned } from '../../../test/certificate.js';
+import { makeCertificate } from '../../../test/certificate.js';
 import { Receiver, eventually, status } from '../../../test/receiver.js';
 import { PinnedConnections } from './pinned-connections.js';
 import { Sender } from './sender.js';
+import { egressProxy, type EgressProxy } from './tunnel.js';
 
 const NOW = Date.parse('2026-04-04T09:30:00Z');
 const LOOPBACK = ['127.0.0.0/8'];
@@ -19,14 +20,21 @@ interface Options {
   readonly resolve?: ResolveHost;
   readonly allowCidrs?: readonly string[];
   readonly exchangeTimeoutMs?: number;
+  readonly proxy?: EgressProxy | null;
 }
 
-const senderWith = ({ resolve, allowCidrs = LOOPBACK, exchangeTimeoutMs = 5_000 }: Options = {}): Sender => {
+const senderWith = ({
+  resolve,
+  allowCidrs = LOOPBACK,
+  exchangeTimeoutMs = 5_000,
+  proxy = null,
+}: Options = {}): Sender => {
   const connections = new PinnedConnections({
     connectTimeoutMs: 1_000,
     exchangeTimeoutMs,
     perReceiver: 5,
     allowCidrs,
+    proxy,
   });
   const sender = new Sender(
     connections,
@@ -204,7 +212,10 @@ describe('A hostile receiver', () => {
     const names: string[] = [];
     let bytes = 0;
     const server = createTlsServer(
-      { ...selfSigned, SNICallback: (name, done) => (names.push(name), done(null)) },
+      {
+        ...makeCertificate({ name: 'receiver.example' }),
+        SNICallback: (name, done) => (names.push(name), done(null)),
+      },
       (socket) => socket.on('data', (chunk) => (bytes += chunk.length)),
     );
     server.on('tlsClientError', () => undefined);
