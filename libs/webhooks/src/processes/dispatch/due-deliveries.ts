@@ -90,7 +90,7 @@ const READ = `
   left join lateral (
     select type, body from webhooks.public_event event where event.event_id = next.event_id limit 1
   ) event on true
-  order by next.replayed, next.due_at`;
+  order by next.due_at`;
 
 /**
  * Reads what endpoints are to be sent, for the worker that has their lanes.
