@@ -38,7 +38,7 @@ export class DeliveryAttempts {
 
   /** Resolves when the outcome is recorded, or the attempt was cut off. */
   async make({ turn, endpoint, delivery, landed }: Departure): Promise<void> {
-    const { clock } = this.parts;
+    const { clock, lanes } = this.parts;
     const startedAt = clock.now();
     let isPlaced = true;
     const leave = (): void => {
@@ -47,7 +47,10 @@ export class DeliveryAttempts {
     };
     try {
       const result = await this.send(endpoint, delivery, startedAt);
-      if (result === 'cut off') return;
+      if (result === 'cut off') {
+        if (turn.isGivenBack) await lanes.release(turn, delivery.deliveryId, clock.now());
+        return;
+      }
       turn.recording += 1;
       const attempt = {
         deliveryId: delivery.deliveryId,
@@ -68,7 +71,7 @@ export class DeliveryAttempts {
       } finally {
         turn.recording -= 1;
       }
-      if (turn.isGivenBack) await this.parts.lanes.open(turn.workspaceId, attempt.endedAt);
+      if (turn.isGivenBack) await lanes.open(turn.workspaceId, attempt.endedAt);
     } finally {
       leave();
     }

@@ -250,6 +250,41 @@ describe('The dispatcher', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
+  it('gives back what it has when it must stop before the answer comes, for others to send at once', async () => {
+    start();
+    receiver.answer = () => undefined;
+    await service.create(receiver.url);
+    await service.happen(reading(randomUUID()).completed());
+    const leased = async (): Promise<string | null> => {
+      const { rows } = await database.pool.query<{ lease: string | null }>(
+        'select lease from webhooks.delivery',
+      );
+      return rows[0]?.lease ?? null;
+    };
+    // It outlasts its worker's turn, and then the worker.
+    await eventually(async () => (await leased()) !== null);
+    await service.stop();
+    expect(await leased()).toBeNull();
+    receiver.answer = ok;
+    start();
+    await settled(1);
+    expect(receiver.received).toHaveLength(2);
+  }, 20_000);
+
+  it('leaves a workspace alone whose failing endpoint has nothing more to be sent', async () => {
+    start({ settings: { WEBHOOK_RETRY_SCHEDULE_MS: '0' } });
+    receiver.answer = status(500);
+    await service.create(receiver.url);
+    for (let n = 0; n < 10; n += 1) await service.happen(reading(randomUUID()).completed());
+    await settled(10);
+    await eventually(async () => {
+      const { rows } = await database.pool.query(
+        `select from webhooks.lane where ready_at = 'infinity' and lease is null`,
+      );
+      return rows.length === 1;
+    });
+  });
+
   it('disables an endpoint that says it is gone, and sends it nothing more', async () => {
     start();
     receiver.answer = status(410);

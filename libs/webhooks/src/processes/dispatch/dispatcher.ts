@@ -18,6 +18,8 @@ const READ_AT_ONCE = 32;
 /** A busy worker lets a little come together before it asks the database again. */
 const PAUSE_MS = 5;
 const BUSY = 16;
+/** How often it is seen whether a turn has ended. */
+const TURNS_CHECK_MS = 10;
 /** How long attempts may go on after the worker was told to stop; then they are cut off. */
 const DRAIN_MS = 5_000;
 const GIVE_BACK_TRIES = 20;
@@ -54,7 +56,7 @@ export class Dispatcher implements WorkLoop {
     while (!signal.aborted) {
       await this.step().catch((error: unknown) => this.complain(error));
       if (this.inFlight > BUSY) await delay(PAUSE_MS);
-      const mayHaveNews = await wake.wait(this.turns.length > 0 ? PAUSE_MS * 10 : Infinity, signal);
+      const mayHaveNews = await wake.wait(this.turns.length > 0 ? TURNS_CHECK_MS : Infinity, signal);
       if (!mayHaveNews) continue;
       this.mayBeReady = true;
       for (const { endpoints } of this.turns) for (const endpoint of endpoints) endpoint.lookAgain();
@@ -109,8 +111,9 @@ export class Dispatcher implements WorkLoop {
     for (const turn of result.ended) turn.isGivenBack = true;
     // A lane that another worker took over meanwhile cannot be given back.
     this.turns = this.turns.filter((turn) => !turn.isGivenBack && !turn.isLost(performance.now()));
-    if (result.hasMore) this.mayBeReady = true;
-    if (result.hasMore || result.ended.length < ended.length) this.parts.wake.now();
+    if (!result.hasMore) return;
+    this.mayBeReady = true;
+    this.parts.wake.now();
   }
 
   /** One of each workspace, then a second of each, until there are no more places. */

@@ -86,7 +86,7 @@ const GIVE_BACK = `
                       else $1::timestamptz + turn.pause_ms * interval '1 millisecond' end
   from unnest($2::text[], $3::integer[]) turn (workspace_id, pause_ms)
   cross join lateral (
-    select coalesce(min(case when health.consecutive_failures >= ${PROBE_AFTER_FAILURES}
+    select coalesce(min(case when health.consecutive_failures >= ${PROBE_AFTER_FAILURES} and due.at is not null
                              then greatest(due.at, health.probe_at) else due.at end), 'infinity') as at
     from webhooks.endpoint
     left join webhooks.endpoint_health health on health.endpoint_id = endpoint.endpoint_id
@@ -178,6 +178,20 @@ export class Lanes {
       });
       return { ended, hasMore: rows.some(({ is_ready: isReady }) => isReady) };
     });
+  }
+
+  /** Gives a delivery back that outlasted its turn and was not attempted to the end. */
+  async release(
+    { workspaceId, lease }: { readonly workspaceId: string; readonly lease: string },
+    deliveryId: string,
+    now: number,
+  ): Promise<void> {
+    await this.pool.query(
+      `update webhooks.delivery set lease = null, due_at = $3
+       where delivery_id = $1 and lease = $2 and status = 'pending'`,
+      [deliveryId, lease, instant(now)],
+    );
+    await this.open(workspaceId, now);
   }
 
   /** A delivery that outlasted its turn has ended: there may be room in its lane. */

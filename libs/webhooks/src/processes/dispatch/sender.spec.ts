@@ -8,7 +8,7 @@ import { makeCertificate } from '../../../test/certificate.js';
 import { Receiver, eventually, status } from '../../../test/receiver.js';
 import { PinnedConnections } from './pinned-connections.js';
 import { Sender } from './sender.js';
-import { egressProxy, type EgressProxy } from './tunnel.js';
+import type { EgressProxy } from './tunnel.js';
 
 const NOW = Date.parse('2026-04-04T09:30:00Z');
 const LOOPBACK = ['127.0.0.0/8'];

@@ -202,9 +202,8 @@ export class Turn implements EndedTurn {
   hasEnded({ elapsed, now }: Moment): boolean {
     if (this.recording > 0) return false;
     if (elapsed >= this.endsAt) return this.inFlight === 0 || elapsed >= this.endsAt + LINGER_MS;
-    return (
-      this.inFlight === 0 &&
-      !this.endpoints.some((endpoint) => endpoint.hasNext(now) || endpoint.wantsMore(now))
-    );
+    if (this.inFlight > 0) return false;
+    const mayGoOn = (endpoint: EndpointTurn): boolean => endpoint.hasNext(now) || endpoint.wantsMore(now);
+    return this.places <= 0 || !this.endpoints.some(mayGoOn);
   }
 }
