@@ -67,9 +67,9 @@ export const atLeast = (what: string, value: number, unit: string, least: number
 });
 
 /** A number that is told for what it is. */
-export const told = (what: string, value: number, unit: string): Row => ({
+export const told = (what: string, value: number, unit: string, digits = 1): Row => ({
   what,
-  measured: `${value.toFixed(1)} ${unit}`,
+  measured: `${value.toFixed(digits)} ${unit}`,
   floor: '',
   value,
   aim: '',

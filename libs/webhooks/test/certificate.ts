@@ -1,21 +1,68 @@
-/** A self-signed certificate for `receiver.example` and its key: worth nothing, for tests of refusing it. */
-export const selfSigned = {
-  key: `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg6Cx3mhGvOjRenZJv
-xaRf4WJr/k7zYAQdMPDZLJGkz6GhRANCAATSb9MyRPVEiGW7iXTxII3Sb+TsHRae
-NylpsIqTmXigN3x4NmcXLvIahOAGj3AeLiTdzIXe9IwKtgVI6+5grLF0
------END PRIVATE KEY-----
-`,
-  cert: `-----BEGIN CERTIFICATE-----
-MIIBqTCCAVCgAwIBAgIUECnPWY1xorFW2j/ScTsrGIvnT2wwCgYIKoZIzj0EAwIw
-GzEZMBcGA1UEAwwQcmVjZWl2ZXIuZXhhbXBsZTAgFw0yNjExMjAxODM3NTZaGA8y
-MTI2MTAyNzE4Mzc1NlowGzEZMBcGA1UEAwwQcmVjZWl2ZXIuZXhhbXBsZTBZMBMG
-ByqGSM49AgEGCCqGSM49AwEHA0IABNJv0zJE9USIZbuJdPEgjdJv5OwdFp43KWmw
-ipOZeKA3fHg2Zxcu8hqE4AaPcB4uJN3Mhd70jAq2BUjr7mCssXSjcDBuMB0GA1Ud
-DgQWBBQMiDF4IdYvvlhlIVR12bZWJF3HvjAfBgNVHSMEGDAWgBQMiDF4IdYvvlhl
-IVR12bZWJF3HvjAPBgNVHRMBAf8EBTADAQH/MBsGA1UdEQQUMBKCEHJlY2VpdmVy
-LmV4YW1wbGUwCgYIKoZIzj0EAwIDRwAwRAIgGjPpn+/uUerCdSZKLnMl62DPQsj1
-q5jVYxplSOz64zUCIHE2BZlRJYmZ8LdfQPXcQCDKQOt9zzloCjNR/WuL/cgE
------END CERTIFICATE-----
-`,
+import { X509Certificate, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
+
+export interface Identity {
+  /** Both in PEM. */
+  readonly key: string;
+  readonly cert: string;
+}
+
+export interface CertificateOptions {
+  readonly name: string;
+  /** Milliseconds since the epoch; a day ago and in a day when left out. */
+  readonly notBefore?: number;
+  readonly notAfter?: number;
+  /** Who vouches for it; itself when left out. */
+  readonly issuer?: Identity & { readonly name: string };
+}
+
+const DAY = 86_400_000;
+const ECDSA_WITH_SHA256 = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02];
+const COMMON_NAME = [0x55, 0x04, 0x03];
+const BASIC_CONSTRAINTS = [0x55, 0x1d, 0x13];
+const SUBJECT_ALTERNATIVE_NAME = [0x55, 0x1d, 0x11];
+
+/** A certificate for a name and the names below it, fit to vouch for others (X.509 v3, RFC 5280), with a new key. */
+export const makeCertificate = ({
+  name,
+  notBefore = Date.now() - DAY,
+  notAfter = Date.now() + DAY,
+  issuer,
+}: CertificateOptions): Identity => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const algorithm = sequence(der(0x06, Buffer.from(ECDSA_WITH_SHA256)));
+  const content = sequence(
+    der(0xa0, der(0x02, Buffer.from([2]))),
+    der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
+    algorithm,
+    distinguishedName(issuer?.name ?? name),
+    sequence(time(notBefore), time(notAfter)),
+    distinguishedName(name),
+    publicKey.export({ type: 'spki', format: 'der' }),
+    der(
+      0xa3,
+      sequence(
+        extension(BASIC_CONSTRAINTS, sequence(der(0x01, Buffer.from([0xff])))),
+        extension(SUBJECT_ALTERNATIVE_NAME, sequence(der(0x82, Buffer.from(name)))),
+      ),
+    ),
+  );
+  const key: string | KeyObject = issuer?.key ?? privateKey;
+  const signature = der(0x03, Buffer.concat([Buffer.from([0]), sign('sha256', content, key)]));
+  return {
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+    cert: new X509Certificate(sequence(content, algorithm, signature)).toString(),
+  };
 };
+
+const der = (tag: number, content: Buffer): Buffer => {
+  const { length } = content;
+  const header = length < 0x80 ? [tag, length] : [tag, 0x82, length >> 8, length & 0xff];
+  return Buffer.concat([Buffer.from(header), content]);
+};
+const sequence = (...parts: readonly Buffer[]): Buffer => der(0x30, Buffer.concat(parts));
+const distinguishedName = (name: string): Buffer =>
+  sequence(der(0x31, sequence(der(0x06, Buffer.from(COMMON_NAME)), der(0x0c, Buffer.from(name)))));
+const extension = (id: readonly number[], value: Buffer): Buffer =>
+  sequence(der(0x06, Buffer.from(id)), der(0x04, value));
+const time = (at: number): Buffer =>
+  der(0x18, Buffer.from(`${new Date(at).toISOString().replace(/[-:T]/g, '').slice(0, 14)}Z`));

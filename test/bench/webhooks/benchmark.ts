@@ -55,9 +55,14 @@ const at = (port: number): string => `http://127.0.0.1:${port}/hook`;
 const arrivals = async ({ ports }: Setting): Promise<Arrivals> =>
   (await (await fetch(`http://127.0.0.1:${ports.prompt}/`)).json()) as Arrivals;
 
-const bareRate = async ({ ports }: Setting, seconds: number): Promise<number> => {
+interface Bare {
+  readonly perSecond: number;
+  readonly cpuMs: number;
+}
+
+const bareLoop = async ({ ports }: Setting, seconds: number): Promise<Bare> => {
   const bare = await start('sender', 'bare', at(ports.prompt), String(seconds), String(CONCURRENCY));
-  return (JSON.parse(bare.line) as { perSecond: number }).perSecond;
+  return JSON.parse(bare.line) as Bare;
 };
 
 const untilSettled = async ({ pool, endpoints }: Setting): Promise<void> => {
@@ -71,21 +76,28 @@ const untilSettled = async ({ pool, endpoints }: Setting): Promise<void> => {
   }
 };
 
-/** Sends a backlog with so many workers. @returns deliveries a second from the first arrival to the last, and repeats */
-const sendingRate = async (
-  setting: Setting,
-  count: number,
-  workers = 1,
-): Promise<{ rate: number; repeats: number }> => {
+interface Sending {
+  /** Deliveries a second from the first arrival to the last. */
+  readonly rate: number;
+  readonly repeats: number;
+  /** Of the workers, milliseconds for each delivery. */
+  readonly cpuMs: number;
+}
+
+/** Sends a backlog with so many workers. */
+const sendingRate = async (setting: Setting, count: number, workers = 1): Promise<Sending> => {
   await arrivals(setting);
   await addDeliveries(setting.pool, setting.endpoints, count);
   const started = await Promise.all(
     Array.from({ length: workers }, () => start('sender', 'worker', setting.databaseUrl)),
   );
+  const cpu = (): number => started.reduce((sum, { process: { pid } }) => sum + cpuMilliseconds(pid!), 0);
+  const before = cpu();
   await untilSettled(setting);
+  const cpuMs = (cpu() - before) / count;
   for (const worker of started) await worker.stop();
   const { deliveries, repeats, firstAt, lastAt } = await arrivals(setting);
-  return { rate: (deliveries * 1_000) / (lastAt - firstAt), repeats };
+  return { rate: (deliveries * 1_000) / (lastAt - firstAt), repeats, cpuMs };
 };
 
 const quantile = (values: readonly number[], share: number): number =>
@@ -110,14 +122,16 @@ const pacedLatency = async (setting: Setting, seconds: number): Promise<number> 
 
 const measureRates = async (setting: Setting): Promise<void> => {
   const { seconds, add } = setting.settings;
-  const bare = [await bareRate(setting, seconds)];
-  const count = Math.round(bare[0]! * 0.5 * seconds);
-  const alone = [(await sendingRate(setting, count)).rate];
-  bare.push(await bareRate(setting, seconds));
-  alone.push((await sendingRate(setting, count)).rate);
-  add(
-    ratio('deliveries, one worker; floor: bare keep-alive POSTs', Math.max(...alone), Math.max(...bare), 0.4),
-  );
+  const bare = [await bareLoop(setting, seconds)];
+  const count = Math.round(bare[0]!.perSecond * 0.5 * seconds);
+  const sent = [await sendingRate(setting, count)];
+  bare.push(await bareLoop(setting, seconds));
+  sent.push(await sendingRate(setting, count));
+  const alone = sent.map(({ rate }) => rate);
+  const floor = Math.max(...bare.map(({ perSecond: posts }) => posts));
+  add(ratio('deliveries, one worker; floor: bare keep-alive POSTs', Math.max(...alone), floor, 0.4));
+  add(told('CPU of the worker, each delivery', Math.min(...sent.map(({ cpuMs }) => cpuMs)), 'ms', 3));
+  add(told('CPU of the bare loop, each POST', Math.min(...bare.map(({ cpuMs }) => cpuMs)), 'ms', 3));
   const two = await sendingRate(setting, count, 2);
   add(told(`deliveries, two workers (one: ${perSecond(Math.max(...alone))})`, two.rate, '/s'));
   add(atMost('deliveries, two workers: repeats', two.repeats, '', 0));
@@ -189,14 +203,13 @@ const measureLargeTable = async (setting: Setting): Promise<void> => {
     failing,
   ]);
   await pool.query(
-    `update webhooks.delivery set endpoint_id = $1, due_at = now() - interval '1 hour'
-     where delivery_id in (select delivery_id from webhooks.delivery limit $2)`,
+    `update webhooks.delivery
+     set endpoint_id = endpoint.endpoint_id, workspace_id = endpoint.workspace_id, due_at = now() - interval '1 hour'
+     from webhooks.endpoint
+     where endpoint.endpoint_id = $1 and delivery_id in (select delivery_id from webhooks.delivery limit $2)`,
     [failing, Math.round(count / 10)],
   );
-  await pool.query(
-    `update webhooks.lane set ready_at = now(), due_from = '-infinity' where endpoint_id = $1`,
-    [failing],
-  );
+  await pool.query('update webhooks.lane set ready_at = now()');
   await pool.query('analyze webhooks.delivery');
   const large = await measurePickUp(setting);
   const name = `${count.toLocaleString('en-US')} pending`;

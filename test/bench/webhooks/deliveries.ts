@@ -73,8 +73,9 @@ export const addPending = (pool: pg.Pool, endpointIds: readonly string[], count:
   pool.query(
     `insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
                                     created_at)
-     select gen_random_uuid(), ($2::text[])[1 + place % array_length($2::text[], 1)], 'ws_large', 'evt_' || place,
+     select gen_random_uuid(), endpoint.endpoint_id, endpoint.workspace_id, 'evt_' || place,
             gen_random_uuid(), 1, 'pending', now() + interval '1 day' + place * interval '1 millisecond', now()
-     from generate_series(1, $1::integer) place`,
+     from generate_series(1, $1::integer) place
+     join webhooks.endpoint on endpoint_id = ($2::text[])[1 + place % array_length($2::text[], 1)]`,
     [count, endpointIds],
   );

@@ -2,6 +2,7 @@
  * What sends, in a process of its own:
  *   worker DATABASE_URL          a dispatcher, as a worker process runs it
  *   bare URL SECONDS CONCURRENCY the floor: the same HTTP client posting the same body in a loop; prints how many a second
+ *                                and the CPU of each, in milliseconds
  */
 import { pino } from 'pino';
 import { Pool } from 'undici';
@@ -44,6 +45,7 @@ const post = async (url: URL, seconds: number, concurrency: number): Promise<voi
   const body = Buffer.from(
     eventBody('evt_bare', '00000000-0000-4000-8000-000000000000', new Date().toISOString()),
   );
+  const begun = process.cpuUsage();
   const endsAt = performance.now() + seconds * 1_000;
   let posted = 0;
   await Promise.all(
@@ -56,7 +58,9 @@ const post = async (url: URL, seconds: number, concurrency: number): Promise<voi
       }
     }),
   );
-  process.stdout.write(`${JSON.stringify({ perSecond: posted / seconds })}\n`);
+  const { user, system } = process.cpuUsage(begun);
+  const cpuMs = (user + system) / 1_000 / posted;
+  process.stdout.write(`${JSON.stringify({ perSecond: posted / seconds, cpuMs })}\n`);
   process.exit(0);
 };
 

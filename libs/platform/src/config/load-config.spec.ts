@@ -72,6 +72,10 @@ describe('loadConfig', () => {
     ['EVENT_STORE_APPEND_TIMEOUT_MS', '1.5'],
     ['LOG_LEVEL', 'canary'],
     ['WEBHOOK_ALLOW_HTTP', 'canary'],
+    ['WEBHOOK_PROXY_URL', 'canary:3128'],
+    ['WEBHOOK_PROXY_URL', 'https://canary:3128'],
+    ['WEBHOOK_PROXY_URL', 'http://proxy:3128/canary'],
+    ['WEBHOOK_PROXY_URL', 'http://proxy:3128?canary'],
     ['WEBHOOK_RETRY_SCHEDULE_MS', '0,canary'],
     ['WEBHOOK_RETRY_SCHEDULE_MS', '0,-1'],
   ])('names %s when it is %p, and does not print the value', (name, value) => {

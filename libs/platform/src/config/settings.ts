@@ -143,6 +143,16 @@ export const settings = z.object({
       ),
     'private ranges webhooks may reach, comma-separated, for tests and self-hosting; metadata addresses stay closed',
   ),
+  WEBHOOK_PROXY_URL: setting(
+    z
+      .url({ protocol: /^http$/, error: 'must be of the form http://host:port' })
+      .refine(
+        (text) => /^http:\/\/([^/?#%]|%[0-7][0-9a-f])+\/?$/i.test(text),
+        'must be of the form http://host:port',
+      )
+      .optional(),
+    'HTTP proxy (CONNECT) through which webhooks are sent, as http://host:port or http://user:password@host:port',
+  ),
   WEBHOOK_ENDPOINTS_PER_WORKSPACE: count(16, 'webhook endpoints per workspace'),
   WEBHOOK_CONNECT_TIMEOUT_MS: milliseconds(5_000, 'longest wait for a connection to a receiver'),
   WEBHOOK_ATTEMPT_TIMEOUT_MS: milliseconds(15_000, 'longest whole exchange with a receiver'),

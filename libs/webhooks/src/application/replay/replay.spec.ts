@@ -95,6 +95,29 @@ describe('A replay', () => {
     expect(await replay(early, {})).toMatchObject({ events: 0, state: 'finished' });
   });
 
+  it('steps back behind what is new, whatever was asked for first', async () => {
+    const endpointId = await endpoint();
+    const old = Array.from({ length: 12 }, () => randomUUID());
+    for (const id of old) await api.happen(WS, reading(id).completed());
+    await settled();
+    receiver.received.length = 0;
+    const held: (() => void)[] = [];
+    receiver.answer = (response) => void held.push(() => response.writeHead(204).end());
+    const asked = (await ask(endpointId, { since: SINCE, statuses: ['succeeded'] }).expect(202))
+      .body as ReplayRecord;
+    await replayTask(database.pool, { now: () => Date.now() }).handle({ replayId: asked.replayId }, never);
+    await eventually(() => held.length === 1);
+    const fresh = Array.from({ length: 3 }, () => randomUUID());
+    for (const id of fresh) await api.happen(WS, reading(id).completed());
+    receiver.answer = ok;
+    held[0]!();
+    await settled();
+    const order = arrivals().map(({ readingId }) => readingId);
+    expect(order).toHaveLength(15);
+    // One replayed delivery was in flight already.
+    expect(order.slice(1, 4)).toEqual(fresh);
+  });
+
   it('sends as many as its dry run counts, which sends none', async () => {
     const endpointId = await endpoint();
     receiver.answer = (response, received, index) =>

@@ -35,6 +35,28 @@ describe('The clean-up of secrets', () => {
     const refs = state.secrets.map(({ ref }) => ref);
     expect(await service.vault.open(endpointId, refs)).toHaveLength(1);
     expect(await cleanUp(1_000 * HOUR)).toBe(0);
+    // Whatever the tables say, the endpoint's stream has the last word.
+    await database.pool.query(`update webhooks.endpoint set secrets = '[]'`);
+    expect(await cleanUp(1_000 * HOUR)).toBe(0);
+    expect(await left()).toBe(1);
+  });
+
+  it('finds what is unused behind any number of older secrets that sign', async () => {
+    const { endpointId } = await service.create(URL);
+    await database.pool.query(
+      `with signing as (
+         insert into webhooks.secret (secret_ref, endpoint_id, workspace_id, sealed, hint, created_at)
+         select gen_random_uuid(), 'we_' || n, 'ws_1', '', '', now() - interval '1 day' from generate_series(1, 600) n
+         returning secret_ref, endpoint_id
+       )
+       insert into webhooks.endpoint (endpoint_id, workspace_id, url, events, secrets, revision, created_at, updated_at)
+       select endpoint_id, 'ws_1', $1, '{reading.completed}',
+              jsonb_build_array(jsonb_build_object('ref', secret_ref, 'validUntil', null)), 0, now(), now()
+       from signing`,
+      [URL],
+    );
+    await service.rotate(endpointId, 0);
+    expect(await cleanUp(1.5 * HOUR)).toBe(1);
   });
 
   it('destroys what a request left behind that failed before its event, but not at once', async () => {

@@ -28,6 +28,10 @@ const DENIED_IPV4 = ranges(
 const GLOBAL_IPV6 = ranges('2000::/3');
 const DENIED_IPV6 = ranges('2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20');
 
+/** Prefixes that translate to IPv4 (NAT64, IPv4-compatible) and 6to4, which holds it elsewhere. */
+const TRANSLATED = ranges('64:ff9b::/96', '64:ff9b:1::/48', '::/96');
+const SIX_TO_FOUR = ranges('2002::/16');
+
 /** Where clouds answer with credentials: closed whatever the operator opens. */
 const METADATA = ['169.254.169.254', '100.100.100.200', 'fd00:ec2::254'].map((address) =>
   ipaddr.parse(address),
@@ -63,12 +67,10 @@ const isIn = (address: Address, among: readonly Range[]): boolean =>
 const isSame = (a: Address, b: Address | null): boolean =>
   b !== null && a.toNormalizedString() === b.toNormalizedString();
 
-/** The IPv4 address that a translating prefix (NAT64, 6to4, IPv4-compatible) would lead to. */
+/** The IPv4 address that a translating prefix would lead to. */
 const embeddedIpv4 = (address: Address): ipaddr.IPv4 | null => {
   if (address.kind() === 'ipv4') return null;
   const bytes = address.toByteArray();
-  if (isIn(address, ranges('2002::/16'))) return new ipaddr.IPv4(bytes.slice(2, 6));
-  return isIn(address, ranges('64:ff9b::/96', '64:ff9b:1::/48', '::/96'))
-    ? new ipaddr.IPv4(bytes.slice(12))
-    : null;
+  if (isIn(address, SIX_TO_FOUR)) return new ipaddr.IPv4(bytes.slice(2, 6));
+  return isIn(address, TRANSLATED) ? new ipaddr.IPv4(bytes.slice(12)) : null;
 };

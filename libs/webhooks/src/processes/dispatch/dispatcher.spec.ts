@@ -6,7 +6,8 @@ import { verifyWebhook } from '../../../../webhook-verifier/src/index.js';
 import { reading } from '../../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { Receiver, eventually, ok, status, type Received } from '../../../test/receiver.js';
-import { DeliveryQueue } from './delivery-queue.js';
+import { Lanes } from './lanes.js';
+import { OutcomeLog } from './outcome-log.js';
 import { TestService, wipe, type ServiceOptions } from '../../../test/service.js';
 
 let database: TestDatabase;
@@ -212,21 +213,29 @@ describe('The dispatcher', () => {
   });
 
   it('takes over from a worker that was killed, once its lease has ended', async () => {
-    service = new TestService(database, { settings: { WEBHOOK_LEASE_MS: '300' } });
-    const limits = { perEndpoint: 5, perWorkspace: 25, leaseMs: 300 };
+    service = new TestService(database, { settings: { WEBHOOK_LEASE_MS: '1000' } });
     service.follow();
     await service.create(receiver.url);
     await service.happen(reading(randomUUID()).completed());
     await eventually(async () => (await service.deliveries()).length === 1);
-    const killed = new DeliveryQueue(database.pool, limits);
-    const [lost] = await killed.claim(1, Date.now());
-    expect(await killed.claim(1, Date.now())).toEqual([]);
+    const lanes = new Lanes(database.pool, 1_000);
+    const [lost] = await lanes.take(1, Date.now());
+    expect(await lanes.take(1, Date.now())).toEqual([]);
+    const answers: (() => void)[] = [];
+    receiver.answer = (response) => void answers.push(() => response.writeHead(204).end());
     service.dispatch();
-    await settled(1);
-    expect(receiver.received.map(({ headers }) => headers['x-service-attempt'])).toEqual(['2']);
+    await eventually(() => receiver.received.length === 1);
+    expect(receiver.received[0]!.headers['x-service-attempt']).toBe('1');
+    // The worker was not dead after all, but late.
+    const deliveryId = (await service.deliveries())[0]!.delivery_id;
+    const { endpointId } = lost!.endpoints[0]!;
     const result = { error: 'timeout' as const, statusCode: null, retryAfterMs: null, responseBody: null };
-    await killed.fail(lost!, { startedAt: 0, endedAt: 0, result }, null);
-    expect((await service.deliveries()).map(({ status: is }) => is)).toEqual(['succeeded']);
+    const late = { deliveryId, endpointId, lease: lost!.lease, number: 1, redelivery: false, result };
+    await new OutcomeLog(database.pool).failed({ ...late, startedAt: 0, endedAt: 0 }, null);
+    expect(await service.deliveries()).toMatchObject([{ status: 'pending', attempts: 0 }]);
+    for (const answer of answers) answer();
+    await settled(1);
+    expect(await service.deliveries()).toMatchObject([{ status: 'succeeded', attempts: 1 }]);
   });
 
   it('finishes what it has begun when told to stop', async () => {
@@ -242,6 +251,41 @@ describe('The dispatcher', () => {
     await stopped;
     expect((await service.deliveries()).map(({ status: is }) => is)).toEqual(['succeeded']);
     expect(receiver.received).toHaveLength(1);
+  });
+
+  it('gives back what it has when it must stop before the answer comes, for others to send at once', async () => {
+    start();
+    receiver.answer = () => undefined;
+    await service.create(receiver.url);
+    await service.happen(reading(randomUUID()).completed());
+    const leased = async (): Promise<string | null> => {
+      const { rows } = await database.pool.query<{ lease: string | null }>(
+        'select lease from webhooks.delivery',
+      );
+      return rows[0]?.lease ?? null;
+    };
+    // It outlasts its worker's turn, and then the worker.
+    await eventually(async () => (await leased()) !== null);
+    await service.stop();
+    expect(await leased()).toBeNull();
+    receiver.answer = ok;
+    start();
+    await settled(1);
+    expect(receiver.received).toHaveLength(2);
+  }, 20_000);
+
+  it('leaves a workspace alone whose failing endpoint has nothing more to be sent', async () => {
+    start({ settings: { WEBHOOK_RETRY_SCHEDULE_MS: '0' } });
+    receiver.answer = status(500);
+    await service.create(receiver.url);
+    for (let n = 0; n < 10; n += 1) await service.happen(reading(randomUUID()).completed());
+    await settled(10);
+    await eventually(async () => {
+      const { rows } = await database.pool.query(
+        `select from webhooks.lane where ready_at = 'infinity' and lease is null`,
+      );
+      return rows.length === 1;
+    });
   });
 
   it('disables an endpoint that says it is gone, and sends it nothing more', async () => {
@@ -276,8 +320,7 @@ describe('The dispatcher', () => {
     await service.happen(reading(later).completed({ at: clock.at }));
     const probes = () => receiver.received.filter(({ body }) => body.includes(later)).length;
     await eventually(async () => (await service.deliveries()).length === 11);
-    const queue = new DeliveryQueue(database.pool, { perEndpoint: 5, perWorkspace: 25, leaseMs: 1_000 });
-    expect(await queue.claim(5, clock.at)).toEqual([]);
+    expect(await new Lanes(database.pool, 1_000).take(1, clock.at)).toEqual([]);
     expect(probes()).toBe(0);
     clock.at += 300_000;
     await eventually(() => probes() === 1);

@@ -1,153 +1,183 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
 import type { Logger } from 'pino';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import type { Config } from '@app/platform/config/settings.js';
+import type { Clock } from '@app/event-sourcing/core/clock.js';
 import type { WorkLoop } from '@app/platform/work/work-registry.js';
-import type { EndpointStreams } from '../../application/endpoint-streams.js';
-import type { SecretVault } from '../../application/secrets/secret-vault.js';
-import { disablement, type AttemptResult } from '../../domain/delivery/attempt-result.js';
-import { deliveryHeaders } from '../../domain/delivery/delivery-headers.js';
-import { retryPause } from '../../domain/delivery/retry-schedule.js';
-import type { ClaimedDelivery } from './claim.js';
-import type { DeliveryQueue, EndpointFailures } from './delivery-queue.js';
-import type { Sender } from './sender.js';
+import type { DeliveryAttempts } from './delivery-attempts.js';
+import { readDue } from './due-deliveries.js';
+import type { Lanes } from './lanes.js';
+import { Turn, type Limits, type Moment } from './turn.js';
 import type { WakeSignal } from './wake-signal.js';
 
 /** Attempts one worker process makes at a time. */
 const IN_FLIGHT = 128;
-/** A busy worker claims for so many free places together, or after a pause: a claim costs as much for one as for many. */
-const CLAIM_TOGETHER = 64;
-const CLAIM_PAUSE_MS = 5;
-/** How long attempts may go on after the worker was told to stop; then they are given back. */
+/** Lanes taken at once, so that another worker that looks at the same time finds some too. */
+const LANES_AT_ONCE = 8;
+/** New deliveries of one endpoint read at once. */
+const READ_AT_ONCE = 32;
+/** A busy worker lets a little come together before it asks the database again. */
+const PAUSE_MS = 5;
+const BUSY = 16;
+/** How often it is seen whether a turn has ended. */
+const TURNS_CHECK_MS = 10;
+/** How long attempts may go on after the worker was told to stop; then they are cut off. */
 const DRAIN_MS = 5_000;
+const GIVE_BACK_TRIES = 20;
 
 export interface DispatcherParts {
-  readonly queue: DeliveryQueue;
-  readonly sender: Sender;
-  readonly vault: SecretVault;
-  readonly streams: EndpointStreams;
+  readonly pool: pg.Pool;
+  readonly lanes: Lanes;
+  readonly limits: Limits & { readonly leaseMs: number };
+  readonly attempts: DeliveryAttempts;
   readonly wake: WakeSignal;
   readonly clock: Clock;
-  readonly config: Pick<Config, 'WEBHOOK_RETRY_SCHEDULE_MS' | 'WEBHOOK_DISABLE_AFTER_MS'>;
   readonly log: Pick<Logger, 'warn' | 'error'>;
 }
 
 /**
- * Sends due deliveries until told to stop. A delivery that this worker does not finish becomes due again when its
- * lease ends, here or elsewhere: at least once, never lost.
+ * Sends due deliveries until told to stop. What this worker does not finish is free again when its lease ends, here or
+ * elsewhere: at least once, never lost.
  */
 export class Dispatcher implements WorkLoop {
   readonly name = 'webhooks.dispatcher';
-  private readonly inFlight = new Map<ClaimedDelivery, Promise<void>>();
+  private turns: Turn[] = [];
+  private readonly underWay = new Set<Promise<void>>();
+  private inFlight = 0;
+  /** Lanes may be ready that nobody has. */
+  private mayBeReady = true;
+  private isSendingDue = false;
+  private isStopping = false;
 
   constructor(private readonly parts: DispatcherParts) {}
 
   async run(signal: AbortSignal): Promise<void> {
-    const { wake } = this.parts;
-    const cut = new AbortController();
+    const { wake, attempts } = this.parts;
     const listening = wake.listen(signal);
     while (!signal.aborted) {
-      const taken = await this.take(cut.signal);
-      if (taken === 0) await wake.wait(signal);
-      if (IN_FLIGHT - this.inFlight.size < CLAIM_TOGETHER) await delay(CLAIM_PAUSE_MS);
+      await this.step().catch((error: unknown) => this.complain(error));
+      if (this.inFlight > BUSY) await delay(PAUSE_MS);
+      const mayHaveNews = await wake.wait(this.turns.length > 0 ? TURNS_CHECK_MS : Infinity, signal);
+      if (!mayHaveNews) continue;
+      this.mayBeReady = true;
+      for (const { endpoints } of this.turns) for (const endpoint of endpoints) endpoint.lookAgain();
     }
-    await this.drain(cut);
-    await Promise.all([this.parts.sender.close(), listening]);
+    await this.drain();
+    await Promise.all([attempts.close(), listening]);
   }
 
-  private async take(cut: AbortSignal): Promise<number> {
-    const { queue, clock, log, wake } = this.parts;
-    const places = IN_FLIGHT - this.inFlight.size;
-    if (places <= 0) return 0;
-    try {
-      const claimed = await queue.claim(places, clock.now());
-      for (const delivery of claimed) {
-        const attempt = this.attempt(delivery, cut)
-          .catch((error: unknown) => {
-            const reason = error instanceof Error ? error.message : 'unknown';
-            log.error({ deliveryId: delivery.deliveryId, reason }, 'a delivery was left to its lease');
-          })
-          .finally(() => {
-            this.inFlight.delete(delivery);
-            wake.now();
-          });
-        this.inFlight.set(delivery, attempt);
-      }
-      return claimed.length;
-    } catch (error) {
-      log.warn(
-        { reason: error instanceof Error ? error.message : 'unknown' },
-        'due deliveries cannot be read',
-      );
-      return 0;
+  private get moment(): Moment {
+    return { elapsed: performance.now(), now: this.parts.clock.now() };
+  }
+
+  private async step(): Promise<void> {
+    await this.giveBack(this.turns.filter((turn) => turn.hasEnded(this.moment)));
+    await this.takeLanes();
+    await this.read();
+    this.send();
+  }
+
+  private async takeLanes(): Promise<void> {
+    const { lanes, limits, clock } = this.parts;
+    const elapsed = performance.now();
+    const wished = this.turns.reduce(
+      (sum, turn) => sum + turn.demand(elapsed) - turn.inFlight,
+      this.inFlight,
+    );
+    const free = Math.ceil((IN_FLIGHT - wished) / limits.perEndpoint);
+    if (!this.mayBeReady || free <= 0) return;
+    const count = Math.min(LANES_AT_ONCE, free);
+    const taken = await lanes.take(count, clock.now());
+    this.mayBeReady = taken.length === count;
+    if (this.mayBeReady) this.parts.wake.now();
+    for (const lane of taken) this.turns.push(new Turn(lane, limits, performance.now()));
+  }
+
+  private async read(): Promise<void> {
+    const wanting = this.turns.flatMap((turn) => turn.wanting(this.moment));
+    if (wanting.length === 0) return;
+    const { pool, limits, clock } = this.parts;
+    const wanted = wanting.map((endpoint) => endpoint.wanted());
+    const read = { fresh: READ_AT_ONCE, replayed: limits.perEndpoint };
+    const found = await readDue(pool, wanted, read, clock.now());
+    for (const [index, one] of found.entries()) wanting[index]!.add(one);
+    this.parts.wake.now();
+  }
+
+  private async giveBack(ended: readonly Turn[]): Promise<void> {
+    if (ended.length === 0) return;
+    const { lanes, clock } = this.parts;
+    for (const turn of ended) turn.end(performance.now());
+    const result = await lanes.giveBack(ended, clock.now());
+    for (const turn of result.ended) turn.isGivenBack = true;
+    // A lane that another worker took over meanwhile cannot be given back.
+    this.turns = this.turns.filter((turn) => !turn.isGivenBack && !turn.isLost(performance.now()));
+    if (!result.hasMore) return;
+    this.mayBeReady = true;
+    this.parts.wake.now();
+  }
+
+  /** One of each workspace, then a second of each, until there are no more places. */
+  private send(): void {
+    const { moment } = this;
+    for (let sending = this.turns; sending.length > 0 && this.inFlight < IN_FLIGHT;) {
+      sending = sending.filter((turn) => this.inFlight < IN_FLIGHT && this.sendNext(turn, moment));
     }
+    // Whoever was first is last the next time.
+    const [first, ...others] = this.turns;
+    if (first) this.turns = [...others, first];
   }
 
-  private async attempt(delivery: ClaimedDelivery, cut: AbortSignal): Promise<void> {
-    const { queue, clock, config } = this.parts;
-    const startedAt = clock.now();
-    const result = await this.send(delivery, startedAt, cut);
-    if (result === 'cut off') return queue.release([delivery], clock.now());
-    const attempt = { startedAt, endedAt: clock.now(), result };
-    if (result.error === null) return queue.succeed(delivery, attempt);
-    const schedule = config.WEBHOOK_RETRY_SCHEDULE_MS;
-    const pauseMs = retryPause(schedule, delivery.deliveryId, delivery.attempt, result.retryAfterMs);
-    const failures = await queue.fail(delivery, attempt, pauseMs);
-    await this.disableIfDue(delivery, result, failures, attempt.endedAt);
+  private sendNext(turn: Turn, moment: Moment): boolean {
+    const next = this.isStopping ? null : turn.take(moment);
+    if (next === null) return false;
+    this.inFlight += 1;
+    const landed = (): void => {
+      this.inFlight -= 1;
+      turn.landed(next.endpoint);
+      this.sendSoon();
+    };
+    const attempt = this.parts.attempts
+      .make({ turn, ...next, landed })
+      .then(
+        () => next.endpoint.settled(next.delivery.deliveryId),
+        (error: unknown) => {
+          turn.end(performance.now());
+          this.complain(error, next.delivery.deliveryId);
+        },
+      )
+      .finally(() => {
+        this.underWay.delete(attempt);
+        this.parts.wake.now();
+      });
+    this.underWay.add(attempt);
+    return true;
   }
 
-  private async send(
-    delivery: ClaimedDelivery,
-    at: number,
-    cut: AbortSignal,
-  ): Promise<AttemptResult | 'cut off'> {
-    const { vault, sender } = this.parts;
-    const refs = delivery.secrets.filter(
-      ({ validUntil }) => validUntil === null || Date.parse(validUntil) > at,
-    );
-    const secrets = await vault.open(
-      delivery.endpointId,
-      refs.map(({ ref }) => ref),
-    );
-    if (secrets.length === 0) throw new Error('no secret in force to sign with');
-    const body = Buffer.from(delivery.body, 'utf8');
-    const headers = deliveryHeaders({ ...delivery, body, secrets, timestamp: Math.floor(at / 1_000) });
-    try {
-      return await sender.send({ endpointId: delivery.endpointId, url: delivery.url, headers, body }, cut);
-    } catch (error) {
-      if (cut.aborted) return 'cut off';
-      throw error;
-    }
+  /** Once for all answers that come in together. */
+  private sendSoon(): void {
+    if (this.isSendingDue) return;
+    this.isSendingDue = true;
+    setImmediate(() => {
+      this.isSendingDue = false;
+      this.send();
+    });
   }
 
-  private async disableIfDue(
-    { endpointId, workspaceId, deliveryId, attempt }: ClaimedDelivery,
-    { statusCode }: AttemptResult,
-    failures: EndpointFailures,
-    at: number,
-  ): Promise<void> {
-    const reason = disablement({ statusCode, ...failures, at }, this.parts.config.WEBHOOK_DISABLE_AFTER_MS);
-    if (reason === null) return;
-    await this.parts.streams.execute(
-      endpointId,
-      { type: 'DisableEndpoint', reason },
-      {
-        workspaceId,
-        actor: 'system:webhooks.dispatcher',
-        correlationId: deliveryId,
-        intent: `disable|${deliveryId}|${attempt}`,
-      },
-    );
-    this.parts.log.warn(
-      { endpointId, reason, since: instant(failures.failingSince) },
-      'webhook endpoint disabled',
-    );
+  private complain(error: unknown, deliveryId?: string): void {
+    const reason = error instanceof Error ? error.message : 'unknown';
+    if (deliveryId === undefined) this.parts.log.warn({ reason }, 'due deliveries cannot be read');
+    else this.parts.log.error({ deliveryId, reason }, 'a delivery was left to its lease');
   }
 
-  /** Lets attempts finish for a while, then cuts them off; they give their deliveries back. */
-  private async drain(cut: AbortController): Promise<void> {
-    const timer = setTimeout(() => cut.abort(), DRAIN_MS);
-    await Promise.allSettled(this.inFlight.values());
+  /** Lets attempts finish for a while, then cuts them off, and gives back what this worker has. */
+  private async drain(): Promise<void> {
+    this.isStopping = true;
+    const timer = setTimeout(() => this.parts.attempts.cutOff(), DRAIN_MS);
+    await Promise.allSettled(this.underWay);
     clearTimeout(timer);
+    for (let tries = 0; this.turns.length > 0 && tries < GIVE_BACK_TRIES; tries += 1) {
+      await this.giveBack(this.turns).catch((error: unknown) => this.complain(error));
+      if (this.turns.length > 0) await delay(PAUSE_MS);
+    }
   }
 }

@@ -6,10 +6,13 @@ import type { EndpointStreams } from '../../application/endpoint-streams.js';
 import type { ResolveHost } from '../../application/resolve-host.js';
 import type { SecretVault } from '../../application/secrets/secret-vault.js';
 import { urlPolicy } from '../../application/url-check.js';
-import { DeliveryQueue } from './delivery-queue.js';
+import { DeliveryAttempts } from './delivery-attempts.js';
 import { Dispatcher } from './dispatcher.js';
+import { Lanes } from './lanes.js';
+import { OutcomeLog } from './outcome-log.js';
 import { PinnedConnections } from './pinned-connections.js';
 import { Sender } from './sender.js';
+import { egressProxy } from './tunnel.js';
 import { WakeSignal } from './wake-signal.js';
 
 /** Postgres channel on which the fan-out tells that deliveries are due. */
@@ -31,26 +34,28 @@ export const openDispatcher = ({
   config,
   clock,
   resolve,
-  ...parts
+  vault,
+  streams,
+  log,
 }: DispatcherSurroundings): Dispatcher => {
   const connections = new PinnedConnections({
     connectTimeoutMs: config.WEBHOOK_CONNECT_TIMEOUT_MS,
     exchangeTimeoutMs: config.WEBHOOK_ATTEMPT_TIMEOUT_MS,
     perReceiver: config.WEBHOOK_ENDPOINT_CONCURRENCY,
     allowCidrs: config.WEBHOOK_ALLOW_CIDRS,
+    proxy: config.WEBHOOK_PROXY_URL === undefined ? null : egressProxy(config.WEBHOOK_PROXY_URL),
   });
-  return new Dispatcher({
-    ...parts,
-    clock,
-    config,
-    queue: new DeliveryQueue(pool, {
-      perEndpoint: config.WEBHOOK_ENDPOINT_CONCURRENCY,
-      perWorkspace: config.WEBHOOK_WORKSPACE_CONCURRENCY,
-      leaseMs: config.WEBHOOK_LEASE_MS,
-    }),
-    sender: new Sender(connections, resolve, urlPolicy(config), config.WEBHOOK_ATTEMPT_TIMEOUT_MS, () =>
-      clock.now(),
-    ),
-    wake: new WakeSignal(config.DATABASE_URL, DUE_CHANNEL),
-  });
+  const limits = {
+    perEndpoint: config.WEBHOOK_ENDPOINT_CONCURRENCY,
+    perWorkspace: config.WEBHOOK_WORKSPACE_CONCURRENCY,
+    leaseMs: config.WEBHOOK_LEASE_MS,
+  };
+  const lanes = new Lanes(pool, limits.leaseMs);
+  const sender = new Sender(connections, resolve, urlPolicy(config), config.WEBHOOK_ATTEMPT_TIMEOUT_MS, () =>
+    clock.now(),
+  );
+  const outcomes = new OutcomeLog(pool);
+  const attempts = new DeliveryAttempts({ sender, outcomes, lanes, vault, streams, clock, config, log });
+  const wake = new WakeSignal(config.DATABASE_URL, DUE_CHANNEL);
+  return new Dispatcher({ pool, lanes, limits, attempts, wake, clock, log });
 };

@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net';
 import { Pool, buildConnector } from 'undici';
 import { isReachable, isSameAddress } from '../../domain/url/addresses.js';
+import { AttemptFailed } from './attempt-errors.js';
+import { openTunnel, type EgressProxy } from './tunnel.js';
 
 export interface ConnectionLimits {
   readonly connectTimeoutMs: number;
@@ -8,11 +10,8 @@ export interface ConnectionLimits {
   /** Connections to one receiver at a time. */
   readonly perReceiver: number;
   readonly allowCidrs: readonly string[];
-}
-
-/** The connection led somewhere webhooks may not go. */
-export class BlockedAddress extends Error {
-  override readonly name = 'BlockedAddress';
+  /** Through which everything goes; `null`: straight to receivers. */
+  readonly proxy: EgressProxy | null;
 }
 
 const KEPT_RECEIVERS = 1_000;
@@ -68,17 +67,39 @@ export class PinnedConnections {
     });
   }
 
-  /** Dials the address itself, then asks the socket where it went. */
+  /** Dials the address itself, then asks the socket where it went; or has the proxy dial it. */
   private connector(address: string): buildConnector.connector {
-    const dial = buildConnector({ timeout: this.limits.connectTimeoutMs });
+    const { connectTimeoutMs: timeout, proxy } = this.limits;
+    // Said here, no variable of the environment can turn it off.
+    const dial = buildConnector({ timeout, rejectUnauthorized: true, minVersion: 'TLSv1.2' });
+    if (proxy) return (options, callback) => void this.tunnel(proxy, address, options, dial, callback);
     return (options, callback) => {
       dial({ ...options, hostname: address }, (error, socket) => {
         if (error) return callback(error, null);
         if (this.leadsTo(address, socket)) return callback(null, socket);
         socket.destroy();
-        callback(new BlockedAddress('The connection led to another address than the one checked'), null);
+        // It led to another address than the one checked.
+        callback(new AttemptFailed('blocked_address'), null);
       });
     };
+  }
+
+  private async tunnel(
+    proxy: EgressProxy,
+    address: string,
+    options: buildConnector.Options,
+    dial: buildConnector.connector,
+    callback: buildConnector.Callback,
+  ): Promise<void> {
+    const isTls = options.protocol === 'https:';
+    const port = Number(options.port || (isTls ? 443 : 80));
+    try {
+      const socket = await openTunnel(proxy, address, port, this.limits.connectTimeoutMs);
+      if (isTls) dial({ ...options, httpSocket: socket }, callback);
+      else callback(null, socket.setNoDelay(true));
+    } catch (error) {
+      callback(error as Error, null);
+    }
   }
 
   private leadsTo(address: string, { remoteAddress = '' }: Socket): boolean {

@@ -9,7 +9,9 @@ const RECONNECT_MS = 1_000;
  * notification may be lost and retries become due by themselves.
  */
 export class WakeSignal {
-  private pending = false;
+  private isPending = false;
+  private isNotified = false;
+  private polledAt = 0;
   private wakeUp = (): void => undefined;
 
   constructor(
@@ -17,16 +19,21 @@ export class WakeSignal {
     private readonly channel: string,
   ) {}
 
+  /** Ends a wait, because of something that this process knows. */
   now(): void {
-    this.pending = true;
+    this.isPending = true;
     this.wakeUp();
   }
 
-  /** Resolves when there may be work, or the signal aborts. */
-  async wait(signal: AbortSignal): Promise<void> {
-    if (!this.pending && !signal.aborted) {
+  /**
+   * Resolves after `withinMs` at the latest, or when there may be something to do.
+   * @returns whether the database may have something new
+   */
+  async wait(withinMs: number, signal: AbortSignal): Promise<boolean> {
+    const sinceLook = performance.now() - this.polledAt;
+    if (!this.isPending && !signal.aborted) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, POLL_MS);
+        const timer = setTimeout(resolve, Math.max(0, Math.min(withinMs, POLL_MS - sinceLook)));
         this.wakeUp = () => {
           clearTimeout(timer);
           resolve();
@@ -35,7 +42,11 @@ export class WakeSignal {
       });
       signal.removeEventListener('abort', this.wakeUp);
     }
-    this.pending = false;
+    this.isPending = false;
+    const mayHaveNews = this.isNotified || performance.now() - this.polledAt >= POLL_MS;
+    this.isNotified = false;
+    if (mayHaveNews) this.polledAt = performance.now();
+    return mayHaveNews;
   }
 
   /** Listens on a connection of its own, opened again when it breaks, until the signal aborts. */
@@ -46,6 +57,11 @@ export class WakeSignal {
     }
   }
 
+  private notified(): void {
+    this.isNotified = true;
+    this.now();
+  }
+
   private async listenOnce(signal: AbortSignal): Promise<void> {
     const client = new pg.Client({ connectionString: this.databaseUrl, keepAlive: true });
     const ended = new Promise<void>((resolve) => {
@@ -54,7 +70,7 @@ export class WakeSignal {
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
     client.on('error', () => undefined);
-    client.on('notification', () => this.now());
+    client.on('notification', () => this.notified());
     try {
       await client.connect();
       await client.query(`listen ${pg.escapeIdentifier(this.channel)}`);

@@ -61,7 +61,11 @@ export const endpointStatements = (event: Recorded<WebhookEndpointEvent>): reado
             where endpoint_id = ${endpointId} and revision < ${revision}
             returning endpoint_id)
           delete from webhooks.endpoint_health using enabled where endpoint_health.endpoint_id = enabled.endpoint_id`,
-        sql`update webhooks.lane set ready_at = least(ready_at, ${occurredAt}), due_from = '-infinity' where endpoint_id = ${endpointId}`,
+        sql`
+          update webhooks.lane set ready_at = ${occurredAt}
+          from webhooks.endpoint
+          where endpoint.endpoint_id = ${endpointId} and lane.workspace_id = endpoint.workspace_id
+            and ready_at > ${occurredAt}`,
       ];
     case 'WebhookEndpointDeleted':
       return [
@@ -72,7 +76,6 @@ export const endpointStatements = (event: Recorded<WebhookEndpointEvent>): reado
           where endpoint_id = ${endpointId} and revision < ${revision}`,
         sql`delete from webhooks.secret where endpoint_id = ${endpointId}`,
         sql`delete from webhooks.endpoint_health where endpoint_id = ${endpointId}`,
-        sql`delete from webhooks.lane where endpoint_id = ${endpointId}`,
       ];
     default:
       return assertNever(event);

@@ -1,0 +1,141 @@
+import type pg from 'pg';
+import { instant } from '@app/event-sourcing/core/clock.js';
+
+/** A delivery that may be sent now. */
+export interface DueDelivery {
+  readonly deliveryId: string;
+  /** Of the attempt to be made, from 1. */
+  readonly attempt: number;
+  readonly eventId: string;
+  readonly type: string;
+  readonly body: string;
+  readonly test: boolean;
+  /** Sent again on request, or replayed. */
+  readonly redelivery: boolean;
+  readonly replayed: boolean;
+}
+
+/** What is asked of one endpoint. */
+export interface Wanted {
+  readonly endpointId: string;
+  /** Deliveries that were read before and are not settled yet: not wanted again. */
+  readonly known: readonly string[];
+  /** Nothing pending is due before, new or replayed: looks begin here, past what was sent. */
+  readonly dueFrom: string;
+  readonly replayedFrom: string;
+}
+
+/** What an endpoint is to be sent, the earliest due first, and where the next look begins. */
+export interface Found {
+  readonly endpointId: string;
+  readonly due: readonly DueDelivery[];
+  readonly hasMore: boolean;
+  readonly dueFrom: string;
+  readonly replayedFrom: string;
+}
+
+interface Columns {
+  readonly endpoint_id: string;
+  readonly due_from: string | null;
+  readonly replayed_from: string | null;
+  readonly delivery_id: string | null;
+  readonly attempts: number;
+  readonly event_id: string;
+  readonly type: string;
+  readonly body: string;
+  readonly test: boolean;
+  readonly redelivery: boolean;
+  readonly replayed: boolean;
+}
+
+/** The due deliveries of an endpoint that no earlier delivery of their reading holds up, the earliest first. */
+const due = (replayed: 'is null' | 'is not null', from: string, limit: string): string => `
+  (select due.delivery_id, due.attempts, due.event_id, due.test, due.redelivery, due.due_at,
+          due.replay_id is not null as replayed
+   from webhooks.delivery due
+   where due.endpoint_id = wanted.endpoint_id and due.status = 'pending' and due.replay_id ${replayed}
+     and due.due_at between ${from} and $5
+     and due.delivery_id <> all (wanted.known)
+     and (due.redelivery or coalesce((
+       select false from webhooks.delivery earlier
+       where earlier.endpoint_id = due.endpoint_id and earlier.reading_id = due.reading_id
+         and earlier.sequence < due.sequence and earlier.status = 'pending' and not earlier.redelivery
+       limit 1), true))
+   order by due.due_at
+   limit ${limit})`;
+
+const earliest = (replayed: 'is null' | 'is not null', from: string): string => `
+  (select min(due_at) from webhooks.delivery
+   where delivery.endpoint_id = one.endpoint_id and status = 'pending' and replay_id ${replayed} and due_at >= ${from})`;
+
+/**
+ * Of each endpoint what is new goes before what is replayed, so of the latter no more is read than can be sent at once.
+ *
+ * Shaped for the planner: look-ups are lateral with a limit it knows, and the look for an earlier delivery is a scalar
+ * subquery. As plain joins they were planned over the whole table.
+ */
+const READ = `
+  with wanted as materialized (
+    select endpoint_id, known::uuid[] as known, ${earliest('is null', 'due_from')} as due_from,
+           ${earliest('is not null', 'replayed_from')} as replayed_from
+    from unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[])
+      as one (endpoint_id, known, due_from, replayed_from)
+  )
+  select wanted.endpoint_id, wanted.due_from::text, wanted.replayed_from::text,
+         next.delivery_id, next.attempts, next.event_id, next.test, next.redelivery, next.replayed, event.type, event.body
+  from wanted
+  left join lateral (
+    ${due('is null', 'wanted.due_from', '$6')} union all ${due('is not null', 'wanted.replayed_from', '$7')}
+  ) next on true
+  left join lateral (
+    select type, body from webhooks.public_event event where event.event_id = next.event_id limit 1
+  ) event on true
+  order by next.due_at`;
+
+/**
+ * Reads what endpoints are to be sent, for the worker that has their lanes.
+ * @param now milliseconds since the epoch
+ * @param limits how many deliveries of one endpoint at most
+ */
+export const readDue = async (
+  pool: pg.Pool,
+  wanted: readonly Wanted[],
+  limits: { readonly fresh: number; readonly replayed: number },
+  now: number,
+): Promise<readonly Found[]> => {
+  const { rows } = await pool.query<Columns>({
+    name: 'webhooks.due',
+    text: READ,
+    values: [
+      wanted.map(({ endpointId }) => endpointId),
+      wanted.map(({ known }) => `{${known.join(',')}}`),
+      wanted.map(({ dueFrom }) => dueFrom),
+      wanted.map(({ replayedFrom }) => replayedFrom),
+      instant(now),
+      limits.fresh,
+      limits.replayed,
+    ],
+  });
+  const found = new Map(wanted.map((one) => [one.endpointId, { ...one, due: [] as DueDelivery[] }]));
+  for (const row of rows) {
+    const one = found.get(row.endpoint_id)!;
+    one.dueFrom = row.due_from ?? one.dueFrom;
+    one.replayedFrom = row.replayed_from ?? one.replayedFrom;
+    if (row.delivery_id !== null) one.due.push(dueFromColumns(row, row.delivery_id));
+  }
+  return [...found.values()].map((one) => {
+    const replayed = one.due.filter((delivery) => delivery.replayed).length;
+    return { ...one, hasMore: one.due.length - replayed === limits.fresh || replayed === limits.replayed };
+  });
+};
+
+const dueFromColumns = (row: Columns, deliveryId: string): DueDelivery => ({
+  deliveryId,
+  attempt: row.attempts + 1,
+  eventId: row.event_id,
+  type: row.type,
+  body: row.body,
+  test: row.test,
+  redelivery: row.redelivery || row.replayed,
+  replayed: row.replayed,
+});

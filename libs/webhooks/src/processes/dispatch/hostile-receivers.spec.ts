@@ -1,0 +1,143 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { projectPath } from '@app/platform/project-path.js';
+import type { Attempts } from '../../../test/attempts.js';
+import { makeCertificate, type Identity } from '../../../test/certificate.js';
+
+const MIB = 1_048_576;
+const open: { server: Server; sockets: Set<Socket> }[] = [];
+
+const listen = async (server: Server): Promise<number> => {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+  });
+  open.push({ server, sockets });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+};
+afterEach(async () => {
+  for (const { server, sockets } of open.splice(0)) {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+/** Attempts made by a process of its own. */
+const attempts = async (
+  urls: readonly string[],
+  options: { timeoutMs?: number; repeats?: number; environment?: NodeJS.ProcessEnv } = {},
+): Promise<Attempts> => {
+  const { timeoutMs = 5_000, repeats = 1, environment = {} } = options;
+  const program = projectPath('dist/libs/webhooks/test/attempts.js');
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [program, String(timeoutMs), String(repeats), ...urls],
+    { env: { ...process.env, ...environment }, timeout: 60_000 },
+  );
+  return JSON.parse(stdout) as Attempts;
+};
+
+describe('The memory of a worker', () => {
+  /** A server below HTTP that answers any request. */
+  const answering = async (answer: (socket: Socket) => void): Promise<string> => {
+    const server = createServer((socket) => void socket.once('data', () => answer(socket)));
+    return `http://127.0.0.1:${await listen(server)}/`;
+  };
+  /** Writes the chunk again and again, as fast as it is read. */
+  const pour = (socket: Socket, chunk: Buffer | string, poured: (bytes: number) => void): void => {
+    const more = (): void => {
+      while (!socket.destroyed && socket.write(chunk)) poured(chunk.length);
+      if (!socket.destroyed) socket.once('drain', more);
+    };
+    more();
+  };
+
+  it('stays flat, and every deadline is kept, whatever receivers answer', async () => {
+    let poured = 0;
+    const count = (bytes: number): number => (poured += bytes);
+    const gigabyte = await answering((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${1_024 * MIB}\r\n\r\n`);
+      pour(socket, Buffer.alloc(65_536, 'x'), count);
+    });
+    const bomb = gzipSync(Buffer.alloc(64 * MIB));
+    const bombing = await answering((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`);
+      socket.write(bomb);
+    });
+    const headers = await answering((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      pour(socket, `x-more: ${'y'.repeat(1_000)}\r\n`, count);
+    });
+    const interim = await answering((socket) => pour(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n', count));
+    const dripping = await answering((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n');
+      const drip = setInterval(() => socket.write('.'), 50);
+      socket.once('close', () => clearInterval(drip));
+    });
+    const { results, grownBytes } = await attempts([gigabyte, bombing, headers, interim, dripping], {
+      timeoutMs: 1_500,
+      repeats: 8,
+    });
+    expect(results).toEqual([
+      { error: null, statusCode: 200 },
+      { error: null, statusCode: 200 },
+      { error: 'invalid_response', statusCode: null },
+      { error: expect.stringMatching(/invalid_response|timeout/), statusCode: null },
+      { error: 'timeout', statusCode: null },
+    ]);
+    expect(grownBytes).toBeLessThan(64 * MIB);
+  }, 60_000);
+});
+
+describe('A receiver whose certificate is not to be trusted', () => {
+  const HOST = 'receiver.example';
+  let folder: string;
+  let authority: Identity;
+
+  beforeAll(() => {
+    authority = makeCertificate({ name: 'Authority of a test' });
+    folder = mkdtempSync(join(tmpdir(), 'webhooks-tls-'));
+    writeFileSync(join(folder, 'authority.pem'), authority.cert);
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const serving = async (identity: Identity): Promise<string> => {
+    const server = createTlsServer({ ...identity }, (socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => socket.end('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n'));
+    });
+    server.on('tlsClientError', () => undefined);
+    return `https://${HOST}:${await listen(server)}/`;
+  };
+
+  it.each([
+    ['as it is', {}],
+    ['with the verification turned off for the process', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }],
+  ])('is not spoken to: self-signed, expired, or of another host; %s', async (_, environment) => {
+    const issuer = { ...authority, name: 'Authority of a test' };
+    const anHourAgo = Date.now() - 3_600_000;
+    const urls = [
+      await serving(makeCertificate({ name: HOST, issuer })),
+      await serving(makeCertificate({ name: HOST })),
+      await serving(makeCertificate({ name: HOST, issuer, notAfter: anHourAgo })),
+      await serving(makeCertificate({ name: 'other.example', issuer })),
+    ];
+    const trusting = { ...environment, NODE_EXTRA_CA_CERTS: join(folder, 'authority.pem') };
+    const { results } = await attempts(urls, { environment: trusting });
+    expect(results).toEqual([
+      { error: null, statusCode: 204 },
+      { error: 'tls_error', statusCode: null },
+      { error: 'tls_error', statusCode: null },
+      { error: 'tls_error', statusCode: null },
+    ]);
+  });
+});

@@ -1,0 +1,170 @@
+import type pg from 'pg';
+import { instant } from '@app/event-sourcing/core/clock.js';
+import { transaction } from '@app/platform/postgres/pool.js';
+import {
+  PROBE_PAUSE_MS,
+  PROBE_AFTER_FAILURES,
+  type AttemptResult,
+} from '../../domain/delivery/attempt-result.js';
+
+/** An attempt that has ended. Times in milliseconds since the epoch. */
+export interface FinishedAttempt {
+  readonly deliveryId: string;
+  /** From 1. */
+  readonly number: number;
+  readonly endpointId: string;
+  readonly redelivery: boolean;
+  /** Of the turn in which it was sent. */
+  readonly lease: string;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly result: AttemptResult;
+}
+
+export interface EndpointFailures {
+  readonly consecutiveFailures: number;
+  readonly failingSince: number;
+}
+
+interface Waiting {
+  readonly attempt: FinishedAttempt;
+  readonly resolve: (hasRecovered: boolean) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Successes recorded in one statement. */
+const BATCH = 128;
+
+/** Whoever lost the lease changes nothing: the lane's, or that of a delivery that outlasted its turn. */
+const isOwn = (lease: string): string => `
+  (delivery.lease = ${lease} or exists (
+     select from webhooks.lane where lane.workspace_id = delivery.workspace_id and lane.lease = ${lease}))`;
+
+const SUCCEED = `
+  with done as (
+    select * from unnest($1::uuid[], $2::integer[], $3::timestamptz[], $4::integer[], $5::integer[], $6::bytea[],
+                         $7::text[], $8::uuid[], $9::timestamptz[])
+      as done (delivery_id, number, started_at, duration_ms, status_code, response_body, endpoint_id, lease, ended_at)
+  ), attempted as (
+    insert into webhooks.attempt (delivery_id, number, started_at, duration_ms, status_code, response_body, endpoint_id)
+    select delivery_id, number, started_at, duration_ms, status_code, response_body, endpoint_id from done
+    on conflict do nothing
+  ), settled as (
+    update webhooks.delivery set status = 'succeeded', attempts = done.number, lease = null, settled_at = done.ended_at
+    from done
+    where delivery.delivery_id = done.delivery_id and delivery.status = 'pending' and ${isOwn('done.lease')}
+  )
+  update webhooks.endpoint_health set consecutive_failures = 0, failing_since = null, probe_at = null
+  where consecutive_failures > 0 and endpoint_id in (select endpoint_id from done)
+  returning endpoint_id`;
+
+const FAIL = `
+  with attempt as (
+    insert into webhooks.attempt (delivery_id, number, started_at, duration_ms, status_code, error, response_body, endpoint_id)
+    values ($1, $2, $3, $4, $5, $6, $7, $8)
+    on conflict do nothing)
+  update webhooks.delivery
+  set lease = null, attempts = $2, status = case when $9::timestamptz is null then 'exhausted' else status end,
+      due_at = coalesce($9, due_at), settled_at = case when $9 is null then $10::timestamptz end
+  where delivery_id = $1 and status = 'pending' and ${isOwn('$11')}`;
+
+/** What must come after this delivery cannot come before its retry. */
+const HOLD_UP_FOLLOWERS = `
+  update webhooks.delivery follower set due_at = $2
+  from webhooks.delivery held
+  where held.delivery_id = $1 and follower.endpoint_id = held.endpoint_id and follower.reading_id = held.reading_id
+    and follower.sequence > held.sequence and follower.status = 'pending' and not follower.redelivery
+    and follower.due_at < $2`;
+
+const COUNT_FAILURE = `
+  insert into webhooks.endpoint_health as health (endpoint_id, consecutive_failures, failing_since)
+  values ($1, 1, $2)
+  on conflict (endpoint_id) do update
+  set consecutive_failures = health.consecutive_failures + 1,
+      failing_since = coalesce(health.failing_since, excluded.failing_since),
+      probe_at = case when health.consecutive_failures + 1 >= ${PROBE_AFTER_FAILURES} then $3::timestamptz end
+  returning consecutive_failures, failing_since`;
+
+/**
+ * Records what became of attempts. Successes that end while a statement is under way go into the next together: the
+ * busier, the fewer transactions each of them costs.
+ */
+export class OutcomeLog {
+  private waiting: Waiting[] = [];
+  private isWriting = false;
+
+  constructor(private readonly pool: pg.Pool) {}
+
+  /** The delivery is settled and the endpoint is well. @returns whether it had been failing */
+  succeeded(attempt: FinishedAttempt): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ attempt, resolve, reject });
+      if (!this.isWriting) void this.write();
+    });
+  }
+
+  /** @param pauseMs until the next attempt; `null`: there is none */
+  async failed(attempt: FinishedAttempt, pauseMs: number | null): Promise<EndpointFailures> {
+    const { deliveryId, number, endpointId, lease, startedAt, endedAt, result } = attempt;
+    const at = instant(endedAt);
+    const dueAt = pauseMs === null ? null : instant(endedAt + pauseMs);
+    return transaction(this.pool, async (client) => {
+      const { statusCode, error, responseBody } = result;
+      const took = endedAt - startedAt;
+      const columns = [
+        deliveryId,
+        number,
+        instant(startedAt),
+        took,
+        statusCode,
+        error,
+        responseBody,
+        endpointId,
+      ];
+      await client.query(FAIL, [...columns, dueAt, at, lease]);
+      if (dueAt !== null && !attempt.redelivery) await client.query(HOLD_UP_FOLLOWERS, [deliveryId, dueAt]);
+      const { rows } = await client.query<{ consecutive_failures: number; failing_since: Date }>(
+        COUNT_FAILURE,
+        [endpointId, at, instant(endedAt + PROBE_PAUSE_MS)],
+      );
+      return {
+        consecutiveFailures: rows[0]!.consecutive_failures,
+        failingSince: rows[0]!.failing_since.getTime(),
+      };
+    });
+  }
+
+  private async write(): Promise<void> {
+    this.isWriting = true;
+    while (this.waiting.length > 0) {
+      const batch = this.waiting.splice(0, BATCH);
+      try {
+        const recovered = await this.record(batch.map(({ attempt }) => attempt));
+        for (const { attempt, resolve } of batch) resolve(recovered.has(attempt.endpointId));
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    this.isWriting = false;
+  }
+
+  private async record(batch: readonly FinishedAttempt[]): Promise<ReadonlySet<string>> {
+    const column = <T>(of: (one: FinishedAttempt) => T): readonly T[] => batch.map(of);
+    const { rows } = await this.pool.query<{ endpoint_id: string }>({
+      name: 'webhooks.succeed',
+      text: SUCCEED,
+      values: [
+        column(({ deliveryId }) => deliveryId),
+        column(({ number }) => number),
+        column(({ startedAt }) => instant(startedAt)),
+        column(({ startedAt, endedAt }) => endedAt - startedAt),
+        column(({ result }) => result.statusCode),
+        column(({ result }) => result.responseBody),
+        column(({ endpointId }) => endpointId),
+        column(({ lease }) => lease),
+        column(({ endedAt }) => instant(endedAt)),
+      ],
+    });
+    return new Set(rows.map(({ endpoint_id: endpointId }) => endpointId));
+  }
+}

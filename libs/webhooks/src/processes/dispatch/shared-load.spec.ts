@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { reading } from '../../../test/events.js';
+import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
+import { Receiver, eventually, ok } from '../../../test/receiver.js';
+import { TestService, wipe } from '../../../test/service.js';
+
+/** More than one worker takes at a time. */
+const WORKSPACES = 60;
+const EVENTS = 8;
+
+let database: TestDatabase;
+let receiver: Receiver;
+let workers: TestService[];
+let pools: pg.Pool[];
+/** Attempts by worker: each asks for the receiver's address itself. */
+let sent: number[];
+
+beforeAll(async () => {
+  database = await startDatabase();
+});
+afterAll(async () => database.stop());
+beforeEach(async () => {
+  await wipe(database);
+  receiver = await Receiver.start();
+  [workers, pools, sent] = [[], [], []];
+});
+afterEach(async () => {
+  for (const worker of workers) await worker.stop();
+  for (const pool of pools) await pool.end();
+  await receiver.stop();
+});
+
+/** Workers with connections of their own, as two processes have them. */
+const startWorkers = (count: number, settings: Record<string, string> = {}): void => {
+  for (let index = 0; index < count; index += 1) {
+    const pool = new pg.Pool({ connectionString: database.url, max: 5 });
+    pool.on('error', () => undefined);
+    pools.push(pool);
+    sent.push(0);
+    const resolve = async (): Promise<readonly string[]> => {
+      sent[index]! += 1;
+      return ['127.0.0.1'];
+    };
+    const [first] = workers;
+    workers.push(
+      new TestService({ ...database, pool }, { settings, resolve, ...(first && { store: first.store }) }),
+    );
+  }
+  workers[0]!.follow();
+  for (const worker of workers) worker.dispatch();
+};
+const createEndpoints = async (): Promise<void> => {
+  const named = receiver.url.replace('127.0.0.1', 'receiver.example');
+  for (let n = 0; n < WORKSPACES; n += 1) await workers[0]!.create(named, { workspaceId: `ws_${n}` });
+  sent.fill(0);
+};
+const happen = async (): Promise<void> => {
+  for (let n = 0; n < WORKSPACES * EVENTS; n += 1) {
+    const event = reading(randomUUID()).completed();
+    const workspaceId = `ws_${n % WORKSPACES}`;
+    await workers[0]!.happen({ ...event, data: { ...(event.data as object), workspaceId } });
+  }
+};
+const allSucceeded = (): Promise<void> =>
+  eventually(async () => {
+    const { rows } = await database.pool.query<{ succeeded: number }>(
+      `select count(*)::integer as succeeded from webhooks.delivery where status = 'succeeded'`,
+    );
+    return rows[0]!.succeeded === WORKSPACES * EVENTS;
+  }, 30_000);
+
+describe('Two workers', () => {
+  it('share the load: each sends a good part of it, and nothing is sent twice', async () => {
+    receiver.answer = (response, received, index) => void setTimeout(() => ok(response, received, index), 10);
+    startWorkers(2);
+    await createEndpoints();
+    await happen();
+    await allSucceeded();
+    const ids = receiver.received.map(({ headers }) => headers['x-service-delivery-id']);
+    expect(ids).toHaveLength(WORKSPACES * EVENTS);
+    expect(new Set(ids).size).toBe(WORKSPACES * EVENTS);
+    expect(sent[0]! + sent[1]!).toBe(WORKSPACES * EVENTS);
+    expect(Math.min(...sent)).toBeGreaterThan((WORKSPACES * EVENTS) / 4);
+  }, 60_000);
+
+  it('send nothing twice when answers take longer than a worker has a workspace', async () => {
+    receiver.answer = (response, received, index) =>
+      void setTimeout(() => ok(response, received, index), index % 10 === 0 ? 2_000 : 5);
+    startWorkers(2);
+    await createEndpoints();
+    await happen();
+    await allSucceeded();
+    const ids = receiver.received.map(({ headers }) => headers['x-service-delivery-id']);
+    expect(ids).toHaveLength(WORKSPACES * EVENTS);
+    expect(new Set(ids).size).toBe(WORKSPACES * EVENTS);
+  }, 60_000);
+});

@@ -1,0 +1,138 @@
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { makeCertificate } from '../../../test/certificate.js';
+import { Receiver } from '../../../test/receiver.js';
+import { PinnedConnections } from './pinned-connections.js';
+import { Sender } from './sender.js';
+import { egressProxy } from './tunnel.js';
+
+/** An HTTP proxy that connects wherever it is told, and remembers where that was. */
+class Proxy {
+  readonly asked: { readonly authority: string | undefined; readonly authorization: string | undefined }[] =
+    [];
+  /** What it answers instead of connecting. */
+  refusal: string | null = null;
+  private readonly sockets = new Set<Socket>();
+  private constructor(private readonly server: Server) {}
+
+  static async start(): Promise<Proxy> {
+    const server = createServer();
+    const proxy = new Proxy(server);
+    server.on('connection', (socket: Socket) => proxy.sockets.add(socket));
+    server.on('connect', (request, socket: Socket) => {
+      const { host: _, 'proxy-authorization': authorization } = request.headers;
+      proxy.asked.push({ authority: request.url, authorization });
+      socket.on('error', () => undefined);
+      if (proxy.refusal !== null) return void socket.write(proxy.refusal);
+      const { hostname, port } = new URL(`http://${request.url}`);
+      const onward = connect(Number(port), hostname.replace(/[[\]]/g, ''), () => {
+        socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+        onward.pipe(socket).pipe(onward);
+      });
+      onward.on('error', () => socket.destroy());
+      proxy.sockets.add(onward);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return proxy;
+  }
+
+  url(login = ''): string {
+    return `http://${login}127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+}
+
+let proxy: Proxy;
+let receiver: Receiver;
+let sender: Sender;
+
+const senderThrough = (url: string, allowCidrs = ['127.0.0.0/8']): Sender => {
+  const limits = { connectTimeoutMs: 300, exchangeTimeoutMs: 2_000, perReceiver: 5, allowCidrs };
+  const connections = new PinnedConnections({ ...limits, proxy: egressProxy(url) });
+  const resolve = async () => ['127.0.0.1'];
+  return new Sender(connections, resolve, { allowHttp: true, allowCidrs }, 2_000, Date.now);
+};
+const send = (url: string) => sender.send({ endpointId: 'we_a', url, headers: {}, body: Buffer.from('{}') });
+
+beforeEach(async () => {
+  receiver = await Receiver.start();
+  proxy = await Proxy.start();
+  sender = senderThrough(proxy.url());
+});
+afterEach(async () => {
+  await sender.close();
+  await proxy.stop();
+  await receiver.stop();
+});
+
+describe('Through an egress proxy', () => {
+  it('is told the address that was checked, and the receiver the name; the connection is kept', async () => {
+    const url = `http://receiver.example:${receiver.port}/hook`;
+    expect(await send(url)).toMatchObject({ error: null, statusCode: 204 });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await send(url)).toMatchObject({ error: null });
+    expect(proxy.asked).toEqual([{ authority: `127.0.0.1:${receiver.port}`, authorization: undefined }]);
+    expect(receiver.received[0]).toMatchObject({
+      path: '/hook',
+      headers: { host: `receiver.example:${receiver.port}` },
+    });
+    expect(receiver.received[0]!.headers).not.toHaveProperty('proxy-authorization');
+  });
+
+  it('verifies certificates as ever, by the name', async () => {
+    const names: string[] = [];
+    const identity = makeCertificate({ name: 'receiver.example' });
+    const server = createTlsServer({
+      ...identity,
+      SNICallback: (name, done) => (names.push(name), done(null)),
+    });
+    server.on('tlsClientError', () => undefined);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    expect(await send(`https://receiver.example:${port}/`)).toMatchObject({ error: 'tls_error' });
+    expect(names).toEqual(['receiver.example']);
+    expect(proxy.asked).toMatchObject([{ authority: `127.0.0.1:${port}` }]);
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('does not ask for an address that is blocked', async () => {
+    sender = senderThrough(proxy.url(), []);
+    expect(await send(`http://receiver.example:${receiver.port}/`)).toMatchObject({
+      error: 'blocked_address',
+    });
+    expect(await send('http://169.254.169.254/')).toMatchObject({ error: 'blocked_address' });
+    expect(proxy.asked).toEqual([]);
+  });
+
+  it('logs in where it must', async () => {
+    sender = senderThrough(proxy.url('worker:p%40ss@'));
+    await send(receiver.url);
+    const authorization = `Basic ${Buffer.from('worker:p@ss').toString('base64')}`;
+    expect(proxy.asked).toMatchObject([{ authorization }]);
+  });
+
+  it.each([
+    ['HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n', 'connect_failed'],
+    ['HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1/\r\n\r\n', 'connect_failed'],
+    ['SSH-2.0-OpenSSH_9.6\r\n', 'connect_failed'],
+    ['', 'timeout'],
+  ])('fails when the proxy answers %j', async (refusal, error) => {
+    proxy.refusal = refusal;
+    expect(await send(receiver.url)).toMatchObject({ error });
+    expect(receiver.received).toEqual([]);
+  });
+
+  it('fails when the proxy is not there', async () => {
+    const url = proxy.url();
+    await proxy.stop();
+    sender = senderThrough(url);
+    expect(await send(receiver.url)).toMatchObject({ error: 'connect_failed' });
+    proxy = await Proxy.start();
+  });
+});
