@@ -44,7 +44,6 @@ export const processConsumer = <C>(
       const failed = results.find((result) => result.status === 'rejected');
       if (failed) throw failed.reason;
     },
-    steps: (events) =>
-      reactions(events).flatMap((one) => (one.kind === 'statement' ? [one.statement] : [])),
+    steps: (events) => reactions(events).flatMap((one) => (one.kind === 'statement' ? [one.statement] : [])),
   };
 };

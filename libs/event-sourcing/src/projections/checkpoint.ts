@@ -81,12 +81,7 @@ export const advance = (
        set position = $2, status = 'running', error = null, halted_stream = null, halted_position = null,
            updated_at = now()
        where name = $1 and position is not distinct from $3::numeric and epoch = $4`,
-      [
-        consumer.name,
-        String(to),
-        from.position === null ? null : String(from.position),
-        String(from.epoch),
-      ],
+      [consumer.name, String(to), from.position === null ? null : String(from.position), String(from.epoch)],
     );
     if (moved.rowCount !== 1) throw new CheckpointMoved(`${consumer.name} is no longer at ${from.position}`);
     await runSteps(client, steps);

@@ -124,4 +124,3 @@ const firstMissed = async (
   }
   return last;
 };
-
