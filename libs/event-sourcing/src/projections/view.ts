@@ -15,6 +15,8 @@ export interface ViewOf<Row extends object, Event extends Recorded = Recorded> {
   readonly key: readonly (keyof Row & string)[];
   /** Columns that others write once a row is there: neither overwritten nor compared. */
   readonly external?: readonly (keyof Row & string)[];
+  /** Columns of JSON; arrays elsewhere are arrays of Postgres. */
+  readonly json?: readonly (keyof Row & string)[];
   /** Which row an event is about; `null`: none. */
   keyOf(event: Event): RowKey | null;
   /**
@@ -99,26 +101,52 @@ const loadRows = async (
   );
 };
 
+/** Rows of one statement. A full one is prepared once for each connection; the rest of a batch is not. */
+const ROWS_AT_ONCE = 100;
+
 const writeRows = async (
   client: PoolClient,
-  { key, external = [] }: View,
+  view: View,
   table: string,
   rows: readonly Row[],
 ): Promise<void> => {
   if (rows.length === 0) return;
-  const columns = Object.keys(rows[0]!);
+  // Rows that were read may have columns that this program does not know yet, and name them in another order.
+  const columns = rows
+    .map((row) => Object.keys(row))
+    .reduce((fewest, names) => (names.length < fewest.length ? names : fewest))
+    .toSorted();
+  for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
+    const some = rows.slice(from, from + ROWS_AT_ONCE);
+    await client.query({
+      ...(some.length === ROWS_AT_ONCE ? { name: `write ${table} ${columns.length}` } : {}),
+      text: upsert(view, table, columns, some.length),
+      values: some.flatMap((row) => columns.map((column) => toParameter(view, column, row[column]))),
+    });
+  }
+};
+
+const upsert = (
+  { key, external = [] }: View,
+  table: string,
+  columns: readonly string[],
+  rows: number,
+): string => {
+  const tuples = Array.from({ length: rows }, (_, row) => {
+    const first = row * columns.length + 1;
+    return `(${columns.map((_, place) => `$${first + place}`).join(', ')})`;
+  });
   const overwritten = columns.filter((column) => !key.includes(column) && !external.includes(column));
   const whenKnown =
     overwritten.length === 0
       ? 'nothing'
       : `update set ${overwritten.map((column) => `${column} = excluded.${column}`).join(', ')}`;
-  await client.query(
-    `insert into ${table} (${columns.join(', ')})
-     select ${columns.join(', ')} from json_populate_recordset(null::${table}, $1::json)
-     on conflict (${key.join(', ')}) do ${whenKnown}`,
-    [JSON.stringify(rows)],
-  );
+  return `insert into ${table} (${columns.join(', ')}) values ${tuples.join(', ')}
+          on conflict (${key.join(', ')}) do ${whenKnown}`;
 };
+
+const toParameter = ({ json = [] }: View, column: string, value: unknown): unknown =>
+  json.includes(column) && value !== null ? JSON.stringify(value) : value;
 
 /** JSON carries the keys: the table itself knows their types. */
 const amongKeys = ({ key }: View, table: string): string =>

@@ -75,7 +75,7 @@ const exchange = (
     await oneAtATime(client, projection);
     await requireSameShape(client, projection, version);
     const live = (await versionsOf(client, projection)).find(({ state }) => state === 'live')!.version;
-    await client.query(`set local lock_timeout = '${LOCK_WITHIN}'`);
+    await client.query(`set local lock_timeout = '${LOCK_WITHIN}'; set local synchronous_commit = on`);
     for (const view of projection.views) await exchangeTables(client, view, live, version);
     await client.query(
       `insert into event_sourcing.projection_version (projection, version, state) values ($1, $2, 'retired')

@@ -5,7 +5,10 @@ import { transaction } from '../projections/transaction.js';
 import type { EventStore } from '../store/event-store.js';
 import { createTables, differencesInShape, dropTables } from './version-tables.js';
 
-/** What rebuilding works with. The pool must not bound the time of a query: comparing large tables takes long. */
+/**
+ * What rebuilding works with. The pool must not bound the time of a query, since comparing large tables takes long, and
+ * its sessions should have `REBUILDING_SESSION`.
+ */
 export interface Workshop {
   readonly pool: Pool;
   readonly store: EventStore;
@@ -14,6 +17,9 @@ export interface Workshop {
     error(details: object, message: string): void;
   };
 }
+
+/** Rows and checkpoint of a batch are lost together or not at all, so a rebuild need not wait for the disk. */
+export const REBUILDING_SESSION = '-c synchronous_commit=off';
 
 /** What was asked for would not be safe, or cannot be done now. Each reason is a sentence for the operator. */
 export class Refused extends Error {

@@ -1,4 +1,4 @@
-import { Refused, type Workshop } from '@app/event-sourcing/rebuilding/versions.js';
+import { REBUILDING_SESSION, Refused, type Workshop } from '@app/event-sourcing/rebuilding/versions.js';
 import type { Projection } from '@app/event-sourcing/projections/projection.js';
 import { openPool } from '@app/platform/postgres/pool.js';
 import { OpsError } from '../../ops-error.js';
@@ -27,6 +27,7 @@ export const withWorkshop = <T>(work: (workshop: Workshop, session: Session) => 
       size: CONNECTIONS,
       applicationName: 'reading-service ops projections',
       onError: () => undefined,
+      sessionSettings: REBUILDING_SESSION,
     });
     try {
       return await work({ pool, store: session.store, log: silent }, session);
