@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import { consumerLag, type ConsumerLag } from '@app/event-sourcing/projections/consumer-lag.js';
 import { categoriesOf, checkpointOf } from '@app/event-sourcing/projections/projection.js';
 import { versionsOf, type Version } from '@app/event-sourcing/rebuilding/versions.js';
@@ -6,6 +6,7 @@ import { OPERATIONAL_TABLES } from '@app/platform/postgres/operational-tables.js
 import { print, table } from '../../output.js';
 import { PROJECTIONS, requireProjection } from '../../projections.js';
 import { withSession } from '../../session.js';
+import { wholeNumber } from '../options.js';
 
 export const addList = (projections: Command): void => {
   projections
@@ -79,7 +80,7 @@ export const addLag = (projections: Command): void => {
   projections
     .command('lag')
     .description('how far each projection and process is behind the log, in events and seconds')
-    .option('--max-seconds <n>', 'exit with 1 when one is further behind, or halted', parseSeconds)
+    .option('--max-seconds <n>', 'exit with 1 when one is further behind, or halted', wholeNumber)
     .addHelpText(
       'after',
       '\nExamples:\n  ops projections lag\n  ops projections lag --max-seconds 30 || page-someone',
@@ -113,8 +114,3 @@ const verification = ({ verifiedPosition, differences }: Version): string => {
   if (verifiedPosition === null) return '';
   return differences === 0 ? `equal at ${verifiedPosition}` : `${differences} rows differ`;
 };
-
-function parseSeconds(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('must be a whole number of seconds');
-  return Number(text);
-}
