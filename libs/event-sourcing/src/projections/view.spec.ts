@@ -66,7 +66,7 @@ const typed = (type: string) => ({
 });
 
 const event = (stream: string, type: string, position = 1n): Recorded =>
-  ({ ...addedToAppend('id', 'r'), stream, type, revision: 0n, position }) as Recorded;
+  ({ ...addedToAppend('id', 'r'), stream, type, revision: 0n, position });
 const fold = (...events: readonly Recorded[]): Promise<void> =>
   transaction(pool, (client) => foldRows(client, { view: lines, table: lines.table, events }));
 const texts = async () =>

@@ -66,12 +66,12 @@ async function* merged(
   upTo: bigint,
 ): AsyncGenerator<StoredEvent> {
   const sources = streams.map((stream) => store.read(stream)[Symbol.asyncIterator]());
-  const next = async (source: AsyncIterator<StoredEvent>): Promise<StoredEvent | null> => {
-    const { done, value } = await source.next();
-    return done || value.position > upTo ? null : value;
+  const advance = async (source: AsyncIterator<StoredEvent>): Promise<StoredEvent | null> => {
+    const next = await source.next();
+    return next.done || next.value.position > upTo ? null : next.value;
   };
   try {
-    const heads = await Promise.all(sources.map(next));
+    const heads = await Promise.all(sources.map(advance));
     for (;;) {
       let first = -1;
       heads.forEach((event, place) => {
@@ -79,10 +79,10 @@ async function* merged(
       });
       if (first < 0) return;
       yield heads[first]!;
-      heads[first] = await next(sources[first]!);
+      heads[first] = await advance(sources[first]!);
     }
   } finally {
-    await Promise.all(sources.map((source) => source.return?.()));
+    for (const source of sources) await source.return?.();
   }
 }
 
