@@ -7,6 +7,7 @@ import { projectPath } from '@app/platform/project-path.js';
 import { ledgerBenchmark } from './billing/benchmark.js';
 import { eventStoreBenchmark } from './event-store/benchmark.js';
 import { numerologyBenchmark } from './numerology/benchmark.js';
+import { projectionsBenchmark } from './projections/benchmark.js';
 import { publishingBenchmark } from './publishing/benchmark.js';
 import { markdownSection, withSections, type Benchmark, type Row } from './report.js';
 import { serviceBenchmark } from './service/benchmark.js';
@@ -18,6 +19,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   publishingBenchmark,
   ledgerBenchmark,
   webhooksBenchmark,
+  projectionsBenchmark,
   eventStoreBenchmark,
 ];
 

@@ -2,6 +2,7 @@ import { Controller, Get, Inject, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { Pool } from 'pg';
+import { consumerLag } from '@app/event-sourcing/projections/consumer-lag.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { Public } from '@app/platform/auth/authentication.js';
 import type { Config } from '@app/platform/config/settings.js';
@@ -12,6 +13,8 @@ import { CONFIG } from '@app/platform/tokens.js';
 import { livenessSchema, readinessSchema } from './health.schemas.js';
 
 const CHECK_WITHIN_MS = 2_000;
+/** Enough to meet the oldest event that a consumer has not handled. */
+const LOOK_AHEAD = 500;
 
 @Controller()
 @Public()
@@ -20,7 +23,7 @@ export class HealthController {
   constructor(
     @Inject(EVENT_STORE) private readonly store: EventStore,
     @Inject(POSTGRES) private readonly pool: Pool,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'READINESS_WORKER_MS'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'READINESS_WORKER_MS' | 'READINESS_LAG_MS'>,
   ) {}
 
   /** 200 while the process lives. */
@@ -45,12 +48,13 @@ export class HealthController {
   @Answers(200, 'Everything is there', readinessSchema)
   @Answers(503, 'Something is missing: `checks` tells what', readinessSchema)
   async ready(@Res() response: Response): Promise<void> {
-    const [eventStore, postgres, worker] = await Promise.all([
+    const [eventStore, postgres, worker, consumers] = await Promise.all([
       succeeds(this.store.head()),
       succeeds(this.pool.query('select 1')),
       succeeds(this.workerLives()),
+      succeeds(this.consumersKeepUp()),
     ]);
-    const checks = { eventStore, postgres, worker };
+    const checks = { eventStore, postgres, worker, consumers };
     const ready = Object.values(checks).every(Boolean);
     response.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not ready', checks });
   }
@@ -61,6 +65,15 @@ export class HealthController {
       [this.config.READINESS_WORKER_MS / 1_000],
     );
     if (rowCount === 0) throw new Error('No worker was heard of lately');
+  }
+
+  /** A consumer that is halted waits for a person, and the others go on: that is for an alert, not for the load balancer. */
+  private async consumersKeepUp(): Promise<void> {
+    const lags = await consumerLag(this.pool, this.store, { lookAhead: LOOK_AHEAD });
+    const late = lags.find(
+      ({ status, seconds }) => status === 'running' && seconds * 1_000 > this.config.READINESS_LAG_MS,
+    );
+    if (late) throw new Error(`${late.consumer} is behind`);
   }
 }
 

@@ -1,11 +1,15 @@
 import 'reflect-metadata';
 import { Command } from 'commander';
 import { addCreditsCommands } from './commands/credits.js';
+import { addDoctorCommand } from './commands/doctor.js';
 import { addEncryptionKeysCommands } from './commands/encryption-keys.js';
 import { addEraseCommand } from './commands/erase.js';
+import { addEventsCommand } from './commands/events.js';
 import { addKeyCommands } from './commands/key.js';
 import { addLedgerCommands } from './commands/ledger.js';
 import { addMigrateCommand } from './commands/migrate.js';
+import { addProcessesCommands } from './commands/processes.js';
+import { addProjectionsCommands } from './commands/projections.js';
 import { addStreamsCommands } from './commands/streams.js';
 import { addTokenCommands } from './commands/token.js';
 import { addWebhooksCommands } from './commands/webhooks.js';
@@ -24,10 +28,14 @@ addTokenCommands(ops);
 addCreditsCommands(ops);
 addLedgerCommands(ops);
 addWebhooksCommands(ops);
+addProjectionsCommands(ops);
+addProcessesCommands(ops);
 addStreamsCommands(ops);
+addEventsCommand(ops);
 addEraseCommand(ops);
 addEncryptionKeysCommands(ops);
 addMigrateCommand(ops);
+addDoctorCommand(ops);
 
 // `--json` is welcome after the sub-command too, where hands put it.
 const acceptJson = (command: Command): void => {

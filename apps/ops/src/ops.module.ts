@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { BillingModule } from '@app/billing/billing.module.js';
 import type { Config } from '@app/platform/config/settings.js';
 import { PlatformModule } from '@app/platform/platform.module.js';
+import { PublishingModule } from '@app/publishing/publishing.module.js';
 import { ReadingsModule } from '@app/readings/readings.module.js';
 import { WebhooksModule } from '@app/webhooks/webhooks.module.js';
 import { WorkspacesModule } from '@app/workspaces/workspaces.module.js';
@@ -18,6 +19,7 @@ export class OpsModule {
         WorkspacesModule,
         BillingModule,
         ReadingsModule,
+        PublishingModule,
         WebhooksModule,
       ],
     };

@@ -1,10 +1,12 @@
-import type { InjectionToken } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
+import type { Pool } from 'pg';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import type { Config } from '@app/platform/config/settings.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { createLogger } from '@app/platform/telemetry/logger.js';
 import { WorkspaceExists } from '@app/workspaces/contracts/index.js';
 import { readConnection } from './connection.js';
@@ -16,8 +18,8 @@ export interface Session {
   readonly commands: CommandBus;
   readonly queries: QueryBus;
   readonly store: EventStore;
-  /** A provider of the platform. */
-  readonly get: <T>(token: InjectionToken<T>) => T;
+  readonly pool: Pool;
+  readonly config: Config;
   /** `operator:<login name>`, recorded with every event. */
   readonly actor: string;
   /** Who asks, for a command of another module. */
@@ -42,7 +44,8 @@ export const withSession = async <T>(work: (session: Session) => Promise<T>): Pr
       commands: app.get(CommandBus),
       queries,
       store: app.get<EventStore>(EVENT_STORE),
-      get: (token) => app.get(token),
+      pool: app.get<Pool>(POSTGRES),
+      config,
       actor,
       by: () => {
         const id = `ops_${randomUUID()}`;

@@ -15,8 +15,6 @@ import type { SettleReservation } from './application/settle-reservation/settle-
 import { BillingModule } from './billing.module.js';
 import { bookOpening } from './processes/book-opening.process.js';
 import { settlement } from './processes/settlement.process.js';
-import { balanceProjection } from './read-models/balance/balance.projection.js';
-import { holdProjection } from './read-models/hold/hold.projection.js';
 
 /** What billing does by itself: opens books, settles reservations, keeps its views, fences holds that no reading names, reconciles. */
 @Module({ imports: [BillingModule], providers: [HoldFence, IdleBooks, ScheduledReconciliation] })
@@ -32,8 +30,7 @@ export class BillingWorkerModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.work.addConsumer(projectionConsumer(balanceProjection));
-    this.work.addConsumer(projectionConsumer(holdProjection));
+    for (const one of BillingModule.projections) this.work.addConsumer(projectionConsumer(one));
     this.work.addConsumer(processConsumer(bookOpening, (command) => this.commands.execute(command)));
     this.work.addConsumer(processConsumer(settlement, (command) => this.settle(command)));
     this.addLoop('billing.hold-fence', (signal) => this.fence.sweep(signal));

@@ -8,7 +8,8 @@ import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { runSteps } from '@app/event-sourcing/projections/statement.js';
+import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
@@ -96,9 +97,7 @@ const startWorker = async () => {
         handled.set(consumer, store.log.length);
         for (let time = 0; time < times; time += 1) {
           await consumer.dispatch?.(events);
-          for (const { text, values } of consumer.statements(events)) {
-            await pool.query(text, values as unknown[]);
-          }
+          await transaction(pool, (client) => runSteps(client, consumer.steps(events)));
         }
       }
     }

@@ -14,7 +14,6 @@ import { PDF_RENDERER, PublishDocumentJob } from './application/publish-document
 import { createPdfRenderer, type PdfRenderer } from './pdf/renderer.js';
 import { PUBLISH_DOCUMENT, publicationProcess } from './processes/publication.process.js';
 import { OVERDUE_PUBLICATIONS } from './read-models/publication/overdue.js';
-import { publicationProjection } from './read-models/publication/publication.projection.js';
 import { PublishingModule } from './publishing.module.js';
 
 @Module({
@@ -38,7 +37,7 @@ export class PublishingWorkerModule implements OnModuleInit, OnApplicationShutdo
   ) {}
 
   onModuleInit(): void {
-    this.work.addConsumer(projectionConsumer(publicationProjection));
+    for (const one of PublishingModule.projections) this.work.addConsumer(projectionConsumer(one));
     this.work.addConsumer(processConsumer(publicationProcess, () => Promise.resolve()));
     this.work.addJob({
       task: PUBLISH_DOCUMENT,

@@ -19,7 +19,6 @@ import {
   TIME_OUT_READING,
   generationProcess,
 } from './processes/generation.process.js';
-import { readingProjection } from './read-models/reading/reading.projection.js';
 import { OVERDUE_READINGS } from './read-models/reading/overdue.js';
 import { ReadingsModule } from './readings.module.js';
 
@@ -43,7 +42,7 @@ export class ReadingsWorkerModule implements OnModuleInit {
       delayedAfterMs: READING_DELAYED_AFTER_MS,
       timeoutMs: READING_TIMEOUT_MS,
     });
-    this.work.addConsumer(projectionConsumer(readingProjection));
+    for (const one of ReadingsModule.projections) this.work.addConsumer(projectionConsumer(one));
     this.work.addConsumer(processConsumer(process, () => Promise.resolve()));
     this.work.addJob({
       task: GENERATE_READING,

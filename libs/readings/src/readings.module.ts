@@ -1,10 +1,12 @@
 import { Module } from '@nestjs/common';
+import type { Projection } from '@app/event-sourcing/projections/projection.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { AbandonReadingHandler } from './application/abandon-reading/abandon-reading.handler.js';
 import { EraseReadingHandler } from './application/erase-reading/erase-reading.handler.js';
 import { RequestReadingHandler } from './application/request-reading/request-reading.handler.js';
 import { READING_EXECUTOR, createReadingExecutor } from './reading.executor.js';
 import { GetReadingResultHandler, GetReadingSummaryHandler } from './read-models/reading/reading.handlers.js';
+import { readingProjection } from './read-models/reading/reading.projection.js';
 import { ReadingQuery } from './read-models/reading/reading.query.js';
 
 /** Needs the billing module beside it: a request reserves credits over the command bus. */
@@ -20,4 +22,7 @@ import { ReadingQuery } from './read-models/reading/reading.query.js';
   ],
   exports: [READING_EXECUTOR, ReadingQuery],
 })
-export class ReadingsModule {}
+export class ReadingsModule {
+  /** For the worker, which keeps them, and the operator, who may have them built again. */
+  static readonly projections: readonly Projection[] = [readingProjection];
+}

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import type { Projection } from '@app/event-sourcing/projections/projection.js';
 import { ChangeWebhookEndpointHandler } from './application/change-webhook-endpoint/change-webhook-endpoint.handler.js';
 import { CreateWebhookEndpointHandler } from './application/create-webhook-endpoint/create-webhook-endpoint.handler.js';
 import { DeleteWebhookEndpointHandler } from './application/delete-webhook-endpoint/delete-webhook-endpoint.handler.js';
@@ -17,6 +18,7 @@ import { SecretVault } from './application/secrets/secret-vault.js';
 import { SendTestEventHandler } from './application/send-test-event/send-test-event.handler.js';
 import { UrlCheck } from './application/url-check.js';
 import { DeliveryRows } from './read-models/delivery/delivery-rows.js';
+import { endpointProjection } from './read-models/endpoint/endpoint.projection.js';
 import { EndpointRows } from './read-models/endpoint/endpoint-rows.js';
 import { EventFeed } from './read-models/event-feed/event-feed.js';
 import {
@@ -65,4 +67,7 @@ import { GetReplayHandler, ReplayRows } from './read-models/replay/replay-rows.j
     SecretVault,
   ],
 })
-export class WebhooksModule {}
+export class WebhooksModule {
+  /** For the operator, who may have them built again; the fan-out keeps them. */
+  static readonly projections: readonly Projection[] = [endpointProjection];
+}

@@ -1,13 +1,13 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
-import { workspaceProjection } from './read-models/workspace/workspace.projection.js';
+import { WorkspacesModule } from './workspaces.module.js';
 
 @Module({})
 export class WorkspacesWorkerModule implements OnModuleInit {
   constructor(private readonly work: WorkRegistry) {}
 
   onModuleInit(): void {
-    this.work.addConsumer(projectionConsumer(workspaceProjection));
+    for (const one of WorkspacesModule.projections) this.work.addConsumer(projectionConsumer(one));
   }
 }

@@ -1,10 +1,12 @@
 import { Module } from '@nestjs/common';
+import type { Projection } from '@app/event-sourcing/projections/projection.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { IssueApiKeyHandler } from './application/issue-api-key/issue-api-key.handler.js';
 import { OpenWorkspaceHandler } from './application/open-workspace/open-workspace.handler.js';
 import { RevokeApiKeyHandler } from './application/revoke-api-key/revoke-api-key.handler.js';
 import { ApiKeyIsKnownHandler, ApiKeyQuery } from './read-models/api-key/api-key.query.js';
 import { ListWorkspacesHandler, WorkspaceExistsHandler } from './read-models/workspace/workspace.query.js';
+import { workspaceProjection } from './read-models/workspace/workspace.projection.js';
 import { WORKSPACE_EXECUTOR, createWorkspaceExecutor } from './workspace.executor.js';
 
 @Module({
@@ -20,4 +22,7 @@ import { WORKSPACE_EXECUTOR, createWorkspaceExecutor } from './workspace.executo
   ],
   exports: [ApiKeyQuery],
 })
-export class WorkspacesModule {}
+export class WorkspacesModule {
+  /** For the worker, which keeps them, and the operator, who may have them built again. */
+  static readonly projections: readonly Projection[] = [workspaceProjection];
+}

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { countByKey, rewrap, type Rewrapped } from '@app/platform/crypto/rewrapping.js';
 import { SUBJECT_KEY_COLUMN } from '@app/platform/crypto/subject-keys.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CountSecretsByKey, RewrapSecrets } from '@app/webhooks/contracts/index.js';
 import { print, table } from '../output.js';
 import { withProgress } from '../progress.js';
@@ -17,11 +16,11 @@ interface Holding {
   readonly rewrap: (onProgress: (seen: number) => void) => Promise<Rewrapped>;
 }
 
-const holdings = ({ get, commands, queries }: Session): readonly Holding[] => [
+const holdings = ({ pool, config, commands, queries }: Session): readonly Holding[] => [
   {
     what: 'keys of readings',
-    count: () => countByKey(get(POSTGRES), SUBJECT_KEY_COLUMN),
-    rewrap: (onProgress) => rewrap(get(POSTGRES), get(KeyRing), SUBJECT_KEY_COLUMN, onProgress),
+    count: () => countByKey(pool, SUBJECT_KEY_COLUMN),
+    rewrap: (onProgress) => rewrap(pool, new KeyRing(config.ENCRYPTION_KEYS), SUBJECT_KEY_COLUMN, onProgress),
   },
   {
     what: 'webhook secrets',
@@ -55,7 +54,7 @@ Backups made before step 3 still need the old key. DIGEST_KEY cannot be rotated:
     .addHelpText('after', '\nExamples:\n  ops encryption-keys status\n  ops encryption-keys status --json')
     .action(async (_: object, command: Command) => {
       const { current, found } = await withSession(async (session) => ({
-        current: session.get(KeyRing).currentKeyId,
+        current: new KeyRing(session.config.ENCRYPTION_KEYS).currentKeyId,
         found: await Promise.all(
           holdings(session).map(async ({ what, count }) => ({ what, counts: await count() })),
         ),
@@ -89,7 +88,7 @@ Backups made before step 3 still need the old key. DIGEST_KEY cannot be rotated:
     )
     .action(async ({ yes = false }: { yes?: boolean }, command: Command) => {
       const { current, done } = await withSession(async (session) => {
-        const current = session.get(KeyRing).currentKeyId;
+        const current = new KeyRing(session.config.ENCRYPTION_KEYS).currentKeyId;
         const done = [];
         for (const { what, count, rewrap: renew } of holdings(session)) {
           const due = sealedByOthers(await count(), current);

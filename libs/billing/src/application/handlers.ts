@@ -8,6 +8,7 @@ import { TypesetStatementHandler } from './audit/typeset-statement.handler.js';
 import { VerifyLedgerHandler } from './audit/verify-ledger.handler.js';
 import { AdjustCreditsHandler } from './adjust-credits/adjust-credits.handler.js';
 import { CancelSubscriptionHandler } from './cancel-subscription/cancel-subscription.handler.js';
+import { CountOldHoldsHandler } from './count-old-holds/count-old-holds.handler.js';
 import { GetBalanceHandler } from './get-balance/get-balance.handler.js';
 import { GetCreditsHandler } from './get-credits/get-credits.handler.js';
 import { GetLedgerHandler } from './get-ledger/get-ledger.handler.js';
@@ -23,6 +24,7 @@ export const HANDLERS = [
   AdjustCreditsHandler,
   BalanceAsOfHandler,
   CancelSubscriptionHandler,
+  CountOldHoldsHandler,
   ExplainReadingHandler,
   ExportLedgerHandler,
   GetBalanceHandler,

@@ -67,3 +67,10 @@ export class GetLedger extends Query<LedgerEntry[]> {
     super();
   }
 }
+
+/** How many reservations are open for longer than so many milliseconds. */
+export class CountOldHolds extends Query<number> {
+  constructor(readonly olderThanMs: number) {
+    super();
+  }
+}

@@ -33,9 +33,7 @@ describe('processConsumer', () => {
     const consumer = processConsumer(mailing, async ({ mail }) => sent.push(mail));
     await consumer.dispatch!([stored('a'), stored('b')]);
     expect(sent).toEqual(['a', 'b']);
-    expect(consumer.statements([stored('a')])).toEqual([
-      { text: 'insert into job values ($1)', values: ['a'] },
-    ]);
+    expect(consumer.steps([stored('a')])).toEqual([{ text: 'insert into job values ($1)', values: ['a'] }]);
   });
 
   it('tries every command of a batch before it fails for one', async () => {

@@ -28,7 +28,7 @@ export const processConsumer = <C>(
   process: Process<C>,
   dispatch: (command: C) => Promise<unknown>,
 ): Consumer => {
-  const reactions = (stored: Parameters<Consumer['statements']>[0]) =>
+  const reactions = (stored: Parameters<Consumer['steps']>[0]) =>
     stored.flatMap((one) => {
       const event = decodeAny(process.catalogues, one);
       return event ? process.react(event) : [];
@@ -44,7 +44,6 @@ export const processConsumer = <C>(
       const failed = results.find((result) => result.status === 'rejected');
       if (failed) throw failed.reason;
     },
-    statements: (events) =>
-      reactions(events).flatMap((one) => (one.kind === 'statement' ? [one.statement] : [])),
+    steps: (events) => reactions(events).flatMap((one) => (one.kind === 'statement' ? [one.statement] : [])),
   };
 };

@@ -1,9 +1,9 @@
 import type { StoredEvent } from '../core/event.js';
-import type { Statement } from './statement.js';
+import type { Step } from './statement.js';
 
 /**
  * A follower of the log with a durable checkpoint: a projection, or a process. It handles events in log order, at
- * least once; its statements and its checkpoint commit in one transaction.
+ * least once; its rows and its checkpoint commit in one transaction.
  */
 export interface Consumer {
   /** Key of its checkpoint. Changing it starts from the birth position again. */
@@ -19,6 +19,6 @@ export interface Consumer {
   readonly onPoison: 'park' | 'halt';
   /** Effects outside Postgres, which must be idempotent: they are repeated when the transaction is lost. */
   dispatch?(events: readonly StoredEvent[]): Promise<void>;
-  /** Pure: the rows these events change. */
-  statements(events: readonly StoredEvent[]): readonly Statement[];
+  /** Pure: what these events change in Postgres. */
+  steps(events: readonly StoredEvent[]): readonly Step[];
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { CorruptEvent } from '../core/event-catalogue.js';
 import type { StoredEvent } from '../core/event.js';
-import { addedToAppend, tallyEvents } from '../testing/tally.js';
-import { projectionConsumer } from './projection.js';
+import { addedToAppend, tallyEvents, totalView } from '../testing/tally.js';
+import { projectionConsumer, versionConsumer, type Projection } from './projection.js';
 import { sql } from './statement.js';
 
 const stored = (stream: string, changes: Partial<StoredEvent> = {}): StoredEvent => ({
@@ -13,37 +13,47 @@ const stored = (stream: string, changes: Partial<StoredEvent> = {}): StoredEvent
   ...changes,
 });
 
-const view = projectionConsumer({
-  name: 'tally.view.v1',
+const totals: Projection = {
+  name: 'tally.total.v1',
   catalogues: [tallyEvents],
-  project: (event) => [
-    sql`insert into t values (${event.stream}, ${event.type})`,
-    sql`select ${event.revision}`,
-  ],
-});
+  views: [totalView],
+  effects: ({ stream }) => [sql`insert into told values (${stream})`],
+};
+const live = projectionConsumer(totals);
+const second = versionConsumer(totals, 2);
 
-describe('projectionConsumer', () => {
+describe('a projection', () => {
   it('follows the categories of its catalogues from the beginning and parks what it cannot apply', () => {
-    expect(view).toMatchObject({
-      name: 'tally.view.v1',
+    expect(live).toMatchObject({
+      name: 'tally.total.v1',
       categories: ['tally'],
       birth: 'beginning',
       onPoison: 'park',
     });
-    expect(view.dispatch).toBeUndefined();
+    expect(live.dispatch).toBeUndefined();
   });
 
-  it('turns each event into its statements, in order', () => {
-    expect(
-      view.statements([stored('tally-1'), stored('tally-2', { revision: 1n })]).map(({ values }) => values),
-    ).toEqual([['tally-1', 'Added'], [0n], ['tally-2', 'Added'], [1n]]);
+  it('has its effects first, then folds the batch into its tables', () => {
+    const events = [stored('tally-1'), stored('tally-2', { revision: 1n })];
+    expect(live.steps(events)).toEqual([
+      expect.objectContaining({ values: ['tally-1'] }),
+      expect.objectContaining({ values: ['tally-2'] }),
+      { view: totalView, table: 'public.total', events },
+    ]);
+  });
+
+  it('fills tables of their own when it is built again, with a checkpoint of its own and without effects', () => {
+    const events = [stored('tally-1')];
+    expect(second.name).toBe('tally.total.v1__v2');
+    expect(second.steps(events)).toEqual([{ view: totalView, table: 'public.total__v2', events }]);
   });
 
   it('passes over what it does not follow', () => {
-    expect(view.statements([stored('sum-1'), stored('tally-1', { type: 'Renamed' })])).toEqual([]);
+    const steps = live.steps([stored('sum-1'), stored('tally-1', { type: 'Renamed' })]);
+    expect(steps).toEqual([{ view: totalView, table: 'public.total', events: [] }]);
   });
 
   it('does not pass over a corrupt event', () => {
-    expect(() => view.statements([stored('tally-1', { data: {} })])).toThrow(CorruptEvent);
+    expect(() => live.steps([stored('tally-1', { data: {} })])).toThrow(CorruptEvent);
   });
 });

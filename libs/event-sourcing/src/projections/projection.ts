@@ -1,26 +1,62 @@
 import { decodeAny, type EventCatalogue } from '../core/event-catalogue.js';
-import type { Recorded } from '../core/event.js';
+import type { Recorded, StoredEvent } from '../core/event.js';
 import type { Consumer } from './consumer.js';
 import type { Statement } from './statement.js';
+import type { View } from './view.js';
 
+/** Tables that hold nothing but what events tell, so that they can be built again from the log. */
 export interface Projection {
   /** Also the name of its checkpoint; ends in a version (`readings.status.v1`). */
   readonly name: string;
   readonly catalogues: readonly EventCatalogue[];
+  readonly views: readonly View[];
   /** `park` unless the view is about money. */
   readonly onPoison?: 'park' | 'halt';
-  /** Pure: one event to the rows it changes. Must give the same rows when an event comes twice. */
-  project(event: Recorded): readonly Statement[];
+  /** The consumer that keeps its rows beside its own, when the projection does not run by itself. */
+  readonly keptBy?: string;
+  /** Changes to tables that are no views. They come before the rows change, and a rebuild leaves them out. */
+  effects?(event: Recorded): readonly Statement[];
 }
 
+/** Name of the checkpoint that the live rows of a projection share. */
+export const checkpointOf = ({ name, keptBy }: Projection): string => keptBy ?? name;
+
 export const projectionConsumer = (projection: Projection): Consumer => ({
-  name: projection.name,
-  categories: projection.catalogues.map(({ category }) => category),
+  ...follower(projection, projection.name),
+  steps: (events) => {
+    const decoded = decodeAll(projection, events);
+    return [
+      ...decoded.flatMap((event) => projection.effects?.(event) ?? []),
+      ...projection.views.map((view) => ({ view, table: view.table, events: decoded })),
+    ];
+  },
+});
+
+/** Builds another version of a projection's tables: the same rows in other tables, and no effects. */
+export const versionConsumer = (projection: Projection, version: number): Consumer => ({
+  ...follower(projection, versionName(projection.name, version)),
+  steps: (events) => {
+    const decoded = decodeAll(projection, events);
+    return projection.views.map((view) => ({
+      view,
+      table: versionName(view.table, version),
+      events: decoded,
+    }));
+  },
+});
+
+/** Name of a version's table or checkpoint. */
+export const versionName = (name: string, version: number): string => `${name}__v${version}`;
+
+export const categoriesOf = ({ catalogues }: Projection): readonly string[] =>
+  catalogues.map(({ category }) => category);
+
+const follower = (projection: Projection, name: string): Omit<Consumer, 'steps'> => ({
+  name,
+  categories: categoriesOf(projection),
   birth: 'beginning',
   onPoison: projection.onPoison ?? 'park',
-  statements: (events) =>
-    events.flatMap((stored) => {
-      const event = decodeAny(projection.catalogues, stored);
-      return event ? projection.project(event) : [];
-    }),
 });
+
+const decodeAll = ({ catalogues }: Projection, events: readonly StoredEvent[]): readonly Recorded[] =>
+  events.flatMap((stored) => decodeAny(catalogues, stored) ?? []);

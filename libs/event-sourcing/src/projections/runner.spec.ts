@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openPool } from '@app/platform/postgres/pool.js';
+import { openPool, transaction } from '@app/platform/postgres/pool.js';
 import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
 import { streamId } from '../core/stream-name.js';
 import { command, processConsumer, statement, type Process } from '../processes/process.js';
@@ -9,8 +9,8 @@ import { StoreUnavailable } from '../store/errors.js';
 import type { EventStore } from '../store/event-store.js';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
 import { intercept } from '../testing/intercepted-store.js';
-import { addedToAppend, tallyEvents } from '../testing/tally.js';
-import { CheckpointMoved, advance, loadCheckpoint } from './checkpoint.js';
+import { addedToAppend, tallyEvents, totalView } from '../testing/tally.js';
+import { CheckpointMoved, advance, intervene, loadCheckpoint } from './checkpoint.js';
 import type { Consumer } from './consumer.js';
 import { projectionConsumer } from './projection.js';
 import { runConsumer, type RunnerOptions } from './runner.js';
@@ -116,16 +116,12 @@ const appliedIds = async (): Promise<string[]> =>
 const logIds = () => store.log.map(({ id }) => id);
 
 /** A view guarded by revision, as every projection has to be. */
-const summing = (project: (stream: string) => readonly ReturnType<typeof sql>[] = () => []): Consumer =>
+const summing = (effects: (stream: string) => readonly ReturnType<typeof sql>[] = () => []): Consumer =>
   projectionConsumer({
     name: 'tally.total.v1',
     catalogues: [tallyEvents],
-    project: ({ stream, revision, data }) => [
-      ...project(stream),
-      sql`insert into total values (${stream}, ${(data as { by: number }).by}, ${String(revision)})
-        on conflict (stream) do update set sum = total.sum + excluded.sum, revision = excluded.revision
-        where total.revision < excluded.revision`,
-    ],
+    views: [totalView],
+    effects: ({ stream }) => effects(stream),
   });
 
 /** A consumer that would count an event twice, were it applied twice. */
@@ -134,7 +130,7 @@ const recording: Consumer = {
   categories: ['tally'],
   birth: 'beginning',
   onPoison: 'halt',
-  statements: (events) => events.map(({ id }) => sql`insert into applied (event_id) values (${id})`),
+  steps: (events) => events.map(({ id }) => sql`insert into applied (event_id) values (${id})`),
 };
 
 describe('a consumer', () => {
@@ -200,12 +196,12 @@ describe('a consumer', () => {
     let failures = 1;
     const flaky: Consumer = {
       ...recording,
-      statements: (events) => {
+      steps: (events) => {
         if (events.length > 1 && failures > 0) {
           failures -= 1;
-          return [...recording.statements(events), sql`select 1 / 0`];
+          return [...recording.steps(events), sql`select 1 / 0`];
         }
-        return recording.statements(events);
+        return recording.steps(events);
       },
     };
     await append('a', 'b', 'c');
@@ -397,20 +393,21 @@ describe('a process', () => {
 
 describe('a checkpoint', () => {
   const name = 'tally.checkpoint';
+  const at = (position: bigint | null) => ({ position, epoch: 0n });
   const consumer: Consumer = { ...recording, name };
 
   it('keeps positions that no double can hold', async () => {
     const positions = [2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 64n - 1n];
     let from = await loadCheckpoint(pool, consumer, async () => null);
-    expect(from).toBeNull();
+    expect(from).toEqual(at(null));
     for (const position of positions) {
       await advance(pool, consumer, from, position, []);
       from = await loadCheckpoint(pool, consumer, async () => null);
-      expect(from).toBe(position);
+      expect(from.position).toBe(position);
     }
     // A neighbour that a double would take for the same.
     await advance(pool, consumer, from, 2n ** 53n, []);
-    await expect(advance(pool, consumer, 2n ** 53n + 1n, 1n, [])).rejects.toThrow(CheckpointMoved);
+    await expect(advance(pool, consumer, at(2n ** 53n + 1n), 1n, [])).rejects.toThrow(CheckpointMoved);
   });
 
   it('compares as numbers: 9 < 10 < 11', async () => {
@@ -427,20 +424,28 @@ describe('a checkpoint', () => {
   it('moves with the rows or not at all', async () => {
     await loadCheckpoint(pool, consumer, async () => null);
     const insert = sql`insert into applied (event_id) values ('x')`;
-    await expect(advance(pool, consumer, null, 1n, [insert, sql`select 1 / 0`])).rejects.toThrow(
+    await expect(advance(pool, consumer, at(null), 1n, [insert, sql`select 1 / 0`])).rejects.toThrow(
       'division by zero',
     );
-    await expect(advance(pool, consumer, 7n, 8n, [insert])).rejects.toThrow(CheckpointMoved);
+    await expect(advance(pool, consumer, at(7n), 8n, [insert])).rejects.toThrow(CheckpointMoved);
     expect(await appliedIds()).toEqual([]);
-    expect(await loadCheckpoint(pool, consumer, async () => null)).toBeNull();
-    await advance(pool, consumer, null, 1n, [insert]);
+    expect(await loadCheckpoint(pool, consumer, async () => null)).toEqual(at(null));
+    await advance(pool, consumer, at(null), 1n, [insert]);
     expect(await appliedIds()).toEqual(['x']);
+  });
+
+  it('is given up by its runner when an operator intervened', async () => {
+    const before = await loadCheckpoint(pool, consumer, async () => null);
+    await transaction(pool, (client) => intervene(client, name));
+    await expect(advance(pool, consumer, before, 1n, [])).rejects.toThrow(CheckpointMoved);
+    const after = await loadCheckpoint(pool, consumer, async () => null);
+    await advance(pool, consumer, after, 1n, []);
   });
 
   it('lets one of two rivals win', async () => {
     await loadCheckpoint(pool, consumer, async () => null);
     const rival = (id: string) =>
-      advance(pool, consumer, null, 5n, [sql`insert into applied (event_id) values (${id})`]);
+      advance(pool, consumer, at(null), 5n, [sql`insert into applied (event_id) values (${id})`]);
     const results = await Promise.allSettled([rival('x'), rival('y')]);
     expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     expect(await appliedIds()).toHaveLength(1);

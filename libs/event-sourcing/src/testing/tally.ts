@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { Decider } from '../core/decider.js';
 import { accept, ignore, reject, type Rejection } from '../core/decision.js';
 import { event, eventCatalogue, type EventOf } from '../core/event-catalogue.js';
-import type { EventToAppend } from '../core/event.js';
+import type { EventToAppend, Recorded } from '../core/event.js';
+import { view } from '../projections/view.js';
 import type { CommandContext } from '../handling/command-executor.js';
 
 /** The smallest stream that has every kind of decision: a sum that may not fall below zero. For the kernel's specs. */
@@ -72,4 +73,21 @@ export const addedToAppend = (id: string, ref: string, by = 1): EventToAppend =>
   id,
   ...added(by, ref),
   metadata: { ...contextOf(ref).metadata, schemaVersion: 1 },
+});
+
+interface TotalRow {
+  readonly stream: string;
+  readonly sum: number;
+  readonly revision: string;
+}
+
+/** Of a table `create table total (stream text primary key, sum integer not null, revision numeric not null)`. */
+export const totalView = view<TotalRow, Recorded<TallyEvent>>({
+  table: 'public.total',
+  key: ['stream'],
+  keyOf: ({ stream }) => ({ stream }),
+  evolve(row, { stream, revision, type, data }) {
+    if (type !== 'Added' || (row && BigInt(row.revision) >= revision)) return row;
+    return { stream, sum: (row?.sum ?? 0) + data.by, revision: String(revision) };
+  },
 });

@@ -102,6 +102,10 @@ export const settings = z.object({
   READINGS_IN_FLIGHT: count(1_000, 'readings of a workspace that may be queued or processing'),
   TRUSTED_PROXIES: count(0, 'reverse proxies in front, whose X-Forwarded-For is believed', 0),
   READINESS_WORKER_MS: milliseconds(10_000, 'a worker not heard of for this long counts as absent'),
+  READINESS_LAG_MS: milliseconds(
+    60_000,
+    'the service is not ready while a consumer has left an event unhandled for this long',
+  ),
   WORKER_CONCURRENCY: count(4, 'jobs one worker process carries out at a time'),
   READING_ATTEMPTS: count(5, 'attempts at a reading before it fails'),
   READING_LEASE_MS: milliseconds(60_000, 'how long one attempt owns a reading'),

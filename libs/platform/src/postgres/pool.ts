@@ -11,6 +11,8 @@ export const openPool = (
     applicationName: string;
     /** Longest wait for the answer to one query; without it a server that froze would hold its callers for ever. */
     queryTimeoutMs?: number;
+    /** Settings of its sessions, as `-c name=value`. */
+    sessionSettings?: string;
   },
 ): pg.Pool => {
   const pool = new pg.Pool({
@@ -18,6 +20,7 @@ export const openPool = (
     max: options.size,
     connectionTimeoutMillis: 2_000,
     application_name: options.applicationName,
+    ...(options.sessionSettings === undefined ? {} : { options: options.sessionSettings }),
     ...(options.queryTimeoutMs === undefined ? {} : { query_timeout: options.queryTimeoutMs }),
   });
   pool.on('error', options.onError);

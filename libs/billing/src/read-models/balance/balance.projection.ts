@@ -2,37 +2,76 @@ import { instant } from '@app/event-sourcing/core/clock.js';
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { Projection } from '@app/event-sourcing/projections/projection.js';
-import { sql, type Statement } from '@app/event-sourcing/projections/statement.js';
+import { view } from '@app/event-sourcing/projections/view.js';
 import { creditsEvents, type Account, type CreditsEvent } from '../../contracts/events.js';
 import { endOfMonth, monthAfter } from '../../domain/credits/calendar.js';
 import { postings } from '../../domain/credits/postings.js';
+
+interface BalanceRow {
+  readonly workspace_id: string;
+  readonly available: number | string;
+  readonly held: number | string;
+  readonly consumed: number | string;
+  readonly expired: number | string;
+  readonly granted: number | string;
+  readonly adjusted: number | string;
+  /** Of the last event applied. */
+  readonly revision: string;
+  readonly due_at: string;
+  readonly updated_at: string;
+}
+
+type Event = Recorded<CreditsEvent>;
+
+const balances = view<BalanceRow, Event>({
+  table: 'billing.balance',
+  key: ['workspace_id'],
+  keyOf: ({ stream }) => ({ workspace_id: streamId(stream) }),
+  evolve(row, event) {
+    if (event.type === 'BookOpened') return row ?? opened(event);
+    if (row === null || BigInt(row.revision) >= event.revision) return row;
+    const moved = movement(event);
+    return requireNotOverdrawn({
+      ...row,
+      available: Number(row.available) + moved('available'),
+      held: Number(row.held) + moved('held'),
+      consumed: Number(row.consumed) + moved('consumed'),
+      expired: Number(row.expired) + moved('expired'),
+      granted: Number(row.granted) - moved('issued:plan', 'issued:pack'),
+      adjusted: Number(row.adjusted) - moved('adjusted'),
+      revision: String(event.revision),
+      due_at: nextDueAfter(event) ?? row.due_at,
+      updated_at: event.metadata.occurredAt,
+    });
+  },
+});
 
 /** One row per book. Each event adds what it moved, guarded by revision, so that a repeated event adds nothing. */
 export const balanceProjection: Projection = {
   name: 'billing.balance.v1',
   catalogues: [creditsEvents],
+  views: [balances],
   onPoison: 'halt',
-  project: (event) => [balanceStatement(event as Recorded<CreditsEvent>)],
 };
 
-const balanceStatement = (event: Recorded<CreditsEvent>): Statement => {
-  const workspaceId = streamId(event.stream);
-  const revision = String(event.revision);
-  const { occurredAt } = event.metadata;
-  const dueAt = nextDueAfter(event);
-  if (event.type === 'BookOpened') {
-    return sql`
-      insert into billing.balance (workspace_id, revision, due_at, updated_at)
-      values (${workspaceId}, ${revision}, ${dueAt}, ${occurredAt}) on conflict do nothing`;
-  }
-  const moved = movement(event);
-  return sql`
-    update billing.balance set
-      available = available + ${moved('available')}, held = held + ${moved('held')},
-      consumed = consumed + ${moved('consumed')}, expired = expired + ${moved('expired')},
-      granted = granted - ${moved('issued:plan', 'issued:pack')}, adjusted = adjusted - ${moved('adjusted')},
-      revision = ${revision}, due_at = coalesce(${dueAt}::timestamptz, due_at), updated_at = ${occurredAt}
-    where workspace_id = ${workspaceId} and revision < ${revision}`;
+const opened = (event: Event): BalanceRow => ({
+  workspace_id: streamId(event.stream),
+  available: 0,
+  held: 0,
+  consumed: 0,
+  expired: 0,
+  granted: 0,
+  adjusted: 0,
+  revision: String(event.revision),
+  due_at: nextDueAfter(event)!,
+  updated_at: event.metadata.occurredAt,
+});
+
+/** The table checks it too, but sees only the last row of a batch. @throws RangeError, which halts the view */
+const requireNotOverdrawn = (row: BalanceRow): BalanceRow => {
+  if (Number(row.available) < 0 || Number(row.held) < 0)
+    throw new RangeError(`overdrawn: available ${row.available}, held ${row.held}`);
+  return row;
 };
 
 const movement = (event: CreditsEvent) => {

@@ -1,32 +1,47 @@
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { Projection } from '@app/event-sourcing/projections/projection.js';
-import { sql, type Statement } from '@app/event-sourcing/projections/statement.js';
+import { view } from '@app/event-sourcing/projections/view.js';
 import { creditsEvents, type CreditsEvent } from '../../contracts/events.js';
+
+interface HoldRow {
+  readonly workspace_id: string;
+  readonly reservation_id: string;
+  readonly reading_id: string;
+  readonly amount: number | string;
+  readonly reserved_at: string;
+  /** Kept by the hold fence. A hold made anew is asked about again, which changes nothing. */
+  readonly confirmed: boolean;
+}
+
+const holds = view<HoldRow, Recorded<CreditsEvent>>({
+  table: 'billing.hold',
+  key: ['workspace_id', 'reservation_id'],
+  external: ['confirmed'],
+  keyOf: (event) =>
+    event.type === 'CreditsReserved' || event.type === 'CreditsCaptured' || event.type === 'CreditsReleased'
+      ? { workspace_id: streamId(event.stream), reservation_id: event.data.reservationId }
+      : null,
+  evolve(row, event) {
+    if (event.type !== 'CreditsReserved') return null;
+    const { reservationId, readingId, amount } = event.data;
+    return (
+      row ?? {
+        workspace_id: streamId(event.stream),
+        reservation_id: reservationId,
+        reading_id: readingId,
+        amount,
+        reserved_at: event.metadata.occurredAt,
+        confirmed: false,
+      }
+    );
+  },
+});
 
 /** One row per open reservation. */
 export const holdProjection: Projection = {
   name: 'billing.hold.v1',
   catalogues: [creditsEvents],
+  views: [holds],
   onPoison: 'halt',
-  project: (event) => holdStatements(event as Recorded<CreditsEvent>),
-};
-
-const holdStatements = (event: Recorded<CreditsEvent>): readonly Statement[] => {
-  const workspaceId = streamId(event.stream);
-  if (event.type === 'CreditsReserved') {
-    const { reservationId, readingId, amount } = event.data;
-    const open = sql`
-      insert into billing.hold (workspace_id, reservation_id, reading_id, amount, reserved_at)
-      values (${workspaceId}, ${reservationId}, ${readingId}, ${amount}, ${event.metadata.occurredAt})
-      on conflict do nothing`;
-    return [open];
-  }
-  if (event.type === 'CreditsCaptured' || event.type === 'CreditsReleased') {
-    const settle = sql`
-      delete from billing.hold
-      where workspace_id = ${workspaceId} and reservation_id = ${event.data.reservationId}`;
-    return [settle];
-  }
-  return [];
 };

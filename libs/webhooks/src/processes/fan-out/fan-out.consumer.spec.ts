@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { runSteps } from '@app/event-sourcing/projections/statement.js';
 import { transaction } from '@app/platform/postgres/pool.js';
 import { endpoint, reading, secretRef, stored } from '../../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
@@ -19,9 +20,7 @@ beforeEach(async () => {
 
 const consumer = fanOutConsumer(0);
 const handle = (...batch: readonly StoredEvent[]): Promise<void> =>
-  transaction(database.pool, async (client) => {
-    for (const { text, values } of consumer.statements(batch)) await client.query(text, values as unknown[]);
-  });
+  transaction(database.pool, (client) => runSteps(client, consumer.steps(batch)));
 const rows = async <Row extends object>(text: string): Promise<Row[]> =>
   (await database.pool.query<Row>(text)).rows;
 const deliveries = () =>

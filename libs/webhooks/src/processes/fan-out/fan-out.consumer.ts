@@ -2,13 +2,13 @@ import { decodeAny } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
-import type { Statement } from '@app/event-sourcing/projections/statement.js';
+import type { Step } from '@app/event-sourcing/projections/statement.js';
 import { publicationEvents } from '@app/publishing/contracts/index.js';
 import { readingEvents } from '@app/readings/contracts/index.js';
 import { webhookEndpointEvents, type WebhookEndpointEvent } from '../../contracts/events.js';
 import { publicEventOf, type PublicEvent, type TellableEvent } from '../../domain/delivery/public-event.js';
 import { deliveryStatements } from './delivery-rows.js';
-import { endpointStatements } from './endpoint-rows.js';
+import { endpointSteps } from './endpoint-rows.js';
 
 const CATALOGUES = [webhookEndpointEvents, readingEvents, publicationEvents];
 
@@ -22,15 +22,15 @@ export const fanOutConsumer = (firstPauseMs: number): Consumer => ({
   categories: CATALOGUES.map(({ category }) => category),
   birth: 'beginning',
   onPoison: 'halt',
-  statements: (events) => fanOutStatements(events, firstPauseMs),
+  steps: (events) => fanOutSteps(events, firstPauseMs),
 });
 
 /** Public events between two changes of endpoints see the same endpoints, and go into one statement. */
-const fanOutStatements = (stored: readonly StoredEvent[], firstPauseMs: number): readonly Statement[] => {
-  const statements: Statement[] = [];
+const fanOutSteps = (stored: readonly StoredEvent[], firstPauseMs: number): readonly Step[] => {
+  const steps: Step[] = [];
   let told: PublicEvent[] = [];
   const tell = (): void => {
-    if (told.length > 0) statements.push(...deliveryStatements(told, firstPauseMs));
+    if (told.length > 0) steps.push(...deliveryStatements(told, firstPauseMs));
     told = [];
   };
   for (const one of stored) {
@@ -38,14 +38,14 @@ const fanOutStatements = (stored: readonly StoredEvent[], firstPauseMs: number):
     if (event === null) continue;
     if (isOfEndpoint(event)) {
       tell();
-      statements.push(...endpointStatements(event));
+      steps.push(...endpointSteps(event));
     } else {
       const publicEvent = publicEventOf(event as TellableEvent);
       if (publicEvent) told.push(publicEvent);
     }
   }
   tell();
-  return statements;
+  return steps;
 };
 
 const isOfEndpoint = (event: Recorded): event is Recorded<WebhookEndpointEvent> =>

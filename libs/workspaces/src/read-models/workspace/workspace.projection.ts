@@ -1,36 +1,66 @@
-import { assertNever } from '@app/event-sourcing/core/decision.js';
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { Projection } from '@app/event-sourcing/projections/projection.js';
-import { sql, type Statement } from '@app/event-sourcing/projections/statement.js';
+import { view } from '@app/event-sourcing/projections/view.js';
 import { workspaceEvents, type WorkspaceEvent } from '../../contracts/events.js';
 
-const project = (event: Recorded<WorkspaceEvent>): readonly Statement[] => {
-  const workspaceId = streamId(event.stream);
-  const at = event.metadata.occurredAt;
-  switch (event.type) {
-    case 'WorkspaceOpened':
-      return [
-        sql`insert into workspaces.workspace (workspace_id, name, opened_at)
-            values (${workspaceId}, ${event.data.name}, ${at}) on conflict do nothing`,
-      ];
-    case 'ApiKeyIssued': {
+interface WorkspaceRow {
+  readonly workspace_id: string;
+  readonly name: string;
+  readonly opened_at: string;
+}
+
+interface ApiKeyRow {
+  readonly key_id: string;
+  readonly workspace_id: string;
+  readonly hash: string;
+  readonly label: string | null;
+  readonly issued_at: string;
+  readonly expires_at: string | null;
+  readonly revoked_at: string | null;
+}
+
+type Event = Recorded<WorkspaceEvent>;
+
+const workspaces = view<WorkspaceRow, Event>({
+  table: 'workspaces.workspace',
+  key: ['workspace_id'],
+  keyOf: ({ type, stream }) => (type === 'WorkspaceOpened' ? { workspace_id: streamId(stream) } : null),
+  evolve(row, event) {
+    if (row !== null || event.type !== 'WorkspaceOpened') return row;
+    return {
+      workspace_id: streamId(event.stream),
+      name: event.data.name,
+      opened_at: event.metadata.occurredAt,
+    };
+  },
+});
+
+const apiKeys = view<ApiKeyRow, Event>({
+  table: 'workspaces.api_key',
+  key: ['key_id'],
+  keyOf: (event) => (event.type === 'WorkspaceOpened' ? null : { key_id: event.data.keyId }),
+  evolve(row, event) {
+    const at = event.metadata.occurredAt;
+    if (event.type === 'ApiKeyIssued' && row === null) {
       const { keyId, hash, label, expiresAt } = event.data;
-      return [
-        sql`insert into workspaces.api_key (key_id, workspace_id, hash, label, issued_at, expires_at)
-            values (${keyId}, ${workspaceId}, ${hash}, ${label}, ${at}, ${expiresAt}) on conflict do nothing`,
-      ];
+      return {
+        key_id: keyId,
+        workspace_id: streamId(event.stream),
+        hash,
+        label,
+        issued_at: at,
+        expires_at: expiresAt,
+        revoked_at: null,
+      };
     }
-    case 'ApiKeyRevoked':
-      return [sql`update workspaces.api_key set revoked_at = ${at} where key_id = ${event.data.keyId}`];
-    default:
-      return assertNever(event);
-  }
-};
+    return event.type === 'ApiKeyRevoked' && row !== null ? { ...row, revoked_at: at } : row;
+  },
+});
 
 /** Workspaces and their keys, for authentication and the operator's lists. */
 export const workspaceProjection: Projection = {
   name: 'workspaces.workspace.v1',
   catalogues: [workspaceEvents],
-  project: (event) => project(event as Recorded<WorkspaceEvent>),
+  views: [workspaces, apiKeys],
 };

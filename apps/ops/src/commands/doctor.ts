@@ -1,0 +1,77 @@
+import type { Command } from 'commander';
+import { readConnection } from '../connection.js';
+import { print } from '../output.js';
+import { withSession, type Session } from '../session.js';
+import {
+  checkClock,
+  checkDisk,
+  checkEventStore,
+  checkKeys,
+  checkMigrations,
+  checkPostgres,
+} from './doctor/dependencies.js';
+import { failure, type Finding } from './doctor/finding.js';
+import { checkHolds, checkJobs, checkLag, checkParked, checkWorkers } from './doctor/work.js';
+
+/** Longest wait for one check. */
+const CHECK_WITHIN_MS = 10_000;
+const UNREACHABLE = 'Is it running, and is the address right (DATA_DIR, or DATABASE_URL and EVENTSTORE_URL)?';
+
+type Check = readonly [name: string, run: (session: Session) => Promise<Finding | readonly Finding[]>];
+
+const CHECKS: readonly Check[] = [
+  ['postgres', ({ pool }) => checkPostgres(pool)],
+  ['event store', ({ store, config }) => checkEventStore(store, config)],
+  ['clock', ({ pool }) => checkClock(pool)],
+  ['migrations', ({ config }) => checkMigrations(config)],
+  ['encryption keys', ({ pool, config }) => checkKeys(pool, config)],
+  ['workers', ({ pool, config }) => checkWorkers(pool, config.READINESS_WORKER_MS)],
+  ['lag', (session) => checkLag(session)],
+  ['parked streams', ({ pool }) => checkParked(pool)],
+  ['jobs', ({ pool }) => checkJobs(pool)],
+  ['holds', (session) => checkHolds(session)],
+  ['disk', () => checkDisk(process.env)],
+];
+
+export const addDoctorCommand = (ops: Command): void => {
+  ops
+    .command('doctor')
+    .description('check stores, clock, keys, schema, workers, lag, jobs and disk; exit code 1 on a failure')
+    .addHelpText('after', '\nExamples:\n  ops doctor\n  ops doctor --json | jq .failures')
+    .action(async (_: object, command: Command) => {
+      // What is missing in the settings is told as such, not as a check that failed.
+      readConnection(process.env);
+      const findings = await withSession(async (session) =>
+        (await Promise.all(CHECKS.map((check) => examine(check, session)))).flat(),
+      );
+      const count = (level: Finding['level']) => findings.filter((finding) => finding.level === level).length;
+      const [failures, warnings] = [count('failure'), count('warning')];
+      const text = [...findings.map(line), '', `${failures} failures, ${warnings} warnings`].join('\n');
+      print(command, { healthy: failures === 0, failures, warnings, findings }, text);
+      if (failures > 0) process.exitCode = 1;
+    });
+};
+
+/** A check that cannot be made has failed; the others are made all the same. */
+const examine = async ([name, run]: Check, session: Session): Promise<readonly Finding[]> => {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${CHECK_WITHIN_MS} ms`)), CHECK_WITHIN_MS);
+  });
+  try {
+    return [await Promise.race([run(session), tooLate])].flat();
+  } catch (error) {
+    return [failure(name, error instanceof Error ? error.message : 'failed', UNREACHABLE)];
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const MARKS: Readonly<Record<Finding['level'], string>> = {
+  ok: 'ok     ',
+  warning: 'warning',
+  failure: 'FAILURE',
+};
+
+const line = ({ check, level, message, advice }: Finding): string =>
+  `${MARKS[level]}  ${check}: ${message}${advice && `\n         → ${advice}`}`;

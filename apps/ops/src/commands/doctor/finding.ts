@@ -1,0 +1,34 @@
+/** What one check says. */
+export interface Finding {
+  readonly check: string;
+  readonly level: 'ok' | 'warning' | 'failure';
+  readonly message: string;
+  /** What to do about it; empty when all is well. */
+  readonly advice: string;
+}
+
+export const ok = (check: string, message: string): Finding => ({ check, level: 'ok', message, advice: '' });
+export const warning = (check: string, message: string, advice: string): Finding => ({
+  check,
+  level: 'warning',
+  message,
+  advice,
+});
+export const failure = (check: string, message: string, advice: string): Finding => ({
+  check,
+  level: 'failure',
+  message,
+  advice,
+});
+
+/** Ok below the first bound, a warning below the second, a failure from there on. */
+export const graded = (
+  check: string,
+  value: number,
+  [warnFrom, failFrom]: readonly [number, number],
+  message: string,
+  advice: string,
+): Finding => {
+  if (value >= failFrom) return failure(check, message, advice);
+  return value >= warnFrom ? warning(check, message, advice) : ok(check, message);
+};

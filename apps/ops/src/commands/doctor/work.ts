@@ -1,0 +1,80 @@
+import type { Pool } from 'pg';
+import { CountOldHolds } from '@app/billing/contracts/index.js';
+import { stoppedStreams } from '@app/event-sourcing/processes/interventions.js';
+import { consumerLag } from '@app/event-sourcing/projections/consumer-lag.js';
+import { stuckJobs } from '@app/platform/jobs/stuck-jobs.js';
+import type { Session } from '../../session.js';
+import { failure, graded, ok, warning, type Finding } from './finding.js';
+
+/** Seconds that the oldest event not handled has waited. */
+const LAG_SECONDS = [10, 120] as const;
+
+export const checkWorkers = async (pool: Pool, within: number): Promise<Finding> => {
+  const { rows } = await pool.query<{ alive: number }>(
+    `select count(*)::int as alive from platform.heartbeat
+     where role = 'worker' and beat_at > now() - make_interval(secs => $1)`,
+    [within / 1_000],
+  );
+  const alive = rows[0]!.alive;
+  return alive > 0
+    ? ok('workers', `${alive} alive`)
+    : failure(
+        'workers',
+        `none was heard of in ${within / 1_000} s`,
+        'Start a worker: no reading is calculated and no webhook sent.',
+      );
+};
+
+export const checkLag = async ({ pool, store }: Session): Promise<readonly Finding[]> => {
+  const lags = await consumerLag(pool, store);
+  if (lags.length === 0) return [warning('lag', 'no consumer has ever run', 'Start a worker.')];
+  return lags.map(({ consumer, events, atLeast, seconds, status, error }) =>
+    status === 'halted'
+      ? failure(
+          `lag of ${consumer}`,
+          `halted at ${error}`,
+          `Mend the cause; ops processes retry ${consumer}, or as the last resort skip.`,
+        )
+      : graded(
+          `lag of ${consumer}`,
+          seconds,
+          LAG_SECONDS,
+          events === 0
+            ? 'caught up'
+            : `${events}${atLeast ? ' or more' : ''} events, ${seconds.toFixed(1)} s`,
+          'Is a worker running and does it keep up? Its log tells; ops projections lag shows whether it shrinks.',
+        ),
+  );
+};
+
+export const checkParked = async (pool: Pool): Promise<Finding> => {
+  const parked = (await stoppedStreams(pool)).filter(({ state }) => state === 'parked');
+  if (parked.length === 0) return ok('parked streams', 'none');
+  const [first] = parked;
+  return warning(
+    'parked streams',
+    `${parked.length}, such as ${first!.stream} by ${first!.consumer}`,
+    'ops processes parked shows why; when the cause is mended, ops processes retry makes their rows anew.',
+  );
+};
+
+export const checkJobs = async (pool: Pool): Promise<Finding> => {
+  const { dead, failing, overdue } = await stuckJobs(pool);
+  const message = `${dead} given up, ${failing} failing, ${overdue} overdue`;
+  const advice = 'The worker’s log has the errors. Readings and replays add their jobs again by themselves.';
+  if (overdue > 0)
+    return failure('jobs', message, `Is a worker running, with enough WORKER_CONCURRENCY? ${advice}`);
+  return dead + failing > 0 ? warning('jobs', message, advice) : ok('jobs', message);
+};
+
+export const checkHolds = async ({ queries, config }: Session): Promise<Finding> => {
+  const olderThanMs = config.READING_TIMEOUT_MS + config.RESERVATION_FENCE_MS;
+  const holds = await queries.execute(new CountOldHolds(olderThanMs));
+  return holds === 0
+    ? ok('holds', 'none is older than a reading may take')
+    : warning(
+        'holds',
+        `${holds} are older than a reading may take`,
+        'ops ledger reconcile shows them; settlement may be halted.',
+      );
+};

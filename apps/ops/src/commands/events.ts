@@ -1,0 +1,112 @@
+import { Option, type Command } from 'commander';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { streamName } from '@app/event-sourcing/core/stream-name.js';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { publicationEvents } from '@app/publishing/contracts/index.js';
+import { creditsEvents } from '@app/billing/contracts/index.js';
+import { readingEvents } from '@app/readings/contracts/index.js';
+import { OpsError } from '../ops-error.js';
+import { print, table } from '../output.js';
+import { withSession } from '../session.js';
+import { drawStory, tellStory, type Chapter } from './events/story.js';
+import { parseInstant } from './ledger/options.js';
+
+interface Options {
+  readonly reading?: string;
+  readonly correlation?: string;
+  readonly since?: number;
+  readonly format: 'table' | 'mermaid' | 'json';
+}
+
+/** Credits are reserved this long before a reading is requested, at most. */
+const RESERVED_BEFORE_MS = 300_000;
+
+/** What happened to one reading or request, across modules. */
+export const addEventsCommand = (ops: Command): void => {
+  ops
+    .command('events')
+    .description('the whole story of a reading or a request, in order, across modules, with causes')
+    .option(
+      '--reading <id>',
+      'every event about this reading: its own, its publication’s, and those of its credits',
+    )
+    .option('--correlation <id>', 'every event of this correlation id; reads the log')
+    .option('--since <instant>', 'with --correlation: read the log no further back', parseInstant)
+    .addOption(
+      new Option('--format <format>', 'how to tell it')
+        .choices(['table', 'mermaid', 'json'])
+        .default('table'),
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  ops events --reading 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11
+  ops events --reading 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11 --format mermaid > story.mmd
+  ops events --correlation req_… --since 2026-04-12 --format json`,
+    )
+    .action(async ({ reading, correlation, since, format }: Options, command: Command) => {
+      if ((reading === undefined) === (correlation === undefined))
+        throw new OpsError('Say which story: either --reading <id> or --correlation <id>.');
+      const events = await withSession(({ store }) =>
+        reading === undefined ? ofCorrelation(store, correlation!, since) : ofReading(store, reading),
+      );
+      if (events.length === 0)
+        throw new OpsError(`There is no event of ${reading ?? `the correlation id ${correlation}`}.`);
+      const story = tellStory(events);
+      const text = format === 'mermaid' ? drawStory(story) : asTable(story);
+      print(format === 'json' ? asJson(command) : command, { events: story }, text);
+    });
+};
+
+/** Its two streams, and of the book of its workspace what names it or its reservation. */
+const ofReading = async (store: EventStore, readingId: string): Promise<readonly StoredEvent[]> => {
+  const own: StoredEvent[] = [];
+  for (const category of [readingEvents.category, publicationEvents.category])
+    for await (const event of store.read(streamName(category, readingId))) own.push(event);
+  const first = own[0];
+  if (!first) return [];
+  const since = Date.parse(first.metadata.occurredAt) - RESERVED_BEFORE_MS;
+  const reservations = new Set(own.map(({ data }) => (data as { reservationId?: string }).reservationId));
+  const credits: StoredEvent[] = [];
+  const book = streamName(creditsEvents.category, first.metadata.workspaceId);
+  for await (const event of store.read(book, { direction: 'backwards' })) {
+    if (Date.parse(event.metadata.occurredAt) < since) break;
+    const about = event.data as { readingId?: string; reservationId?: string };
+    if (about.readingId === readingId || (about.reservationId && reservations.has(about.reservationId)))
+      credits.push(event);
+  }
+  return [...own, ...credits];
+};
+
+const ofCorrelation = async (
+  store: EventStore,
+  correlationId: string,
+  since: number | undefined,
+): Promise<readonly StoredEvent[]> => {
+  const found: StoredEvent[] = [];
+  for await (const event of store.readAll({ direction: 'backwards' })) {
+    if (since !== undefined && Date.parse(event.metadata.occurredAt) < since) break;
+    if (event.metadata.correlationId === correlationId) found.push(event);
+  }
+  return found;
+};
+
+const asTable = (story: readonly Chapter[]): string =>
+  table(
+    ['at', 'after ms', 'event', 'type', 'by', 'caused by'],
+    story.map(({ occurredAt, afterMs, stream, revision, type, actor, cause }) => [
+      occurredAt,
+      afterMs,
+      `${stream}@${revision}`,
+      type,
+      actor,
+      cause.type ?? cause.id,
+    ]),
+  );
+
+/** `--format json` is `--json` by another name. */
+const asJson = (command: Command): Command => {
+  command.setOptionValue('json', true);
+  return command;
+};

@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { drawStory, tellStory } from './story.js';
+
+const event = (
+  id: string,
+  stream: string,
+  type: string,
+  position: bigint,
+  causationId: string,
+  actor = 'system:spec',
+): StoredEvent => ({
+  id,
+  stream,
+  revision: 0n,
+  position,
+  type,
+  data: {},
+  metadata: {
+    correlationId: 'req_1',
+    causationId,
+    workspaceId: 'ws_1',
+    actor,
+    occurredAt: `2026-04-12T10:00:00.${String(position).padStart(3, '0')}Z`,
+    schemaVersion: 1,
+  },
+});
+
+const reserved = event('e1', 'credits-ws_1', 'CreditsReserved', 9n, 'req_1', 'apiKey:Ab3d');
+const requested = event('e2', 'reading-1', 'ReadingRequested', 10n, 'req_1', 'apiKey:Ab3d');
+const completed = event('e3', 'reading-1', 'ReadingCompleted', 200n, 'e2');
+const captured = event('e4', 'credits-ws_1', 'CreditsCaptured', 220n, 'e3');
+
+describe('the story of a reading', () => {
+  it('tells every event once, in the order of the log, with the event that caused it', () => {
+    const story = tellStory([captured, requested, completed, reserved, requested]);
+    expect(story.map(({ type, afterMs, cause }) => [type, afterMs, cause.type ?? cause.id])).toEqual([
+      ['CreditsReserved', 0, 'req_1'],
+      ['ReadingRequested', 1, 'req_1'],
+      ['ReadingCompleted', 191, 'ReadingRequested'],
+      ['CreditsCaptured', 211, 'ReadingCompleted'],
+    ]);
+  });
+
+  it('is drawn with an arrow from the stream of the cause, or from who asked', () => {
+    expect(drawStory(tellStory([reserved, requested, completed, captured]))).toBe(
+      [
+        'sequenceDiagram',
+        '  participant apiKey',
+        '  participant credits',
+        '  participant reading',
+        '  apiKey->>credits: CreditsReserved (+0 ms)',
+        '  apiKey->>reading: ReadingRequested (+1 ms)',
+        '  reading->>reading: ReadingCompleted (+191 ms)',
+        '  reading->>credits: CreditsCaptured (+211 ms)',
+      ].join('\n'),
+    );
+  });
+
+  it('of nothing is nothing', () => expect(tellStory([])).toEqual([]));
+});

@@ -1,0 +1,61 @@
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
+
+/** An event of a story, with what caused it. */
+export interface Chapter {
+  readonly position: bigint;
+  readonly occurredAt: string;
+  /** Since the first event of the story. */
+  readonly afterMs: number;
+  readonly stream: string;
+  readonly revision: bigint;
+  readonly type: string;
+  readonly eventId: string;
+  readonly actor: string;
+  readonly correlationId: string;
+  /** An event of the story, or whatever else is recorded as the cause: a request, a command, another event. */
+  readonly cause: { readonly id: string; readonly type: string | null; readonly stream: string | null };
+}
+
+/** Events in the order of the log, each once, with their causes looked up among them. */
+export const tellStory = (events: readonly StoredEvent[]): readonly Chapter[] => {
+  const byId = new Map(events.map((event) => [event.id, event]));
+  const ordered = [...byId.values()].sort((one, other) => (one.position < other.position ? -1 : 1));
+  const startedAt = Date.parse(ordered[0]?.metadata.occurredAt ?? '');
+  return ordered.map(({ id, stream, revision, position, type, metadata }) => {
+    const cause = byId.get(metadata.causationId);
+    return {
+      position,
+      occurredAt: metadata.occurredAt,
+      afterMs: Date.parse(metadata.occurredAt) - startedAt,
+      stream,
+      revision,
+      type,
+      eventId: id,
+      actor: metadata.actor,
+      correlationId: metadata.correlationId,
+      cause: { id: metadata.causationId, type: cause?.type ?? null, stream: cause?.stream ?? null },
+    };
+  });
+};
+
+/**
+ * A Mermaid sequence diagram: the streams' categories stand side by side, time runs down, and each event is an arrow
+ * from the stream of its cause, or from who asked for it.
+ */
+export const drawStory = (chapters: readonly Chapter[]): string => {
+  const from = ({ cause, actor }: Chapter): string =>
+    cause.stream === null ? kindOf(actor) : categoryOf(cause.stream);
+  const participants = new Set(chapters.flatMap((chapter) => [from(chapter), categoryOf(chapter.stream)]));
+  return [
+    'sequenceDiagram',
+    ...[...participants].map((name) => `  participant ${name}`),
+    ...chapters.map(
+      (chapter) =>
+        `  ${from(chapter)}->>${categoryOf(chapter.stream)}: ${chapter.type} (+${chapter.afterMs} ms)`,
+    ),
+  ].join('\n');
+};
+
+/** `apiKey:Ab3d` is drawn as `apiKey`. */
+const kindOf = (actor: string): string => actor.split(':')[0] || 'unknown';

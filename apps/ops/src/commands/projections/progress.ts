@@ -1,0 +1,39 @@
+import { SingleBar } from 'cli-progress';
+import type { RebuildProgress } from '@app/event-sourcing/rebuilding/rebuild.js';
+
+/** Parts a bar has. */
+const PARTS = 1_000;
+
+/** Runs a rebuild with a bar on stderr that tells rate and time left, when that is a terminal. */
+export const withRebuildProgress = async <T>(
+  label: string,
+  work: (progress?: RebuildProgress) => Promise<T>,
+): Promise<T> => {
+  if (!process.stderr.isTTY) return work();
+  const bar = new SingleBar({
+    format: `${label} {bar} {percentage}% {events} events {rate}/s {left} left`,
+    clearOnComplete: true,
+  });
+  const startedAt = performance.now();
+  bar.start(PARTS, 0, { events: 0, rate: 0, left: '…' });
+  try {
+    return await work(({ events, fraction }) => {
+      const seconds = (performance.now() - startedAt) / 1_000;
+      const left = fraction > 0 ? (seconds / fraction) * (1 - fraction) : 0;
+      bar.update(Math.floor(fraction * PARTS), {
+        events,
+        rate: Math.round(events / seconds),
+        left: duration(left),
+      });
+    });
+  } finally {
+    bar.stop();
+  }
+};
+
+/** `75` becomes `1m15s`. */
+export const duration = (seconds: number): string => {
+  const whole = Math.ceil(seconds);
+  const [hours, minutes] = [Math.floor(whole / 3_600), Math.floor((whole % 3_600) / 60)];
+  return `${hours > 0 ? `${hours}h` : ''}${whole >= 60 ? `${minutes}m` : ''}${whole % 60}s`;
+};

@@ -1,0 +1,289 @@
+import type { Command } from 'commander';
+import type { Projection } from '@app/event-sourcing/projections/projection.js';
+import { rebuild } from '@app/event-sourcing/rebuilding/rebuild.js';
+import { replayStream } from '@app/event-sourcing/rebuilding/replay-stream.js';
+import { switchVersion } from '@app/event-sourcing/rebuilding/switch.js';
+import { verify, type Verification } from '@app/event-sourcing/rebuilding/verify.js';
+import { dropVersions, versionsOf, type Workshop } from '@app/event-sourcing/rebuilding/versions.js';
+import { OpsError } from '../../ops-error.js';
+import { print, table } from '../../output.js';
+import { withRebuildProgress } from './progress.js';
+import { chosenProjections, withWorkshop, type Chosen } from './workshop.js';
+
+const ACCEPT = '--accept-differences <reason>';
+
+/** Those that have a version under construction, when all are meant: the others have nothing to verify or switch. */
+const underConstruction = async (
+  { pool }: Workshop,
+  projections: readonly Projection[],
+): Promise<readonly Projection[]> => {
+  if (projections.length === 1) return projections;
+  const found: Projection[] = [];
+  for (const projection of projections) {
+    const versions = await versionsOf(pool, projection);
+    if (versions.some(({ state }) => state === 'building')) found.push(projection);
+  }
+  if (found.length === 0) throw new OpsError('No version of any projection is being built: rebuild first.');
+  return found;
+};
+
+export const addRebuild = (projections: Command): void => {
+  projections
+    .command('rebuild')
+    .description('fill another version of the tables from the log; run it again to go on after a kill')
+    .argument('[name]', 'the projection')
+    .option('--all', 'every projection, one after the other')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  ops projections rebuild readings.reading.v1\n  ops projections rebuild --all --json',
+    )
+    .action(async (name: string | undefined, options: Chosen, command: Command) => {
+      const chosen = chosenProjections(name, options);
+      const built = await withWorkshop(async (workshop) => {
+        const results: object[] = [];
+        for (const projection of chosen)
+          results.push({ projection: projection.name, ...(await build(workshop, projection)) });
+        return results as Built[];
+      });
+      const rows = built.map(({ projection, version, events, seconds }) => [
+        projection,
+        `v${version}`,
+        events,
+        seconds.toFixed(1),
+      ]);
+      print(command, { rebuilt: built }, table(['projection', 'version', 'events', 'seconds'], rows));
+    });
+};
+
+interface Built {
+  readonly projection: string;
+  readonly version: number;
+  /** Handled by this run. */
+  readonly events: number;
+  readonly seconds: number;
+}
+
+const build = async (workshop: Workshop, projection: Projection): Promise<Omit<Built, 'projection'>> => {
+  const startedAt = performance.now();
+  const done = await withRebuildProgress(projection.name, (onProgress) =>
+    rebuild(workshop, projection, onProgress ? { onProgress } : {}),
+  );
+  return { ...done, seconds: (performance.now() - startedAt) / 1_000 };
+};
+
+export const addVerify = (projections: Command): void => {
+  projections
+    .command('verify')
+    .description(
+      'compare the version being built with the live rows at one position; exit code 1 if they differ',
+    )
+    .argument('[name]', 'the projection')
+    .option('--all', 'every projection that is being rebuilt')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  ops projections verify readings.reading.v1\n  ops projections verify --all --json',
+    )
+    .action(async (name: string | undefined, options: Chosen, command: Command) => {
+      const chosen = chosenProjections(name, options);
+      const verified = await withWorkshop(async (workshop) => {
+        const results: Verified[] = [];
+        for (const projection of await underConstruction(workshop, chosen))
+          results.push({ projection: projection.name, ...(await verify(workshop, projection)) });
+        return results;
+      });
+      print(command, { equal: verified.every(({ equal }) => equal), verified }, describe(verified));
+      if (verified.some(({ equal }) => !equal)) process.exitCode = 1;
+    });
+};
+
+type Verified = Verification & { readonly projection: string };
+
+const describe = (verified: readonly Verified[]): string => {
+  const tables = verified.flatMap(({ version, position, tables: compared }) =>
+    compared.map((one) => ({ ...one, version, position })),
+  );
+  return [
+    table(
+      [
+        'table',
+        'version',
+        'at position',
+        'rows',
+        'hash',
+        'rows of version',
+        'hash of version',
+        'differences',
+      ],
+      tables.map((one) => [
+        one.table,
+        `v${one.version}`,
+        String(one.position),
+        one.rows,
+        one.hash,
+        one.versionRows,
+        one.versionHash,
+        one.differences,
+      ]),
+    ),
+    ...tables.flatMap(({ table: name, examples }) => examples.map((key) => `differs in ${name}: ${key}`)),
+  ].join('\n');
+};
+
+export const addSwitch = (projections: Command): void => {
+  projections
+    .command('switch')
+    .description('let the verified version take the place of the live one, in one transaction')
+    .argument('[name]', 'the projection')
+    .option('--all', 'every projection that is being rebuilt')
+    .option(ACCEPT, 'switch though rows differ or were not compared; the reason is recorded')
+    .addHelpText(
+      'after',
+      `
+Refused when the version is not caught up or not verified, differs, has parked events, or the schema has changed.
+
+Examples:
+  ops projections switch readings.reading.v1
+  ops projections switch readings.reading.v1 --accept-differences "the table was emptied by mistake"`,
+    )
+    .action(
+      async (
+        name: string | undefined,
+        { acceptDifferences, ...options }: Chosen & { acceptDifferences?: string },
+        command: Command,
+      ) => {
+        const chosen = chosenProjections(name, options);
+        const switched = await withWorkshop(async (workshop, { actor }) => {
+          const results: object[] = [];
+          for (const projection of await underConstruction(workshop, chosen)) {
+            const done = await switchVersion(workshop, projection, request(actor, acceptDifferences));
+            results.push({ projection: projection.name, ...done });
+          }
+          return results as Switched[];
+        });
+        print(command, { switched }, switched.map(sentence).join('\n'));
+      },
+    );
+};
+
+interface Switched {
+  readonly projection: string;
+  readonly version: number;
+  readonly retired: number;
+  readonly position: bigint;
+}
+
+const request = (by: string, acceptDifferences: string | undefined) =>
+  acceptDifferences === undefined ? { by } : { by, acceptDifferences };
+
+const sentence = ({ projection, version, retired, position }: Switched): string =>
+  `${projection} is v${version} from position ${position} on; v${retired} stays until ops projections drop ${projection}`;
+
+export const addDrop = (projections: Command): void => {
+  projections
+    .command('drop')
+    .description('delete the tables of versions that were switched from')
+    .argument('[name]', 'the projection')
+    .option('--all', 'every projection')
+    .option('--unfinished', 'and those of the version being built')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  ops projections drop readings.reading.v1\n  ops projections drop --all --unfinished',
+    )
+    .action(
+      async (
+        name: string | undefined,
+        { unfinished = false, ...options }: Chosen & { unfinished?: boolean },
+        command: Command,
+      ) => {
+        const chosen = chosenProjections(name, options);
+        const dropped = await withWorkshop(async (workshop) => {
+          const results: { projection: string; versions: readonly number[] }[] = [];
+          for (const projection of chosen) {
+            const versions = await dropVersions(workshop, projection, { unfinished });
+            results.push({ projection: projection.name, versions });
+          }
+          return results;
+        });
+        const text = dropped
+          .filter(({ versions }) => versions.length > 0)
+          .map(({ projection, versions }) => `${projection}: dropped v${versions.join(', v')}`);
+        print(command, { dropped }, text.join('\n') || 'There was nothing to drop');
+      },
+    );
+};
+
+export const addReplay = (projections: Command): void => {
+  projections
+    .command('replay')
+    .description('rebuild, verify, switch and drop in one go; or only the rows of one stream')
+    .argument('[name]', 'the projection')
+    .option('--all', 'every projection, one after the other')
+    .option(
+      '--stream <stream>',
+      'make the rows of this stream anew, in place; releases it when it was parked',
+    )
+    .option(ACCEPT, 'switch though rows differ; the reason is recorded')
+    .addHelpText(
+      'after',
+      `
+When the rows differ, nothing is switched and the version stays for ops projections status.
+
+Examples:
+  ops projections replay --all
+  ops projections replay readings.reading.v1 --accept-differences "the table was emptied by mistake"
+  ops projections replay readings.reading.v1 --stream reading-7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11`,
+    )
+    .action(
+      async (
+        name: string | undefined,
+        { stream, acceptDifferences, ...options }: Chosen & { stream?: string; acceptDifferences?: string },
+        command: Command,
+      ) => {
+        const chosen = chosenProjections(name, options);
+        if (stream !== undefined) {
+          if (chosen.length > 1) throw new OpsError('--stream is for one projection: name it.');
+          const done = await withWorkshop((workshop) => replayStream(workshop, chosen[0]!, stream));
+          print(command, done, `${done.events} events of ${done.streams.join(' and ')} were replayed`);
+          return;
+        }
+        const replayed = await withWorkshop(async (workshop, { actor }) => {
+          const results: Replayed[] = [];
+          for (const projection of chosen)
+            results.push(await replay(workshop, projection, request(actor, acceptDifferences)));
+          return results;
+        });
+        const rows = replayed.map((one) => [
+          one.projection,
+          `v${one.version}`,
+          one.events,
+          one.seconds.toFixed(1),
+          one.differences,
+          one.switched ? 'switched' : 'NOT switched',
+        ]);
+        const head = ['projection', 'version', 'events', 'seconds', 'differences', ''];
+        print(command, { replayed }, table(head, rows));
+        if (replayed.some(({ switched }) => !switched)) process.exitCode = 1;
+      },
+    );
+};
+
+interface Replayed extends Built {
+  readonly differences: number;
+  readonly switched: boolean;
+}
+
+const replay = async (
+  workshop: Workshop,
+  projection: Projection,
+  by: ReturnType<typeof request>,
+): Promise<Replayed> => {
+  const built = await build(workshop, projection);
+  const { tables, equal } = await verify(workshop, projection);
+  const differences = tables.reduce((sum, one) => sum + one.differences, 0);
+  const switched = equal || 'acceptDifferences' in by;
+  if (switched) {
+    await switchVersion(workshop, projection, by);
+    await dropVersions(workshop, projection, { unfinished: false });
+  }
+  return { projection: projection.name, ...built, differences, switched };
+};

@@ -1,0 +1,29 @@
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
+
+/** Which events an operator wants to see; what is left out does not matter. */
+export interface Choice {
+  readonly category?: string;
+  readonly type?: string;
+  readonly workspace?: string;
+  readonly actor?: string;
+  readonly correlation?: string;
+  readonly id?: string;
+}
+
+export const isChosen = (
+  { category, type, workspace, actor, correlation, id }: Choice,
+  event: StoredEvent,
+): boolean =>
+  [
+    [category, categoryOf(event.stream)],
+    [type, event.type],
+    [workspace, event.metadata.workspaceId],
+    [actor, event.metadata.actor],
+    [correlation, event.metadata.correlationId],
+    [id, event.id],
+  ].every(([wanted, given]) => wanted === undefined || wanted === given);
+
+/** One line of an event. */
+export const line = ({ position, stream, revision, type, metadata }: StoredEvent): string =>
+  `${position}  ${metadata.occurredAt}  ${stream}@${revision}  ${type}  by ${metadata.actor}`;

@@ -1,0 +1,64 @@
+import type { Command } from 'commander';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { OpsError } from '../../ops-error.js';
+import { print, table } from '../../output.js';
+import { withSession } from '../../session.js';
+import { parseInstant } from '../ledger/options.js';
+import { wholeNumber } from '../options.js';
+import { isChosen, type Choice } from './choice.js';
+
+const LIMIT = 50;
+
+interface Options extends Choice {
+  readonly since?: number;
+  readonly limit: number;
+}
+
+export const addFind = (streams: Command): void => {
+  streams
+    .command('find')
+    .description('events anywhere in the log, newest first; it reads backwards until there are enough')
+    .option('--category <category>', 'of streams of this category, such as reading')
+    .option('--type <type>', 'of this type, such as ReadingFailed')
+    .option('--workspace <id>', 'of this workspace')
+    .option('--actor <actor>', 'decided by this actor, such as operator:ada or apiKey:Ab3dE6gH')
+    .option('--correlation <id>', 'of this correlation id')
+    .option('--id <uuid>', 'the event of this id')
+    .option('--since <instant>', 'decided then or later; the log is read no further back', parseInstant)
+    .option('--limit <n>', 'at most so many', wholeNumber, LIMIT)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  ops streams find --type ReadingFailed --since 2026-04-01\n  ops streams find --actor operator:ada --limit 10 --json',
+    )
+    .action(async ({ since, limit, ...choice }: Options, command: Command) => {
+      if (Object.keys(choice).every((name) => name === 'json'))
+        throw new OpsError(
+          'Say what to look for: --category, --type, --workspace, --actor, --correlation or --id.',
+        );
+      const events = await withSession(({ store }) => find(store, choice, { since, limit }));
+      const rows = events.map(({ position, stream, revision, type, id, metadata }) => [
+        String(position),
+        metadata.occurredAt,
+        `${stream}@${revision}`,
+        type,
+        metadata.actor,
+        id,
+      ]);
+      print(command, { events }, table(['position', 'at', 'event', 'type', 'by', 'id'], rows));
+    });
+};
+
+const find = async (
+  store: EventStore,
+  choice: Choice,
+  { since, limit }: { since: number | undefined; limit: number },
+): Promise<readonly StoredEvent[]> => {
+  const found: StoredEvent[] = [];
+  for await (const event of store.readAll({ direction: 'backwards' })) {
+    if (since !== undefined && Date.parse(event.metadata.occurredAt) < since) break;
+    if (isChosen(choice, event)) found.push(event);
+    if (found.length >= limit || (choice.id !== undefined && found.length > 0)) break;
+  }
+  return found;
+};

@@ -1,0 +1,36 @@
+import type { Command } from 'commander';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { OpsError } from '../../ops-error.js';
+import { print } from '../../output.js';
+import { withSession } from '../../session.js';
+
+const MOST = 1_000;
+
+export const addShow = (streams: Command): void => {
+  streams
+    .command('show')
+    .description(`the events of one stream, oldest first, at most ${MOST}`)
+    .argument('<stream>', 'such as reading-<readingId> or credits-<workspaceId>')
+    .option('--newest', `the newest ${MOST} instead of the oldest`)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  ops streams show credits-ws_…\n  ops streams show credits-ws_… --newest --json',
+    )
+    .action(async (stream: string, { newest }: { newest?: true }, command: Command) => {
+      const events = await withSession(async ({ store }) => {
+        const found: StoredEvent[] = [];
+        const direction = newest ? 'backwards' : 'forwards';
+        for await (const event of store.read(stream, { limit: MOST, direction })) found.push(event);
+        return newest ? found.toReversed() : found;
+      });
+      if (events.length === 0) throw new OpsError(`There is no stream ${stream}.`);
+      print(command, { stream, events }, events.map(describe).join('\n'));
+    });
+};
+
+const describe = ({ revision, type, id, data, metadata }: StoredEvent): string =>
+  [
+    `${revision}  ${type}  ${metadata.occurredAt}  by ${metadata.actor}`,
+    `   id ${id}  caused by ${metadata.causationId}`,
+    `   ${JSON.stringify(data)}`,
+  ].join('\n');

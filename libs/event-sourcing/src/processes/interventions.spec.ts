@@ -1,0 +1,180 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { setTimeout as delay } from 'node:timers/promises';
+import { openPool } from '@app/platform/postgres/pool.js';
+import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
+import { consumerLag } from '../projections/consumer-lag.js';
+import type { Consumer } from '../projections/consumer.js';
+import { runConsumer } from '../projections/runner.js';
+import { sql } from '../projections/statement.js';
+import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
+import { AT, addedToAppend } from '../testing/tally.js';
+import { skipStopped, skippedEvents, stoppedStreams } from './interventions.js';
+
+let postgres: StartedPostgres;
+let pool: pg.Pool;
+let store: InMemoryEventStore;
+let appended = 0;
+let stop: () => Promise<void> = () => Promise.resolve();
+const alerts: object[] = [];
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  pool = openPool(postgres.databaseUrl, { size: 4, applicationName: 'stopped', onError: () => undefined });
+  await pool.query('create table applied (nr serial primary key, stream text not null)');
+}, 60_000);
+afterAll(async () => {
+  await pool.end();
+  await postgres.stop();
+});
+beforeEach(() => {
+  store = new InMemoryEventStore();
+  alerts.length = 0;
+});
+afterEach(async () => {
+  await stop();
+  await pool.query(
+    'truncate applied, event_sourcing.consumer, event_sourcing.parked_event, event_sourcing.skipped_event',
+  );
+});
+
+const append = async (...ids: readonly string[]): Promise<void> => {
+  for (const id of ids) {
+    const stream = `tally-${id}`;
+    const before = store.log.filter((event) => event.stream === stream).length;
+    const event = addedToAppend(`00000000-0000-4000-8000-${String((appended += 1)).padStart(12, '0')}`, 'r');
+    await store.append(stream, before === 0 ? 'no_stream' : BigInt(before - 1), [event]);
+  }
+};
+/** Cannot handle events of `tally-bad`. */
+const follower = (onPoison: 'park' | 'halt'): Consumer => ({
+  name: 'billing.money.v1',
+  categories: ['tally'],
+  birth: 'beginning',
+  onPoison,
+  steps: (events) =>
+    events.map(({ stream }) => {
+      if (stream === 'tally-bad') throw new RangeError('no');
+      return sql`insert into applied (stream) values (${stream})`;
+    }),
+});
+const start = (onPoison: 'park' | 'halt'): void => {
+  const abort = new AbortController();
+  const log = { warn: () => undefined, error: (details: object) => void alerts.push(details) };
+  const done = runConsumer(follower(onPoison), { store, pool, log, poisonAttempts: 1 }, abort.signal);
+  stop = async () => {
+    abort.abort();
+    await done;
+  };
+};
+const until = async (holds: () => Promise<boolean>): Promise<void> => {
+  for (const deadline = Date.now() + 20_000; !(await holds()); await delay(20))
+    if (Date.now() > deadline) throw new Error('It never came to be');
+};
+const applied = async () =>
+  (await pool.query<{ stream: string }>('select stream from applied order by nr')).rows.map(
+    ({ stream }) => stream,
+  );
+const lag = async () => (await consumerLag(pool, store, { now: Date.parse(AT) + 90_000 }))[0]!;
+const BAD = {
+  consumer: 'billing.money.v1',
+  stream: 'tally-bad',
+  by: 'operator:ada',
+  reason: 'written by a bug',
+};
+
+describe('a consumer that may skip nothing', () => {
+  it('halts and alerts at an event it cannot handle, and goes on behind it only when a person says so', async () => {
+    await append('a', 'bad', 'b', 'bad');
+    start('halt');
+    await until(async () => (await stoppedStreams(pool)).length > 0);
+    expect(await stoppedStreams(pool)).toEqual([
+      {
+        consumer: 'billing.money.v1',
+        state: 'halted',
+        stream: 'tally-bad',
+        events: 1,
+        position: 200n,
+        error: 'tally-bad@0 Added: RangeError: no',
+        since: expect.any(Date),
+      },
+    ]);
+    expect(alerts).toContainEqual(
+      expect.objectContaining({ consumer: 'billing.money.v1', stream: 'tally-bad' }),
+    );
+    expect(await lag()).toMatchObject({ status: 'halted', events: 3, seconds: 90 });
+    expect(await applied()).toEqual(['tally-a']);
+
+    expect(await skipStopped(pool, BAD)).toBe(1);
+    await until(async () => (await applied()).length === 2);
+    await until(async () => (await stoppedStreams(pool))[0]?.position === 400n);
+    expect(await applied()).toEqual(['tally-a', 'tally-b']);
+    expect(await skippedEvents(pool)).toEqual([
+      {
+        consumer: 'billing.money.v1',
+        position: 200n,
+        stream: 'tally-bad',
+        error: 'tally-bad@0 Added: RangeError: no',
+        skippedBy: 'operator:ada',
+        reason: 'written by a bug',
+        skippedAt: expect.any(Date),
+      },
+    ]);
+  }, 30_000);
+
+  it('skips nothing of a stream it is not stopped at', async () => {
+    await append('bad');
+    start('halt');
+    await until(async () => (await stoppedStreams(pool)).length > 0);
+    expect(await skipStopped(pool, { ...BAD, stream: 'tally-a' })).toBe(0);
+    expect((await stoppedStreams(pool, 'billing.money.v1')).map(({ state }) => state)).toEqual(['halted']);
+    expect(await stoppedStreams(pool, 'other')).toEqual([]);
+  });
+});
+
+describe('a view', () => {
+  it('parks the stream and goes on; skipped, later events of the stream are handled again', async () => {
+    await append('a', 'bad', 'b', 'bad');
+    start('park');
+    await until(async () => (await lag())?.events === 0);
+    expect(await stoppedStreams(pool)).toEqual([
+      expect.objectContaining({
+        state: 'parked',
+        stream: 'tally-bad',
+        events: 2,
+        position: 200n,
+        error: 'RangeError: no',
+      }),
+    ]);
+    expect(await lag()).toMatchObject({ status: 'running', events: 0, seconds: 0, parkedStreams: 1 });
+    expect(await skipStopped(pool, BAD)).toBe(2);
+    expect(await stoppedStreams(pool)).toEqual([]);
+    await append('c', 'bad');
+    await until(async () => (await lag())?.events === 0);
+    // It is tried, and parked anew: nobody remembers that it was parked.
+    expect((await stoppedStreams(pool)).map(({ position }) => position)).toEqual([600n]);
+    expect(await applied()).toEqual(['tally-a', 'tally-b', 'tally-c']);
+  }, 30_000);
+});
+
+describe('the lag of consumers', () => {
+  it('counts what each follows and has not handled, and tells when there may be more', async () => {
+    await append('a', 'b');
+    await store.append('other-1', 'no_stream', [addedToAppend('00000000-0000-4000-9000-000000000001', 'x')]);
+    await append('c');
+    await pool.query(
+      `insert into event_sourcing.consumer (name, position, categories) values
+         ('one', 100, '{tally}'), ('never', null, '{other}'), ('there', 400, '{tally}'), ('one__v2', null, '{tally}')`,
+    );
+    const lags = await consumerLag(pool, store, { now: Date.parse(AT) + 5_000 });
+    expect(
+      lags.map(({ consumer, events, seconds, atLeast }) => [consumer, events, seconds, atLeast]),
+    ).toEqual([
+      ['never', 1, 5, false],
+      ['one', 2, 5, false],
+      ['there', 0, 0, false],
+    ]);
+    const [never] = await consumerLag(pool, store, { now: Date.parse(AT), lookAhead: 2 });
+    expect(never).toMatchObject({ events: 0, atLeast: true });
+  });
+});

@@ -1,0 +1,83 @@
+import type { Pool } from 'pg';
+import { categoryOf } from '../core/stream-name.js';
+import type { EventStore } from '../store/event-store.js';
+
+/** How far a consumer is behind the log. */
+export interface ConsumerLag {
+  readonly consumer: string;
+  readonly status: 'running' | 'halted';
+  readonly position: bigint | null;
+  /** Events it follows and has not handled; a lower bound when `atLeast`. */
+  readonly events: number;
+  readonly atLeast: boolean;
+  /** Seconds since the oldest of them was decided; 0 when there is none. */
+  readonly seconds: number;
+  /** Why it halted. */
+  readonly error: string | null;
+  readonly parkedStreams: number;
+}
+
+export interface LagOptions {
+  /** Milliseconds since the epoch. */
+  readonly now?: number;
+  /** Events looked at past the slowest checkpoint. */
+  readonly lookAhead?: number;
+}
+
+const LOOK_AHEAD = 10_000;
+
+interface Row {
+  name: string;
+  position: string | null;
+  status: ConsumerLag['status'];
+  error: string | null;
+  categories: string[];
+  parked: number;
+}
+
+/**
+ * The lag of every consumer that has ever run, by name; versions under construction are none. Of each that is behind,
+ * the log is read from its checkpoint on, at most `lookAhead` events.
+ */
+export const consumerLag = async (
+  pool: Pick<Pool, 'query'>,
+  store: EventStore,
+  { now = Date.now(), lookAhead = LOOK_AHEAD }: LagOptions = {},
+): Promise<readonly ConsumerLag[]> => {
+  // Before the positions are read: what is appended in between is not taken for lag.
+  const head = await store.head();
+  const { rows } = await pool.query<Row>(
+    `select name, position, status, error, categories,
+            (select count(distinct stream)::int from event_sourcing.parked_event where consumer = name) as parked
+     from event_sourcing.consumer
+     where name !~ '__v[0-9]+$' order by name`,
+  );
+  return Promise.all(
+    rows.map(async ({ name, status, error, categories, parked, ...row }) => {
+      const position = row.position === null ? null : BigInt(row.position);
+      const { events, atLeast, oldest } = await unhandled(store, categories, position, head, lookAhead);
+      const seconds = oldest === null ? 0 : Math.max(0, (now - Date.parse(oldest)) / 1_000);
+      return { consumer: name, status, position, events, atLeast, seconds, error, parkedStreams: parked };
+    }),
+  );
+};
+
+const unhandled = async (
+  store: EventStore,
+  categories: readonly string[],
+  after: bigint | null,
+  head: bigint | null,
+  lookAhead: number,
+): Promise<{ events: number; atLeast: boolean; oldest: string | null }> => {
+  let [events, looked] = [0, 0];
+  let oldest: string | null = null;
+  if (head === null || (after !== null && after >= head)) return { events, atLeast: false, oldest };
+  for await (const event of store.readAll({ after, limit: lookAhead })) {
+    if (event.position > head) break;
+    looked += 1;
+    if (!categories.includes(categoryOf(event.stream))) continue;
+    events += 1;
+    oldest ??= event.metadata.occurredAt;
+  }
+  return { events, atLeast: looked >= lookAhead, oldest };
+};

@@ -1,0 +1,187 @@
+import type { PoolClient } from 'pg';
+import { batches } from '../projections/batches.js';
+import { advance, findCheckpoint, holdCheckpoint, loadCheckpoint } from '../projections/checkpoint.js';
+import type { Consumer } from '../projections/consumer.js';
+import { describe, handleBatch, parkedStreams } from '../projections/handle-batch.js';
+import { checkpointOf, versionConsumer, versionName, type Projection } from '../projections/projection.js';
+import { transaction } from '../projections/transaction.js';
+import type { StoredEvent } from '../core/event.js';
+import { categoryOf } from '../core/stream-name.js';
+import { isDependencyAway } from '../store/dependency-away.js';
+import type { EventStore } from '../store/event-store.js';
+import { Refused, beginVersion, type Workshop } from './versions.js';
+
+/** Told after each batch. `fraction` is the part of the log behind it, by position, from 0 to 1. */
+export type RebuildProgress = (done: { events: number; fraction: number }) => void;
+
+export interface RebuildOptions {
+  readonly onProgress?: RebuildProgress;
+  readonly signal?: AbortSignal;
+  /** Events written in one transaction. */
+  readonly batchSize?: number;
+}
+
+const BATCH = 2_000;
+/** A live view goes on while another version catches up with it; after so many rounds the rest is small. */
+const ROUNDS = 5;
+/** Events that may be caught up with while the live view is held. */
+const FEW = 2_000;
+
+/**
+ * Builds another version of a projection's tables from the log, up to where the live view stands, which goes on
+ * meanwhile. What was begun before is gone on with: each batch commits with its checkpoint.
+ * @returns the version and the events handled
+ * @throws Refused when an event cannot be applied and the projection may skip none, or another rebuild is under way
+ */
+export const rebuild = async (
+  workshop: Workshop,
+  projection: Projection,
+  options: RebuildOptions = {},
+): Promise<{ version: number; events: number }> => {
+  const release = await claim(workshop, projection);
+  try {
+    const version = await beginVersion(workshop, projection);
+    const consumer = versionConsumer(projection, version);
+    let events = 0;
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const target = await liveOrHead(workshop, projection);
+      if (target === null) break;
+      const handled = await catchUp(workshop, consumer, target, {
+        ...options,
+        onProgress: (done) => options.onProgress?.({ ...done, events: events + done.events }),
+      });
+      events += handled;
+      if (options.signal?.aborted || handled <= FEW) break;
+    }
+    for (const { table } of projection.views)
+      await workshop.pool.query(`analyze ${versionName(table, version)}`);
+    return { version, events };
+  } finally {
+    await release();
+  }
+};
+
+/**
+ * Brings a version to exactly where the live view stands, holds the live view there, and does the work. Writers of the
+ * live view wait meanwhile, readers do not.
+ */
+export const atEqualPosition = async <T>(
+  workshop: Workshop,
+  projection: Projection,
+  version: number,
+  work: (client: PoolClient, position: bigint) => Promise<T>,
+): Promise<T> => {
+  const consumer = versionConsumer(projection, version);
+  const live = checkpointOf(projection);
+  return transaction(workshop.pool, async (client) => {
+    const held = await holdCheckpoint(client, live);
+    if (held === null || held.position === null)
+      throw new Refused([`${live} has not handled any event yet. Is a worker running?`]);
+    const own = (await findCheckpoint(workshop.pool, consumer.name))?.position ?? null;
+    if (own !== null && own > held.position)
+      throw new Refused([
+        `${live} is still behind version ${version} of ${projection.name}: wait for its worker.`,
+      ]);
+    const behind = await countEvents(workshop.store, consumer, own, held.position, FEW + 1);
+    if (behind > FEW)
+      throw new Refused([
+        `Version ${version} of ${projection.name} is not caught up, by more than ${FEW} events: go on with its rebuild.`,
+      ]);
+    await catchUp(workshop, consumer, held.position, {});
+    return work(client, held.position);
+  });
+};
+
+/**
+ * Reads the log up to a position and handles what the consumer follows, reading on while a batch is written.
+ * @returns how many events were handled
+ */
+const catchUp = async (
+  workshop: Workshop,
+  consumer: Consumer,
+  to: bigint,
+  { onProgress, signal, batchSize = BATCH }: RebuildOptions,
+): Promise<number> => {
+  const { store, pool, log } = workshop;
+  let checkpoint = await loadCheckpoint(pool, consumer, () => store.head());
+  const start = checkpoint.position ?? 0n;
+  if (checkpoint.position !== null && start >= to) return 0;
+  const parked = await parkedStreams(pool, consumer);
+  const ended = signal ?? new AbortController().signal;
+  let events = 0;
+  const source = batches(followed(store, consumer, checkpoint.position, to), {
+    maximum: batchSize,
+    quietMs: 1_000,
+    quietPosition: () => null,
+    signal: ended,
+  });
+  for await (const batch of source) {
+    checkpoint = await handleBatch(
+      consumer,
+      { pool, log },
+      parked,
+      checkpoint,
+      batch.events,
+      batch.position,
+      ended,
+    ).catch((error: unknown) => {
+      if (isDependencyAway(error)) throw error;
+      throw new Refused([`${consumer.name} cannot go on: ${describe(error)}.`]);
+    });
+    events += batch.events.length;
+    onProgress?.({ events, fraction: Number(batch.position - start) / Number(to - start) });
+  }
+  if (!ended.aborted && (checkpoint.position === null || checkpoint.position < to))
+    await advance(pool, consumer, checkpoint, to, []);
+  return events;
+};
+
+async function* followed(
+  store: EventStore,
+  { categories }: Pick<Consumer, 'categories'>,
+  after: bigint | null,
+  to: bigint,
+): AsyncGenerator<StoredEvent> {
+  for await (const event of store.readAll({ after })) {
+    if (event.position > to) return;
+    if (categories.includes(categoryOf(event.stream))) yield event;
+  }
+}
+
+/** Events of interest between two positions, counted up to a bound. */
+const countEvents = async (
+  store: EventStore,
+  consumer: Pick<Consumer, 'categories'>,
+  after: bigint | null,
+  to: bigint,
+  most: number,
+): Promise<number> => {
+  let count = 0;
+  for await (const _ of followed(store, consumer, after, to)) {
+    count += 1;
+    if (count >= most) break;
+  }
+  return count;
+};
+
+const liveOrHead = async ({ pool, store }: Workshop, projection: Projection): Promise<bigint | null> =>
+  (await findCheckpoint(pool, checkpointOf(projection)))?.position ?? store.head();
+
+/** One rebuild of a projection at a time, told by a lock that a killed process loses. */
+const claim = async ({ pool }: Workshop, projection: Projection): Promise<() => Promise<void>> => {
+  const client = await pool.connect();
+  const { rows } = await client.query<{ free: boolean }>(
+    'select pg_try_advisory_lock(hashtextextended($1, 0)) as free',
+    [`rebuild of ${projection.name}`],
+  );
+  if (!rows[0]?.free) {
+    client.release();
+    throw new Refused([`Another rebuild of ${projection.name} is under way.`]);
+  }
+  return async () => {
+    await client
+      .query('select pg_advisory_unlock(hashtextextended($1, 0))', [`rebuild of ${projection.name}`])
+      .catch(() => undefined);
+    client.release();
+  };
+};

@@ -1,0 +1,98 @@
+import { decodeAny } from '../core/event-catalogue.js';
+import type { Recorded, StoredEvent } from '../core/event.js';
+import { streamId, streamName } from '../core/stream-name.js';
+import { holdCheckpoint, intervene } from '../projections/checkpoint.js';
+import { categoriesOf, checkpointOf, type Projection } from '../projections/projection.js';
+import { transaction } from '../projections/transaction.js';
+import { foldRows, removeRows, type RowKey } from '../projections/view.js';
+import type { EventStore } from '../store/event-store.js';
+import { Refused, type Workshop } from './versions.js';
+
+const BATCH = 1_000;
+
+/**
+ * Makes the rows of one stream anew, in one transaction: its rows are those of its id in every category that the
+ * projection follows. Streams of that id that were parked are so no longer.
+ * @returns events handled, up to where the live view stands
+ * @throws Refused when the projection does not follow the stream, or an event still cannot be applied
+ */
+export const replayStream = async (
+  { pool, store }: Workshop,
+  projection: Projection,
+  stream: string,
+): Promise<{ streams: readonly string[]; events: number }> => {
+  const streams = categoriesOf(projection).map((category) => streamName(category, streamId(stream)));
+  if (!streams.includes(stream))
+    throw new Refused([
+      `${projection.name} follows ${categoriesOf(projection).join(' and ')} streams, not ${stream}.`,
+    ]);
+  return transaction(pool, async (client) => {
+    const name = checkpointOf(projection);
+    const held = await holdCheckpoint(client, name);
+    const seen = new Map(projection.views.map((view) => [view, new Set<string>()]));
+    let handled = 0;
+    for await (const events of inBatches(merged(store, streams, held?.position ?? 0n))) {
+      const decoded = events
+        .map((event) => decodeAny(projection.catalogues, event))
+        .filter((event): event is Recorded => event !== null);
+      for (const view of projection.views) {
+        const known = seen.get(view)!;
+        const stale = decoded.flatMap((event): RowKey[] => {
+          const key = view.keyOf(event);
+          const id = JSON.stringify(key);
+          if (key === null || known.has(id)) return [];
+          known.add(id);
+          return [key];
+        });
+        await removeRows(client, view, view.table, stale);
+        await foldRows(client, { view, table: view.table, events: decoded });
+      }
+      handled += events.length;
+    }
+    if (handled === 0) throw new Refused([`There is no stream ${stream}.`]);
+    await client.query('delete from event_sourcing.parked_event where consumer = $1 and stream = any ($2)', [
+      projection.name,
+      streams,
+    ]);
+    await intervene(client, name);
+    return { streams, events: handled };
+  });
+};
+
+/** Events of several streams in the order of the log. */
+async function* merged(
+  store: EventStore,
+  streams: readonly string[],
+  upTo: bigint,
+): AsyncGenerator<StoredEvent> {
+  const sources = streams.map((stream) => store.read(stream)[Symbol.asyncIterator]());
+  const advance = async (source: AsyncIterator<StoredEvent>): Promise<StoredEvent | null> => {
+    const next = await source.next();
+    return next.done || next.value.position > upTo ? null : next.value;
+  };
+  try {
+    const heads = await Promise.all(sources.map(advance));
+    for (;;) {
+      let first = -1;
+      heads.forEach((event, place) => {
+        if (event && (first < 0 || event.position < heads[first]!.position)) first = place;
+      });
+      if (first < 0) return;
+      yield heads[first]!;
+      heads[first] = await advance(sources[first]!);
+    }
+  } finally {
+    for (const source of sources) await source.return?.();
+  }
+}
+
+async function* inBatches(events: AsyncIterable<StoredEvent>): AsyncGenerator<StoredEvent[]> {
+  let batch: StoredEvent[] = [];
+  for await (const event of events) {
+    batch.push(event);
+    if (batch.length < BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

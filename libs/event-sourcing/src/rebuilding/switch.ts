@@ -1,0 +1,92 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Projection } from '../projections/projection.js';
+import { atEqualPosition } from './rebuild.js';
+import { exchangeTables } from './version-tables.js';
+import {
+  Refused,
+  buildingVersion,
+  oneAtATime,
+  requireSameShape,
+  takeOverParked,
+  versionsOf,
+  type Version,
+  type Workshop,
+} from './versions.js';
+
+export interface SwitchRequest {
+  /** `operator:<login name>` */
+  readonly by: string;
+  /** Why rows that differ, or were not compared, or streams that are parked, are what is wanted. */
+  readonly acceptDifferences?: string;
+}
+
+/** How long a switch may make readers wait behind it before it lets them go first. */
+const LOCK_WITHIN = '1s';
+const TRIES = 20;
+const PAUSE_MS = 250;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/**
+ * Gives the version being built the place of the live one, in one transaction: readers see the one or the other, and
+ * the live view goes on from the same position. The tables that were live stay until they are dropped.
+ * @throws Refused with every reason why it would not be safe
+ */
+export const switchVersion = async (
+  workshop: Workshop,
+  projection: Projection,
+  request: SwitchRequest,
+): Promise<{ version: number; retired: number; position: bigint }> => {
+  const building = await buildingVersion(workshop.pool, projection);
+  const reasons = request.acceptDifferences === undefined ? reasonsAgainst(projection, building) : [];
+  if (reasons.length > 0) throw new Refused(reasons);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await exchange(workshop, projection, building.version, request);
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE) throw error;
+      if (attempt === TRIES)
+        throw new Refused([
+          `Readers have held ${projection.name} for long: nothing was switched. Try again.`,
+        ]);
+      await delay(PAUSE_MS);
+    }
+  }
+};
+
+const reasonsAgainst = (projection: Projection, building: Version): readonly string[] => {
+  const { version, verifiedPosition, differences, parkedEvents } = building;
+  const which = `Version ${version} of ${projection.name}`;
+  const reasons: string[] = [];
+  if (building.position === null) reasons.push(`${which} is empty: its rebuild has not handled any event.`);
+  else if (verifiedPosition === null) reasons.push(`${which} was not verified.`);
+  if (differences !== null && differences > 0)
+    reasons.push(`${which} differs from the live one in ${differences} rows.`);
+  if (parkedEvents > 0) reasons.push(`${which} has ${parkedEvents} parked events.`);
+  return reasons;
+};
+
+const exchange = (
+  workshop: Workshop,
+  projection: Projection,
+  version: number,
+  { by, acceptDifferences }: SwitchRequest,
+): Promise<{ version: number; retired: number; position: bigint }> =>
+  atEqualPosition(workshop, projection, version, async (client, position) => {
+    await oneAtATime(client, projection);
+    await requireSameShape(client, projection, version);
+    const live = (await versionsOf(client, projection)).find(({ state }) => state === 'live')!.version;
+    await client.query(`set local lock_timeout = '${LOCK_WITHIN}'; set local synchronous_commit = on`);
+    for (const view of projection.views) await exchangeTables(client, view, live, version);
+    await client.query(
+      `insert into event_sourcing.projection_version (projection, version, state) values ($1, $2, 'retired')
+       on conflict (projection, version) do update set state = 'retired'`,
+      [projection.name, live],
+    );
+    await client.query(
+      `update event_sourcing.projection_version
+       set state = 'live', switched_at = now(), switched_by = $3, reason = $4 where projection = $1 and version = $2`,
+      [projection.name, version, by, acceptDifferences ?? null],
+    );
+    await takeOverParked(client, projection, version);
+    return { version, retired: live, position };
+  });

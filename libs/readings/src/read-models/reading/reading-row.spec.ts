@@ -1,0 +1,108 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Recorded } from '@app/event-sourcing/core/event.js';
+import type { PublicationEvent } from '@app/publishing/contracts/index.js';
+import type { ReadingEvent } from '../../contracts/events.js';
+import { evolveReading, type ReadingRow } from './reading-row.js';
+
+type Event = ReadingEvent | PublicationEvent;
+
+const ID = '7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11';
+const at = (second: number): string => `2026-04-12T10:00:${String(second).padStart(2, '0')}.000Z`;
+const recorded = (second: number, event: Event): Recorded<Event> => ({
+  ...event,
+  id: `e${second}`,
+  stream: `${event.type === 'DocumentPublished' ? 'publication' : 'reading'}-${ID}`,
+  revision: BigInt(second),
+  position: BigInt(second),
+  metadata: {
+    correlationId: 'req_1',
+    causationId: 'req_1',
+    workspaceId: 'ws_1',
+    actor: 'system:spec',
+    occurredAt: at(second),
+    schemaVersion: 1,
+  },
+});
+
+const ids = { workspaceId: 'ws_1', reservationId: 'r_1' };
+const requested = recorded(0, {
+  type: 'ReadingRequested',
+  data: {
+    ...ids,
+    productId: 'theme',
+    profileId: 'evan',
+    locale: 'fr-FR',
+    asOf: '2026-04-12',
+    sealedInput: 'sealed',
+    inputDigest: 'digest',
+    idempotencyDigest: null,
+    cost: 20,
+  },
+});
+const started = recorded(1, {
+  type: 'ReadingStarted',
+  data: { attempt: 1, workerId: 'w', leaseUntil: at(50) },
+});
+const attemptFailed = recorded(2, {
+  type: 'ReadingAttemptFailed',
+  data: { attempt: 1, code: 'generation_failed', retryAt: at(4) },
+});
+const completed = recorded(3, {
+  type: 'ReadingCompleted',
+  data: { ...ids, attempt: 2, sealedResult: 'sealed', resultSha256: 'hash' },
+});
+const failed = recorded(3, {
+  type: 'ReadingFailed',
+  data: { ...ids, code: 'generation_failed', attempts: 5 },
+});
+const published = (second: number, version: number) =>
+  recorded(second, {
+    type: 'DocumentPublished',
+    data: { workspaceId: 'ws_1', version, artifactId: `a${version}`, formats: [], publishedAt: at(second) },
+  });
+const erased = recorded(9, { type: 'ReadingErased', data: { workspaceId: 'ws_1' } });
+
+const fold = (events: readonly Recorded<Event>[], row: ReadingRow | null = null) =>
+  events.reduce(evolveReading, row);
+
+describe('the row of a reading', () => {
+  it('is queued when requested, and offered again after half a minute', () => {
+    expect(fold([requested])).toMatchObject({ status: 'queued', created_at: at(0), due_at: at(30) });
+  });
+
+  it('follows its attempts to the end, where nothing is due any more', () => {
+    expect(fold([requested, started])).toMatchObject({ status: 'processing', due_at: at(50) });
+    expect(fold([requested, started, attemptFailed])).toMatchObject({ status: 'queued', due_at: at(34) });
+    expect(fold([requested, started, completed])).toMatchObject({
+      status: 'completed',
+      completed_at: at(3),
+      due_at: null,
+    });
+    expect(fold([requested, started, failed])).toMatchObject({
+      status: 'failed',
+      failed_at: at(3),
+      error_code: 'generation_failed',
+      due_at: null,
+    });
+  });
+
+  it('has the newest publication', () => {
+    expect(fold([requested, completed, published(5, 2), published(6, 1)])).toMatchObject({
+      document_version: 2,
+      artifact_id: 'a2',
+      published_at: at(5),
+      updated_at: at(5),
+    });
+  });
+
+  it('loses its input when it is erased', () => {
+    expect(fold([requested, completed, erased])).toMatchObject({ sealed_input: '', erased_at: at(9) });
+  });
+
+  it('is the same when every event comes again, and there is none before it was requested', () => {
+    const story = [requested, started, attemptFailed, started, completed, published(5, 1), erased];
+    const once = fold(story);
+    expect(fold(story, once)).toEqual(once);
+    expect(fold(story.slice(1))).toBeNull();
+  });
+});

@@ -1,0 +1,111 @@
+import { instant } from '@app/event-sourcing/core/clock.js';
+import { assertNever } from '@app/event-sourcing/core/decision.js';
+import type { Recorded } from '@app/event-sourcing/core/event.js';
+import { streamId } from '@app/event-sourcing/core/stream-name.js';
+import type { PublicationEvent } from '@app/publishing/contracts/index.js';
+import type { FailureCode, ReadingEvent } from '../../contracts/events.js';
+import type { ReadingStatus } from '../../contracts/queries.js';
+
+/** A row of `readings.reading`; instants are RFC 3339. */
+export interface ReadingRow {
+  readonly reading_id: string;
+  readonly workspace_id: string;
+  readonly status: ReadingStatus;
+  readonly product_id: string;
+  readonly profile_id: string;
+  readonly locale: string;
+  readonly sealed_input: string;
+  readonly error_code: FailureCode | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly completed_at: string | null;
+  readonly failed_at: string | null;
+  readonly due_at: string | null;
+  readonly document_version: number | null;
+  readonly artifact_id: string | null;
+  readonly published_at: string | null;
+  readonly correlation_id: string;
+  readonly erased_at: string | null;
+}
+
+/** How long a queued reading may wait before it is offered to the workers again (its job was lost with a worker). */
+const OFFER_AGAIN_MS = 30_000;
+
+/** The row of a reading after one of its own events, or one of its publication. */
+export const evolveReading = (
+  row: ReadingRow | null,
+  event: Recorded<ReadingEvent | PublicationEvent>,
+): ReadingRow | null => {
+  if (event.type === 'ReadingRequested') return row ?? requested(event);
+  if (row === null) return null;
+  const at = event.metadata.occurredAt;
+  const unfinished = row.status === 'queued' || row.status === 'processing';
+  switch (event.type) {
+    case 'ReadingStarted':
+      return unfinished
+        ? { ...row, status: 'processing', updated_at: at, due_at: event.data.leaseUntil }
+        : row;
+    case 'ReadingAttemptFailed':
+      return unfinished
+        ? { ...row, status: 'queued', updated_at: at, due_at: offerAgainAfter(event.data.retryAt) }
+        : row;
+    case 'ReadingCompleted':
+      return unfinished
+        ? { ...row, status: 'completed', updated_at: at, completed_at: at, due_at: null }
+        : row;
+    case 'ReadingFailed':
+      return unfinished ? { ...row, ...failed(event.data.code, at) } : row;
+    case 'ReadingErased':
+      return row.erased_at === null ? { ...row, erased_at: at, updated_at: at, sealed_input: '' } : row;
+    case 'DocumentPublished': {
+      const { version, artifactId, publishedAt } = event.data;
+      if (row.document_version !== null && row.document_version >= version) return row;
+      return {
+        ...row,
+        document_version: version,
+        artifact_id: artifactId,
+        published_at: publishedAt,
+        updated_at: later(row.updated_at, publishedAt),
+      };
+    }
+    case 'ReadingDelayed':
+    case 'ReadingAbandoned':
+    case 'PublicationRequested':
+    case 'PublicationFailed':
+      return row;
+    default:
+      return assertNever(event);
+  }
+};
+
+const requested = ({
+  stream,
+  data,
+  metadata,
+}: Extract<Recorded<ReadingEvent>, { type: 'ReadingRequested' }>): ReadingRow => ({
+  reading_id: streamId(stream),
+  workspace_id: data.workspaceId,
+  status: 'queued',
+  product_id: data.productId,
+  profile_id: data.profileId,
+  locale: data.locale,
+  sealed_input: data.sealedInput,
+  error_code: null,
+  created_at: metadata.occurredAt,
+  updated_at: metadata.occurredAt,
+  completed_at: null,
+  failed_at: null,
+  due_at: offerAgainAfter(metadata.occurredAt),
+  document_version: null,
+  artifact_id: null,
+  published_at: null,
+  correlation_id: metadata.correlationId,
+  erased_at: null,
+});
+
+const failed = (code: FailureCode, at: string) =>
+  ({ status: 'failed', updated_at: at, failed_at: at, due_at: null, error_code: code }) as const;
+
+const offerAgainAfter = (at: string): string => instant(Date.parse(at) + OFFER_AGAIN_MS);
+
+const later = (one: string, other: string): string => (Date.parse(other) > Date.parse(one) ? other : one);

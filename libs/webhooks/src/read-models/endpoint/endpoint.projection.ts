@@ -1,0 +1,102 @@
+import { assertNever } from '@app/event-sourcing/core/decision.js';
+import type { Recorded } from '@app/event-sourcing/core/event.js';
+import { streamId } from '@app/event-sourcing/core/stream-name.js';
+import type { Projection } from '@app/event-sourcing/projections/projection.js';
+import { view } from '@app/event-sourcing/projections/view.js';
+import {
+  webhookEndpointEvents,
+  type DisabledReason,
+  type WebhookEndpointEvent,
+} from '../../contracts/events.js';
+
+interface SecretOfEndpoint {
+  readonly ref: string;
+  /** RFC 3339; `null`: it is the newest. */
+  readonly validUntil: string | null;
+}
+
+interface EndpointRow {
+  readonly endpoint_id: string;
+  readonly workspace_id: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly description: string | null;
+  readonly enabled: boolean;
+  readonly disabled_reason: DisabledReason | null;
+  readonly disabled_at: string | null;
+  /** Newest first. */
+  readonly secrets: readonly SecretOfEndpoint[];
+  readonly revision: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly deleted_at: string | null;
+}
+
+/** Secrets an endpoint signs with at most: the newest, and those of the rotations under way. */
+const MOST_SECRETS = 3;
+
+const evolve = (row: EndpointRow | null, event: Recorded<WebhookEndpointEvent>): EndpointRow | null => {
+  const at = event.metadata.occurredAt;
+  if (event.type === 'WebhookEndpointCreated') return row ?? created(event);
+  if (row === null || BigInt(row.revision) >= event.revision) return row;
+  const next: EndpointRow = { ...row, revision: String(event.revision), updated_at: at };
+  switch (event.type) {
+    case 'WebhookEndpointUpdated': {
+      const { url, events, description } = event.data;
+      return { ...next, url, events, description };
+    }
+    case 'WebhookEndpointSecretRotated': {
+      const { secretRef, previousValidUntil } = event.data;
+      const before = row.secrets.map((secret, place) =>
+        place === 0 ? { ...secret, validUntil: previousValidUntil } : secret,
+      );
+      return { ...next, secrets: [{ ref: secretRef, validUntil: null }, ...before].slice(0, MOST_SECRETS) };
+    }
+    case 'WebhookEndpointDisabled':
+      return { ...next, enabled: false, disabled_reason: event.data.reason, disabled_at: at };
+    case 'WebhookEndpointEnabled':
+      return { ...next, enabled: true, disabled_reason: null, disabled_at: null };
+    case 'WebhookEndpointDeleted':
+      return { ...next, enabled: false, secrets: [], deleted_at: at };
+    default:
+      return assertNever(event);
+  }
+};
+
+const created = ({
+  stream,
+  revision,
+  data,
+  metadata,
+}: Extract<Recorded<WebhookEndpointEvent>, { type: 'WebhookEndpointCreated' }>): EndpointRow => ({
+  endpoint_id: streamId(stream),
+  workspace_id: data.workspaceId,
+  url: data.url,
+  events: data.events,
+  description: data.description,
+  enabled: true,
+  disabled_reason: null,
+  disabled_at: null,
+  secrets: [{ ref: data.secretRef, validUntil: null }],
+  revision: String(revision),
+  created_at: metadata.occurredAt,
+  updated_at: metadata.occurredAt,
+  deleted_at: null,
+});
+
+export const endpoints = view<EndpointRow, Recorded<WebhookEndpointEvent>>({
+  table: 'webhooks.endpoint',
+  key: ['endpoint_id'],
+  json: ['secrets'],
+  keyOf: ({ stream }) => ({ endpoint_id: streamId(stream) }),
+  evolve,
+});
+
+/** Webhook endpoints. The fan-out keeps them, since it must see them as they were at each event. */
+export const endpointProjection: Projection = {
+  name: 'webhooks.endpoint.v1',
+  keptBy: 'webhooks.fanout.v1',
+  catalogues: [webhookEndpointEvents],
+  views: [endpoints],
+  onPoison: 'halt',
+};

@@ -1,0 +1,143 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connectClient } from '@app/embedded-event-store/testing/client.js';
+import type { Projection } from '@app/event-sourcing/projections/projection.js';
+import { rebuild } from '@app/event-sourcing/rebuilding/rebuild.js';
+import { verify } from '@app/event-sourcing/rebuilding/verify.js';
+import { REBUILDING_SESSION, dropVersions, type Workshop } from '@app/event-sourcing/rebuilding/versions.js';
+import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { openPool } from '@app/platform/postgres/pool.js';
+import { ReadingsModule } from '@app/readings/readings.module.js';
+import { startPostgres } from '../../support/start-postgres.js';
+import { serveStore } from '../billing/event-store.js';
+import { ratio, type Benchmark, type Row, type Settings } from '../report.js';
+import { EVENTS_PER_READING, fillWithReadings } from './readings-log.js';
+
+const EVENTS = 200_000;
+const ROUNDS = 2;
+/** Growth of memory between the first and the last third of a rebuild that passes for none, MiB. */
+const FLAT_MIB = 32;
+
+const status = ReadingsModule.projections[0]!;
+
+/** Events a second that the official client hands over, when nothing is done with them. */
+const rawCatchUp = async (url: string, events: number): Promise<number> => {
+  const client = connectClient(url);
+  const startedAt = performance.now();
+  let seen = 0;
+  const subscription = client.subscribeToAll();
+  for await (const _ of subscription) if ((seen += 1) >= events) break;
+  const rate = (seen * 1_000) / (performance.now() - startedAt);
+  // Not awaited: the client waits for the end of a stream that leaving the loop has destroyed.
+  void client.dispose();
+  return rate;
+};
+
+interface Rebuilt {
+  readonly rate: number;
+  /** Largest memory in use (heap and buffers) in the first and in the last third, MiB. */
+  readonly first: number;
+  readonly last: number;
+}
+
+const timedRebuild = async (workshop: Workshop, projection: Projection): Promise<Rebuilt> => {
+  let [first, last] = [0, 0];
+  const startedAt = performance.now();
+  const { events } = await rebuild(workshop, projection, {
+    onProgress: ({ fraction }) => {
+      const { heapUsed, external } = process.memoryUsage();
+      const used = (heapUsed + external) / 2 ** 20;
+      if (fraction < 1 / 3) first = Math.max(first, used);
+      if (fraction > 2 / 3) last = Math.max(last, used);
+    },
+  });
+  return { rate: (events * 1_000) / (performance.now() - startedAt), first, last };
+};
+
+const measure = async (
+  workshop: Workshop,
+  url: string,
+  { add, count = EVENTS, say }: Settings,
+): Promise<void> => {
+  const { pool, store } = workshop;
+  const events = Math.floor(count / EVENTS_PER_READING) * EVENTS_PER_READING;
+  say(`  Filling: ${events} events of ${events / EVENTS_PER_READING} readings…`);
+  await fillWithReadings(store, events / EVENTS_PER_READING);
+  await pool.query('insert into event_sourcing.consumer (name, position) values ($1, $2)', [
+    status.name,
+    String(await store.head()),
+  ]);
+  let raw = 0;
+  let best: Rebuilt = { rate: 0, first: 0, last: 0 };
+  for (let round = 0; round < ROUNDS; round += 1) {
+    raw = Math.max(raw, await rawCatchUp(url, events));
+    await dropVersions(workshop, status, { unfinished: true });
+    const rebuilt = await timedRebuild(workshop, status);
+    if (rebuilt.rate > best.rate) best = rebuilt;
+  }
+  add(
+    ratio(
+      `rebuild of ${status.name}, ${events} events; floor: the client catches up and does nothing`,
+      best.rate,
+      raw,
+      0.7,
+    ),
+  );
+  add(flat(events, best));
+  const startedAt = performance.now();
+  const { tables } = await verify(workshop, status);
+  const rows = tables.reduce((sum, { versionRows }) => sum + versionRows, 0);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  add({
+    what: `verify: rows compared with tables that are empty`,
+    measured: `${rows} rows in ${seconds.toFixed(1)} s`,
+    floor: '',
+    value: null,
+    aim: '',
+    met: null,
+  });
+};
+
+const flat = (events: number, { first, last }: Rebuilt): Row => ({
+  what: `memory in use during it, first and last third of ${events} events`,
+  measured: `${first.toFixed(0)} and ${last.toFixed(0)} MiB`,
+  floor: '',
+  value: null,
+  aim: `flat: + ≤ ${FLAT_MIB} MiB`,
+  met: last - first <= FLAT_MIB,
+});
+
+/** Rebuilding a read model from the log. */
+export const projectionsBenchmark: Benchmark = {
+  name: 'projections',
+  title: 'Rebuilding a read model',
+  explanation: `The projection of readings is built again from a log of published readings, ${EVENTS_PER_READING} events of 9 kB each, on the
+embedded event store and PostgreSQL in processes of their own. The floor is the official client on the same log.`,
+  async run(settings) {
+    const folder = mkdtempSync(join(tmpdir(), 'projections-bench-'));
+    const served = await serveStore(folder);
+    const postgres = await startPostgres();
+    const pool = openPool(postgres.databaseUrl, {
+      size: 5,
+      applicationName: 'bench',
+      sessionSettings: REBUILDING_SESSION,
+      onError: () => undefined,
+    });
+    const store = openEventStore({
+      connectionString: served.url,
+      appendTimeoutMs: 10_000,
+      readTimeoutMs: 10_000,
+    });
+    const log = { warn: () => undefined, error: () => undefined };
+    try {
+      await measure({ pool, store, log }, served.url, settings);
+    } finally {
+      await store.close();
+      await pool.end();
+      await postgres.stop();
+      await served.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+};

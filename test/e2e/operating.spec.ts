@@ -1,0 +1,303 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { projectPath } from '@app/platform/project-path.js';
+import { startStack, type StartedStack } from '../support/index.js';
+import { Integrator, person, until } from '../support/integrator.js';
+
+let stack: StartedStack;
+let customer: Integrator;
+let database: pg.Client;
+
+const OPS = projectPath('dist/apps/ops/src/main.js');
+
+beforeAll(async () => {
+  stack = await startStack({ env: { READINESS_LAG_MS: '3000' } });
+  customer = await Integrator.open(stack, 1_000);
+  database = new pg.Client({ connectionString: stack.databaseUrl });
+  await database.connect();
+}, 90_000);
+
+afterAll(async () => {
+  await database?.end();
+  await stack?.stop();
+});
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const run = (args: readonly string[], env: Record<string, string> = {}): Promise<Ended> =>
+  promisify(execFile)(process.execPath, [OPS, ...args], {
+    env: { ...process.env, DATA_DIR: stack.dataDir, ...env },
+  }).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    (error: unknown) => error as Ended,
+  );
+const json = async (
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Record<string, unknown>> => {
+  const { code, stdout } = await run([...args, '--json'], env);
+  return { code, ...(JSON.parse(stdout) as Record<string, unknown>) };
+};
+const ready = async (): Promise<{ status: number; body: { checks: Record<string, boolean> } }> => {
+  const answer = await fetch(`${stack.baseUrl}/readyz`);
+  return { status: answer.status, body: (await answer.json()) as { checks: Record<string, boolean> } };
+};
+const published = async (locale = 'fr-FR'): Promise<string> => {
+  const { readingId } = (await customer.create(person('Zoé', locale))).body;
+  await customer.untilEnded(readingId);
+  return readingId;
+};
+
+describe('the story of a reading', () => {
+  it('is told in order across modules, with causes, as a table, a drawing and JSON', async () => {
+    const readingId = await published();
+    await until(
+      async () => (await customer.balance()).held === 0,
+      20_000,
+      () => 'the credits are captured',
+    );
+    const { events } = (await stack.ops(['events', '--reading', readingId])) as {
+      events: { type: string; cause: { type: string | null }; correlationId: string; position: string }[];
+    };
+    expect(events.map(({ type }) => type).toSorted()).toEqual([
+      'CreditsCaptured',
+      'CreditsReserved',
+      'DocumentPublished',
+      'PublicationRequested',
+      'ReadingCompleted',
+      'ReadingRequested',
+      'ReadingStarted',
+    ]);
+    expect(events.slice(0, 2).map(({ type }) => type)).toEqual(['CreditsReserved', 'ReadingRequested']);
+    expect(events.find(({ type }) => type === 'CreditsCaptured')!.cause.type).toBe('ReadingCompleted');
+    const positions = events.map(({ position }) => BigInt(position));
+    expect(positions).toEqual(positions.toSorted((one, other) => (one < other ? -1 : 1)));
+
+    const drawn = await run(['events', '--reading', readingId, '--format', 'mermaid']);
+    expect(drawn.stdout).toMatch(/^sequenceDiagram\n {2}participant apiKey\n/);
+    expect(drawn.stdout).toContain('reading->>credits: CreditsCaptured');
+    const told = await run(['events', '--correlation', events[0]!.correlationId]);
+    expect(told.stdout).toContain('ReadingRequested');
+    expect(told.stdout).not.toContain('Lefèvre');
+    expect(await run(['events'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/--reading <id> or/),
+    });
+    expect(await run(['events', '--reading', 'none'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/no event of none/),
+    });
+  }, 60_000);
+});
+
+describe('the log', () => {
+  it('is searched newest first, and followed as it grows', async () => {
+    const readingId = await published();
+    const { events } = (await stack.ops([
+      'streams',
+      'find',
+      '--type',
+      'ReadingCompleted',
+      '--limit',
+      '1',
+    ])) as {
+      events: { id: string; stream: string; revision: string }[];
+    };
+    expect(events.map(({ stream }) => stream)).toEqual([`reading-${readingId}`]);
+    expect(await stack.ops(['streams', 'find', '--id', events[0]!.id])).toEqual({ events });
+    expect(await run(['streams', 'find'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/Say what/),
+    });
+
+    const tail = spawn(
+      process.execPath,
+      [OPS, 'streams', 'tail', '--category', 'reading', '--json', '--count', '2'],
+      {
+        env: { ...process.env, DATA_DIR: stack.dataDir },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
+    const exited = once(tail, 'exit') as Promise<[number]>;
+    const seen: string[] = [];
+    createInterface({ input: tail.stdout }).on('line', (line) => {
+      seen.push((JSON.parse(line) as { type: string }).type);
+    });
+    // It follows what comes after it has begun, and nobody tells when that is.
+    const feeding = new AbortController();
+    const feed = (async () => {
+      while (!feeding.signal.aborted) {
+        await customer.create(person());
+        await delay(500);
+      }
+    })();
+    expect((await exited)[0]).toBe(0);
+    feeding.abort();
+    await feed;
+    expect(seen).toHaveLength(2);
+    expect(seen.every((type) => type.startsWith('Reading'))).toBe(true);
+  }, 90_000);
+});
+
+describe('an event that cannot be handled', () => {
+  it('parks its stream in a view; retried after the cause is mended, its rows are made anew', async () => {
+    await database.query(
+      `alter table readings.reading add constraint planted check (locale <> 'en-US') not valid`,
+    );
+    const { readingId } = (await customer.create(person('Zoé', 'en-US'))).body;
+    await until(
+      async () =>
+        ((await json(['processes', 'parked', 'readings.reading.v1']))['stopped'] as object[]).length === 1,
+      30_000,
+      () => 'the stream is parked',
+    );
+    const { stopped } = (await stack.ops(['processes', 'parked'])) as { stopped: Record<string, unknown>[] };
+    expect(stopped).toContainEqual(
+      expect.objectContaining({
+        consumer: 'readings.reading.v1',
+        state: 'parked',
+        stream: `reading-${readingId}`,
+      }),
+    );
+    expect(await published()).toBeTruthy();
+    expect((await run(['doctor'])).stdout).toContain('parked streams: 1, such as reading-');
+
+    expect(await run(['processes', 'retry', 'readings.reading.v1'])).toMatchObject({ code: 1 });
+    await database.query('alter table readings.reading drop constraint planted');
+    await stack.ops(['processes', 'retry', 'readings.reading.v1']);
+    expect(await customer.reading(readingId)).toMatchObject({ status: expect.any(String), locale: 'en-US' });
+    await customer.untilEnded(readingId);
+    const { rows } = await database.query('select locale from readings.reading where reading_id = $1', [
+      readingId,
+    ]);
+    expect(rows).toEqual([{ locale: 'en-US' }]);
+    expect(await stack.ops(['processes', 'parked'])).toMatchObject({ stopped: [] });
+  }, 120_000);
+
+  it('halts what may skip nothing, which a person may skip only with a reason, under their name', async () => {
+    await database.query('alter table billing.hold add constraint planted check (false) not valid');
+    const { readingId } = (await customer.create(person())).body;
+    await customer.untilEnded(readingId);
+    const halted = async () =>
+      (await json(['projections', 'lag']))['consumers'] as { consumer: string; status: string }[];
+    await until(
+      async () =>
+        (await halted()).some(
+          ({ consumer, status }) => consumer === 'billing.hold.v1' && status === 'halted',
+        ),
+      30_000,
+      () => 'the view halts',
+    );
+    expect((await json(['projections', 'lag', '--max-seconds', '3600']))['code']).toBe(1);
+    const doctor = await run(['doctor']);
+    expect([doctor.code, doctor.stdout]).toEqual([
+      1,
+      expect.stringMatching(/FAILURE {2}lag of billing.hold.v1: halted at credits-/),
+    ]);
+    // Others go on, and so does the service.
+    expect((await ready()).status).toBe(200);
+
+    const book = `credits-${customer.workspaceId}`;
+    const skip = ['processes', 'skip', 'billing.hold.v1', '--stream', book];
+    expect((await run(skip)).stderr).toMatch(/--reason/);
+    expect((await run([...skip, '--reason', ' '])).stderr).toMatch(/--reason must say why/);
+    expect((await run(['processes', 'retry', 'billing.hold.v1', '--wait', '1'])).stderr).toMatch(
+      /still halted/,
+    );
+    await stack.ops([...skip, '--reason', 'planted by a test']);
+    await database.query('alter table billing.hold drop constraint planted');
+    const { skipped } = (await stack.ops(['processes', 'parked', 'billing.hold.v1'])) as {
+      skipped: Record<string, unknown>[];
+    };
+    expect(skipped).toEqual([
+      expect.objectContaining({
+        stream: book,
+        reason: 'planted by a test',
+        skippedBy: expect.stringMatching(/^operator:./),
+      }),
+    ]);
+    await until(
+      async () => (await halted()).every(({ status }) => status === 'running'),
+      30_000,
+      () => 'the view goes on',
+    );
+    expect(await stack.ops(['projections', 'replay', 'billing.hold.v1'])).toBeTruthy();
+  }, 150_000);
+});
+
+describe('the doctor', () => {
+  it('finds a running stack healthy', async () => {
+    const { code, healthy, findings } = (await json(['doctor'])) as unknown as {
+      code: number;
+      healthy: boolean;
+      findings: { check: string; level: string; message: string }[];
+    };
+    expect(findings.filter(({ level, check }) => level === 'failure' && check !== 'disk')).toEqual([]);
+    if (healthy) expect(code).toBe(0);
+    const checks = findings.map(({ check }) => check);
+    for (const check of [
+      'postgres',
+      'event store',
+      'clock',
+      'migrations',
+      'encryption keys',
+      'workers',
+      'lag of readings.reading.v1',
+      'parked streams',
+      'jobs',
+      'holds',
+      'disk',
+    ])
+      expect(checks).toContain(check);
+    expect(findings.find(({ check }) => check === 'encryption keys')!.message).toMatch(/seal open/);
+  }, 60_000);
+
+  it('says what is wrong, and what to do', async () => {
+    await database.query(`delete from migrations.webhooks where name = '0005_lanes'`);
+    const otherKey = `other:${Buffer.alloc(32, 7).toString('base64')}`;
+    process.kill(stack.pids().worker, 'SIGSTOP');
+    try {
+      await customer.create(person());
+      await until(
+        async () => (await ready()).body.checks['consumers'] === false,
+        30_000,
+        () => 'lag makes it not ready',
+      );
+      const { code, findings } = (await json(['doctor'], { ENCRYPTION_KEYS: otherKey })) as unknown as {
+        code: number;
+        findings: { check: string; level: string; message: string; advice: string }[];
+      };
+      expect(code).toBe(1);
+      expect(findings).toContainEqual({
+        check: 'migrations',
+        level: 'failure',
+        message: 'not applied: webhooks/0005_lanes',
+        advice: 'Run ops migrate.',
+      });
+      expect(findings).toContainEqual(
+        expect.objectContaining({
+          check: 'encryption keys',
+          level: 'failure',
+          advice: expect.stringMatching(/ENCRYPTION_KEYS/),
+        }),
+      );
+    } finally {
+      process.kill(stack.pids().worker, 'SIGCONT');
+      await database.query(`insert into migrations.webhooks (name, run_on) values ('0005_lanes', now())`);
+    }
+    await until(
+      async () => (await ready()).status === 200,
+      30_000,
+      () => 'ready again',
+    );
+  }, 90_000);
+});

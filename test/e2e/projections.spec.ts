@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { projectPath } from '@app/platform/project-path.js';
+import { RECEIVER_SETTINGS, startStack, type StartedStack } from '../support/index.js';
+import { Integrator, person, until } from '../support/integrator.js';
+
+interface Listed {
+  readonly projections: readonly { name: string; tables: readonly string[]; keptBy: string }[];
+  readonly operational: Readonly<Record<string, string>>;
+}
+
+let stack: StartedStack;
+let customer: Integrator;
+let database: pg.Client;
+let listed: Listed;
+/** Everything but what the fence of holds writes beside the projection. */
+const COLUMNS: Readonly<Record<string, string>> = {
+  'billing.hold': 'workspace_id, reservation_id, reading_id, amount, reserved_at',
+};
+
+beforeAll(async () => {
+  stack = await startStack({ env: RECEIVER_SETTINGS });
+  customer = await Integrator.open(stack, 100_000);
+  database = new pg.Client({ connectionString: stack.databaseUrl });
+  await database.connect();
+  listed = (await stack.ops(['projections', 'list'])) as Listed;
+}, 90_000);
+
+afterAll(async () => {
+  await database?.end();
+  await stack?.stop();
+});
+
+const projections = (...args: string[]) => stack.ops(['projections', ...args]);
+const refusal = async (...args: string[]) =>
+  promisify(execFile)(process.execPath, [projectPath('dist/apps/ops/src/main.js'), 'projections', ...args], {
+    env: { ...process.env, DATA_DIR: stack.dataDir },
+  }).then(
+    () => null,
+    (error: unknown) => {
+      const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+      return { code, stdout, stderr };
+    },
+  );
+const names = () => listed.projections.map(({ name }) => name);
+const tables = () => listed.projections.flatMap((one) => one.tables);
+
+/** Every row of every read model, as Postgres writes it. */
+const readModels = async (): Promise<Record<string, string[]>> => {
+  const dumps: Record<string, string[]> = {};
+  for (const table of tables()) {
+    const { rows } = await database.query<{ row: string }>(
+      `select row(${COLUMNS[table] ?? `${table.split('.')[1]}.*`})::text as row from ${table} order by 1`,
+    );
+    dumps[table] = rows.map(({ row }) => row);
+  }
+  return dumps;
+};
+const settled = () =>
+  until(
+    async () => {
+      const { consumers } = (await projections('lag')) as { consumers: { events: number }[] };
+      const { rows } = await database.query(
+        `select from readings.reading where status in ('queued', 'processing')`,
+      );
+      return rows.length === 0 && consumers.every(({ events }) => events === 0);
+    },
+    90_000,
+    () => 'the stack comes to rest',
+  );
+
+/** Readings published, failed and erased, keys, endpoints in every state, books. */
+const live = async (): Promise<string[]> => {
+  const readings: string[] = [];
+  for (let count = 0; count < 4; count += 1) readings.push((await customer.create(person())).body.readingId);
+  for (const id of readings) await customer.untilEnded(id);
+  await stack.ops(['erase', readings[0]!, '--yes']);
+  const { keyId } = (await stack.ops(['key', 'issue', '--workspace', customer.workspaceId])) as {
+    keyId: string;
+  };
+  await stack.ops(['key', 'revoke', '--key', keyId]);
+  for (const change of ['none', 'rotate', 'disable', 'delete']) {
+    const made = await customer.call<{ endpointId: string }>('POST', '/api/v1/webhooks', {
+      body: { url: 'http://127.0.0.1:1999/hook', events: ['reading.completed'] },
+    });
+    expect(made.status).toBe(201);
+    const path = `/api/v1/webhooks/${made.body.endpointId}`;
+    if (change === 'rotate') await customer.call('POST', `${path}/rotate-secret`, { body: {} });
+    if (change === 'disable') await customer.call('PATCH', path, { body: { enabled: false } });
+    if (change === 'delete') await customer.call('DELETE', path);
+  }
+  await Integrator.open(stack, 40);
+  await settled();
+  return readings;
+};
+
+describe('read models', () => {
+  it('and operational tables are all there is', async () => {
+    const { rows } = await database.query<{ name: string }>(
+      `select table_schema || '.' || table_name as name from information_schema.tables
+       where table_type = 'BASE TABLE'
+         and table_schema not in ('pg_catalog', 'information_schema', 'graphile_worker', 'migrations')
+         and table_schema !~ '^graphile' order by 1`,
+    );
+    const declared = [...tables(), ...Object.keys(listed.operational)];
+    expect(rows.map(({ name }) => name)).toEqual(declared.toSorted());
+  });
+
+  it('that were emptied are restored byte by byte, from the log alone', async () => {
+    await live();
+    const before = await readModels();
+    expect(
+      Object.entries(before).filter(([table, rows]) => rows.length === 0 && table !== 'billing.hold'),
+    ).toEqual([]);
+
+    await database.query(`truncate ${tables().join(', ')}`);
+    expect(await refusal('replay', 'readings.reading.v1')).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('NOT switched'),
+    });
+    await projections('replay', '--all', '--accept-differences', 'the tables were emptied');
+    expect(await readModels()).toEqual(before);
+  }, 180_000);
+
+  it('whose tables and checkpoints were both lost are filled again by the worker', async () => {
+    const before = await readModels();
+    const own = listed.projections.filter(({ name, keptBy }) => name === keptBy);
+    await database.query('begin');
+    await database.query(`truncate ${own.flatMap((one) => one.tables).join(', ')}`);
+    await database.query(
+      'update event_sourcing.consumer set position = null, epoch = epoch + 1 where name = any ($1)',
+      [own.map(({ name }) => name)],
+    );
+    await database.query('commit');
+    process.kill(stack.pids().worker, 'SIGKILL');
+    await until(
+      async () => (await readModels())['workspaces.api_key']!.length === before['workspaces.api_key']!.length,
+      60_000,
+      () => 'the worker fills the tables again',
+    );
+    await settled();
+    const after = await readModels();
+    expect(after).toEqual(before);
+  }, 120_000);
+});
+
+describe('a rebuild under load', () => {
+  it('of each projection never fails a read, and ends with the same rows', async () => {
+    const [readingId = ''] = [(await customer.create(person())).body.readingId];
+    await customer.untilEnded(readingId);
+    const stop = new AbortController();
+    const failures: string[] = [];
+    let reads = 0;
+    let writes = 0;
+    const writing = (async () => {
+      while (!stop.signal.aborted) {
+        const { status } = await customer.create(person());
+        if (status !== 202) failures.push(`POST /readings: ${status}`);
+        writes += 1;
+        await delay(40);
+      }
+    })();
+    const paths = [
+      `/api/v1/readings/${readingId}`,
+      `/api/v1/readings/${readingId}/result`,
+      `/api/v1/readings/${readingId}/document?format=markdown`,
+      '/api/v1/readings?limit=20',
+      '/api/v1/webhooks',
+      '/api/v1/credits',
+    ];
+    const reading = Promise.all(
+      paths.map(async (path) => {
+        while (!stop.signal.aborted) {
+          const { status } = await customer.call('GET', path);
+          if (status !== 200) failures.push(`GET ${path}: ${status}`);
+          reads += 1;
+          await delay(5);
+        }
+      }),
+    );
+    expect(await projections('replay', '--all')).toEqual({
+      replayed: names().map((projection) =>
+        expect.objectContaining({ projection, differences: 0, switched: true }),
+      ),
+    });
+    stop.abort();
+    await Promise.all([writing, reading]);
+    expect(failures).toEqual([]);
+    expect([reads > 100, writes > 20]).toEqual([true, true]);
+
+    await settled();
+    await projections('rebuild', '--all');
+    expect(await projections('verify', '--all')).toMatchObject({ equal: true });
+    expect(await projections('drop', '--all', '--unfinished')).toMatchObject({
+      dropped: names().map((projection) => ({ projection, versions: [expect.any(Number)] })),
+    });
+  }, 240_000);
+
+  it('is switched to by none who did not verify it', async () => {
+    await projections('rebuild', 'billing.balance.v1');
+    expect(await refusal('switch', 'billing.balance.v1')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^Version \d+ of billing.balance.v1 was not verified.\n$/),
+    });
+    expect(await refusal('rebuild')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/name or --all/),
+    });
+    expect(await refusal('rebuild', 'x')).toMatchObject({
+      stderr: expect.stringMatching(/There are workspaces/),
+    });
+    await projections('drop', 'billing.balance.v1', '--unfinished');
+  }, 60_000);
+});
