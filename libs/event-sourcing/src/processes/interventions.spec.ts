@@ -152,7 +152,9 @@ describe('a view', () => {
     await append('c', 'bad');
     await until(async () => (await lag())?.events === 0);
     // It is tried, and parked anew: nobody remembers that it was parked.
-    expect((await stoppedStreams(pool)).map(({ position }) => position)).toEqual([600n]);
+    expect((await stoppedStreams(pool)).map(({ position, error }) => [position, error])).toEqual([
+      [600n, 'RangeError: no'],
+    ]);
     expect(await applied()).toEqual(['tally-a', 'tally-b', 'tally-c']);
   }, 30_000);
 });

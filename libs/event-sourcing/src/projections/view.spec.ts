@@ -44,7 +44,9 @@ const lines: View = view<Line, Recorded>({
     const { what, number, text } = typed(type);
     if (what === '-') return null;
     if (what === '~')
-      return row && { ...row, text: row.text + text, notes: [...row.notes, { n: row.notes.length }] };
+      return (
+        row && { ...row, text: row.text + text, seen: false, notes: [...row.notes, { n: row.notes.length }] }
+      );
     return (
       row ?? {
         book: stream,
@@ -65,8 +67,13 @@ const typed = (type: string) => ({
   text: type.slice(2),
 });
 
-const event = (stream: string, type: string, position = 1n): Recorded =>
-  ({ ...addedToAppend('id', 'r'), stream, type, revision: 0n, position });
+const event = (stream: string, type: string, position = 1n): Recorded => ({
+  ...addedToAppend('id', 'r'),
+  stream,
+  type,
+  revision: 0n,
+  position,
+});
 const fold = (...events: readonly Recorded[]): Promise<void> =>
   transaction(pool, (client) => foldRows(client, { view: lines, table: lines.table, events }));
 const texts = async () =>

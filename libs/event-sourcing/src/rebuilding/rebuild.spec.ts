@@ -213,7 +213,19 @@ describe('verifying a version', () => {
     goLive();
     await liveCaughtUp();
     await rebuild(workshop, totals);
-    await append(...many(25));
+    const stop = new AbortController();
+    const appending = (async () => {
+      while (!stop.signal.aborted) {
+        await append(...many(3));
+        await delay(1);
+      }
+    })();
+    const found: boolean[] = [];
+    for (let count = 0; count < 10; count += 1) found.push((await verify(workshop, totals)).equal);
+    stop.abort();
+    await appending;
+    expect(found).toEqual(found.map(() => true));
+
     await liveCaughtUp();
     const { equal, position, tables } = await verify(workshop, totals);
     expect([equal, position]).toEqual([true, await store.head()]);
