@@ -3,6 +3,7 @@ import express, { type NextFunction, type Request, type Response } from 'express
 import helmet, { strictTransportSecurity, xContentTypeOptions } from 'helmet';
 import type { Logger } from 'pino';
 import type { Config } from '../config/settings.js';
+import { setCodingAside } from './json-body.interceptor.js';
 import { sendProblem, toProblem } from './problem.filter.js';
 import { requestId, requestIdOf } from './request-id.js';
 
@@ -18,6 +19,7 @@ export const configureHttp = (app: NestExpressApplication, config: Config, log: 
   // What matters to an API; the page under /docs gets the whole set.
   app.use(strictTransportSecurity(), xContentTypeOptions());
   app.use('/docs', helmet({ contentSecurityPolicy: false }));
+  app.use(setCodingAside);
   app.use(express.raw({ type: () => true, limit: config.HTTP_BODY_LIMIT_BYTES, inflate: false }));
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
     sendProblem(response, toProblem(error), requestIdOf(request));
