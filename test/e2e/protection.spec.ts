@@ -45,19 +45,21 @@ const drip = (first: string): Promise<string> =>
   });
 
 describe('A client that is slow', () => {
-  it('with its headers, or with its body, is cut off, and nobody else notices', async () => {
-    const slow = Array.from({ length: 200 }, () =>
-      drip('GET /api/v1/credits HTTP/1.1\r\nhost: api\r\nx-slow: '),
-    );
-    slow.push(
-      drip(
-        `POST /api/v1/readings HTTP/1.1\r\nhost: api\r\nx-api-key: ${customer.apiKey}\r\ncontent-type: application/json\r\ncontent-length: 10000\r\n\r\n{`,
-      ),
-    );
-    expect((await customer.call('GET', '/api/v1/credits')).status).toBe(200);
-    expect(new Set(await Promise.all(slow))).toEqual(new Set(['HTTP/1.1 408 Request Timeout']));
-    // Less than the 30 seconds after which Node would look by itself.
-  }, 20_000);
+  it('with its headers, or with its body, is cut off each time, and nobody else notices', async () => {
+    for (let round = 0; round < 2; round += 1) {
+      const slow = Array.from({ length: 100 }, () =>
+        drip('GET /api/v1/credits HTTP/1.1\r\nhost: api\r\nx-slow: '),
+      );
+      slow.push(
+        drip(
+          `POST /api/v1/readings HTTP/1.1\r\nhost: api\r\nx-api-key: ${customer.apiKey}\r\ncontent-type: application/json\r\ncontent-length: 10000\r\n\r\n{`,
+        ),
+      );
+      expect((await customer.call('GET', '/api/v1/credits')).status).toBe(200);
+      expect(new Set(await Promise.all(slow))).toEqual(new Set(['HTTP/1.1 408 Request Timeout']));
+    }
+    // Two looks of Node's own would be 30 seconds apart.
+  }, 28_000);
 });
 
 describe('Every answer', () => {

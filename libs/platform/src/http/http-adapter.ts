@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Config } from '../config/settings.js';
 
@@ -18,7 +18,7 @@ export class HttpAdapter extends ExpressAdapter {
         requestTimeout: this.limits.HTTP_REQUEST_TIMEOUT_MS,
         connectionsCheckingInterval: LOOK_EVERY_MS,
       },
-      this.getInstance(),
+      this.getInstance<RequestListener>(),
     );
     this.setHttpServer(server);
   }
