@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { configHelp } from '@app/platform/config/load-config.js';
 import { startUp } from '@app/platform/config/start-up.js';
 import { configureHttp } from '@app/platform/http/configure-http.js';
+import { HttpAdapter } from '@app/platform/http/http-adapter.js';
 import { requireDeclared, routesOf } from '@app/platform/http/openapi/routes.js';
 import { announce, stopWhenTold, surviveLateRejections } from '@app/platform/process/stopping.js';
 import { nestLogger } from '@app/platform/telemetry/logger.js';
@@ -19,20 +20,17 @@ if (process.argv.includes('--help')) {
 const { config, log } = startUp('api', process.env);
 surviveLateRejections(log);
 
-const app = await NestFactory.create<NestExpressApplication>(ApiModule.forProcess(config, log), {
-  bodyParser: false,
-  logger: nestLogger(log),
-  forceCloseConnections: false,
-});
+const app = await NestFactory.create<NestExpressApplication>(
+  ApiModule.forProcess(config, log),
+  new HttpAdapter(config),
+  { bodyParser: false, logger: nestLogger(log), forceCloseConnections: false },
+);
 requireDeclared(routesOf(app));
 configureHttp(app, config, log);
 serveOpenApi(app);
 await app.listen(config.PORT, config.HOST);
 
 const server = app.getHttpServer();
-server.headersTimeout = 10_000;
-server.requestTimeout = 30_000;
-
 stopWhenTold(log, process.env, async () => {
   // Idle keep-alive connections end at once, busy ones when they have their answer, all of them after the drain time.
   const drained = setTimeout(() => server.closeAllConnections(), config.HTTP_DRAIN_MS);

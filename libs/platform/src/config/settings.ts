@@ -80,6 +80,14 @@ export const settings = z.object({
     'fatal, error, warn, info, debug or silent',
   ),
   HTTP_BODY_LIMIT_BYTES: count(16_384, 'largest request body (bytes)'),
+  HTTP_HEADERS_TIMEOUT_MS: milliseconds(
+    8_000,
+    'a connection that has not sent the headers of its request within this is closed',
+  ),
+  HTTP_REQUEST_TIMEOUT_MS: milliseconds(
+    30_000,
+    'a connection that has not sent its whole request within this is closed',
+  ),
   HTTP_DRAIN_MS: milliseconds(8_000, 'longest wait for open requests when stopping'),
   API_KEY_CACHE_MS: milliseconds(
     3_000,

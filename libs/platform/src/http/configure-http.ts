@@ -3,8 +3,18 @@ import express, { type NextFunction, type Request, type Response } from 'express
 import helmet, { strictTransportSecurity, xContentTypeOptions } from 'helmet';
 import type { Logger } from 'pino';
 import type { Config } from '../config/settings.js';
+import { setCodingAside } from './json-body.interceptor.js';
 import { sendProblem, toProblem } from './problem.filter.js';
 import { requestId, requestIdOf } from './request-id.js';
+
+/** The page under /docs is made of what is served with it: nothing of other hosts, and no script in the page itself. */
+const PAGE_POLICY = {
+  defaultSrc: ["'self'"],
+  styleSrc: ["'self'", "'unsafe-inline'"],
+  imgSrc: ["'self'", 'data:'],
+  frameAncestors: ["'none'"],
+  baseUri: ["'none'"],
+};
 
 /** What every HTTP process does alike: ids, size limit, security headers, one log line per request, problems. */
 export const configureHttp = (app: NestExpressApplication, config: Config, log: Logger): void => {
@@ -17,7 +27,8 @@ export const configureHttp = (app: NestExpressApplication, config: Config, log: 
   app.use(logRequests(log));
   // What matters to an API; the page under /docs gets the whole set.
   app.use(strictTransportSecurity(), xContentTypeOptions());
-  app.use('/docs', helmet({ contentSecurityPolicy: false }));
+  app.use('/docs', helmet({ contentSecurityPolicy: { useDefaults: false, directives: PAGE_POLICY } }));
+  app.use(setCodingAside);
   app.use(express.raw({ type: () => true, limit: config.HTTP_BODY_LIMIT_BYTES, inflate: false }));
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
     sendProblem(response, toProblem(error), requestIdOf(request));

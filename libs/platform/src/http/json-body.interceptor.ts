@@ -1,10 +1,26 @@
 import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
-import type { Request } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import type { Observable } from 'rxjs';
 import { Problem } from './problem.js';
 import { parseStrictJson } from './strict-json.js';
 
 const MEDIA_TYPES = ['application/json', 'application/merge-patch+json'];
+/** The methods whose content means something here; that of others is not looked at (RFC 9110, 9.3.1). */
+const METHODS = ['POST', 'PATCH'];
+
+const CODING = Symbol('contentCoding');
+type Coded = Request & { [CODING]?: string };
+
+/**
+ * Hides the coding of the body from the parser that reads it: that one would refuse it before anyone has asked who calls.
+ * It is refused here, in its turn.
+ */
+export const setCodingAside = (request: Coded, _response: Response, next: NextFunction): void => {
+  const coding = request.headers['content-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'identity') request[CODING] = coding;
+  delete request.headers['content-encoding'];
+  next();
+};
 
 /**
  * Parses the body after the guards, so that a caller without credentials learns nothing about bodies and costs no
@@ -13,15 +29,14 @@ const MEDIA_TYPES = ['application/json', 'application/merge-patch+json'];
 @Injectable()
 export class JsonBodyInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const request = context.switchToHttp().getRequest<Request>();
+    const request = context.switchToHttp().getRequest<Coded>();
     const body: unknown = request.body;
-    if (Buffer.isBuffer(body) && body.length > 0) {
-      if (!MEDIA_TYPES.some((type) => request.is(type) !== false)) {
-        throw new Problem('unsupported_media_type', { detail: `Send ${MEDIA_TYPES[0]}` });
+    request.body = undefined;
+    if (METHODS.includes(request.method) && Buffer.isBuffer(body) && body.length > 0) {
+      if (request[CODING] !== undefined || !MEDIA_TYPES.some((type) => request.is(type))) {
+        throw new Problem('unsupported_media_type', { detail: `Send ${MEDIA_TYPES[0]}, uncompressed` });
       }
       request.body = parseStrictJson(body);
-    } else if (request.method === 'POST' || request.method === 'PATCH') {
-      request.body = undefined;
     }
     return next.handle();
   }

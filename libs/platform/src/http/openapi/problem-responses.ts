@@ -58,7 +58,7 @@ const EXAMPLES: Partial<Record<ProblemCode, ProblemOptions>> = {
   },
   method_not_allowed: { detail: 'Use GET, HEAD' },
   not_acceptable: { detail: 'The answer can be application/json' },
-  unsupported_media_type: { detail: 'Send application/json' },
+  unsupported_media_type: { detail: 'Send application/json, uncompressed' },
   rate_limited: { detail: 'More than 1200 requests a minute (read), or more than 200 at once' },
 };
 

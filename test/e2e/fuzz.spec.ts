@@ -1,0 +1,156 @@
+import { Agent, request as send } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { SCOPES } from '@app/platform/auth/authentication.js';
+import { contractFaults, type SeenAnswer } from '../support/api-contract.js';
+import { CANARY, hostileRequest, type HostileRequest, type Known } from '../support/hostile-requests.js';
+import { Integrator, person } from '../support/integrator.js';
+import { startStack, type StartedStack } from '../support/index.js';
+
+const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 1_500);
+const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000);
+const AT_ONCE = 8;
+/** A request that is not answered by then hangs; the longest that a route may hold one is far below. */
+const ANSWERED_WITHIN_MS = 20_000;
+/** Requests are drawn in lots of this many: one list of all would be large. */
+const LOT = 2_000;
+
+/** What a lot may destroy: made anew for the next one, in this number. */
+const THINGS = 6;
+/** For its readings, and for three of its requests to be accepted. */
+const CREDITS = String(THINGS * 20 + 60);
+
+let stack: StartedStack;
+let customer: Integrator;
+const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
+
+beforeAll(async () => {
+  stack = await startStack();
+  customer = await Integrator.open(stack, 0);
+}, 120_000);
+
+afterAll(async () => {
+  agent.destroy();
+  await stack?.stop();
+});
+
+const knownThings = async (): Promise<Known> => {
+  const workspace = ['--workspace', customer.workspaceId];
+  await stack.ops(['credits', 'adjust', ...workspace, '--amount', CREDITS, '--reason', 'fuzz']);
+  const minted = await stack.ops(['token', 'mint', ...workspace, '--scope', SCOPES.join(' ')]);
+  const bearer = { authorization: `Bearer ${(minted as { token: string }).token}` };
+  // Of the lots before, as far as they are still there.
+  const { data } = (await customer.call<{ data: { endpointId: string }[] }>('GET', '/api/v1/webhooks')).body;
+  for (const { endpointId } of data) await customer.call('DELETE', `/api/v1/webhooks/${endpointId}`);
+  return {
+    ids: await Promise.all(Array.from({ length: THINGS }, () => thingsOf(bearer))),
+    credentials: [{ 'x-api-key': customer.apiKey }, bearer],
+  };
+};
+
+const thingsOf = async (bearer: Record<string, string>) => {
+  const post = async (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    (await customer.call<Record<string, string>>('POST', `/api/v1${path}`, { body, headers })).body;
+  const { readingId = '' } = await post('/readings', person());
+  await customer.untilEnded(readingId);
+  const { endpointId = '' } = await post('/webhooks', { url: 'https://receiver.invalid/hook' });
+  const { deliveryId = '' } = await post(`/webhooks/${endpointId}/test`, {});
+  const { replayId = '' } = await post(`/webhooks/${endpointId}/replay`, {
+    since: '2026-04-01T00:00:00Z',
+    dryRun: true,
+  });
+  // With both headers the API key alone would count.
+  const issued = await fetch(`${stack.baseUrl}/api/v1/keys`, {
+    method: 'POST',
+    headers: { ...bearer, 'content-type': 'application/json' },
+    body: '{}',
+  });
+  const { keyId } = (await issued.json()) as { keyId: string };
+  return { readingId, endpointId, deliveryId, replayId, keyId };
+};
+
+const answerTo = ({ method, target, headers, body }: HostileRequest): Promise<SeenAnswer> =>
+  new Promise((resolve, reject) => {
+    const outgoing = send(
+      stack.baseUrl,
+      { agent, method, path: target, headers: { ...headers, 'content-length': String(body?.length ?? 0) } },
+      (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+        incoming.once('error', reject);
+        incoming.once('end', () =>
+          resolve({
+            method,
+            target,
+            status: incoming.statusCode ?? 0,
+            headers: new Headers(
+              Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
+            ),
+            body: Buffer.concat(chunks),
+          }),
+        );
+      },
+    );
+    outgoing.setTimeout(ANSWERED_WITHIN_MS, () => outgoing.destroy(new Error('It hangs')));
+    outgoing.once('error', reject);
+    outgoing.end(body ?? undefined);
+  });
+
+const faultsOf = async (request: HostileRequest): Promise<{ status: number; faults: readonly string[] }> => {
+  try {
+    const answer = await answerTo(request);
+    const { status } = answer;
+    const faults = [...contractFaults(answer)];
+    if (status >= 500) faults.push('it is a fault of the service');
+    if (status >= 400 && Buffer.from(answer.body).includes(CANARY)) faults.push('it repeats what was sent');
+    if (answer.headers.has('x-injected')) faults.push('a header was injected');
+    return { status, faults };
+  } catch (error) {
+    return { status: 0, faults: [(error as Error).message] };
+  }
+};
+
+const shown = ({ method, target, headers, body }: HostileRequest): string =>
+  [
+    `${method} ${target.slice(0, 200)}`,
+    JSON.stringify({ ...headers, authorization: headers['authorization']?.slice(0, 12) }).slice(0, 400),
+    body?.subarray(0, 200).toString('latin1') ?? '',
+  ].join(' ');
+
+describe('The API', () => {
+  it(
+    `answers ${REQUESTS} hostile requests (FUZZ_SEED=${SEED}) as it says it does, repeats nothing and never fails`,
+    async () => {
+      const statuses = new Map<number, number>();
+      const faults: string[] = [];
+      for (let done = 0; done < REQUESTS && faults.length < 20; done += LOT) {
+        const lot = fc.sample(hostileRequest(await knownThings()), {
+          seed: SEED + done,
+          numRuns: Math.min(LOT, REQUESTS - done),
+        });
+        const next = lot.values();
+        const worker = async (): Promise<void> => {
+          for (const request of next) {
+            const { status, faults: found } = await faultsOf(request);
+            statuses.set(status, (statuses.get(status) ?? 0) + 1);
+            if (found.length > 0) faults.push(`${status} ${found.join('; ')}: ${shown(request)}`);
+          }
+        };
+        await Promise.all(Array.from({ length: AT_ONCE }, worker));
+        if (process.env['FUZZ_REQUESTS']) {
+          const told = {
+            requests: done + lot.length,
+            faults: faults.length,
+            ...Object.fromEntries(statuses),
+          };
+          process.stderr.write(`${JSON.stringify(told)}\n`);
+        }
+      }
+      expect(faults).toEqual([]);
+      // It went through the door as well as against it.
+      for (const status of [200, 202, 400, 401, 403, 404, 405, 406, 413, 415, 422])
+        expect([...statuses.keys()]).toContain(status);
+    },
+    60_000 + REQUESTS * 100,
+  );
+});
