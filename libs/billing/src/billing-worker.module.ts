@@ -17,9 +17,13 @@ import { bookOpening } from './processes/book-opening.process.js';
 import { settlement } from './processes/settlement.process.js';
 import { balanceProjection } from './read-models/balance/balance.projection.js';
 import { holdProjection } from './read-models/hold/hold.projection.js';
+import { LedgerMetrics } from './telemetry/ledger-metrics.js';
 
 /** What billing does by itself: opens books, settles reservations, keeps its views, fences holds that no reading names, reconciles. */
-@Module({ imports: [BillingModule], providers: [HoldFence, IdleBooks, ScheduledReconciliation] })
+@Module({
+  imports: [BillingModule],
+  providers: [HoldFence, IdleBooks, ScheduledReconciliation, LedgerMetrics],
+})
 export class BillingWorkerModule implements OnModuleInit {
   constructor(
     private readonly work: WorkRegistry,

@@ -183,6 +183,7 @@ const apply = async (
   const statements = consumer.statements(events);
   await consumer.dispatch?.(events);
   await advance(pool, consumer, from, to, statements);
+  consumer.handled?.(events);
 };
 
 const park = (consumer: Consumer, event: StoredEvent, reason: string): Statement => sql`

@@ -79,6 +79,11 @@ export const settings = z.object({
     z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('info'),
     'fatal, error, warn, info, debug or silent',
   ),
+  METRICS_PORT: setting(
+    z.coerce.number().int().min(0).max(65_535).optional(),
+    'port of GET /metrics (Prometheus), never the public one; without it metrics are not served; 0 lets the system choose',
+  ),
+  METRICS_HOST: setting(z.string().default('127.0.0.1'), 'address that /metrics listens on'),
   HTTP_BODY_LIMIT_BYTES: count(16_384, 'largest request body (bytes)'),
   HTTP_DRAIN_MS: milliseconds(8_000, 'longest wait for open requests when stopping'),
   API_KEY_CACHE_MS: milliseconds(

@@ -5,6 +5,8 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/settings.js';
 import { sendProblem, toProblem } from './problem.filter.js';
 import { requestId, requestIdOf } from './request-id.js';
+import { routeOf } from './route-of.js';
+import { traceRequests } from './trace-requests.js';
 
 /** What every HTTP process does alike: ids, size limit, security headers, one log line per request, problems. */
 export const configureHttp = (app: NestExpressApplication, config: Config, log: Logger): void => {
@@ -13,6 +15,7 @@ export const configureHttp = (app: NestExpressApplication, config: Config, log: 
   app.set('query parser', 'simple');
   app.set('trust proxy', config.TRUSTED_PROXIES);
   app.use(requestId);
+  app.use(traceRequests);
   app.use(logRequests(log));
   // What matters to an API; the page under /docs gets the whole set.
   app.use(strictTransportSecurity(), xContentTypeOptions());
@@ -29,12 +32,11 @@ const logRequests =
     const startedAt = process.hrtime.bigint();
     response.once('finish', () => {
       const milliseconds = Number(process.hrtime.bigint() - startedAt) / 1e6;
-      const route = (request.route as { path?: string } | undefined)?.path ?? 'unmatched';
       log.info(
         {
           requestId: requestIdOf(request),
           method: request.method,
-          route,
+          route: routeOf(request),
           status: response.statusCode,
           ms: Math.round(milliseconds * 10) / 10,
         },

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
 import type { JobTask } from '../jobs/job-runner.js';
 
@@ -14,6 +15,7 @@ export class WorkRegistry {
   readonly consumers: Consumer[] = [];
   readonly jobs: JobTask[] = [];
   readonly loops: WorkLoop[] = [];
+  private readonly observers = new Map<string, (events: readonly StoredEvent[]) => void>();
 
   addConsumer(consumer: Consumer): void {
     this.consumers.push(consumer);
@@ -25,5 +27,18 @@ export class WorkRegistry {
 
   addLoop(loop: WorkLoop): void {
     this.loops.push(loop);
+  }
+
+  /** For measurements: the observer is told of what a consumer handled, once its checkpoint has moved. */
+  onHandled(consumer: string, observer: (events: readonly StoredEvent[]) => void): void {
+    this.observers.set(consumer, observer);
+  }
+
+  /** The consumers with who observes them. */
+  observedConsumers(): readonly Consumer[] {
+    return this.consumers.map((consumer) => {
+      const handled = this.observers.get(consumer.name);
+      return handled ? { ...consumer, handled } : consumer;
+    });
   }
 }

@@ -10,7 +10,7 @@ import { deliveryHeaders } from '../../domain/delivery/delivery-headers.js';
 import { retryPause } from '../../domain/delivery/retry-schedule.js';
 import type { ClaimedDelivery } from './claim.js';
 import type { DeliveryQueue, EndpointFailures } from './delivery-queue.js';
-import type { Sender } from './sender.js';
+import type { SendsRequests } from './observed-sender.js';
 import type { WakeSignal } from './wake-signal.js';
 
 /** Attempts one worker process makes at a time. */
@@ -23,7 +23,7 @@ const DRAIN_MS = 5_000;
 
 export interface DispatcherParts {
   readonly queue: DeliveryQueue;
-  readonly sender: Sender;
+  readonly sender: SendsRequests;
   readonly vault: SecretVault;
   readonly streams: EndpointStreams;
   readonly wake: WakeSignal;

@@ -8,6 +8,7 @@ import type { SecretVault } from '../../application/secrets/secret-vault.js';
 import { urlPolicy } from '../../application/url-check.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { Dispatcher } from './dispatcher.js';
+import { observedSender, type AttemptObserver } from './observed-sender.js';
 import { PinnedConnections } from './pinned-connections.js';
 import { Sender } from './sender.js';
 import { WakeSignal } from './wake-signal.js';
@@ -23,6 +24,7 @@ export interface DispatcherSurroundings {
   readonly vault: SecretVault;
   readonly streams: EndpointStreams;
   readonly log: Pick<Logger, 'warn' | 'error'>;
+  readonly observer?: AttemptObserver;
 }
 
 /** Puts a dispatcher together from the configuration. */
@@ -31,6 +33,7 @@ export const openDispatcher = ({
   config,
   clock,
   resolve,
+  observer = { attempted: () => undefined },
   ...parts
 }: DispatcherSurroundings): Dispatcher => {
   const connections = new PinnedConnections({
@@ -39,6 +42,9 @@ export const openDispatcher = ({
     perReceiver: config.WEBHOOK_ENDPOINT_CONCURRENCY,
     allowCidrs: config.WEBHOOK_ALLOW_CIDRS,
   });
+  const sender = new Sender(connections, resolve, urlPolicy(config), config.WEBHOOK_ATTEMPT_TIMEOUT_MS, () =>
+    clock.now(),
+  );
   return new Dispatcher({
     ...parts,
     clock,
@@ -48,9 +54,7 @@ export const openDispatcher = ({
       perWorkspace: config.WEBHOOK_WORKSPACE_CONCURRENCY,
       leaseMs: config.WEBHOOK_LEASE_MS,
     }),
-    sender: new Sender(connections, resolve, urlPolicy(config), config.WEBHOOK_ATTEMPT_TIMEOUT_MS, () =>
-      clock.now(),
-    ),
+    sender: observedSender(sender, pool, observer),
     wake: new WakeSignal(config.DATABASE_URL, DUE_CHANNEL),
   });
 };
