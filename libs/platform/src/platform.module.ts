@@ -38,7 +38,7 @@ export class PlatformModule implements OnApplicationShutdown {
       applicationName: `reading-service ${role}`.trim(),
       onError: (error) => log.warn({ reason: error.message }, 'a database connection was lost'),
     });
-    const metrics = createMetrics(role);
+    const metrics = createMetrics(role, config.METRICS_PORT !== undefined);
     measurePool(pool, metrics);
     const ring = new KeyRing(config.ENCRYPTION_KEYS);
     const subjectKeys = new SubjectKeys(pool, ring, {

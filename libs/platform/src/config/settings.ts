@@ -2,6 +2,10 @@ import ipaddr from 'ipaddr.js';
 import type { JSONWebKeySet } from 'jose';
 import { z } from 'zod';
 
+/** Every role needs a process somewhere; any number of processes may share one, without a leader. */
+export const WORKER_ROLES = ['follow', 'jobs', 'webhooks', 'upkeep'] as const;
+export type WorkerRole = (typeof WORKER_ROLES)[number];
+
 /** One environment variable: its type and default, and the sentence `--help` prints for it. */
 const setting = <S extends z.ZodType>(schema: S, description: string): S => schema.describe(description);
 
@@ -107,6 +111,14 @@ export const settings = z.object({
   READINGS_IN_FLIGHT: count(1_000, 'readings of a workspace that may be queued or processing'),
   TRUSTED_PROXIES: count(0, 'reverse proxies in front, whose X-Forwarded-For is believed', 0),
   READINESS_WORKER_MS: milliseconds(10_000, 'a worker not heard of for this long counts as absent'),
+  WORKER_ROLES: setting(
+    z
+      .string()
+      .default('follow,jobs,webhooks,upkeep')
+      .transform((text) => [...new Set(text.split(',').map((role) => role.trim()))])
+      .pipe(z.array(z.enum(WORKER_ROLES, 'must be some of follow, jobs, webhooks and upkeep'))),
+    'what a worker process does, comma-separated: follow (projections and processes), jobs (generation, publication, replay), webhooks (delivery), upkeep (fences, rescues, reconciliation, clean-up)',
+  ),
   WORKER_CONCURRENCY: count(4, 'jobs one worker process carries out at a time'),
   READING_ATTEMPTS: count(5, 'attempts at a reading before it fails'),
   READING_LEASE_MS: milliseconds(60_000, 'how long one attempt owns a reading'),

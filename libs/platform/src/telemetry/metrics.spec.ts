@@ -6,11 +6,14 @@ const QUEUE = { queue_age_seconds: { help: 'age' }, queue_length: { help: 'lengt
 
 describe('metrics', () => {
   it('are not served without a port', async () => {
-    expect(await serveMetrics(createMetrics('api'), { METRICS_HOST: '127.0.0.1' })).toBeNull();
+    expect(await serveMetrics(createMetrics('api', true), { METRICS_HOST: '127.0.0.1' })).toBeNull();
   });
 
   it('are all that is served on their port', async () => {
-    const server = await serveMetrics(createMetrics('api'), { METRICS_PORT: 0, METRICS_HOST: '127.0.0.1' });
+    const server = await serveMetrics(createMetrics('api', true), {
+      METRICS_PORT: 0,
+      METRICS_HOST: '127.0.0.1',
+    });
     const base = `http://127.0.0.1:${server!.port}`;
     const answer = await fetch(`${base}/metrics`);
     expect(answer.headers.get('content-type')).toContain('text/plain');
@@ -23,7 +26,7 @@ describe('metrics', () => {
 
 describe('gauges that are read when scraped', () => {
   it('share one read, and tell zero apart from nothing', async () => {
-    const registry = createMetrics('worker');
+    const registry = createMetrics('worker', false);
     let reads = 0;
     scrapedGauges(registry, 'queue', QUEUE, async () => {
       reads += 1;
@@ -37,7 +40,7 @@ describe('gauges that are read when scraped', () => {
   });
 
   it('are left out when they cannot be read, which is counted; the others are told', async () => {
-    const registry = createMetrics('worker');
+    const registry = createMetrics('worker', false);
     scrapedGauges(registry, 'queue', QUEUE, () => Promise.reject(new Error('away')));
     scrapedGauges(registry, 'ledger', { books: { help: 'books' } }, async () => ({ books: [{ value: 3 }] }));
     await registry.metrics();

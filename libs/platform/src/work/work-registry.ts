@@ -1,11 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
+import type { WorkerRole } from '../config/settings.js';
 import type { JobTask } from '../jobs/job-runner.js';
 
 /** Work that goes on by itself until the signal aborts, such as a dispatcher. It resolves once it has let go of all it held. */
 export interface WorkLoop {
   readonly name: string;
+  /** Default: `upkeep`. */
+  readonly role?: WorkerRole;
   run(signal: AbortSignal): Promise<void>;
 }
 

@@ -38,6 +38,7 @@ export interface DispatcherParts {
  */
 export class Dispatcher implements WorkLoop {
   readonly name = 'webhooks.dispatcher';
+  readonly role = 'webhooks';
   private readonly inFlight = new Map<ClaimedDelivery, Promise<void>>();
 
   constructor(private readonly parts: DispatcherParts) {}
