@@ -2,13 +2,17 @@ import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { AddressInfo } from 'node:net';
+import type { Registry } from 'prom-client';
 import { configHelp } from '@app/platform/config/load-config.js';
 import { startUp } from '@app/platform/config/start-up.js';
 import { configureHttp } from '@app/platform/http/configure-http.js';
 import { HttpAdapter } from '@app/platform/http/http-adapter.js';
 import { requireDeclared, routesOf } from '@app/platform/http/openapi/routes.js';
+import { measureRequests } from '@app/platform/http/measure-requests.js';
 import { announce, stopWhenTold, surviveLateRejections } from '@app/platform/process/stopping.js';
 import { nestLogger } from '@app/platform/telemetry/logger.js';
+import { METRICS } from '@app/platform/telemetry/metrics.js';
+import { startTelemetry } from '@app/platform/telemetry/start-telemetry.js';
 import { ApiModule } from './api.module.js';
 import { serveOpenApi } from './openapi.js';
 
@@ -19,6 +23,7 @@ if (process.argv.includes('--help')) {
 
 const { config, log } = startUp('api', process.env);
 surviveLateRejections(log);
+const telemetry = await startTelemetry('api', process.env);
 
 const app = await NestFactory.create<NestExpressApplication>(
   ApiModule.forProcess(config, log),
@@ -26,8 +31,11 @@ const app = await NestFactory.create<NestExpressApplication>(
   { bodyParser: false, logger: nestLogger(log), forceCloseConnections: false },
 );
 requireDeclared(routesOf(app));
+const metrics = app.get<Registry>(METRICS);
+app.use(measureRequests(metrics));
 configureHttp(app, config, log);
 serveOpenApi(app);
+await telemetry.serve(metrics, config);
 await app.listen(config.PORT, config.HOST);
 
 const server = app.getHttpServer();
@@ -37,5 +45,6 @@ stopWhenTold(log, process.env, async () => {
   server.closeIdleConnections();
   await app.close();
   clearTimeout(drained);
+  await telemetry.stop();
 });
 announce({ event: 'listening', host: config.HOST, port: (server.address() as AddressInfo).port });

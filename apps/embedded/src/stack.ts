@@ -105,7 +105,10 @@ export class Stack {
     // Only `ops token mint` signs: the processes that verify tokens do not hold the key.
     const settings = () => ({ ...environment, TOKEN_SIGNING_KEY: undefined });
     const api = appProcess('api', folder, record, this.events(), settings);
-    const worker = appProcess('worker', folder, record, this.events(), settings);
+    const worker = appProcess('worker', folder, record, this.events(), () => ({
+      ...settings(),
+      ...nextMetricsPort(environment['METRICS_PORT']),
+    }));
     this.adopt('api', api);
     this.adopt('worker', worker);
     const [announcement] = await Promise.all([api.start(), worker.start()]);
@@ -162,6 +165,10 @@ const requireFreePort = async (port: number, host: string): Promise<void> => {
     );
   }
 };
+
+/** API and worker are on one machine: the worker's metrics are one port further. */
+const nextMetricsPort = (port: string | undefined): NodeJS.ProcessEnv =>
+  port && port !== '0' ? { METRICS_PORT: String(Number(port) + 1) } : {};
 
 /** The address to call an API by that listens on this one. */
 const reachable = (host: string): string => {

@@ -1,14 +1,23 @@
 import 'reflect-metadata';
+import { setMaxListeners } from 'node:events';
 import { NestFactory } from '@nestjs/core';
 import type { Pool } from 'pg';
+import type { Registry } from 'prom-client';
+import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { runConsumer } from '@app/event-sourcing/projections/runner.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { configHelp } from '@app/platform/config/load-config.js';
+import type { WorkerRole } from '@app/platform/config/settings.js';
 import { startUp } from '@app/platform/config/start-up.js';
+import { measureJobs } from '@app/platform/jobs/job-metrics.js';
 import { startJobs } from '@app/platform/jobs/job-runner.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { announce, stopWhenTold, surviveLateRejections } from '@app/platform/process/stopping.js';
 import { nestLogger } from '@app/platform/telemetry/logger.js';
+import { METRICS } from '@app/platform/telemetry/metrics.js';
+import { startTelemetry } from '@app/platform/telemetry/start-telemetry.js';
+import { CLOCK } from '@app/platform/tokens.js';
+import { measureConsumers } from '@app/platform/work/consumer-metrics.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { heartbeat } from './heartbeat.js';
 import { housekeeping } from './housekeeping.js';
@@ -23,6 +32,7 @@ if (process.argv.includes('--help')) {
 
 const { config, log } = startUp('worker', process.env);
 surviveLateRejections(log);
+const telemetry = await startTelemetry('worker', process.env);
 
 const app = await NestFactory.createApplicationContext(WorkerModule.forProcess(config, log), {
   logger: nestLogger(log),
@@ -30,28 +40,39 @@ const app = await NestFactory.createApplicationContext(WorkerModule.forProcess(c
 const work = app.get(WorkRegistry);
 const store = app.get<EventStore>(EVENT_STORE);
 const pool = app.get<Pool>(POSTGRES);
-work.addLoop(heartbeat(pool, store));
 work.addLoop(housekeeping(pool, log));
 
+const metrics = app.get<Registry>(METRICS);
+measureConsumers({ pool, store, clock: app.get<Clock>(CLOCK) }, work.consumers, metrics);
+measureJobs(
+  pool,
+  work.jobs.map(({ task }) => task),
+  metrics,
+);
+await telemetry.serve(metrics, config);
+
 const stopping = new AbortController();
-const consumers = work.consumers.map((consumer) =>
+// Every consumer and loop listens, for as long as the process lives.
+setMaxListeners(0, stopping.signal);
+const does = (role: WorkerRole): boolean => config.WORKER_ROLES.includes(role);
+const consumers = (does('follow') ? work.observedConsumers() : []).map((consumer) =>
   runConsumer(consumer, { store, pool, log }, stopping.signal),
 );
-const loops = work.loops.map((loop) =>
+// Whatever it does besides: that it lives.
+const ownLoops = work.loops.filter(({ role = 'upkeep' }) => does(role));
+const loops = [heartbeat(pool, store), ...ownLoops].map((loop) =>
   loop.run(stopping.signal).catch((error: unknown) => {
     log.fatal({ loop: loop.name, err: error }, 'a loop ended by an error');
     process.exit(1);
   }),
 );
-const jobs = await startJobs(pool, work.jobs, {
-  concurrency: config.WORKER_CONCURRENCY,
-  log,
-  signal: stopping.signal,
-});
+const options = { concurrency: config.WORKER_CONCURRENCY, log, signal: stopping.signal };
+const jobs = does('jobs') ? await startJobs(pool, work.jobs, options) : null;
 
 stopWhenTold(log, process.env, async () => {
   stopping.abort();
-  await Promise.allSettled([jobs.stop(), ...consumers, ...loops]);
+  await Promise.allSettled([jobs?.stop(), ...consumers, ...loops]);
   await app.close();
+  await telemetry.stop();
 });
-announce({ event: 'working', consumers: work.consumers.length, jobs: work.jobs.length });
+announce({ event: 'working', roles: config.WORKER_ROLES });

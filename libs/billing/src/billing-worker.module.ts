@@ -15,9 +15,13 @@ import type { SettleReservation } from './application/settle-reservation/settle-
 import { BillingModule } from './billing.module.js';
 import { bookOpening } from './processes/book-opening.process.js';
 import { settlement } from './processes/settlement.process.js';
+import { LedgerMetrics } from './telemetry/ledger-metrics.js';
 
 /** What billing does by itself: opens books, settles reservations, keeps its views, fences holds that no reading names, reconciles. */
-@Module({ imports: [BillingModule], providers: [HoldFence, IdleBooks, ScheduledReconciliation] })
+@Module({
+  imports: [BillingModule],
+  providers: [HoldFence, IdleBooks, ScheduledReconciliation, LedgerMetrics],
+})
 export class BillingWorkerModule implements OnModuleInit {
   constructor(
     private readonly work: WorkRegistry,

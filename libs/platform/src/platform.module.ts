@@ -17,6 +17,9 @@ import { KeyRing } from './crypto/key-ring.js';
 import { SubjectKeys } from './crypto/subject-keys.js';
 import { POSTGRES, openPool } from './postgres/pool.js';
 import { LOGGER } from './telemetry/logger.js';
+import { measuredEventStore } from './telemetry/measured-event-store.js';
+import { METRICS, createMetrics } from './telemetry/metrics.js';
+import { measurePool } from './telemetry/pool-metrics.js';
 
 /** Connections, keys and clock of one process, open to every module. */
 @Global()
@@ -28,12 +31,15 @@ export class PlatformModule implements OnApplicationShutdown {
   ) {}
 
   static forProcess(config: Config, log: Logger): DynamicModule {
+    const role = String(log.bindings()['name'] ?? '');
     const pool = openPool(config.DATABASE_URL, {
       size: config.DATABASE_POOL_SIZE,
       queryTimeoutMs: config.DATABASE_QUERY_TIMEOUT_MS,
-      applicationName: `reading-service ${String(log.bindings()['name'] ?? '')}`.trim(),
+      applicationName: `reading-service ${role}`.trim(),
       onError: (error) => log.warn({ reason: error.message }, 'a database connection was lost'),
     });
+    const metrics = createMetrics(role, config.METRICS_PORT !== undefined);
+    measurePool(pool, metrics);
     const ring = new KeyRing(config.ENCRYPTION_KEYS);
     const subjectKeys = new SubjectKeys(pool, ring, {
       clock: systemClock,
@@ -42,16 +48,20 @@ export class PlatformModule implements OnApplicationShutdown {
     const providers = [
       { provide: CONFIG, useValue: config },
       { provide: LOGGER, useValue: log },
+      { provide: METRICS, useValue: metrics },
       { provide: CLOCK, useValue: systemClock },
       { provide: POSTGRES, useValue: pool },
       {
         provide: EVENT_STORE,
         useFactory: () =>
-          openEventStore({
-            connectionString: config.EVENTSTORE_URL,
-            appendTimeoutMs: config.EVENT_STORE_APPEND_TIMEOUT_MS,
-            readTimeoutMs: config.EVENT_STORE_READ_TIMEOUT_MS,
-          }),
+          measuredEventStore(
+            openEventStore({
+              connectionString: config.EVENTSTORE_URL,
+              appendTimeoutMs: config.EVENT_STORE_APPEND_TIMEOUT_MS,
+              readTimeoutMs: config.EVENT_STORE_READ_TIMEOUT_MS,
+            }),
+            metrics,
+          ),
       },
       { provide: KeyRing, useValue: ring },
       { provide: Digester, useValue: new Digester(config.DIGEST_KEY) },

@@ -21,10 +21,16 @@ import {
 } from './processes/generation.process.js';
 import { OVERDUE_READINGS } from './read-models/reading/overdue.js';
 import { ReadingsModule } from './readings.module.js';
+import { ReadingMetrics } from './telemetry/reading-metrics.js';
 
 @Module({
   imports: [ReadingsModule],
-  providers: [GenerateReadingJob, ReadingTimers, { provide: THEME_CALCULATOR, useValue: calculateResult }],
+  providers: [
+    GenerateReadingJob,
+    ReadingTimers,
+    ReadingMetrics,
+    { provide: THEME_CALCULATOR, useValue: calculateResult },
+  ],
 })
 export class ReadingsWorkerModule implements OnModuleInit {
   constructor(

@@ -14,15 +14,17 @@ import { destroyUnusedSecrets } from './application/secrets/unused-secrets.js';
 import { SecretVault } from './application/secrets/secret-vault.js';
 import { openDispatcher } from './processes/dispatch/open-dispatcher.js';
 import { fanOutConsumer } from './processes/fan-out/fan-out.consumer.js';
+import { WebhookMetrics } from './telemetry/webhook-metrics.js';
 import { WebhooksModule } from './webhooks.module.js';
 
 /** What a worker does for webhooks: works out who is to be told of what, and tells them. */
-@Module({ imports: [WebhooksModule] })
+@Module({ imports: [WebhooksModule], providers: [WebhookMetrics] })
 export class WebhooksWorkerModule implements OnModuleInit {
   constructor(
     private readonly registry: WorkRegistry,
     private readonly vault: SecretVault,
     private readonly streams: EndpointStreams,
+    private readonly metrics: WebhookMetrics,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -31,11 +33,11 @@ export class WebhooksWorkerModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const { pool, config, clock, resolve, vault, streams, log } = this;
+    const { pool, config, clock, resolve, vault, streams, log, metrics: observer } = this;
     this.registry.addConsumer(fanOutConsumer(config.WEBHOOK_RETRY_SCHEDULE_MS[0] ?? 0));
     this.registry.addJob(replayTask(pool, clock));
     this.registry.addLoop(rescueReplays(pool, clock));
     this.registry.addLoop(destroyUnusedSecrets(pool, streams, clock));
-    this.registry.addLoop(openDispatcher({ pool, config, clock, resolve, vault, streams, log }));
+    this.registry.addLoop(openDispatcher({ pool, config, clock, resolve, vault, streams, log, observer }));
   }
 }

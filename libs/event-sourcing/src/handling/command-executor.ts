@@ -8,6 +8,7 @@ import { CHAIN_START, nextChain } from '../core/hash-chain.js';
 import { streamName } from '../core/stream-name.js';
 import { StoreUnavailable, WrongExpectedRevision } from '../store/errors.js';
 import type { EventStore, ExpectedRevision } from '../store/event-store.js';
+import { currentTraceparent, inSpan, isTracing } from '../tracing/tracing.js';
 import { RecentlyUsed } from './recently-used.js';
 import { Turns } from './turns.js';
 
@@ -92,6 +93,26 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     { fresh = false }: { fresh?: boolean } = {},
   ): Promise<Outcome<EventOf<Cat>, S, R>> {
     const stream = streamName(this.catalogue.category, id);
+    if (!isTracing()) return this.enqueue(stream, command, context, fresh);
+    const name = `decide ${(command as { type?: string }).type ?? this.catalogue.category}`;
+    return inSpan(name, { attributes: { 'event_store.stream': stream } }, () => {
+      const traceparent = currentTraceparent();
+      const metadata = { ...context.metadata, ...(traceparent && { traceparent }) };
+      return this.enqueue(stream, command, { ...context, metadata }, fresh);
+    });
+  }
+
+  /** The folded state of a stream and its revision, read from the store. */
+  async load(id: string): Promise<{ state: S; revision: ExpectedRevision }> {
+    return this.read(streamName(this.catalogue.category, id), null);
+  }
+
+  private enqueue(
+    stream: string,
+    command: C,
+    context: CommandContext,
+    fresh: boolean,
+  ): Promise<Outcome<EventOf<Cat>, S, R>> {
     return new Promise((resolve, reject) => {
       const waiting = { command, context, fresh, resolve, reject };
       const queue = this.queues.get(stream);
@@ -101,11 +122,6 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
         void this.drain(stream);
       }
     });
-  }
-
-  /** The folded state of a stream and its revision, read from the store. */
-  async load(id: string): Promise<{ state: S; revision: ExpectedRevision }> {
-    return this.read(streamName(this.catalogue.category, id), null);
   }
 
   private async drain(stream: string): Promise<void> {
@@ -147,7 +163,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
       }
       try {
         if (decided.events.length > 0) {
-          const { revision, position } = await this.appendSurely(stream, loaded.revision, decided.events);
+          const { revision, position } = await this.appendTraced(stream, loaded.revision, decided.events);
           const first = revision - BigInt(decided.events.length - 1);
           decided.events.forEach((event, index) => {
             Object.assign(event, { revision: first + BigInt(index), position });
@@ -246,6 +262,16 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
       revision,
       position: 0n,
     };
+  }
+
+  /** The span belongs to the first command of the batch and is linked to the others'. */
+  private appendTraced(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]) {
+    if (!isTracing()) return this.appendSurely(stream, expected, events);
+    const [parent, ...links] = new Set(events.map(({ metadata }) => metadata.traceparent));
+    const attributes = { 'event_store.stream': stream, 'event.types': events.map(({ type }) => type) };
+    return inSpan(`append to ${this.catalogue.category}`, { parent, links, attributes }, () =>
+      this.appendSurely(stream, expected, events),
+    );
   }
 
   /** An append whose outcome is unknown is repeated with the same ids at the same revision, which tells. */

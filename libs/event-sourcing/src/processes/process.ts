@@ -2,6 +2,7 @@ import { decodeAny, type EventCatalogue } from '../core/event-catalogue.js';
 import type { Recorded } from '../core/event.js';
 import type { Consumer } from '../projections/consumer.js';
 import type { Statement } from '../projections/statement.js';
+import { inSpan } from '../tracing/tracing.js';
 
 /**
  * What a process asks for when something happened: a command (carried out at least once, so it must be idempotent),
@@ -23,6 +24,12 @@ export interface Process<Command> {
 export const command = <C>(value: C): Reaction<C> => ({ kind: 'command', command: value });
 export const statement = (value: Statement): Reaction<never> => ({ kind: 'statement', statement: value });
 
+/** The span of what an event caused is a child of the one that decided it. */
+const causedBy = ({ type, stream, metadata }: Recorded) => ({
+  parent: metadata.traceparent ?? null,
+  attributes: { 'event.type': type, 'event_store.stream': stream },
+});
+
 /** @param dispatch carries out one command; the commands of a batch run side by side */
 export const processConsumer = <C>(
   process: Process<C>,
@@ -31,7 +38,7 @@ export const processConsumer = <C>(
   const reactions = (stored: Parameters<Consumer['steps']>[0]) =>
     stored.flatMap((one) => {
       const event = decodeAny(process.catalogues, one);
-      return event ? process.react(event) : [];
+      return event ? process.react(event).map((reaction) => ({ ...reaction, event })) : [];
     });
   return {
     name: process.name,
@@ -39,8 +46,12 @@ export const processConsumer = <C>(
     birth: process.birth ?? 'beginning',
     onPoison: 'halt',
     async dispatch(events) {
-      const commands = reactions(events).flatMap((one) => (one.kind === 'command' ? [one.command] : []));
-      const results = await Promise.allSettled(commands.map(dispatch));
+      const commands = reactions(events).flatMap((one) => (one.kind === 'command' ? [one] : []));
+      const results = await Promise.allSettled(
+        commands.map((one) =>
+          inSpan(`process ${process.name}`, causedBy(one.event), () => dispatch(one.command)),
+        ),
+      );
       const failed = results.find((result) => result.status === 'rejected');
       if (failed) throw failed.reason;
     },

@@ -21,4 +21,6 @@ export interface Consumer {
   dispatch?(events: readonly StoredEvent[]): Promise<void>;
   /** Pure: what these events change in Postgres. */
   steps(events: readonly StoredEvent[]): readonly Step[];
+  /** Told once rows and checkpoint are committed, by the one runner that moved it. For measurements; must not throw. */
+  handled?(events: readonly StoredEvent[]): void;
 }

@@ -103,7 +103,9 @@ const apply = async (
     ...setAside.map((event) => park(consumer, event, 'its stream is parked')),
   ];
   if (healthy.length > 0) await consumer.dispatch?.(healthy);
-  return advance(pool, consumer, from, to, steps);
+  const moved = await advance(pool, consumer, from, to, steps);
+  consumer.handled?.(healthy);
+  return moved;
 };
 
 const park = (consumer: Consumer, event: StoredEvent, reason: string): Statement => sql`

@@ -78,6 +78,8 @@ describe('loadConfig', () => {
     ['WEBHOOK_PROXY_URL', 'http://proxy:3128?canary'],
     ['WEBHOOK_RETRY_SCHEDULE_MS', '0,canary'],
     ['WEBHOOK_RETRY_SCHEDULE_MS', '0,-1'],
+    ['METRICS_PORT', '65536'],
+    ['WORKER_ROLES', 'jobs,canary'],
   ])('names %s when it is %p, and does not print the value', (name, value) => {
     const message = messageOf({ ...REQUIRED, [name]: value });
     expect(message).toMatch(new RegExp(`^  ${name}: `, 'm'));

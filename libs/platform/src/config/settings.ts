@@ -2,6 +2,10 @@ import ipaddr from 'ipaddr.js';
 import type { JSONWebKeySet } from 'jose';
 import { z } from 'zod';
 
+/** Every role needs a process somewhere; any number of processes may share one, without a leader. */
+export const WORKER_ROLES = ['follow', 'jobs', 'webhooks', 'upkeep'] as const;
+export type WorkerRole = (typeof WORKER_ROLES)[number];
+
 /** One environment variable: its type and default, and the sentence `--help` prints for it. */
 const setting = <S extends z.ZodType>(schema: S, description: string): S => schema.describe(description);
 
@@ -79,6 +83,11 @@ export const settings = z.object({
     z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('info'),
     'fatal, error, warn, info, debug or silent',
   ),
+  METRICS_PORT: setting(
+    z.coerce.number().int().min(0).max(65_535).optional(),
+    'port of GET /metrics (Prometheus), never the public one; without it metrics are not served; 0 lets the system choose',
+  ),
+  METRICS_HOST: setting(z.string().default('127.0.0.1'), 'address that /metrics listens on'),
   HTTP_BODY_LIMIT_BYTES: count(16_384, 'largest request body (bytes)'),
   HTTP_HEADERS_TIMEOUT_MS: milliseconds(
     8_000,
@@ -113,6 +122,14 @@ export const settings = z.object({
   READINESS_LAG_MS: milliseconds(
     60_000,
     'the service is not ready while a consumer has left an event unhandled for this long',
+  ),
+  WORKER_ROLES: setting(
+    z
+      .string()
+      .default('follow,jobs,webhooks,upkeep')
+      .transform((text) => [...new Set(text.split(',').map((role) => role.trim()))])
+      .pipe(z.array(z.enum(WORKER_ROLES, 'must be some of follow, jobs, webhooks and upkeep'))),
+    'what a worker process does, comma-separated: follow (projections and processes), jobs (generation, publication, replay), webhooks (delivery), upkeep (fences, rescues, reconciliation, clean-up)',
   ),
   WORKER_CONCURRENCY: count(4, 'jobs one worker process carries out at a time'),
   READING_ATTEMPTS: count(5, 'attempts at a reading before it fails'),

@@ -6,6 +6,8 @@ import type { Config } from '../config/settings.js';
 import { setCodingAside } from './json-body.interceptor.js';
 import { sendProblem, toProblem } from './problem.filter.js';
 import { requestId, requestIdOf } from './request-id.js';
+import { routeOf } from './route-of.js';
+import { traceRequests } from './trace-requests.js';
 
 /** The page under /docs is made of what is served with it: nothing of other hosts, and no script in the page itself. */
 const PAGE_POLICY = {
@@ -24,6 +26,7 @@ export const configureHttp = (app: NestExpressApplication, config: Config, log: 
   app.set('trust proxy', config.TRUSTED_PROXIES);
   app.getHttpAdapter().getInstance().response.json = sendAsJson;
   app.use(requestId);
+  app.use(traceRequests);
   app.use(logRequests(log));
   // What matters to an API; the page under /docs gets the whole set.
   app.use(strictTransportSecurity(), xContentTypeOptions());
@@ -47,12 +50,11 @@ const logRequests =
     const startedAt = process.hrtime.bigint();
     response.once('finish', () => {
       const milliseconds = Number(process.hrtime.bigint() - startedAt) / 1e6;
-      const route = (request.route as { path?: string } | undefined)?.path ?? 'unmatched';
       log.info(
         {
           requestId: requestIdOf(request),
           method: request.method,
-          route,
+          route: routeOf(request),
           status: response.statusCode,
           ms: Math.round(milliseconds * 10) / 10,
         },

@@ -1,6 +1,8 @@
 import { Logger as JobLogger, run, type Runner } from 'graphile-worker';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
+import { SpanKind } from '@opentelemetry/api';
+import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
 
 export type JobPayload = Readonly<Record<string, string | number>>;
 /** Carries out one job. Throwing puts it back with exponential back-off. */
@@ -24,7 +26,10 @@ export const startJobs = async (
     pollInterval: 1_000,
     gracefulShutdownAbortTimeout: 5_000,
     taskList: Object.fromEntries(
-      tasks.map(({ task, handle }) => [task, (payload) => handle(payload as JobPayload, options.signal)]),
+      tasks.map(({ task, handle }) => [
+        task,
+        (payload) => traced(task, payload as JobPayload, () => handle(payload as JobPayload, options.signal)),
+      ]),
     ),
     logger: new JobLogger(() => (level: string, message) => {
       if (level === 'error') options.log.error({ component: 'jobs' }, message);
@@ -38,4 +43,15 @@ export const startJobs = async (
     await runner.promise;
   };
   return runner;
+};
+
+/** One attempt at a job, as part of the trace of the event that made it. */
+const traced = (task: string, payload: JobPayload, work: () => Promise<void>): Promise<void> => {
+  const { traceparent, readingId } = payload;
+  const options = {
+    kind: SpanKind.CONSUMER,
+    parent: traceparent === undefined ? null : String(traceparent),
+    ...(readingId && { attributes: { 'reading.id': readingId } }),
+  };
+  return inSpan(`job ${task}`, options, work);
 };

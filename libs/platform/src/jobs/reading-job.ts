@@ -1,4 +1,6 @@
 import { instant } from '@app/event-sourcing/core/clock.js';
+import type { Recorded } from '@app/event-sourcing/core/event.js';
+import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { CommandContext } from '@app/event-sourcing/handling/command-executor.js';
 import type { JobPayload } from './job-runner.js';
 
@@ -10,6 +12,15 @@ export interface ReadingJob {
   /** Id of the event that made the job. */
   readonly causationId: string;
 }
+
+/** The payload of a job that an event of a reading makes. Its trace goes on in the job. */
+export const readingJobAfter = ({ id, stream, metadata }: Recorded): JobPayload => ({
+  readingId: streamId(stream),
+  workspaceId: metadata.workspaceId,
+  correlationId: metadata.correlationId,
+  causationId: id,
+  ...(metadata.traceparent && { traceparent: metadata.traceparent }),
+});
 
 export const readReadingJob = (payload: JobPayload): ReadingJob => ({
   readingId: String(payload['readingId']),

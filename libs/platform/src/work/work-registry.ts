@@ -1,10 +1,14 @@
 import { Injectable } from '@nestjs/common';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
+import type { WorkerRole } from '../config/settings.js';
 import type { JobTask } from '../jobs/job-runner.js';
 
 /** Work that goes on by itself until the signal aborts, such as a dispatcher. It resolves once it has let go of all it held. */
 export interface WorkLoop {
   readonly name: string;
+  /** Default: `upkeep`. */
+  readonly role?: WorkerRole;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -14,6 +18,7 @@ export class WorkRegistry {
   readonly consumers: Consumer[] = [];
   readonly jobs: JobTask[] = [];
   readonly loops: WorkLoop[] = [];
+  private readonly observers = new Map<string, (events: readonly StoredEvent[]) => void>();
 
   addConsumer(consumer: Consumer): void {
     this.consumers.push(consumer);
@@ -25,5 +30,18 @@ export class WorkRegistry {
 
   addLoop(loop: WorkLoop): void {
     this.loops.push(loop);
+  }
+
+  /** For measurements: the observer is told of what a consumer handled, once its checkpoint has moved. */
+  onHandled(consumer: string, observer: (events: readonly StoredEvent[]) => void): void {
+    this.observers.set(consumer, observer);
+  }
+
+  /** The consumers with who observes them. */
+  observedConsumers(): readonly Consumer[] {
+    return this.consumers.map((consumer) => {
+      const handled = this.observers.get(consumer.name);
+      return handled ? { ...consumer, handled } : consumer;
+    });
   }
 }

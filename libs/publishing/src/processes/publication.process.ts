@@ -1,6 +1,7 @@
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import { statement, type Process } from '@app/event-sourcing/processes/process.js';
 import { addJob } from '@app/platform/jobs/jobs.js';
+import { readingJobAfter } from '@app/platform/jobs/reading-job.js';
 import { readingEvents } from '@app/readings/contracts/index.js';
 
 export const PUBLISH_DOCUMENT = 'publishing.publish';
@@ -12,13 +13,12 @@ export const publicationProcess: Process<never> = {
   react: (event) => {
     if (event.type !== 'ReadingCompleted') return [];
     const readingId = streamId(event.stream);
-    const { workspaceId, correlationId } = event.metadata;
     return [
       statement(
         addJob({
           task: PUBLISH_DOCUMENT,
           key: `${PUBLISH_DOCUMENT}:${readingId}`,
-          payload: { readingId, workspaceId, correlationId, causationId: event.id },
+          payload: readingJobAfter(event),
         }),
       ),
     ];

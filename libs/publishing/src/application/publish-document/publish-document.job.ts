@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { uuid5 } from '@app/event-sourcing/core/event-id.js';
 import type { CommandContext } from '@app/event-sourcing/handling/command-executor.js';
+import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
 import type { ReadingResult } from '@app/numerology/index.js';
 import { systemContext, type ReadingJob } from '@app/platform/jobs/reading-job.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
@@ -58,9 +59,8 @@ export class PublishDocumentJob {
     );
     const pending = requested.state.pending.get(VERSION);
     if (!pending) return;
-    const rendered = await this.render(
-      JSON.parse(result.bytes.toString('utf8')) as ReadingResult,
-      pending.publishedAt,
+    const rendered = await inSpan('render the document', {}, () =>
+      this.render(JSON.parse(result.bytes.toString('utf8')) as ReadingResult, pending.publishedAt),
     );
     const formats = await this.artifacts.put({ readingId: job.readingId, ...pending }, rendered);
     await this.executor.execute(
@@ -68,7 +68,10 @@ export class PublishDocumentJob {
       { type: 'RecordPublished', version: VERSION, formats },
       this.context(job, `published:${VERSION}`),
     );
-    this.log.debug({ readingId: job.readingId, version: VERSION }, 'published');
+    this.log.debug(
+      { readingId: job.readingId, correlationId: job.correlationId, version: VERSION },
+      'published',
+    );
   }
 
   private async render(result: ReadingResult, publishedAt: string) {

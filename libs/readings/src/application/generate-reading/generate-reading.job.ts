@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { createHash, randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
 import type { Config } from '@app/platform/config/settings.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
@@ -48,7 +49,8 @@ export class GenerateReadingJob {
     if (started.kind !== 'accepted' || started.state.status === 'none') return;
     const attempt = started.state.attempts;
     try {
-      const bytes = await this.result(job, started.state);
+      const { state } = started;
+      const bytes = await inSpan('generate the result', {}, () => this.result(job, state));
       await this.complete(job, attempt, bytes);
     } catch (error) {
       // Not the reading's fault: the job comes back, and takes over when this lease has run out.
@@ -56,7 +58,13 @@ export class GenerateReadingJob {
       const code = failureCode(error);
       // The error's own words stay here: they might repeat the input.
       this.log.warn(
-        { readingId: job.readingId, attempt, code, kind: (error as Error).name },
+        {
+          readingId: job.readingId,
+          correlationId: job.correlationId,
+          attempt,
+          code,
+          kind: (error as Error).name,
+        },
         'an attempt failed',
       );
       await this.fail(job, attempt, code);

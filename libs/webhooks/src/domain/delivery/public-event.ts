@@ -21,6 +21,8 @@ export interface PublicEvent {
   readonly occurredAt: string;
   /** Of the fact in the log, in decimal; `null` for a trial, which is no fact. */
   readonly position: string | null;
+  /** W3C trace context of the deciding span: attempts go on with its trace. Receivers are not told. */
+  readonly traceparent: string | null;
   readonly bodyHead: string;
   readonly bodyTail: string;
 }
@@ -79,6 +81,7 @@ const draft = (
       readingId: streamId(event.stream),
       occurredAt: event.metadata.occurredAt,
       position: String(event.position),
+      traceparent: event.metadata.traceparent ?? null,
     },
     told,
   );
@@ -98,8 +101,8 @@ const publicEvent = (facts: Facts, { status, document = UNPUBLISHED, error = nul
 };
 
 /** An event for trying an endpoint out: shaped as the real one, about a reading that does not exist. */
-export const sampleEvent = (trial: Omit<Facts, 'position'>): PublicEvent => {
-  const facts = { ...trial, position: null };
+export const sampleEvent = (trial: Omit<Facts, 'position' | 'traceparent'>): PublicEvent => {
+  const facts = { ...trial, position: null, traceparent: null };
   switch (facts.type) {
     case 'reading.completed':
       return publicEvent(facts, { status: 'completed' });

@@ -9,7 +9,7 @@ import { retryPause } from '../../domain/delivery/retry-schedule.js';
 import type { DueDelivery } from './due-deliveries.js';
 import type { Lanes } from './lanes.js';
 import type { FinishedAttempt, OutcomeLog } from './outcome-log.js';
-import type { Sender } from './sender.js';
+import type { SendsRequests } from './observed-sender.js';
 import type { EndpointTurn, Turn } from './turn.js';
 
 /** A delivery that has its place. */
@@ -22,7 +22,7 @@ export interface Departure {
 }
 
 export interface AttemptParts {
-  readonly sender: Sender;
+  readonly sender: SendsRequests;
   readonly outcomes: OutcomeLog;
   readonly lanes: Lanes;
   readonly vault: SecretVault;

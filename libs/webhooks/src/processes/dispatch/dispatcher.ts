@@ -40,6 +40,7 @@ export interface DispatcherParts {
  */
 export class Dispatcher implements WorkLoop {
   readonly name = 'webhooks.dispatcher';
+  readonly role = 'webhooks';
   private turns: Turn[] = [];
   private readonly underWay = new Set<Promise<void>>();
   private inFlight = 0;

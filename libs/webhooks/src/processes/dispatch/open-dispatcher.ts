@@ -10,6 +10,7 @@ import { DeliveryAttempts } from './delivery-attempts.js';
 import { Dispatcher } from './dispatcher.js';
 import { Lanes } from './lanes.js';
 import { OutcomeLog } from './outcome-log.js';
+import { observedSender, type AttemptObserver } from './observed-sender.js';
 import { PinnedConnections } from './pinned-connections.js';
 import { Sender } from './sender.js';
 import { egressProxy } from './tunnel.js';
@@ -26,6 +27,7 @@ export interface DispatcherSurroundings {
   readonly vault: SecretVault;
   readonly streams: EndpointStreams;
   readonly log: Pick<Logger, 'warn' | 'error'>;
+  readonly observer?: AttemptObserver;
 }
 
 /** Puts a dispatcher together from the configuration. */
@@ -37,6 +39,7 @@ export const openDispatcher = ({
   vault,
   streams,
   log,
+  observer = { attempted: () => undefined },
 }: DispatcherSurroundings): Dispatcher => {
   const connections = new PinnedConnections({
     connectTimeoutMs: config.WEBHOOK_CONNECT_TIMEOUT_MS,
@@ -55,7 +58,8 @@ export const openDispatcher = ({
     clock.now(),
   );
   const outcomes = new OutcomeLog(pool);
-  const attempts = new DeliveryAttempts({ sender, outcomes, lanes, vault, streams, clock, config, log });
+  const observed = observedSender(sender, pool, observer);
+  const attempts = new DeliveryAttempts({ sender: observed, outcomes, lanes, vault, streams, clock, config, log });
   const wake = new WakeSignal(config.DATABASE_URL, DUE_CHANNEL);
   return new Dispatcher({ pool, lanes, limits, attempts, wake, clock, log });
 };

@@ -20,8 +20,10 @@ export const deliveryStatements = (
         select *
         from unnest(${column('eventId')}::text[], ${column('workspaceId')}::text[], ${column('readingId')}::uuid[],
                     ${column('type')}::text[], ${column('occurredAt')}::timestamptz[], ${column('bodyHead')}::text[],
-                    ${column('bodyTail')}::text[], ${column('position')}::numeric[])
-          with ordinality as told (event_id, workspace_id, reading_id, type, occurred_at, head, tail, position, place)
+                    ${column('bodyTail')}::text[], ${column('position')}::numeric[],
+                    ${column('traceparent')}::text[])
+          with ordinality as told (event_id, workspace_id, reading_id, type, occurred_at, head, tail, position,
+                                     traceparent, place)
         where not exists (select from webhooks.public_event known where known.event_id = told.event_id)
       ), numbered as (
         select told.*,
@@ -29,8 +31,10 @@ export const deliveryStatements = (
                  + row_number() over (partition by reading_id order by place) as sequence
         from told
       ), stored as (
-        insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at, position)
-        select event_id, workspace_id, reading_id, type, sequence, head || sequence || tail, occurred_at, position
+        insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at, position,
+                                           traceparent)
+        select event_id, workspace_id, reading_id, type, sequence, head || sequence || tail, occurred_at, position,
+               traceparent
         from numbered
         on conflict (event_id) do nothing
         returning event_id, workspace_id, reading_id, type, sequence, occurred_at

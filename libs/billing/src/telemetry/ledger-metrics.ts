@@ -1,0 +1,51 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Pool } from 'pg';
+import type { Registry } from 'prom-client';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { METRICS } from '@app/platform/telemetry/metrics.js';
+import { scrapedGauges } from '@app/platform/telemetry/scraped-gauges.js';
+
+const LAST_RUN = `
+  select extract(epoch from started_at)::float8 as started, extract(epoch from finished_at)::float8 as finished,
+         differences::float8, pending::float8, books::float8
+  from billing.reconciliation`;
+
+interface LastRun {
+  readonly started: number;
+  readonly finished: number | null;
+  readonly differences: number | null;
+  readonly pending: number | null;
+  readonly books: number | null;
+}
+
+/** The last scheduled reconciliation, the same for every worker. Without one yet, nothing is told. */
+@Injectable()
+export class LedgerMetrics {
+  constructor(@Inject(POSTGRES) pool: Pool, @Inject(METRICS) registry: Registry) {
+    const told = (value: number | null | undefined) => (typeof value === 'number' ? [{ value }] : []);
+    scrapedGauges(
+      registry,
+      'ledger',
+      {
+        ledger_reconciliation_differences: {
+          help: 'Differences the last reconciliation found; anything but 0 is wrong',
+        },
+        ledger_reconciliation_pending: { help: 'Completed readings whose capture it waits for' },
+        ledger_reconciliation_books: { help: 'Books it compared' },
+        ledger_reconciliation_started_timestamp_seconds: { help: 'When it began' },
+        ledger_reconciliation_finished_timestamp_seconds: { help: 'When it ended; absent while it runs' },
+      },
+      async () => {
+        const { rows } = await pool.query<LastRun>(LAST_RUN);
+        const last = rows[0];
+        return {
+          ledger_reconciliation_differences: told(last?.differences),
+          ledger_reconciliation_pending: told(last?.pending),
+          ledger_reconciliation_books: told(last?.books),
+          ledger_reconciliation_started_timestamp_seconds: told(last?.started),
+          ledger_reconciliation_finished_timestamp_seconds: told(last?.finished),
+        };
+      },
+    );
+  }
+}

@@ -1,0 +1,32 @@
+import type { NextFunction, Request, Response } from 'express';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { routeOf } from './route-of.js';
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** Counts requests and takes their time, by route, method and status. */
+export const measureRequests = (registry: Registry) => {
+  const labelNames = ['route', 'method', 'status'] as const;
+  const count = new Counter({
+    name: 'http_requests_total',
+    help: 'Requests answered',
+    labelNames,
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the head of a request to the end of its answer; held requests (Prefer: wait) included',
+    labelNames,
+    buckets: SECONDS,
+    registers: [registry],
+  });
+  return (request: Request, response: Response, next: NextFunction): void => {
+    const startedAt = performance.now();
+    response.once('finish', () => {
+      const labels = { route: routeOf(request), method: request.method, status: String(response.statusCode) };
+      count.inc(labels);
+      seconds.observe(labels, (performance.now() - startedAt) / 1_000);
+    });
+    next();
+  };
+};

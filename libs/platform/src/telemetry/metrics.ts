@@ -1,0 +1,59 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { Registry, collectDefaultMetrics } from 'prom-client';
+
+/** The metrics of one process. */
+export const METRICS = Symbol('Metrics');
+
+/** How often the event loop's delay is looked at (ms): at prom-client's 10 it would cost a tenth of an API's CPU. */
+const EVENT_LOOP_PRECISION_MS = 100;
+
+/**
+ * @param role `api` or `worker`: a label of every metric
+ * @param isServed whether anyone will ask for them: Node's own metrics are not free
+ */
+export const createMetrics = (role: string, isServed: boolean): Registry => {
+  const registry = new Registry();
+  registry.setDefaultLabels({ role });
+  if (isServed) {
+    collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_PRECISION_MS });
+  }
+  return registry;
+};
+
+export interface MetricsServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Answers `GET /metrics` on a port of its own, so that the public one has nothing of it; `null` without a port.
+ * @throws when the port is taken
+ */
+export const serveMetrics = async (
+  registry: Registry,
+  { METRICS_PORT: port, METRICS_HOST: host }: { METRICS_PORT?: number | undefined; METRICS_HOST: string },
+): Promise<MetricsServer | null> => {
+  if (port === undefined) return null;
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET' || request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    registry.metrics().then(
+      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  });
+  server.listen(port, host);
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+};

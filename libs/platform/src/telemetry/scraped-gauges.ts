@@ -1,0 +1,66 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { within } from '../process/within.js';
+
+export interface Sample {
+  readonly value: number;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+export interface GaugeDefinition {
+  readonly help: string;
+  readonly labelNames?: readonly string[];
+}
+
+/** Scrapes closer together than this get the same figures: several servers that scrape cost no more than one. */
+const FRESH_MS = 2_000;
+/** A store that does not answer must not hold up the other metrics. */
+const READ_WITHIN_MS = 3_000;
+
+/**
+ * Gauges that one read tells when they are scraped, such as the age of a queue. What cannot be read is left out, rather
+ * than told as it was, and counted in `metrics_read_failures_total`.
+ * @param name of the read, a label of that counter
+ */
+export const scrapedGauges = <N extends string>(
+  registry: Registry,
+  name: string,
+  definitions: Readonly<Record<N, GaugeDefinition>>,
+  read: () => Promise<Readonly<Partial<Record<N, readonly Sample[]>>>>,
+): void => {
+  const failures =
+    (registry.getSingleMetric('metrics_read_failures_total') as Counter<'read'> | undefined) ??
+    new Counter({
+      name: 'metrics_read_failures_total',
+      help: 'Reads of figures for metrics that failed or took too long',
+      labelNames: ['read'],
+      registers: [registry],
+    });
+  failures.inc({ read: name }, 0);
+  let latest: {
+    readonly at: number;
+    readonly samples: Promise<Partial<Record<N, readonly Sample[]>> | null>;
+  } | null = null;
+  const fresh = () => {
+    if (latest && performance.now() - latest.at < FRESH_MS) return latest.samples;
+    const samples = within(READ_WITHIN_MS, read()).then((found) => {
+      if (found === null) failures.inc({ read: name });
+      return found;
+    });
+    latest = { at: performance.now(), samples };
+    return samples;
+  };
+  for (const [metric, { help, labelNames = [] }] of Object.entries<GaugeDefinition>(definitions)) {
+    new Gauge({
+      name: metric,
+      help,
+      labelNames: [...labelNames],
+      registers: [registry],
+      async collect() {
+        const samples = await fresh();
+        this.reset();
+        if (labelNames.length === 0) this.remove();
+        for (const { value, labels = {} } of samples?.[metric as N] ?? []) this.set(labels, value);
+      },
+    });
+  }
+};

@@ -1,0 +1,38 @@
+import { describe, expect, it } from '@jest/globals';
+import { isTracing } from '@app/event-sourcing/tracing/tracing.js';
+import { isTracingWanted, startTracing } from './tracing.js';
+
+const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
+
+describe('tracing', () => {
+  it.each([
+    ['nothing is set', {}, false],
+    ['an endpoint is', ENDPOINT, true],
+    ['an endpoint for traces is', { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://c:4318/v1/traces' }, true],
+    ['its exporter is', { OTEL_TRACES_EXPORTER: 'otlp' }, true],
+    ['its exporter is none', { ...ENDPOINT, OTEL_TRACES_EXPORTER: 'none' }, false],
+    ['the SDK is disabled', { ...ENDPOINT, OTEL_SDK_DISABLED: 'true' }, false],
+    ['variables are set to nothing', { OTEL_EXPORTER_OTLP_ENDPOINT: '', OTEL_TRACES_EXPORTER: '' }, false],
+  ])('when %s', (_, environment, isWanted) => {
+    expect(isTracingWanted(environment)).toBe(isWanted);
+  });
+
+  it.each([
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc', /OTEL_EXPORTER_OTLP_PROTOCOL must be http\/protobuf/],
+    ['OTEL_TRACES_SAMPLER', 'jaeger_remote', /OTEL_TRACES_SAMPLER must be one of always_on, /],
+  ])('refuses what it cannot do: %s=%s', async (name, value, message) => {
+    await expect(startTracing('api', { ...ENDPOINT, [name]: value })).rejects.toThrow(message);
+    expect(isTracing()).toBe(false);
+  });
+
+  it('refuses a ratio that is none', async () => {
+    const ratio = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '2' };
+    await expect(startTracing('api', { ...ENDPOINT, ...ratio })).rejects.toThrow(/OTEL_TRACES_SAMPLER_ARG/);
+  });
+
+  it('stays off without being asked for', async () => {
+    const stop = await startTracing('api', {});
+    expect(isTracing()).toBe(false);
+    await stop();
+  });
+});

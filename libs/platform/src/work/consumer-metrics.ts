@@ -1,0 +1,79 @@
+import type { Pool } from 'pg';
+import type { Registry } from 'prom-client';
+import type { Clock } from '@app/event-sourcing/core/clock.js';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
+import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { scrapedGauges, type Sample } from '../telemetry/scraped-gauges.js';
+
+/** Events looked at behind the slowest consumer: a lag of that many means at least so many. */
+const LOOK_AHEAD = 2_000;
+
+interface ConsumerRow {
+  readonly name: string;
+  readonly position: string | null;
+  readonly halted: boolean;
+  readonly parked: number;
+}
+
+const CONSUMERS = `
+  select name, position::text, status = 'halted' as halted,
+         (select count(*)::integer from event_sourcing.parked_event where parked_event.consumer = consumer.name) as parked
+  from event_sourcing.consumer where name = any ($1)`;
+
+/** How far consumers are behind the log, the same for every worker: ask one of them, or take the maximum. */
+export const measureConsumers = (
+  { pool, store, clock }: { pool: Pool; store: EventStore; clock: Clock },
+  consumers: readonly Consumer[],
+  registry: Registry,
+): void => {
+  const labelNames = ['consumer'];
+  const read = async () => {
+    const names = consumers.map(({ name }) => name);
+    const { rows } = await pool.query<ConsumerRow>(CONSUMERS, [names]);
+    const known = consumers.flatMap((consumer) => {
+      const row = rows.find(({ name }) => name === consumer.name);
+      return row ? [{ ...row, consumer, at: row.position === null ? null : BigInt(row.position) }] : [];
+    });
+    const positions = known.map(({ at }) => at ?? -1n);
+    const from = positions.reduce((least, one) => (one < least ? one : least), positions[0] ?? -1n);
+    const ahead = known.length > 0 ? await eventsAfter(store, from < 0n ? null : from) : [];
+    const lags = known.map(({ name, at, consumer }) => {
+      const missed = ahead.filter(
+        ({ stream, position }) =>
+          (at === null || position > at) && consumer.categories.includes(categoryOf(stream)),
+      );
+      const oldest = missed[0] ? Date.parse(missed[0].metadata.occurredAt) : clock.now();
+      return { labels: { consumer: name }, events: missed.length, seconds: (clock.now() - oldest) / 1_000 };
+    });
+    const gauge = (value: (row: ConsumerRow) => number): Sample[] =>
+      known.map((row) => ({ labels: { consumer: row.name }, value: value(row) }));
+    return {
+      consumer_lag_events: lags.map(({ labels, events }) => ({ labels, value: events })),
+      consumer_lag_seconds: lags.map(({ labels, seconds }) => ({ labels, value: Math.max(0, seconds) })),
+      consumer_halted: gauge(({ halted }) => Number(halted)),
+      consumer_parked_events: gauge(({ parked }) => parked),
+    };
+  };
+  scrapedGauges(
+    registry,
+    'consumers',
+    {
+      consumer_lag_events: { help: `Events not handled yet, up to ${LOOK_AHEAD}`, labelNames },
+      consumer_lag_seconds: { help: 'Age of the oldest event not handled yet', labelNames },
+      consumer_halted: { help: '1: it stands still at an event that it cannot handle', labelNames },
+      consumer_parked_events: {
+        help: 'Events set aside because their stream has one that fails',
+        labelNames,
+      },
+    },
+    read,
+  );
+};
+
+const eventsAfter = async (store: EventStore, after: bigint | null): Promise<StoredEvent[]> => {
+  const events: StoredEvent[] = [];
+  for await (const event of store.readAll({ after, limit: LOOK_AHEAD })) events.push(event);
+  return events;
+};

@@ -1,0 +1,74 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Pool } from 'pg';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { METRICS } from '@app/platform/telemetry/metrics.js';
+import { scrapedGauges } from '@app/platform/telemetry/scraped-gauges.js';
+import { DISABLED_REASONS } from '../contracts/events.js';
+import type { AttemptObserver } from '../processes/dispatch/observed-sender.js';
+
+const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+
+/** Pending deliveries that could go now: neither later retries nor those in a worker's hands. */
+const DUE = `
+  select count(*)::float8 as due, coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as oldest
+  from webhooks.delivery
+  join webhooks.endpoint using (endpoint_id)
+  where status = 'pending' and due_at <= now() and lease is null and endpoint.enabled`;
+const DISABLED = `
+  select disabled_reason as reason, count(*)::float8 as endpoints from webhooks.endpoint
+  where not enabled and deleted_at is null group by disabled_reason`;
+
+/** How deliveries fare. Attempts are those of this worker; queue and endpoints are the same for every worker. */
+@Injectable()
+export class WebhookMetrics implements AttemptObserver {
+  private readonly attempts: Counter<'result'>;
+  private readonly seconds: Histogram;
+
+  constructor(@Inject(POSTGRES) pool: Pool, @Inject(METRICS) registry: Registry) {
+    const registers = [registry];
+    this.attempts = new Counter({
+      name: 'webhook_attempts_total',
+      help: 'Attempts at deliveries, by how they ended: succeeded, or a class of failure',
+      labelNames: ['result'],
+      registers,
+    });
+    this.attempts.inc({ result: 'succeeded' }, 0);
+    this.seconds = new Histogram({
+      name: 'webhook_attempt_duration_seconds',
+      help: 'Time of the exchange with a receiver',
+      buckets: SECONDS,
+      registers,
+    });
+    scrapedGauges(
+      registry,
+      'webhooks',
+      {
+        webhook_deliveries_due: { help: 'Deliveries that could go now and have not been taken' },
+        webhook_oldest_due_seconds: { help: 'How long the oldest of them has waited' },
+        webhook_endpoints_disabled: { help: 'Endpoints that are disabled', labelNames: ['reason'] },
+      },
+      async () => {
+        const [due, disabled] = await Promise.all([
+          pool.query<{ due: number; oldest: number }>(DUE),
+          pool.query<{ reason: string; endpoints: number }>(DISABLED),
+        ]);
+        const { due: deliveries = 0, oldest = 0 } = due.rows[0] ?? {};
+        const count = new Map(disabled.rows.map(({ reason, endpoints }) => [reason, endpoints]));
+        return {
+          webhook_deliveries_due: [{ value: deliveries }],
+          webhook_oldest_due_seconds: [{ value: Math.max(0, oldest) }],
+          webhook_endpoints_disabled: DISABLED_REASONS.map((reason) => ({
+            labels: { reason },
+            value: count.get(reason) ?? 0,
+          })),
+        };
+      },
+    );
+  }
+
+  attempted(result: string, seconds: number): void {
+    this.attempts.inc({ result });
+    this.seconds.observe(seconds);
+  }
+}

@@ -1,0 +1,72 @@
+import {
+  RequestReading,
+  type RequestReadingResult,
+} from '@app/readings/application/request-reading/request-reading.js';
+import type { World } from './world.js';
+
+const PATIENCE_MS = 5_000;
+const MOST_TRIES = 6;
+const REQUEST_LOST = 0.03;
+const ANSWER_LOST = 0.03;
+const SENT_TWICE = 0.2;
+
+export interface Customer {
+  readonly workspaceId: string;
+  readonly idempotencyKey: string;
+  /** Readings it was told were accepted. */
+  readonly accepted: Set<string>;
+  refused: boolean;
+}
+
+const request = {
+  productId: 'theme',
+  profileId: 'evan',
+  locale: 'fr-FR',
+  input: {
+    name: { firstNames: ['Camille'], middleNames: [], lastNames: ['Laurent'] },
+    dateOfBirth: '1990-06-15',
+    grammaticalProfile: { subjectGender: 'feminine' },
+  },
+} as const;
+
+/** Asks for one reading until it has an answer or gives up: over either API, sometimes over both at once. */
+export const buy = async (world: World, customer: Customer): Promise<void> => {
+  const { scheduler } = world;
+  const { random } = scheduler;
+  await scheduler.sleep(random.between(0, 3_000));
+  const tries = random.between(1, MOST_TRIES);
+  for (let attempt = 1; attempt <= tries; attempt += 1) {
+    const sent = random.chance(SENT_TWICE) ? [0, 1] : [random.between(0, 1)];
+    const answers = await Promise.all(sent.map((api) => ask(world, customer, api, attempt)));
+    if (answers.some((answer) => answer !== null)) return;
+    await scheduler.sleep(random.between(10, 1_000));
+  }
+};
+
+let requests = 0;
+
+/** One request over a network that loses requests and answers. @returns `null` when nothing definite came back */
+const ask = async (
+  { scheduler, apis }: World,
+  customer: Customer,
+  api: number,
+  attempt: number,
+): Promise<RequestReadingResult | null> => {
+  const handler = apis[api];
+  const { random, isRough } = scheduler;
+  if (!handler || (isRough && random.chance(REQUEST_LOST))) return null;
+  requests += 1;
+  const caller = { actor: 'apiKey:k', requestId: `req_${attempt}.${api}.${requests}` };
+  const command = new RequestReading(customer.workspaceId, request, customer.idempotencyKey, caller);
+  const answer = await Promise.race([
+    handler.execute(command).catch(() => null),
+    scheduler.sleep(PATIENCE_MS).then(() => null),
+  ]);
+  if (answer === null || apis[api] !== handler || (isRough && random.chance(ANSWER_LOST))) return null;
+  if (answer.outcome === 'accepted' || answer.outcome === 'replayed') {
+    customer.accepted.add(answer.reading.readingId);
+  } else {
+    customer.refused = true;
+  }
+  return answer;
+};

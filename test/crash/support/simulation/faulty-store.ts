@@ -1,0 +1,81 @@
+import type { EventToAppend } from '@app/event-sourcing/core/event.js';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import type { AppendResult, EventStore, ExpectedRevision } from '@app/event-sourcing/store/event-store.js';
+import type { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import type { Life, Scheduler } from './scheduler.js';
+
+/** What can go wrong with an append, and how likely. */
+const UNHEARD = 0.02;
+const LOST = 0.02;
+const LATE = 0.02;
+const REFUSED = 0.01;
+const LATE_WITHIN_MS = 120_000;
+const READ_FAILS = 0.01;
+
+/** Appends still on their way, although their writer was told that their outcome is unknown. */
+export interface OnTheWay {
+  count: number;
+}
+
+/**
+ * The event store as one process reaches it: appends that are written but reported failed, reported failed and not
+ * written, or written only much later; reads that fail.
+ */
+export const faultyStore = (
+  store: InMemoryEventStore,
+  scheduler: Scheduler,
+  life: Life,
+  onTheWay: OnTheWay,
+): EventStore => {
+  const { random } = scheduler;
+  const strikes = (probability: number): boolean => scheduler.isRough && random.chance(probability);
+  const unknown = (stream: string) => new StoreUnavailable(`no answer to append to ${stream}`, true);
+
+  const append = async (
+    stream: string,
+    expected: ExpectedRevision,
+    events: readonly EventToAppend[],
+  ): Promise<AppendResult> => {
+    if (strikes(REFUSED)) throw new StoreUnavailable('not ready', false);
+    if (strikes(LOST)) throw unknown(stream);
+    if (strikes(LATE)) {
+      onTheWay.count += 1;
+      scheduler.after(random.between(1, LATE_WITHIN_MS), `late append to ${stream}`, () => {
+        onTheWay.count -= 1;
+        store.append(stream, expected, events).catch(() => undefined);
+      });
+      throw unknown(stream);
+    }
+    const result = await store.append(stream, expected, events);
+    if (strikes(UNHEARD)) throw unknown(stream);
+    return result;
+  };
+
+  return {
+    append: (stream, expected, events) => {
+      const label = `append ${events.map(({ type }) => type).join('+')} to ${stream}`;
+      return scheduler.io(life, label, () => append(stream, expected, events), 'write');
+    },
+    async *read(stream, options) {
+      const found = await scheduler.io(life, `read ${stream}`, async () => {
+        if (strikes(READ_FAILS)) throw new StoreUnavailable('not reachable', false);
+        return collect(store.read(stream, options));
+      });
+      yield* found;
+    },
+    async *readAll(options) {
+      yield* await scheduler.io(life, 'read the log', () => collect(store.readAll(options)));
+    },
+    subscribe: () => {
+      throw new TypeError('The simulation follows the log by reading it');
+    },
+    head: () => scheduler.io(life, 'head', () => store.head()),
+    close: async () => undefined,
+  };
+};
+
+const collect = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+};

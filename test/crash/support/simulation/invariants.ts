@@ -1,0 +1,224 @@
+import { createHash } from 'node:crypto';
+import { CreditBooks } from '@app/billing/application/credit-books.js';
+import { Reconciler } from '@app/billing/audit/reconcile.js';
+import { READING_COST, creditsEvents, type CreditsEvent } from '@app/billing/contracts/index.js';
+import { balanceOf } from '@app/billing/domain/credits/balance.js';
+import { credits } from '@app/billing/domain/credits/credits.decider.js';
+import type { Credits } from '@app/billing/domain/credits/credits.state.js';
+import { violations } from '@app/billing/domain/credits/invariants.js';
+import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
+import { fold } from '@app/event-sourcing/core/decider.js';
+import { decode } from '@app/event-sourcing/core/event-catalogue.js';
+import type { Recorded } from '@app/event-sourcing/core/event.js';
+import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
+import { publicationEvents, type PublicationEvent } from '@app/publishing/contracts/index.js';
+import { readingEvents, type ReadingEvent } from '@app/readings/contracts/index.js';
+import { readingDecider } from '@app/readings/domain/reading/reading.decider.js';
+import { publicEventOf } from '@app/webhooks/domain/delivery/public-event.js';
+import type { Customer } from './customers.js';
+import type { World } from './world.js';
+
+type Tell = (breach: string) => void;
+type ByStream<E extends Recorded> = ReadonlyMap<string, readonly E[]>;
+
+interface History {
+  readonly readings: ByStream<Recorded<ReadingEvent>>;
+  readonly publications: ByStream<Recorded<PublicationEvent>>;
+  readonly books: ByStream<Recorded<CreditsEvent>>;
+}
+
+/** What must hold once all is done, whatever happened on the way. Answers one sentence for each breach. */
+export const breachesOf = async (world: World, customers: readonly Customer[]): Promise<string[]> => {
+  const breaches = [...world.alarms];
+  const tell: Tell = (breach) => breaches.push(breach);
+  const history = historyOf(world);
+  checkReadings(history, tell);
+  checkPublications(world, history, tell);
+  checkCustomers(history, customers, tell);
+  checkHolds(history, tell);
+  await checkBooks(world, history, tell);
+  checkReconciliation(world, tell);
+  checkDeliveries(world, tell);
+  checkViews(world, history, tell);
+  return breaches;
+};
+
+const historyOf = ({ store }: World): History => {
+  const readings = new Map<string, Recorded<ReadingEvent>[]>();
+  const publications = new Map<string, Recorded<PublicationEvent>[]>();
+  const books = new Map<string, Recorded<CreditsEvent>[]>();
+  const add = <E>(to: Map<string, E[]>, id: string, event: E) => to.set(id, [...(to.get(id) ?? []), event]);
+  for (const stored of store.log) {
+    const id = streamId(stored.stream);
+    switch (categoryOf(stored.stream)) {
+      case readingEvents.category:
+        add(readings, id, decode(readingEvents, stored));
+        break;
+      case publicationEvents.category:
+        add(publications, id, decode(publicationEvents, stored));
+        break;
+      case creditsEvents.category:
+        add(books, id, decode(creditsEvents, stored));
+        break;
+      default:
+    }
+  }
+  return { readings, publications, books };
+};
+
+const count = (events: readonly Recorded[], ...types: readonly string[]): number =>
+  events.filter(({ type }) => types.includes(type)).length;
+
+const checkReadings = ({ readings, publications }: History, tell: Tell): void => {
+  for (const [id, events] of readings) {
+    const requested = count(events, 'ReadingRequested');
+    const ended = count(events, 'ReadingCompleted', 'ReadingFailed');
+    if (requested > 1) tell(`reading ${id} was requested ${requested} times`);
+    if (ended !== requested) tell(`reading ${id} was requested ${requested} times and ended ${ended} times`);
+    const published = count(publications.get(id) ?? [], 'DocumentPublished');
+    if (published !== count(events, 'ReadingCompleted'))
+      tell(`reading ${id} was published ${published} times`);
+    const attempts = events.flatMap((event) => (event.type === 'ReadingStarted' ? [event.data.attempt] : []));
+    if (attempts.some((attempt, index) => attempt !== index + 1))
+      tell(`reading ${id} lost count of its attempts`);
+  }
+};
+
+/** What is stored was rendered with the instant that is recorded: every repeat yields the same bytes. */
+const checkPublications = ({ tables }: World, { publications }: History, tell: Tell): void => {
+  for (const [id, events] of publications) {
+    for (const event of events) {
+      if (event.type !== 'DocumentPublished') continue;
+      const { publishedAt, version } = event.data;
+      const rendered = createHash('sha256').update(JSON.stringify({ publishedAt })).digest('hex');
+      if (tables.artifacts.get(`${id}|${version}|document_v1`)?.['sha256'] !== rendered) {
+        tell(`the document of reading ${id} is not the one that was published`);
+      }
+    }
+  }
+};
+
+const checkCustomers = ({ readings }: History, customers: readonly Customer[], tell: Tell): void => {
+  for (const { idempotencyKey, workspaceId, accepted } of customers) {
+    if (accepted.size > 1) tell(`${idempotencyKey} of ${workspaceId} was answered with several readings`);
+    for (const id of accepted) {
+      if (count(readings.get(id) ?? [], 'ReadingRequested') !== 1)
+        tell(`reading ${id} was accepted, but is not there`);
+    }
+  }
+};
+
+const checkHolds = ({ readings, books }: History, tell: Tell): void => {
+  const ledger = [...books.values()].flat();
+  for (const [id, events] of readings) {
+    for (const event of events) {
+      if (event.type !== 'ReadingRequested') continue;
+      const { reservationId } = event.data;
+      const held = ledger.find(
+        (one) => one.type === 'CreditsReserved' && one.data.reservationId === reservationId,
+      );
+      if (!held || held.position > event.position) tell(`reading ${id} was accepted without a hold`);
+    }
+  }
+  for (const hold of ledger) {
+    if (hold.type !== 'CreditsReserved') continue;
+    const { reservationId, readingId } = hold.data;
+    const settled = ledger.filter(
+      (one) =>
+        (one.type === 'CreditsCaptured' || one.type === 'CreditsReleased') &&
+        one.data.reservationId === reservationId,
+    );
+    if (settled.length !== 1) tell(`hold ${reservationId} was settled ${settled.length} times`);
+    const isCompleted = (readings.get(readingId) ?? []).some(
+      (event) => event.type === 'ReadingCompleted' && event.data.reservationId === reservationId,
+    );
+    const isCaptured = settled.some(({ type }) => type === 'CreditsCaptured');
+    if (isCaptured !== isCompleted) {
+      tell(
+        `hold ${reservationId} was ${isCaptured ? '' : 'not '}captured, its reading ${isCompleted ? '' : 'not '}completed`,
+      );
+    }
+  }
+};
+
+const checkBooks = async (world: World, { books, readings }: History, tell: Tell): Promise<void> => {
+  for (const [workspaceId, events] of books) {
+    for (const breach of violations(events)) tell(`book of ${workspaceId}: ${breach}`);
+    const state = fold(credits, credits.initialState, events);
+    const { held, consumed } = balanceOf(state);
+    const completed = [...readings.values()]
+      .flat()
+      .filter((event) => event.type === 'ReadingCompleted' && event.data.workspaceId === workspaceId);
+    if (consumed !== READING_COST * completed.length) {
+      tell(`${workspaceId} consumed ${consumed} credits for ${completed.length} completed readings`);
+    }
+    if (held !== 0) tell(`${workspaceId} still holds ${held} credits`);
+    const loaded = await loadedBook(world, workspaceId);
+    if (canonicalJson(comparable(loaded)) !== canonicalJson(comparable(state))) {
+      tell(
+        `the book of ${workspaceId} loaded from its last closing is not the book folded from its beginning`,
+      );
+    }
+  }
+  for (const [id, events] of readings) {
+    const state = fold(readingDecider, readingDecider.initialState, events);
+    const row = world.tables.readings.get(id);
+    if (state.status === 'none' ? row !== undefined : row?.status !== state.status) {
+      tell(`reading ${id} is ${state.status} in its stream and ${row?.status ?? 'absent'} in the view`);
+    }
+  }
+};
+
+/** What is settled lately is remembered in generations that turn at a closing: not part of the comparison. */
+const comparable = ({ settled: _, ...book }: Credits): object => book;
+
+const loadedBook = async ({ store, scheduler }: World, workspaceId: string): Promise<Credits> => {
+  const books = new CreditBooks(store, { now: () => scheduler.now });
+  // As a command would find it, before what time made due since.
+  const { executor } = books as unknown as { executor: { load(id: string): Promise<{ state: Credits }> } };
+  return (await executor.load(workspaceId)).state;
+};
+
+const checkReconciliation = ({ store, tables }: World, tell: Tell): void => {
+  const reconciler = new Reconciler(null, tables.balances);
+  for (const event of store.log) reconciler.see(event);
+  const { differences, pending } = reconciler.report(Infinity);
+  for (const { message, workspaceId } of [...differences, ...pending]) tell(`${workspaceId}: ${message}`);
+};
+
+/** Replays the log: each public event goes once to each endpoint that was there before it, numbered in its order. */
+const checkDeliveries = ({ store, tables }: World, tell: Tell): void => {
+  const endpoints: { id: string; workspaceId: string }[] = [];
+  const sequences = new Map<string, number>();
+  const expected: string[] = [];
+  for (const stored of store.log) {
+    const category = categoryOf(stored.stream);
+    if (category === 'webhookEndpoint') {
+      endpoints.push({ id: streamId(stored.stream), workspaceId: stored.metadata.workspaceId });
+    }
+    if (category !== readingEvents.category && category !== publicationEvents.category) continue;
+    const catalogue = category === readingEvents.category ? readingEvents : publicationEvents;
+    const told = publicEventOf(decode(catalogue, stored));
+    if (!told) continue;
+    const sequence = (sequences.get(told.readingId) ?? 0) + 1;
+    sequences.set(told.readingId, sequence);
+    for (const { id, workspaceId } of endpoints) {
+      if (workspaceId === told.workspaceId) expected.push(`${id} ${told.eventId} ${sequence}`);
+    }
+  }
+  const sent = tables.deliveries.map(
+    ({ endpointId, eventId, sequence }) => `${endpointId} ${eventId} ${sequence}`,
+  );
+  if (sent.toSorted().join() !== expected.toSorted().join()) {
+    tell(`deliveries differ: ${sent.length} made, ${expected.length} due`);
+  }
+};
+
+const checkViews = ({ tables }: World, { readings }: History, tell: Tell): void => {
+  if (tables.holds.size > 0) tell(`the view of holds still has ${tables.holds.size}`);
+  for (const [id, { isPublished, status }] of tables.readings) {
+    if (isPublished !== (status === 'completed'))
+      tell(`reading ${id} is ${status}, but not published in the view`);
+    if (!readings.has(id)) tell(`the view has a reading ${id} that no stream has`);
+  }
+};

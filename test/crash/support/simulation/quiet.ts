@@ -1,0 +1,24 @@
+import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
+import type { World } from './world.js';
+
+/** Whether every reading has ended, every hold is settled, every consumer has seen everything, and nothing is on its way. */
+export const isQuiet = ({ store, tables, onTheWay, scheduler, consumers }: World): boolean => {
+  if (onTheWay.count > 0 || scheduler.pauses > 0) return false;
+  const count = new Map<string, number>();
+  const last = new Map<string, bigint>();
+  for (const { type, stream, position } of store.log) {
+    count.set(type, (count.get(type) ?? 0) + 1);
+    last.set(categoryOf(stream), position);
+  }
+  const of = (...types: readonly string[]): number =>
+    types.reduce((sum, type) => sum + (count.get(type) ?? 0), 0);
+  return (
+    of('ReadingRequested') === of('ReadingCompleted', 'ReadingFailed') &&
+    of('ReadingCompleted') === of('DocumentPublished') &&
+    of('CreditsReserved') === of('CreditsCaptured', 'CreditsReleased') &&
+    [...consumers].every(([name, categories]) => {
+      const reached = BigInt(tables.checkpoints.get(name) ?? 0);
+      return categories.every((category) => (last.get(category) ?? 0n) <= reached);
+    })
+  );
+};

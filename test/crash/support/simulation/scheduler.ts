@@ -1,0 +1,165 @@
+import { setImmediate } from 'node:timers';
+import { Random } from './random.js';
+
+/** One run of one process, from its start to its crash. What it asks for after the crash never comes. */
+export interface Life {
+  readonly name: string;
+  alive: boolean;
+  /** How far its clock is off (ms). */
+  skewMs: number;
+}
+
+interface Task {
+  readonly life: Life | null;
+  readonly at: number;
+  readonly label: string;
+  readonly run: () => void;
+  readonly timer?: number;
+  readonly pauses?: boolean;
+}
+
+/** How likely a life ends at one await. */
+const CRASH = 0.012;
+/** How long a step takes (ms): mostly as long as a disk or a network, now and then longer than every lease. */
+const STEP_MS = 8;
+/** A pause just before a write is the dangerous one: what was read has had time to change. */
+const PAUSE_CHANCE = { read: 0.003, write: 0.02 };
+const PAUSE_MS = 130_000;
+
+/**
+ * Takes one pending step after another, each time a random one of those that are due, on a clock of its own. A step is
+ * what a process waits for: an answer of a store, or a timer. Between two steps everything that can run has run.
+ */
+export class Scheduler {
+  readonly random: Random;
+  readonly trace: string[] = [];
+  /** Milliseconds since the epoch: the time of the world, and of the database. */
+  now: number;
+  steps = 0;
+  /** While false, nothing crashes, nothing pauses. */
+  isRough = true;
+  onCrash: (life: Life) => void = () => undefined;
+  /** Called when a step has had all its consequences. */
+  onStep: () => void = () => undefined;
+  /** Steps that take much longer than others, and are not done yet. */
+  pauses = 0;
+  private tasks: Task[] = [];
+  private timers = 0;
+
+  constructor(
+    readonly seed: number,
+    startAt: number,
+    private readonly isTraced: boolean,
+  ) {
+    this.random = new Random(seed);
+    this.now = startAt;
+  }
+
+  /** What a process waits for: done at some later moment, answered then, unless the process is gone. */
+  io<T>(
+    life: Life,
+    label: string,
+    effect: () => T | Promise<T>,
+    kind: 'read' | 'write' = 'read',
+  ): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const answer = (): void => {
+        Promise.resolve()
+          .then(effect)
+          .then(
+            (value) => life.alive && resolve(value),
+            (error: unknown) => life.alive && reject(error as Error),
+          );
+      };
+      const pauses = this.isRough && this.random.chance(PAUSE_CHANCE[kind]);
+      if (pauses) this.pauses += 1;
+      const milliseconds = pauses ? this.random.between(1_000, PAUSE_MS) : this.random.between(0, STEP_MS);
+      this.tasks.push({ life, at: this.now + milliseconds, label, pauses, run: answer });
+    });
+  }
+
+  sleep(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => this.after(milliseconds, 'sleep', resolve));
+  }
+
+  /** Something of nobody's: an append on its way, a process starting again. */
+  after(milliseconds: number, label: string, run: () => void): void {
+    this.tasks.push({ life: null, at: this.now + milliseconds, label, run });
+  }
+
+  setTimer(run: () => void, milliseconds: number): number {
+    this.timers += 1;
+    this.tasks.push({ life: null, at: this.now + milliseconds, label: 'timer', run, timer: this.timers });
+    return this.timers;
+  }
+
+  clearTimer(timer: number): void {
+    this.tasks = this.tasks.filter((task) => task.timer !== timer);
+  }
+
+  /** Steps until the condition holds. @returns whether it came to hold within that many steps and that much time */
+  async until(condition: () => boolean, { steps, milliseconds }: { steps: number; milliseconds: number }) {
+    const deadline = this.now + milliseconds;
+    for (let taken = 0; taken < steps && this.now < deadline; taken += 1) {
+      if (condition()) return true;
+      if (!(await this.step())) break;
+    }
+    return condition();
+  }
+
+  /** @returns whether there was anything to do */
+  async step(): Promise<boolean> {
+    const index = this.choose();
+    if (index < 0) return false;
+    const task = this.tasks[index]!;
+    this.tasks[index] = this.tasks.at(-1)!;
+    this.tasks.pop();
+    const { life } = task;
+    if (task.pauses) this.pauses -= 1;
+    if (life && !life.alive) return true;
+    this.steps += 1;
+    this.note(task);
+    const crashes = life !== null && this.isRough && this.random.chance(CRASH);
+    // Before what it asked for was done, or after: it learns of neither.
+    if (!crashes || this.random.chance(0.5)) task.run();
+    if (crashes) this.crash(life);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    this.onStep();
+    return true;
+  }
+
+  note(task: { readonly life: Life | null; readonly label: string }): void {
+    if (!this.isTraced) return;
+    this.trace.push(`${new Date(this.now).toISOString()} ${task.life?.name ?? '-'} ${task.label}`);
+  }
+
+  private crash(life: Life): void {
+    life.alive = false;
+    this.note({ life, label: 'CRASHES' });
+    this.onCrash(life);
+  }
+
+  /** A random one of the due tasks; when none is due, time goes on to the next. */
+  private choose(): number {
+    const { tasks, now } = this;
+    if (tasks.length === 0) return -1;
+    let due = 0;
+    let next = Infinity;
+    for (let index = 0; index < tasks.length; index += 1) {
+      const { at } = tasks[index]!;
+      if (at <= now) due += 1;
+      else if (at < next) next = at;
+    }
+    if (due > 0) return this.nthDue(this.random.between(0, due - 1));
+    this.now = next;
+    return this.choose();
+  }
+
+  private nthDue(which: number): number {
+    for (let index = 0, due = 0; ; index += 1) {
+      if (this.tasks[index]!.at > this.now) continue;
+      if (due === which) return index;
+      due += 1;
+    }
+  }
+}

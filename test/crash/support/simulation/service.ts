@@ -1,0 +1,142 @@
+import type { CommandBus, QueryBus } from '@nestjs/cqrs';
+import type { Pool } from 'pg';
+import { BillingWorkerModule } from '@app/billing/billing-worker.module.js';
+import { CreditBooks } from '@app/billing/application/credit-books.js';
+import { HoldFence } from '@app/billing/application/fence-holds/hold-fence.js';
+import { OpenBookHandler } from '@app/billing/application/open-book/open-book.handler.js';
+import { ReserveCreditsHandler } from '@app/billing/application/reserve-credits/reserve-credits.handler.js';
+import { SettleReservation } from '@app/billing/application/settle-reservation/settle-reservation.command.js';
+import { SettleReservationHandler } from '@app/billing/application/settle-reservation/settle-reservation.handler.js';
+import { OpenBook, ReserveCredits } from '@app/billing/contracts/index.js';
+import type { Clock } from '@app/event-sourcing/core/clock.js';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import type { Config } from '@app/platform/config/settings.js';
+import { Digester } from '@app/platform/crypto/digest.js';
+import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { WorkRegistry } from '@app/platform/work/work-registry.js';
+import { ArtifactStore } from '@app/publishing/artifacts/artifact.store.js';
+import { createPublicationExecutor } from '@app/publishing/publication.executor.js';
+import { PublishDocumentJob } from '@app/publishing/application/publish-document/publish-document.job.js';
+import { PublishingWorkerModule } from '@app/publishing/publishing-worker.module.js';
+import { AbandonReadingHandler } from '@app/readings/application/abandon-reading/abandon-reading.handler.js';
+import { GenerateReadingJob } from '@app/readings/application/generate-reading/generate-reading.job.js';
+import { InputUnprocessable } from '@app/readings/application/generate-reading/theme-calculator.js';
+import { ReadingTimers } from '@app/readings/application/reading-timers.js';
+import { RequestReadingHandler } from '@app/readings/application/request-reading/request-reading.handler.js';
+import { AbandonReading, GetReadingResult, GetReadingSummary } from '@app/readings/contracts/index.js';
+import {
+  GetReadingResultHandler,
+  GetReadingSummaryHandler,
+} from '@app/readings/read-models/reading/reading.handlers.js';
+import { ReadingQuery } from '@app/readings/read-models/reading/reading.query.js';
+import { createReadingExecutor } from '@app/readings/reading.executor.js';
+import { ReadingsWorkerModule } from '@app/readings/readings-worker.module.js';
+import { fanOutConsumer } from '@app/webhooks/processes/fan-out/fan-out.consumer.js';
+import type { Scheduler } from './scheduler.js';
+
+export const CONFIG = {
+  ENQUEUE_TIMEOUT_MS: 2_500,
+  READING_ATTEMPTS: 3,
+  READING_LEASE_MS: 60_000,
+  READING_RETRY_MS: 2_000,
+  READING_DELAYED_AFTER_MS: 300_000,
+  READING_TIMEOUT_MS: 86_400_000,
+  RESERVATION_FENCE_MS: 60_000,
+  RESERVATION_SWEEP_MS: 15_000,
+  LEDGER_RECONCILE_EVERY_MS: 3_600_000,
+  LEDGER_RECONCILE_GRACE_MS: 60_000,
+} as Config;
+
+/** What one process has of the world. */
+export interface Surroundings {
+  readonly store: EventStore;
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly keys: SubjectKeys;
+  readonly scheduler: Scheduler;
+  /** Told what the service itself calls out of the ordinary. */
+  readonly alarm: (message: string) => void;
+}
+
+/** How likely one calculation fails, and how likely it is hopeless. */
+const CALCULATION_FAILS = 0.05;
+const HOPELESS = 0.02;
+
+const digester = new Digester(Buffer.alloc(32, 7).toString('base64'));
+const silent = { debug: () => undefined, info: () => undefined, error: () => undefined };
+
+type Handler = { execute(message: never): Promise<unknown> };
+type MessageType = abstract new (...args: never[]) => object;
+
+/** The command and query bus without Nest: the same handlers, found by the class of what they answer. */
+const busOf = (handlers: readonly (readonly [MessageType, Handler])[]) => {
+  const byType = new Map<unknown, Handler>(handlers);
+  return {
+    execute: async (message: object): Promise<unknown> => {
+      const handler = byType.get(message.constructor);
+      if (!handler) throw new TypeError(`The simulation answers no ${message.constructor.name}`);
+      return handler.execute(message as never);
+    },
+  };
+};
+
+/** The service's own classes, put together as its modules do. */
+const application = ({ store, pool, clock, keys }: Surroundings) => {
+  const books = new CreditBooks(store, clock);
+  const readings = createReadingExecutor(store);
+  const query = new ReadingQuery(pool, store, keys);
+  const commands = busOf([
+    [OpenBook, new OpenBookHandler(books)],
+    [ReserveCredits, new ReserveCreditsHandler(books)],
+    [SettleReservation, new SettleReservationHandler(books)],
+    [AbandonReading, new AbandonReadingHandler(readings, clock)],
+  ]) as unknown as CommandBus;
+  const queries = busOf([
+    [GetReadingResult, new GetReadingResultHandler(query)],
+    [GetReadingSummary, new GetReadingSummaryHandler(query)],
+  ]) as unknown as QueryBus;
+  return { books, readings, query, commands, queries };
+};
+
+/** What an API process does for a request, below HTTP. */
+export const apiOf = (surroundings: Surroundings): RequestReadingHandler => {
+  const { clock, keys } = surroundings;
+  const { readings, commands, query } = application(surroundings);
+  return new RequestReadingHandler(readings, clock, CONFIG, commands, digester, keys, query);
+};
+
+/** Loops of the worker that the simulation runs; the others change nothing that it looks at. */
+const LOOPS = ['billing.hold-fence', 'readings.generate.rescue', 'publishing.publish.rescue'];
+
+/** What a worker process does: its consumers, jobs and loops, registered by the modules themselves. */
+export const workOf = (surroundings: Surroundings): WorkRegistry => {
+  const { pool, clock, keys, store, scheduler, alarm } = surroundings;
+  const { readings, commands, queries } = application(surroundings);
+  const work = new WorkRegistry();
+  const log = {
+    ...silent,
+    warn: (_: object, message: string) => message.includes('not open') && alarm(message),
+  };
+  const calculate = ({ readingId }: { readingId: string }): Buffer => {
+    if (scheduler.isRough && scheduler.random.chance(HOPELESS)) throw new InputUnprocessable('hopeless');
+    if (scheduler.isRough && scheduler.random.chance(CALCULATION_FAILS)) throw new Error('failed');
+    return Buffer.from(JSON.stringify({ readingId }));
+  };
+  const generate = new GenerateReadingJob(readings, calculate, clock, CONFIG, log as never, keys);
+  const timers = new ReadingTimers(readings, clock);
+  const pdf = { render: async () => Buffer.from('%PDF'), close: async () => undefined };
+  const artifacts = new ArtifactStore(pool, keys);
+  const executor = createPublicationExecutor(store);
+  const publish = new PublishDocumentJob(executor, pdf, clock, log as never, queries, artifacts);
+  const fence = new HoldFence(commands, pool, clock, CONFIG);
+  const idle = { nudge: async () => undefined } as never;
+  const reconciliation = { round: async () => undefined } as never;
+  new BillingWorkerModule(work, commands, fence, idle, reconciliation, CONFIG, log as never).onModuleInit();
+  new ReadingsWorkerModule(work, generate, timers, CONFIG, pool, log as never).onModuleInit();
+  new PublishingWorkerModule(work, publish, pdf, pool, log as never).onModuleInit();
+  work.addConsumer(fanOutConsumer(0));
+  const loops = work.loops.filter(({ name }) => LOOPS.includes(name));
+  if (loops.length !== LOOPS.length)
+    throw new TypeError(`The worker lacks one of the loops ${LOOPS.join(', ')}`);
+  return Object.assign(work, { loops });
+};

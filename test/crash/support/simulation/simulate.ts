@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import { CreditBooks } from '@app/billing/application/credit-books.js';
+import { READING_COST } from '@app/billing/contracts/index.js';
+import type { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { InMemoryEventStore as Store } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { PUBLIC_EVENT_TYPES } from '@app/webhooks/contracts/index.js';
+import { buy, type Customer } from './customers.js';
+import { breachesOf } from './invariants.js';
+import { isQuiet } from './quiet.js';
+import { Scheduler } from './scheduler.js';
+import { within } from './stand-ins.js';
+import { World } from './world.js';
+
+export interface Run {
+  readonly seed: number;
+  /** What does not hold, a sentence each. */
+  readonly breaches: readonly string[];
+  readonly steps: number;
+  /** Of everything that was recorded: two runs of one seed have the same. */
+  readonly digest: string;
+  readonly completed: number;
+  readonly crashes: number;
+  readonly trace: readonly string[];
+}
+
+const NOON = Date.parse('2026-09-29T12:00:00.000Z');
+/** Ten seconds before a month is closed. */
+const MONTH_END = Date.parse('2026-09-30T23:59:50.000Z');
+const STEPS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** Two APIs, two workers and some customers in a rough world, then in a calm one until all is done. */
+export const simulate = async (seed: number, { traced = false } = {}): Promise<Run> => {
+  const startAt = seed % 7 === 0 ? MONTH_END : NOON;
+  const scheduler = new Scheduler(seed, startAt, traced);
+  return within(scheduler, async () => {
+    const { random } = scheduler;
+    const store = new Store();
+    const workspaces = ['ws_1', 'ws_2'].slice(0, random.between(1, 2)) as [string, ...string[]];
+    const customers: Customer[] = Array.from({ length: random.between(1, 3) }, (_, index) => ({
+      workspaceId: random.pick(workspaces),
+      idempotencyKey: `key-${index}`,
+      accepted: new Set(),
+      refused: false,
+    }));
+    await prepare(scheduler, store, workspaces, random.between(1, customers.length));
+    const world = new World(scheduler, store);
+    addEndpointLater(world, random.pick(workspaces));
+
+    let shopping = customers.length;
+    for (const customer of customers) void buy(world, customer).then(() => (shopping -= 1));
+    const roughUntil = scheduler.now + random.between(2_000, 40_000);
+    await scheduler.until(() => shopping === 0 && scheduler.now > roughUntil, {
+      steps: STEPS,
+      milliseconds: 300_000,
+    });
+    scheduler.isRough = false;
+    const ended = await calmDown(scheduler, () => shopping === 0 && isQuiet(world));
+    const breaches = [...(ended ? [] : ['it never comes to rest']), ...(await breachesOf(world, customers))];
+    return {
+      seed,
+      breaches,
+      steps: scheduler.steps,
+      digest: digestOf(store),
+      completed: store.log.filter(({ type }) => type === 'ReadingCompleted').length,
+      crashes: world.crashes,
+      trace: scheduler.trace,
+    };
+  });
+};
+
+/** Opens a book with credits for so many readings in each workspace, and gives each an endpoint. */
+const prepare = async (
+  scheduler: Scheduler,
+  store: InMemoryEventStore,
+  workspaces: readonly string[],
+  readings: number,
+): Promise<void> => {
+  scheduler.isRough = false;
+  const books = new CreditBooks(store, { now: () => scheduler.now });
+  const by = { actor: 'operator:test', correlationId: 'setup', causationId: 'setup' };
+  let isReady = false;
+  const opening = async (): Promise<void> => {
+    for (const workspaceId of workspaces) {
+      await books.execute(workspaceId, (now) => ({ type: 'OpenBook', workspaceId, now }), 'open', by);
+      const adjustment = { adjustmentId: 'a', reason: 'test', approvedBy: 'test', reversesEventId: null };
+      await books.execute(
+        workspaceId,
+        (now) => ({ type: 'AdjustCredits', amount: readings * READING_COST, ...adjustment, now }),
+        'adjust',
+        by,
+      );
+      await addEndpoint(store, `wh_${workspaceId}`, workspaceId, scheduler.now);
+    }
+    isReady = true;
+  };
+  void opening();
+  await scheduler.until(() => isReady, { steps: 1_000, milliseconds: DAY_MS });
+  scheduler.isRough = true;
+};
+
+const addEndpointLater = ({ scheduler, store }: World, workspaceId: string): void => {
+  scheduler.after(scheduler.random.between(0, 20_000), 'an endpoint is created', () => {
+    void addEndpoint(store, 'wh_late', workspaceId, scheduler.now);
+  });
+};
+
+const addEndpoint = (store: InMemoryEventStore, endpointId: string, workspaceId: string, now: number) =>
+  store.append(`webhookEndpoint-${endpointId}`, 'no_stream', [
+    {
+      id: `created-${endpointId}`,
+      type: 'WebhookEndpointCreated',
+      data: {
+        workspaceId,
+        url: 'https://example.com/',
+        events: [...PUBLIC_EVENT_TYPES],
+        description: null,
+        secretRef: '6f9619ff-8b86-4d11-b42d-00c04fc964ff',
+      },
+      metadata: {
+        correlationId: 'setup',
+        causationId: 'setup',
+        workspaceId,
+        actor: 'operator:test',
+        occurredAt: new Date(now).toISOString(),
+        schemaVersion: 1,
+      },
+    },
+  ]);
+
+/** Minutes are enough as a rule; where a clock was far ahead, its leases and timers end in days or in a month. */
+const PATIENCE_MS = [600_000, 2 * DAY_MS, 40 * DAY_MS, 40 * DAY_MS] as const;
+
+const calmDown = async (scheduler: Scheduler, isAtRest: () => boolean): Promise<boolean> => {
+  for (const patience of PATIENCE_MS) {
+    if (patience > DAY_MS) scheduler.now += patience;
+    for (let looks = 0; looks < 400; looks += 1) {
+      if (isAtRest()) {
+        // Whatever a request given up long ago still had under way.
+        await scheduler.until(() => false, { steps: STEPS, milliseconds: 3_000 });
+        if (isAtRest()) return true;
+      }
+      const until = scheduler.now + 600_000;
+      await scheduler.until(() => scheduler.now > until, { steps: 25, milliseconds: 600_000 });
+    }
+  }
+  return false;
+};
+
+const digestOf = ({ log }: InMemoryEventStore): string => {
+  const hash = createHash('sha256');
+  for (const { stream, revision, type, metadata } of log)
+    hash.update(`${stream}@${revision} ${type} ${metadata.occurredAt}\n`);
+  return hash.digest('hex');
+};

@@ -1,0 +1,191 @@
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
+import { advance, loadCheckpoint } from '@app/event-sourcing/projections/checkpoint.js';
+import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
+import type { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { readReadingJob } from '@app/platform/jobs/reading-job.js';
+import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import type { RequestReadingHandler } from '@app/readings/application/request-reading/request-reading.handler.js';
+import { simulatedPool } from './database.js';
+import { faultyStore, type OnTheWay } from './faulty-store.js';
+import type { Life, Scheduler } from './scheduler.js';
+import { apiOf, workOf, type Surroundings } from './service.js';
+import { Tables } from './tables.js';
+
+const APIS = 2;
+const WORKERS = 2;
+/** How far clocks may be off, and how likely one jumps while its process runs (ms). */
+const SKEW_MS = 90_000;
+const CLOCK_JUMPS = 0.25;
+const MONTH_MS = 31 * 86_400_000;
+const RESTART_MS = 2_000;
+/** Events a consumer takes at a time. */
+const BATCH = 6;
+const SAME_JOB_TWICE = 0.05;
+
+/** Two API and two worker processes on one event store and one database, all of which may fail. */
+export class World {
+  readonly tables = new Tables();
+  readonly onTheWay: OnTheWay = { count: 0 };
+  readonly alarms: string[] = [];
+  /** Categories that each consumer follows, by its name. */
+  readonly consumers = new Map<string, readonly string[]>();
+  crashes = 0;
+  /** The API processes that answer now. */
+  readonly apis: (RequestReadingHandler | null)[] = Array.from({ length: APIS }, () => null);
+  private readonly keys = new Map<string, true>();
+  private readonly sleepers = new Set<() => void>();
+
+  constructor(
+    readonly scheduler: Scheduler,
+    readonly store: InMemoryEventStore,
+  ) {
+    scheduler.onStep = () => {
+      for (const look of [...this.sleepers]) look();
+    };
+    scheduler.onCrash = ({ name }) => {
+      this.crashes += 1;
+      const api = /^api(\d)$/.exec(name);
+      if (api) this.apis[Number(api[1])] = null;
+      scheduler.after(scheduler.random.between(1, RESTART_MS), `${name} starts again`, () =>
+        this.start(name),
+      );
+    };
+    for (let index = 0; index < APIS; index += 1) this.start(`api${index}`);
+    for (let index = 0; index < WORKERS; index += 1) this.start(`worker${index}`);
+  }
+
+  private start(name: string): void {
+    const { random, isRough } = this.scheduler;
+    const farOff = isRough && random.chance(0.02) ? MONTH_MS * random.pick([1, -1]) : 0;
+    const life: Life = {
+      name,
+      alive: true,
+      skewMs: isRough ? random.between(-SKEW_MS, SKEW_MS) + farOff : 0,
+    };
+    const surroundings = this.surroundingsOf(life);
+    if (isRough && random.chance(CLOCK_JUMPS)) {
+      this.scheduler.after(random.between(1, 60_000), `${name}'s clock jumps`, () => {
+        life.skewMs += random.between(-SKEW_MS, SKEW_MS);
+      });
+    }
+    if (name.startsWith('api')) this.apis[Number(name.slice(3))] = apiOf(surroundings);
+    else this.startWorker(life, surroundings);
+  }
+
+  private surroundingsOf(life: Life): Surroundings {
+    const { scheduler } = this;
+    return {
+      scheduler,
+      store: faultyStore(this.store, scheduler, life, this.onTheWay),
+      pool: simulatedPool(this.tables, scheduler, life),
+      clock: { now: () => scheduler.now + life.skewMs },
+      keys: this.keysOf(life),
+      alarm: (message) => this.alarms.push(message),
+    };
+  }
+
+  /** Keys without encryption: what is sealed is not looked at here. */
+  private keysOf(life: Life): SubjectKeys {
+    const key = {
+      seal: (_: string, bytes: Uint8Array) => Buffer.from(bytes),
+      open: (_: string, bytes: Uint8Array) => Buffer.from(bytes),
+    };
+    const keys: Pick<SubjectKeys, 'create' | 'find'> = {
+      create: (id) => this.scheduler.io(life, 'make a key', () => (this.keys.set(id, true), key)),
+      find: async (id) => (this.keys.has(id) ? key : null),
+    };
+    return keys as SubjectKeys;
+  }
+
+  private startWorker(life: Life, surroundings: Surroundings): void {
+    const work = workOf(surroundings);
+    const never = new AbortController().signal;
+    for (const consumer of work.consumers) {
+      this.consumers.set(consumer.name, consumer.categories);
+      void this.follow(life, consumer, surroundings);
+    }
+    for (const loop of work.loops) void loop.run(never);
+    const handlers = new Map(work.jobs.map(({ task, handle }) => [task, handle]));
+    void this.takeJobs(life, handlers, never);
+  }
+
+  /** As the runner does it: batches from the durable checkpoint, effects first, then rows and checkpoint together. */
+  private async follow(life: Life, consumer: Consumer, { store, pool }: Surroundings): Promise<void> {
+    let from: bigint | null | undefined;
+    while (life.alive) {
+      try {
+        from ??= await loadCheckpoint(pool, consumer, () => store.head());
+        const position = from;
+        const batch = this.after(position, consumer).slice(0, this.scheduler.random.between(1, BATCH));
+        if (batch.length === 0) {
+          await this.come(() => !life.alive || this.after(position, consumer).length > 0);
+          continue;
+        }
+        const statements = consumer.statements(batch);
+        await consumer.dispatch?.(batch);
+        const to = batch.at(-1)!.position;
+        await advance(pool, consumer, from, to, statements);
+        from = to;
+      } catch {
+        from = undefined;
+        await this.scheduler.sleep(this.scheduler.random.between(50, 500));
+      }
+    }
+  }
+
+  private after(position: bigint | null, { categories }: Consumer): StoredEvent[] {
+    const events: StoredEvent[] = [];
+    const { log } = this.store;
+    for (
+      let index = log.length - 1;
+      index >= 0 && (position === null || log[index]!.position > position);
+      index -= 1
+    ) {
+      if (categories.includes(categoryOf(log[index]!.stream))) events.push(log[index]!);
+    }
+    return events.reverse();
+  }
+
+  /** Resolves once it came true. */
+  private come(isTrue: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (!isTrue()) return;
+        this.sleepers.delete(look);
+        resolve();
+      };
+      this.sleepers.add(look);
+    });
+  }
+
+  /** Jobs as graphile-worker hands them out, some of them to two workers at once. */
+  private async takeJobs(
+    life: Life,
+    handlers: ReadonlyMap<
+      string,
+      (payload: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<void>
+    >,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { scheduler, tables } = this;
+    while (life.alive) {
+      await this.come(() => !life.alive || tables.hasDueJob(scheduler.now));
+      const job = await scheduler.io(life, 'take a job', () => {
+        const taken = tables.takeJob(scheduler.now, (count) => scheduler.random.between(0, count - 1));
+        if (taken && scheduler.isRough && scheduler.random.chance(SAME_JOB_TWICE)) taken.lockedUntil = 0;
+        return taken;
+      });
+      if (!job) continue;
+      const { task, payload } = job;
+      const failed = await handlers.get(task)!(payload, signal).then(
+        () => false,
+        () => true,
+      );
+      await scheduler.io(life, `end ${task} of ${readReadingJob(payload).readingId}`, () => {
+        if (failed) tables.retryJob(job, scheduler.now);
+        else tables.endJob(job);
+      });
+    }
+  }
+}

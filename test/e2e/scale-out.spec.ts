@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { Integrator, person, until } from '../support/integrator.js';
+import { RECEIVER_SETTINGS, startReceiver, type Receiver } from '../support/index.js';
+import { startStores, type StartedProcess, type StartedStores } from '../support/start-processes.js';
+
+/** As `npm start` has them, so that no limit is met by chance; leases short enough to be seen to end. */
+const SETTINGS = {
+  ...RECEIVER_SETTINGS,
+  LOG_LEVEL: 'error',
+  RATE_CREATE_PER_MINUTE: '1000000',
+  RATE_CREATE_BURST: '1000000',
+  RATE_READ_PER_MINUTE: '1000000',
+  RATE_READ_BURST: '1000000',
+};
+/** Three workers with different parts: every role twice, no leader among them. */
+const ROLES = ['follow,jobs', 'jobs,webhooks,upkeep', 'follow,webhooks,upkeep'];
+/** Enough that every restart meets work under way, no more than one slow machine can typeset. */
+const CALLERS = 2;
+const BETWEEN_READINGS_MS = 400;
+const CREDITS = 1_000_000;
+
+let stores: StartedStores;
+let receiver: Receiver;
+let customer: Integrator;
+let endpointId: string;
+const apis: StartedProcess[] = [];
+const workers: StartedProcess[] = [];
+
+beforeAll(async () => {
+  stores = await startStores(SETTINGS);
+  receiver = await startReceiver();
+  apis.push(...(await Promise.all([stores.start('api'), stores.start('api')])));
+  workers.push(...(await Promise.all(ROLES.map((roles) => stores.start('worker', { WORKER_ROLES: roles })))));
+  const surroundings = { baseUrl: apis[0]!.baseUrl, ops: stores.ops } as never;
+  customer = await Integrator.open(surroundings, CREDITS);
+  const endpoint = await customer.call<{ endpointId: string; signingSecret: string }>(
+    'POST',
+    '/api/v1/webhooks',
+    {
+      body: { url: receiver.url },
+    },
+  );
+  receiver.secret = endpoint.body.signingSecret;
+  endpointId = endpoint.body.endpointId;
+}, 120_000);
+
+afterAll(async () => {
+  await Promise.allSettled([...apis, ...workers].map((one) => one.stop()));
+  await receiver?.stop();
+  await stores?.stop();
+}, 60_000);
+
+const accepted = new Set<string>();
+
+/** Customers who ask whichever API is there, and ask again with the same key until they have an answer. */
+const load = (signal: AbortSignal): Promise<unknown> =>
+  Promise.all(
+    Array.from({ length: CALLERS }, async (_, caller) => {
+      for (let made = 0; !signal.aborted; made += 1) await buy(`${caller}-${made}`);
+    }),
+  );
+
+const buy = async (key: string): Promise<void> => {
+  for (let attempt = 0; ; attempt += 1) {
+    const { baseUrl } = apis[attempt % apis.length]!;
+    const asked = await fetch(`${baseUrl}/api/v1/readings`, {
+      method: 'POST',
+      headers: { 'x-api-key': customer.apiKey, 'content-type': 'application/json', 'idempotency-key': key },
+      body: JSON.stringify(person()),
+    }).catch(() => null);
+    if (asked?.status === 202) {
+      accepted.add(((await asked.json()) as { readingId: string }).readingId);
+      return delay(BETWEEN_READINGS_MS);
+    }
+    if (attempt > 100) throw new Error(`No API accepts: ${asked?.status}`);
+    await delay(50);
+  }
+};
+
+const query = async <T extends pg.QueryResultRow>(text: string): Promise<T[]> => {
+  const client = new pg.Client({ connectionString: stores.databaseUrl });
+  await client.connect();
+  try {
+    return (await client.query<T>(text)).rows;
+  } finally {
+    await client.end();
+  }
+};
+
+describe('two APIs and three workers on one event store and one database', () => {
+  it('lose nothing while each of them is restarted under load', async () => {
+    const ending = new AbortController();
+    const loading = load(ending.signal);
+    const exitCodes: (number | null)[] = [];
+    const restart = async (
+      processes: StartedProcess[],
+      index: number,
+      start: () => Promise<StartedProcess>,
+    ): Promise<void> => {
+      await delay(500);
+      exitCodes.push(await processes[index]!.stop());
+      processes[index] = await start();
+    };
+    for (const index of apis.keys()) await restart(apis, index, () => stores.start('api'));
+    for (const [index, roles] of ROLES.entries())
+      await restart(workers, index, () => stores.start('worker', { WORKER_ROLES: roles }));
+    ending.abort();
+    await loading;
+
+    // A process that has not stopped in time ends with 1.
+    expect(exitCodes).toEqual([0, 0, 0, 0, 0]);
+    expect(accepted.size).toBeGreaterThan(20);
+
+    await until(
+      async () => {
+        const [row] = await query<{ left: number }>(
+          `select count(*)::int as left from readings.reading
+           where status in ('queued', 'processing') or (status = 'completed' and published_at is null)`,
+        );
+        return row!.left === 0;
+      },
+      150_000,
+      () => 'every reading ends',
+    );
+    const readings = await query<{ reading_id: string; status: string }>(
+      'select reading_id, status from readings.reading',
+    );
+    const ended = new Map(readings.map(({ reading_id: id, status }) => [id, status]));
+    expect([...accepted].filter((id) => ended.get(id) !== 'completed')).toEqual([]);
+    expect(readings).toHaveLength(accepted.size);
+
+    const balance = async () =>
+      (await stores.ops(['ledger', 'balance', '--workspace', customer.workspaceId])) as {
+        held: number;
+        consumed: number;
+        available: number;
+      };
+    await until(
+      async () => (await balance()).held === 0,
+      30_000,
+      () => 'every hold is settled',
+    );
+    expect(await balance()).toMatchObject({
+      consumed: 20 * accepted.size,
+      available: CREDITS - 20 * accepted.size,
+    });
+
+    const told = () => new Set(receiver.received.map(({ event }) => event.id)).size;
+    await until(
+      () => told() >= 2 * accepted.size,
+      60_000,
+      () => `${told()} of ${2 * accepted.size} events arrive`,
+    );
+    expect(told()).toBe(2 * accepted.size);
+    expect(receiver.received.every(({ verified }) => verified)).toBe(true);
+    const [deliveries] = await query<{ made: number; settled: number }>(
+      `select count(*)::int as made, count(*) filter (where status = 'succeeded')::int as settled
+       from webhooks.delivery where endpoint_id = '${endpointId}'`,
+    );
+    expect(deliveries?.made).toBe(2 * accepted.size);
+  }, 400_000);
+
+  it('have no leader: every role runs in two of the workers', () => {
+    for (const role of ['follow', 'jobs', 'webhooks', 'upkeep'])
+      expect(ROLES.filter((roles) => roles.split(',').includes(role))).toHaveLength(2);
+  });
+});

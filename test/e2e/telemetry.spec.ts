@@ -1,0 +1,277 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { parse } from 'yaml';
+import { projectPath } from '@app/platform/project-path.js';
+import { Integrator, until } from '../support/integrator.js';
+import {
+  RECEIVER_SETTINGS,
+  startCollector,
+  startReceiver,
+  startStack,
+  type Collector,
+  type Receiver,
+  type StartedStack,
+} from '../support/index.js';
+
+/** Invented words that occur nowhere else; if one is found in a span or a metric, something leaks. */
+const CANARIES = ['Qxanthippe', 'Wombatine', 'Zugvogelsson', '1987-03-29', 'nonbinary'];
+
+let stack: StartedStack;
+let receiver: Receiver;
+let collector: Collector;
+let metricsPort: number;
+let readingId: string;
+let requestId: string;
+
+beforeAll(async () => {
+  collector = await startCollector();
+  metricsPort = await twoFreePorts();
+  stack = await startStack({
+    env: {
+      ...RECEIVER_SETTINGS,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      METRICS_PORT: String(metricsPort),
+      LEDGER_RECONCILE_EVERY_MS: '1000',
+      RESERVATION_SWEEP_MS: '500',
+    },
+  });
+  receiver = await startReceiver();
+  const customer = await Integrator.open(stack, 1_000);
+  const endpoint = await customer.call<{ signingSecret: string }>('POST', '/api/v1/webhooks', {
+    body: { url: receiver.url },
+  });
+  receiver.secret = endpoint.body.signingSecret;
+  const body = {
+    productId: 'theme',
+    profileId: 'evan',
+    locale: 'en-US',
+    name: { firstNames: ['Qxanthippe'], middleNames: ['Wombatine'], lastNames: ['Zugvogelsson'] },
+    dateOfBirth: '1987-03-29',
+    grammaticalProfile: { subjectGender: 'nonbinary' },
+  };
+  const accepted = await customer.create(body, {
+    'idempotency-key': 'Qxanthippe-1',
+    traceparent: '00-11111111111111111111111111111111-2222222222222222-01',
+  });
+  readingId = accepted.body.readingId;
+  requestId = accepted.headers.get('x-request-id')!;
+  await customer.create({ ...body, dateOfBirth: '1987-03-299' });
+  await customer.call('GET', `/api/v1/readings/${readingId}?x=Qxanthippe`);
+  await customer.untilEnded(readingId);
+  await until(
+    () => receiver.received.length >= 2 && story().some(({ name }) => name === 'webhook attempt'),
+    30_000,
+    () => 'the spans of two webhooks',
+  );
+}, 120_000);
+
+afterAll(async () => {
+  await receiver?.stop();
+  await stack?.stop();
+  await collector?.stop();
+});
+
+/** The first of two neighbouring free ports: the worker's metrics are one further than the API's. */
+const twoFreePorts = async (): Promise<number> => {
+  for (;;) {
+    const first = createServer().listen(0, '127.0.0.1');
+    await once(first, 'listening');
+    const { port } = first.address() as AddressInfo;
+    const second = createServer().listen(port + 1, '127.0.0.1');
+    const isFree = await Promise.race([
+      once(second, 'listening').then(() => true),
+      once(second, 'error').then(() => false),
+    ]).catch(() => false);
+    for (const server of [first, second]) server.close();
+    if (isFree) return port;
+  }
+};
+
+const root = () =>
+  collector.spans.find(
+    ({ name, attributes }) => name === 'POST /api/v1/readings' && attributes['request.id'] === requestId,
+  );
+/** The spans of the trace that the request began. */
+const story = () => collector.spans.filter(({ traceId }) => traceId === root()?.traceId);
+
+const metricsOf = async (role: 'api' | 'worker'): Promise<string> =>
+  (await fetch(`http://127.0.0.1:${metricsPort + (role === 'api' ? 0 : 1)}/metrics`)).text();
+
+describe('the trace of a reading', () => {
+  it('tells everything from the request to the webhook, across processes', async () => {
+    const steps = (service: string) => [
+      ...new Set(story().flatMap((span) => (span.service === service ? [span.name] : []))),
+    ];
+    await until(
+      () => story().filter(({ name }) => name === 'webhook attempt').length === 2,
+      15_000,
+      () =>
+        `two attempts among ${story()
+          .map(({ name }) => name)
+          .join(', ')}`,
+    );
+    expect(steps('reading-service-api').toSorted()).toEqual([
+      'POST /api/v1/readings',
+      'append to credits',
+      'append to reading',
+      'decide RequestReading',
+      'decide ReserveCredits',
+    ]);
+    expect(steps('reading-service-worker').toSorted()).toEqual([
+      'append to credits',
+      'append to publication',
+      'append to reading',
+      'decide CaptureCredits',
+      'decide CompleteReading',
+      'decide RecordPublished',
+      'decide RequestPublication',
+      'decide StartAttempt',
+      'generate the result',
+      'job publishing.publish',
+      'job readings.generate',
+      'process billing.settlement.v1',
+      'render the document',
+      'webhook attempt',
+    ]);
+  });
+
+  it('has one root, and every other span a parent in it', () => {
+    const ids = new Set(story().map(({ spanId }) => spanId));
+    const rootless = story().filter(({ parentSpanId }) => !ids.has(parentSpanId));
+    expect(rootless.map(({ name }) => name)).toEqual(['POST /api/v1/readings']);
+  });
+
+  it('is linked to the trace of the caller, not part of it: strangers do not decide what is recorded', () => {
+    expect(root()?.links).toBe(1);
+    expect(root()?.traceId).not.toBe('1'.repeat(32));
+  });
+
+  it('knows routes, ids and results', () => {
+    expect(root()?.attributes).toMatchObject({ 'http.route': '/api/v1/readings' });
+    expect(story().find(({ name }) => name === 'job readings.generate')?.attributes['reading.id']).toBe(
+      readingId,
+    );
+    const attempts = story().filter(({ name }) => name === 'webhook attempt');
+    expect(attempts.map(({ attributes }) => attributes['webhook.result'])).toEqual([
+      'succeeded',
+      'succeeded',
+    ]);
+  });
+
+  it('holds no personal data', () => {
+    const everything = Buffer.concat(collector.raw).toString('latin1').toLowerCase();
+    expect(collector.spans.length).toBeGreaterThan(20);
+    expect(CANARIES.filter((word) => everything.includes(word.toLowerCase()))).toEqual([]);
+  });
+});
+
+describe('metrics', () => {
+  it('tell what became of the reading', async () => {
+    await until(
+      async () => valueOf(await metricsOf('worker'), 'readings_completed_total') === 1,
+      10_000,
+      () => 'one reading completed',
+    );
+    const [api, worker] = [await metricsOf('api'), await metricsOf('worker')];
+    const posts = { route: '/api/v1/readings', method: 'POST' };
+    expect(valueOf(api, 'http_requests_total', { ...posts, status: '202' })).toBe(1);
+    expect(valueOf(api, 'http_requests_total', { ...posts, status: '400' })).toBe(1);
+    const appended = { category: 'reading', outcome: 'appended' };
+    expect(valueOf(api, 'event_store_append_duration_seconds_count', appended)).toBe(1);
+    expect(valueOf(worker, 'readings_accepted_total')).toBe(1);
+    expect(valueOf(worker, 'readings_failed_total', { code: 'timed_out' })).toBe(0);
+    expect(valueOf(worker, 'reading_publication_duration_seconds_count')).toBe(1);
+    expect(valueOf(worker, 'webhook_attempts_total', { result: 'succeeded' })).toBe(2);
+    expect(valueOf(worker, 'jobs_due', { task: 'readings.generate' })).toBe(0);
+    expect(valueOf(worker, 'consumer_lag_events', { consumer: 'billing.settlement.v1' })).toBe(0);
+    expect(valueOf(worker, 'consumer_halted', { consumer: 'billing.settlement.v1' })).toBe(0);
+    expect(valueOf(worker, 'ledger_reconciliation_differences')).toBe(0);
+    expect(valueOf(worker, 'metrics_read_failures_total', { read: 'consumers' })).toBe(0);
+  });
+
+  it('are not on the public port', async () => {
+    const answer = await fetch(`${stack.baseUrl}/metrics`);
+    expect([401, 404]).toContain(answer.status);
+    expect(await answer.text()).not.toContain('http_requests_total');
+  });
+
+  it('hold no personal data and no ids', async () => {
+    const everything = `${await metricsOf('api')}${await metricsOf('worker')}`;
+    expect(CANARIES.filter((word) => everything.includes(word))).toEqual([]);
+    expect(everything).not.toContain(readingId);
+  });
+
+  it.each([
+    ['docs/grafana-dashboard.json', () => expressionsOf(JSON.parse(read('docs/grafana-dashboard.json')))],
+    ['docs/alerts.yml', () => expressionsOf(parse(read('docs/alerts.yml')))],
+  ])('of %s are all there, with the labels it asks for', async (_, expressions) => {
+    const exposed = labelsByMetric(`${await metricsOf('api')}${await metricsOf('worker')}`);
+    const asked = expressions().flatMap(selectorsOf);
+    expect(asked.length).toBeGreaterThan(10);
+    const unknown = asked.filter(
+      ({ metric, labels }) =>
+        !exposed.has(metric) || labels.some((label) => !exposed.get(metric)!.has(label)),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it('are all described in docs/telemetry.md', async () => {
+    const told = read('docs/telemetry.md');
+    const ours = [...labelsByMetric(`${await metricsOf('api')}${await metricsOf('worker')}`).keys()]
+      .filter((name) => !/^(nodejs|process)_/.test(name))
+      .map((name) => name.replace(/_(bucket|sum|count)$/, ''));
+    expect([...new Set(ours)].filter((name) => !told.includes(`\`${name}\``))).toEqual([]);
+  });
+});
+
+const read = (path: string): string => readFileSync(projectPath(path), 'utf8');
+
+/** Every PromQL expression in a dashboard or a file of rules. */
+const expressionsOf = (value: unknown): string[] => {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    key === 'expr' && typeof inner === 'string' ? [inner] : expressionsOf(inner),
+  );
+};
+
+const FUNCTIONS = new Set(
+  'sum max min rate increase histogram_quantile by on clamp_min time absent vector or and unless le without ignoring'.split(
+    ' ',
+  ),
+);
+
+/** The metrics of an expression and the labels it selects or groups by. */
+const selectorsOf = (expression: string): { metric: string; labels: string[] }[] => {
+  const grouped = [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list]) => list!.split(/,\s*/));
+  const bare = expression
+    .replace(/\bby \([^)]*\)/g, '')
+    .replace(/"[^"]*"/g, '""')
+    .replace(/\[[^\]]*\]/g, '');
+  return [...bare.matchAll(/([a-z_][a-z0-9_]*)(?:\{([^}]*)\})?/g)].flatMap(([, name, selectors]) => {
+    if (FUNCTIONS.has(name!) || !name!.includes('_')) return [];
+    const selected = (selectors ?? '').split(',').flatMap((one) => /^\s*([a-z_]+)/.exec(one)?.[1] ?? []);
+    return [{ metric: name!, labels: [...selected, ...grouped.filter((label) => label !== '')] }];
+  });
+};
+
+/** The value of the series that has these labels, whatever others it has; `undefined` when there is none. */
+const valueOf = (text: string, metric: string, labels: Readonly<Record<string, string>> = {}) => {
+  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+  const line = text
+    .split('\n')
+    .find((one) => one.startsWith(`${metric}{`) && wanted.every((label) => one.includes(label)));
+  return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ')));
+};
+
+const labelsByMetric = (text: string): Map<string, Set<string>> => {
+  const found = new Map<string, Set<string>>();
+  for (const [, name, labels] of text.matchAll(/^([a-z_][a-z0-9_]*)\{(.*)\} /gm)) {
+    const known = found.get(name!) ?? new Set(['job', 'instance']);
+    for (const [, label] of labels!.matchAll(/([a-z_]+)="/g)) known.add(label!);
+    found.set(name!, known);
+  }
+  return found;
+};

@@ -1,0 +1,15 @@
+import { creditsEvents } from '@app/billing/contracts/index.js';
+import type { EventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
+import { publicationEvents } from '@app/publishing/contracts/index.js';
+import { readingEvents } from '@app/readings/contracts/index.js';
+import { webhookEndpointEvents } from '@app/webhooks/contracts/index.js';
+import { workspaceEvents } from '@app/workspaces/contracts/index.js';
+
+/** Every event that the service stores. */
+export const CATALOGUES = {
+  workspace: workspaceEvents,
+  reading: readingEvents,
+  publication: publicationEvents,
+  credits: creditsEvents,
+  webhookEndpoint: webhookEndpointEvents,
+} as const satisfies Readonly<Record<string, EventCatalogue>>;

@@ -1,0 +1,193 @@
+import type { EventOf } from '@app/event-sourcing/core/event-catalogue.js';
+import type { CATALOGUES } from './catalogues.js';
+
+type Catalogues = typeof CATALOGUES;
+type AnyEvent = { [C in keyof Catalogues]: EventOf<Catalogues[C]> }[keyof Catalogues];
+type Samples = { readonly [T in AnyEvent['type']]: Extract<AnyEvent, { type: T }>['data'] };
+
+const workspaceId = 'ws_4f1c7d2a9b3e4d5f8a6b7c8d9e0f1a2b';
+const readingId = '5b0c8f9e-6a5d-8c3b-9f2e-1d4c7b6a5e8f';
+const reservationId = '0e1d2c3b-4a59-5687-9786-a5b4c3d2e1f0';
+const secretRef = '6f9619ff-8b86-4d11-b42d-00c04fc964ff';
+const artifactId = 'art_9d3f6c1e-2b4a-5e7d-8c9f-0a1b2c3d4e5f';
+const causeEventId = '3c2b1a09-f8e7-5d6c-ab4a-392817061524';
+const at = '2026-09-29T08:00:00.000Z';
+const noCredits = {
+  'issued:plan': 0,
+  'issued:pack': 0,
+  adjusted: 0,
+  available: 0,
+  held: 0,
+  consumed: 0,
+  expired: 0,
+};
+const hold = {
+  reservationId,
+  readingId,
+  amount: 20,
+  allocations: [{ grantId: 'plan:sub1:2026-09', amount: 20 }],
+};
+const sum = (debit: number, credit: number) => ({ debit, credit });
+
+/** One event of each type as it is written today, every field in use. The compiler asks for a new type's. */
+export const SAMPLES: Samples = {
+  WorkspaceOpened: { workspaceId, name: 'Atelier Lumière' },
+  ApiKeyIssued: {
+    keyId: 'Ab3dE6gH',
+    hash: 'a3'.repeat(32),
+    label: 'production',
+    expiresAt: '2027-09-29T08:00:00.000Z',
+  },
+  ApiKeyRevoked: { keyId: 'Ab3dE6gH', reason: 'leaked' },
+
+  ReadingRequested: {
+    workspaceId,
+    productId: 'theme',
+    profileId: 'evan',
+    locale: 'fr-FR',
+    asOf: '2026-09-29',
+    sealedInput: Buffer.from('sealed input').toString('base64'),
+    inputDigest: '1b'.repeat(32),
+    idempotencyDigest: '2c'.repeat(32),
+    cost: 20,
+    reservationId,
+  },
+  ReadingStarted: { attempt: 1, workerId: `worker-${secretRef}`, leaseUntil: '2026-09-29T08:01:00.000Z' },
+  ReadingAttemptFailed: { attempt: 1, code: 'generation_failed', retryAt: '2026-09-29T08:00:02.000Z' },
+  ReadingDelayed: { workspaceId },
+  ReadingCompleted: {
+    workspaceId,
+    attempt: 2,
+    reservationId,
+    sealedResult: Buffer.from('sealed result').toString('base64'),
+    resultSha256: '4e'.repeat(32),
+  },
+  ReadingFailed: { workspaceId, code: 'timed_out', attempts: 5, reservationId },
+  ReadingAbandoned: { workspaceId, reservationId, reason: 'no reading was requested in time' },
+  ReadingErased: { workspaceId },
+
+  PublicationRequested: { workspaceId, version: 1, artifactId, publishedAt: at },
+  DocumentPublished: {
+    workspaceId,
+    version: 1,
+    artifactId,
+    formats: [
+      { format: 'document_v1', mediaType: 'application/json', sha256: '5f'.repeat(32), bytes: 48_213 },
+      {
+        format: 'markdown',
+        mediaType: 'text/markdown; charset=utf-8',
+        sha256: '60'.repeat(32),
+        bytes: 9_021,
+      },
+      { format: 'pdf', mediaType: 'application/pdf', sha256: '71'.repeat(32), bytes: 180_544 },
+    ],
+    publishedAt: at,
+  },
+  PublicationFailed: { workspaceId, version: 1, code: 'internal_error' },
+
+  BookOpened: { workspaceId, period: '2026-09' },
+  SubscriptionStarted: {
+    subscriptionId: 'sub1',
+    plan: 'access_local',
+    anchorDay: 29,
+    startedAt: at,
+    approvalRef: 'APPROVAL-7',
+  },
+  SubscriptionChanged: {
+    subscriptionId: 'sub1',
+    previousPlan: 'access_local',
+    plan: 'studio',
+    approvalRef: null,
+  },
+  SubscriptionCancelled: { subscriptionId: 'sub1', plan: 'studio' },
+  PlanGranted: {
+    grantId: 'plan:sub1:2026-09',
+    plan: 'studio',
+    credits: 400,
+    validFrom: at,
+    expiresAt: '2026-10-29T00:00:00.000Z',
+    priceCents: 14_900,
+  },
+  PackPurchased: {
+    grantId: 'pack:INV-2026-0042',
+    pack: 'sprint',
+    orderRef: 'INV-2026-0042',
+    credits: 200,
+    priceCents: 9_900,
+  },
+  CreditsReserved: hold,
+  CreditsCaptured: { reservationId, readingId, amount: 20, causeEventId },
+  CreditsReleased: {
+    reservationId,
+    readingId,
+    amount: 20,
+    allocations: [
+      { grantId: 'plan:sub1:2026-09', amount: 15, to: 'expired' },
+      { grantId: 'pack:INV-2026-0042', amount: 5, to: 'available' },
+    ],
+    causeEventId,
+  },
+  GrantExpired: { grantId: 'plan:sub1:2026-09', amount: 35, expiredAt: '2026-10-29T00:00:00.000Z' },
+  CreditsAdjusted: {
+    adjustmentId: 'adj_7',
+    amount: -20,
+    allocations: [{ grantId: 'pack:INV-2026-0042', amount: -20 }],
+    reason: 'goodwill reversed',
+    approvedBy: 'operator:finance',
+    reversesEventId: causeEventId,
+  },
+  PeriodClosed: {
+    workspaceId,
+    period: '2026-09',
+    opening: noCredits,
+    totals: {
+      'issued:plan': sum(400, 0),
+      'issued:pack': sum(0, 0),
+      adjusted: sum(0, 0),
+      available: sum(40, 400),
+      held: sum(20, 40),
+      consumed: sum(0, 20),
+      expired: sum(0, 0),
+    },
+    closing: { ...noCredits, 'issued:plan': -400, available: 360, held: 20, consumed: 20 },
+    subscription: {
+      subscriptionId: 'sub1',
+      plan: 'studio',
+      anchorDay: 29,
+      nextGrantAt: '2026-10-29T00:00:00.000Z',
+    },
+    subscriptions: 1,
+    openGrants: [
+      {
+        grantId: 'plan:sub1:2026-09',
+        kind: 'plan',
+        credits: 400,
+        remaining: 360,
+        held: 20,
+        expiresAt: '2026-10-29T00:00:00.000Z',
+      },
+    ],
+    openHolds: [hold],
+    settled: { older: [], newer: [secretRef] },
+    orderRefs: ['INV-2026-0042'],
+    adjustmentIds: ['adj_7'],
+    eventCount: 6,
+  },
+
+  WebhookEndpointCreated: {
+    workspaceId,
+    url: 'https://example.com/readings',
+    events: ['reading.completed', 'reading.published', 'reading.failed'],
+    description: 'production',
+    secretRef,
+  },
+  WebhookEndpointUpdated: {
+    url: 'https://example.com/v2/readings',
+    events: ['reading.published'],
+    description: null,
+  },
+  WebhookEndpointSecretRotated: { secretRef, previousValidUntil: '2026-09-30T08:00:00.000Z' },
+  WebhookEndpointDisabled: { reason: 'failing' },
+  WebhookEndpointEnabled: {},
+  WebhookEndpointDeleted: {},
+};

@@ -1,0 +1,146 @@
+import { describe, expect, it } from '@jest/globals';
+import { readFileSync, readdirSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { z } from 'zod';
+import { event, eventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
+import { projectPath } from '@app/platform/project-path.js';
+import { CATALOGUES } from './catalogues.js';
+import {
+  breaches,
+  decodeGolden,
+  jsonSchemaOf,
+  sha256,
+  todaysVersions,
+  versionName,
+  type Golden,
+  type SchemaLock,
+} from './schema-lock.js';
+
+const read = (path: string): Buffer => readFileSync(projectPath('test/golden', path));
+const parse = <T>(path: string): T => JSON.parse(read(path).toString('utf8')) as T;
+
+const catalogues = Object.values(CATALOGUES);
+const lock = parse<SchemaLock>('events.lock.json');
+const names = readdirSync(projectPath('test/golden/events')).map((file) => file.replace(/[.]json$/, ''));
+const goldenOf = (name: string): Golden => parse<Golden>(`events/${name}.json`);
+
+const frozen = (value: unknown): unknown => {
+  if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(frozen);
+  return value;
+};
+
+describe('the events of the service', () => {
+  it('have no schema that changed without a new version', () => {
+    expect(breaches(catalogues, lock)).toEqual([]);
+  });
+
+  it('are all looked at: every catalogue of a module, every type once', () => {
+    const declared = readdirSync(projectPath('libs')).filter((lib) => {
+      try {
+        return /eventCatalogue\(/.test(
+          readFileSync(projectPath(`libs/${lib}/src/contracts/events.ts`), 'utf8'),
+        );
+      } catch {
+        return false;
+      }
+    });
+    expect(declared).toHaveLength(catalogues.length);
+    const types = todaysVersions(catalogues).map(({ type }) => type);
+    expect(new Set(types).size).toBe(types.length);
+  });
+
+  it('have a golden file for each version that was ever locked, and no other', () => {
+    expect(names.toSorted()).toEqual(Object.keys(lock).toSorted());
+  });
+});
+
+describe.each(names)('%s', (name) => {
+  const golden = goldenOf(name);
+
+  it('is the file that was locked: golden files are never changed', () => {
+    expect(versionName(golden.type, golden.version)).toBe(name);
+    expect(sha256(read(`events/${name}.json`))).toBe(lock[name]?.golden);
+  });
+
+  it('matches the schema of its own version', () => {
+    const ajv = new Ajv2020({ strict: false });
+    addFormats.default(ajv);
+    const validate = ajv.compile(lock[name]!.schema as object);
+    expect([validate(golden.data), validate.errors]).toEqual([true, null]);
+  });
+
+  it('decodes, and leaves what is stored as it was', () => {
+    const { data } = golden;
+    const decoded = decodeGolden(catalogues, { ...golden, data: frozen(data) });
+    const current = todaysVersions(catalogues).find(({ type }) => type === golden.type)!;
+    if (golden.version === current.version) expect(decoded.data).toEqual(data);
+    else expect(decodeGolden(catalogues, golden).data).toEqual(decoded.data);
+  });
+});
+
+describe('a change of schema', () => {
+  const first = z.strictObject({ fullName: z.string() });
+  const second = z.strictObject({ first: z.string(), last: z.string() });
+  const upcaster = (data: unknown) => {
+    const [given, last] = (data as z.infer<typeof first>).fullName.split(' ');
+    return { first: given, last };
+  };
+  const people = (definition: ReturnType<typeof event>) => [
+    eventCatalogue('person', { PersonNamed: definition }),
+  ];
+  const locked = (...versions: readonly z.ZodType[]): SchemaLock =>
+    Object.fromEntries(
+      versions.map((schema, index) => [
+        versionName('PersonNamed', index + 1),
+        { golden: '', schema: jsonSchemaOf(schema) },
+      ]),
+    );
+
+  it('is none while nothing changes', () => {
+    expect(breaches(people(event(1, first)), locked(first))).toEqual([]);
+  });
+
+  it.each<[string, z.ZodType]>([
+    ['a field is renamed', z.strictObject({ name: z.string() })],
+    ['a field is added', z.strictObject({ fullName: z.string(), age: z.int().optional() })],
+    ['a bound is tightened', z.strictObject({ fullName: z.string().min(1) })],
+    ['unknown fields are let through', z.object({ fullName: z.string() })],
+  ])('is told when %s, with what to do', (_, changed) => {
+    expect(breaches(people(event(1, changed)), locked(first))).toEqual([
+      expect.stringMatching(
+        /^The schema of PersonNamed[.]v1 changed.*version 2 with an upcaster from 1.*npm run events:lock/,
+      ),
+    ]);
+  });
+
+  it('is told when it has a version but no upcaster', () => {
+    expect(breaches(people(event(2, second)), locked(first, second))).toEqual([
+      expect.stringMatching(/^PersonNamed has no upcaster from version 1: add one/),
+    ]);
+  });
+
+  it('is told when its version is not locked yet', () => {
+    expect(breaches(people(event(2, second, { 1: upcaster })), locked(first))).toEqual([
+      expect.stringMatching(/^PersonNamed[.]v2 is new: .*npm run events:lock/),
+    ]);
+  });
+
+  it('is told when a type or a version is taken away', () => {
+    expect(breaches([eventCatalogue('person', {})], locked(first))).toEqual([
+      expect.stringMatching(/^PersonNamed is in no catalogue any more/),
+    ]);
+    expect(breaches(people(event(1, first)), locked(first, second))).toEqual([
+      expect.stringMatching(/^PersonNamed[.]v2 is locked, but today's version is 1/),
+    ]);
+  });
+
+  it('is complete with version, upcaster and lock; then golden events of every version decode', () => {
+    const catalogue = people(event(2, second, { 1: upcaster }));
+    expect(breaches(catalogue, locked(first, second))).toEqual([]);
+    const old = { type: 'PersonNamed', version: 1, data: { fullName: 'Ada Byron' } };
+    expect(decodeGolden(catalogue, old).data).toEqual({ first: 'Ada', last: 'Byron' });
+    const wrong = people(event(2, second, { 1: (data) => data }));
+    expect(() => decodeGolden(wrong, old)).toThrow(/unrecognized_keys|invalid_type/);
+  });
+});

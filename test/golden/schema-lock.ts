@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
+import { CorruptEvent, decode, type EventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
+
+/** One version of an event type, as it was when it was first written. */
+export interface Locked {
+  /** Lowercase hex SHA-256 of its golden file. */
+  readonly golden: string;
+  /** JSON Schema of its data. */
+  readonly schema: unknown;
+}
+
+/** By `<Type>.v<n>`. Append-only: events of every version ever locked may be stored somewhere. */
+export type SchemaLock = Readonly<Record<string, Locked>>;
+
+/** Name of a golden file without its ending, and key of the lock. */
+export const versionName = (type: string, version: number): string => `${type}.v${version}`;
+
+export const jsonSchemaOf = (schema: z.ZodType): unknown => {
+  const { $schema: _, ...described } = z.toJSONSchema(schema, { io: 'input' });
+  return described;
+};
+
+export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+/** Types and today's versions of the catalogues, with their schema. */
+export const todaysVersions = (catalogues: readonly EventCatalogue[]) =>
+  catalogues.flatMap((catalogue) =>
+    Object.entries(catalogue.definitions).map(([type, definition]) => ({
+      name: versionName(type, definition.version),
+      type,
+      catalogue,
+      ...definition,
+    })),
+  );
+
+const WRITE = 'run "npm run events:lock" and commit what it writes';
+
+/** What has changed without its new version, a sentence each that tells what to do. */
+export const breaches = (catalogues: readonly EventCatalogue[], lock: SchemaLock): string[] => {
+  const today = todaysVersions(catalogues);
+  const byName = new Map(today.map((one) => [one.name, one]));
+  const found = today.flatMap(({ name, type, version, schema, upcasters, catalogue }) => {
+    const locked = lock[name];
+    const gaps = Array.from({ length: version - 1 }, (_, index) => index + 1).filter(
+      (from) => !upcasters[from],
+    );
+    return [
+      ...gaps.map(
+        (from) =>
+          `${type} has no upcaster from version ${from}: add one to its entry in the catalogue of ${catalogue.category}, since stored events of that version must be read for ever.`,
+      ),
+      ...(locked ? [] : [`${name} is new: give it a sample in test/golden/samples.ts, ${WRITE}.`]),
+      ...(locked && canonicalJson(locked.schema) !== canonicalJson(jsonSchemaOf(schema))
+        ? [
+            `The schema of ${name} changed, but events of that version are stored: take the change back, or make it version ${version + 1} with an upcaster from ${version} in the catalogue of ${catalogue.category}, change its sample in test/golden/samples.ts, and ${WRITE}.`,
+          ]
+        : []),
+    ];
+  });
+  const gone = Object.keys(lock).flatMap((name) => {
+    const [type, version] = name.split('.v') as [string, string];
+    const current = today.find((one) => one.type === type);
+    if (!current) return [`${type} is in no catalogue any more, but is stored: put its definition back.`];
+    if (Number(version) > current.version && !byName.has(name)) {
+      return [`${name} is locked, but today's version is ${current.version}: versions never go back.`];
+    }
+    return [];
+  });
+  return [...found, ...gone];
+};
+
+/** A golden file: an event of one version as it is stored. */
+export interface Golden {
+  readonly type: string;
+  readonly version: number;
+  readonly data: unknown;
+}
+
+/** Reads a golden event as the service would. @throws CorruptEvent */
+export const decodeGolden = (catalogues: readonly EventCatalogue[], { type, version, data }: Golden) => {
+  const catalogue = catalogues.find(({ definitions }) => type in definitions);
+  const stored = {
+    id: '00000000-0000-0000-0000-000000000000',
+    stream: `${catalogue?.category ?? 'unknown'}-golden`,
+    revision: 0n,
+    position: 0n,
+    type,
+    data,
+    metadata: {
+      correlationId: 'req_golden',
+      causationId: 'req_golden',
+      workspaceId: 'ws_golden',
+      actor: 'system:golden',
+      occurredAt: '2026-09-29T08:00:00.000Z',
+      schemaVersion: version,
+    },
+  };
+  if (!catalogue) throw new CorruptEvent(stored, 'its type is in no catalogue');
+  return decode(catalogue, stored);
+};

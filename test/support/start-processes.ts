@@ -1,0 +1,78 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { projectPath } from '@app/platform/project-path.js';
+import { checkSettings, childEnvironment } from '../../apps/embedded/src/child-environment.js';
+import { openDataFolder } from '../../apps/embedded/src/data-folder.js';
+import { startEventStore } from '../../apps/embedded/src/event-store-process.js';
+import { opsJson } from '../../apps/embedded/src/ops.js';
+import { startPostgres } from '../../apps/embedded/src/postgres.js';
+import { ProcessRecord } from '../../apps/embedded/src/process-record.js';
+import { loadSecrets } from '../../apps/embedded/src/secrets.js';
+import { removeDataFolder, temporaryDataDir } from './data-dir.js';
+
+const STOP_WITHIN_MS = 5_000;
+
+export interface StartedProcess {
+  /** Of an API; that of a worker is empty. */
+  readonly baseUrl: string;
+  /** SIGTERM, as an operator would. Resolves with the exit code: 0 says that it had stopped in time. */
+  stop(): Promise<number | null>;
+}
+
+/** One event store and one database, for any number of API and worker processes. */
+export interface StartedStores {
+  readonly databaseUrl: string;
+  ops(args: readonly string[]): Promise<unknown>;
+  start(name: 'api' | 'worker', settings?: Readonly<Record<string, string>>): Promise<StartedProcess>;
+  stop(): Promise<void>;
+}
+
+export const startStores = async (settings: Readonly<Record<string, string>>): Promise<StartedStores> => {
+  const folder = openDataFolder(temporaryDataDir());
+  const secrets = loadSecrets(folder);
+  const record = new ProcessRecord(folder.processes);
+  const events = { say: () => undefined, onRestart: () => undefined, onGivenUp: () => undefined };
+  checkSettings(settings, secrets);
+  const [postgres, eventStore] = await Promise.all([
+    startPostgres(folder, secrets.POSTGRES_PASSWORD, record, events, () => undefined),
+    startEventStore(folder, record, events, () => undefined),
+  ]);
+  const connections = { DATABASE_URL: postgres.url, EVENTSTORE_URL: eventStore.url };
+  const environment = childEnvironment({ ...process.env, ...settings }, secrets, connections);
+  return {
+    databaseUrl: postgres.url,
+    ops: (args) => opsJson(environment, args),
+    start: (name, own = {}) => start(name, { ...environment, PORT: '0', EXIT_WITH_PARENT: '1', ...own }),
+    stop: async () => {
+      await eventStore.supervisor.stop(STOP_WITHIN_MS);
+      await postgres.supervisor.stop(STOP_WITHIN_MS);
+      removeDataFolder(folder.path);
+    },
+  };
+};
+
+const start = async (name: 'api' | 'worker', environment: NodeJS.ProcessEnv): Promise<StartedProcess> => {
+  const child = spawn(process.execPath, [projectPath(`dist/apps/${name}/src/main.js`)], {
+    env: environment,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  const { port } = await announced(child, name);
+  return {
+    baseUrl: port === undefined ? '' : `http://127.0.0.1:${port}`,
+    stop: async () => {
+      child.kill('SIGTERM');
+      return (await exited)[0];
+    },
+  };
+};
+
+const announced = async (child: ChildProcess, name: string): Promise<{ port?: number }> => {
+  for await (const line of createInterface({ input: child.stdout! })) {
+    if (!/^\{"event":"(listening|working)"/.test(line)) continue;
+    child.stdout!.resume();
+    return JSON.parse(line) as { port?: number };
+  }
+  throw new Error(`The ${name} ended before it was ready`);
+};
