@@ -1,8 +1,7 @@
 import type { Pool } from 'pg';
-import { type Tables } from './tables.js';
 import type { Life, Scheduler } from './scheduler.js';
-
-type Query = string | { readonly text: string; readonly values?: readonly unknown[] };
+import { statementOf, type Query, type Statement, type Values } from './statement.js';
+import type { Tables } from './tables.js';
 
 const COMMIT_UNHEARD = 0.01;
 const COMMIT_LOST = 0.01;
@@ -15,24 +14,25 @@ export const simulatedPool = (tables: Tables, scheduler: Scheduler, life: Life):
   const strikes = (probability: number): boolean => scheduler.isRough && scheduler.random.chance(probability);
   const broken = () => Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
 
-  const query = (asked: Query, values: readonly unknown[] = []) => {
-    const text = typeof asked === 'string' ? asked : asked.text;
-    const given = typeof asked === 'string' ? values : (asked.values ?? []);
-    return scheduler.io(life, firstWords(text), () => tables.run(text, given, scheduler.now));
+  const query = (asked: Query, values?: Values) => {
+    const statement = statementOf(asked, values);
+    return scheduler.io(life, firstWords(statement[0]), () => tables.run(statement, scheduler.now));
   };
 
   const connect = async () => {
-    let pending: (readonly [text: string, values: readonly unknown[]])[] = [];
+    let pending: Statement[] = [];
     return {
       release: () => undefined,
-      query: async (text: string, given: readonly unknown[] = []) => {
-        if (text === 'begin' || text === 'rollback') {
+      query: async (asked: Query, values?: Values) => {
+        if (asked === 'begin' || asked === 'rollback') {
           pending = [];
           return { rows: [], rowCount: 0 };
         }
-        if (text !== 'commit') {
-          pending.push([text, given]);
-          return tables.preview(text, given);
+        if (asked !== 'commit') {
+          const statement = statementOf(asked, values);
+          const answer = tables.preview(statement, pending);
+          pending.push(statement);
+          return answer;
         }
         return scheduler.io(life, `commit ${pending.length} statements`, () => {
           if (strikes(COMMIT_LOST)) throw broken();
@@ -46,4 +46,4 @@ export const simulatedPool = (tables: Tables, scheduler: Scheduler, life: Life):
   return { query, connect } as unknown as Pool;
 };
 
-const firstWords = (text: string): string => text.trim().split(/\s+/, 4).join(' ');
+const firstWords = (text: string): string => text.split(' ', 4).join(' ');

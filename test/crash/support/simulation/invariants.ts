@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
+import type { PoolClient } from 'pg';
 import { CreditBooks } from '@app/billing/application/credit-books.js';
 import { Reconciler } from '@app/billing/audit/reconcile.js';
-import { READING_COST, creditsEvents, type CreditsEvent } from '@app/billing/contracts/index.js';
+import {
+  READING_COST,
+  creditsEvents,
+  type Balance,
+  type CreditsEvent,
+} from '@app/billing/contracts/index.js';
 import { balanceOf } from '@app/billing/domain/credits/balance.js';
 import { credits } from '@app/billing/domain/credits/credits.decider.js';
 import type { Credits } from '@app/billing/domain/credits/credits.state.js';
@@ -11,11 +17,14 @@ import { fold } from '@app/event-sourcing/core/decider.js';
 import { decode } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
+import { runSteps } from '@app/event-sourcing/projections/statement.js';
 import { publicationEvents, type PublicationEvent } from '@app/publishing/contracts/index.js';
 import { readingEvents, type ReadingEvent } from '@app/readings/contracts/index.js';
 import { readingDecider } from '@app/readings/domain/reading/reading.decider.js';
 import { publicEventOf } from '@app/webhooks/domain/delivery/public-event.js';
 import type { Customer } from './customers.js';
+import { statementOf, type Query, type Values } from './statement.js';
+import { ViewRows, type Row } from './view-rows.js';
 import type { World } from './world.js';
 
 type Tell = (breach: string) => void;
@@ -40,6 +49,7 @@ export const breachesOf = async (world: World, customers: readonly Customer[]): 
   checkReconciliation(world, tell);
   checkDeliveries(world, tell);
   checkViews(world, history, tell);
+  await checkRebuilt(world, tell);
   return breaches;
 };
 
@@ -162,9 +172,9 @@ const checkBooks = async (world: World, { books, readings }: History, tell: Tell
   }
   for (const [id, events] of readings) {
     const state = fold(readingDecider, readingDecider.initialState, events);
-    const row = world.tables.readings.get(id);
-    if (state.status === 'none' ? row !== undefined : row?.status !== state.status) {
-      tell(`reading ${id} is ${state.status} in its stream and ${row?.status ?? 'absent'} in the view`);
+    const status = world.tables.views.of('readings.reading').get(id)?.['status'] ?? 'none';
+    if (status !== state.status) {
+      tell(`reading ${id} is ${state.status} in its stream and ${status as string} in the view`);
     }
   }
 };
@@ -180,7 +190,12 @@ const loadedBook = async ({ store, scheduler }: World, workspaceId: string): Pro
 };
 
 const checkReconciliation = ({ store, tables }: World, tell: Tell): void => {
-  const reconciler = new Reconciler(null, tables.balances);
+  const balances = [...tables.views.of('billing.balance')].map(([workspaceId, row]) => {
+    const { available, held, consumed, expired, granted, adjusted } = row as unknown as Balance;
+    const balance = { available, held, consumed, expired, granted, adjusted };
+    return [workspaceId, { revision: BigInt(row['revision'] as string), balance }] as const;
+  });
+  const reconciler = new Reconciler(null, new Map(balances));
   for (const event of store.log) reconciler.see(event);
   const { differences, pending } = reconciler.report(Infinity);
   for (const { message, workspaceId } of [...differences, ...pending]) tell(`${workspaceId}: ${message}`);
@@ -214,11 +229,30 @@ const checkDeliveries = ({ store, tables }: World, tell: Tell): void => {
   }
 };
 
-const checkViews = ({ tables }: World, { readings }: History, tell: Tell): void => {
-  if (tables.holds.size > 0) tell(`the view of holds still has ${tables.holds.size}`);
-  for (const [id, { isPublished, status }] of tables.readings) {
-    if (isPublished !== (status === 'completed'))
-      tell(`reading ${id} is ${status}, but not published in the view`);
+const checkViews = ({ tables: { views } }: World, { readings }: History, tell: Tell): void => {
+  const holds = views.of('billing.hold').size;
+  if (holds > 0) tell(`the view of holds still has ${holds}`);
+  for (const [id, { status, document_version: version }] of views.of('readings.reading')) {
+    if ((version !== null) !== (status === 'completed'))
+      tell(`reading ${id} is ${status as string}, but not published in the view`);
     if (!readings.has(id)) tell(`the view has a reading ${id} that no stream has`);
   }
 };
+
+/** However often and in whatever pieces events came, rows are those of the whole log folded once. */
+const checkRebuilt = async ({ store, tables, consumers }: World, tell: Tell): Promise<void> => {
+  const anew = new ViewRows();
+  const query = async (text: Query, values?: Values) =>
+    anew.run(...statementOf(text, values)) ?? { rows: [] };
+  for (const { categories, steps } of consumers.values()) {
+    const events = store.log.filter(({ stream }) => categories.includes(categoryOf(stream)));
+    await runSteps({ query } as unknown as PoolClient, steps(events));
+  }
+  for (const table of anew.tables.keys()) {
+    const contents = (of: ViewRows) => canonicalJson([...of.of(table)].toSorted(byId));
+    if (contents(tables.views) !== contents(anew)) tell(`${table} is not what the log folds to`);
+  }
+};
+
+const byId = ([one]: readonly [string, Row], [other]: readonly [string, Row]): number =>
+  one < other ? -1 : 1;

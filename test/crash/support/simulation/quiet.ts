@@ -16,8 +16,8 @@ export const isQuiet = ({ store, tables, onTheWay, scheduler, consumers }: World
     of('ReadingRequested') === of('ReadingCompleted', 'ReadingFailed') &&
     of('ReadingCompleted') === of('DocumentPublished') &&
     of('CreditsReserved') === of('CreditsCaptured', 'CreditsReleased') &&
-    [...consumers].every(([name, categories]) => {
-      const reached = BigInt(tables.checkpoints.get(name) ?? 0);
+    [...consumers.values()].every(({ name, categories }) => {
+      const reached = BigInt(tables.checkpoints.get(name)?.position ?? 0);
       return categories.every((category) => (last.get(category) ?? 0n) <= reached);
     })
   );

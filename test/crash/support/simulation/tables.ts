@@ -1,5 +1,5 @@
-type Values = readonly unknown[];
-type Answer = { rows: Record<string, unknown>[]; rowCount: number };
+import type { Statement, Values } from './statement.js';
+import { ViewRows, type Answer, type Row } from './view-rows.js';
 
 export interface Job {
   readonly task: string;
@@ -10,20 +10,10 @@ export interface Job {
   lockedUntil: number;
 }
 
-interface ReadingRow {
-  readonly workspaceId: string;
-  readonly correlationId: string;
-  status: string;
-  dueAt: number | null;
-  isPublished: boolean;
-}
-
-interface HoldRow {
-  readonly workspaceId: string;
-  readonly reservationId: string;
-  readonly readingId: string;
-  readonly reservedAt: string;
-  confirmed: boolean;
+/** A row of `event_sourcing.consumer`; nobody intervenes here, so all epochs stay. */
+interface CheckpointRow {
+  readonly position: string | null;
+  readonly epoch: string;
 }
 
 export interface DeliveryRow {
@@ -36,51 +26,43 @@ export interface DeliveryRow {
 
 /** graphile-worker takes a job of a worker that was killed again after four hours. */
 const JOB_LOCK_MS = 4 * 3_600_000;
-const ACCOUNTS = ['available', 'held', 'consumed', 'expired', 'granted', 'adjusted'] as const;
+const CHECKPOINT_MOVES = 'update event_sourcing.consumer set position';
 
 /**
  * What the service's own statements do, as far as readings, credits and deliveries need it: the tables of Postgres in
  * memory. A statement it does not know is a mistake of the test, never passed over.
  */
 export class Tables {
-  readonly checkpoints = new Map<string, string | null>();
-  readonly readings = new Map<string, ReadingRow>();
-  readonly publications = new Map<
-    string,
-    { workspaceId: string; correlationId: string; dueAt: number | null }
-  >();
-  readonly holds = new Map<string, HoldRow>();
-  readonly balances = new Map<
-    string,
-    { revision: bigint; balance: Record<(typeof ACCOUNTS)[number], number> }
-  >();
-  readonly endpoints = new Map<string, { workspaceId: string; events: readonly string[] }>();
+  readonly checkpoints = new Map<string, CheckpointRow>();
+  readonly views = new ViewRows();
   readonly publicEvents = new Map<string, { readingId: string; sequence: number }>();
   readonly deliveries: DeliveryRow[] = [];
   readonly artifacts = new Map<string, Record<string, unknown>>();
   jobs: Job[] = [];
 
   /** Carries out one statement outside a transaction. */
-  run(text: string, values: Values, now: number): Answer {
+  run([text, values]: Statement, now: number): Answer {
+    const folding = this.views.run(text, values);
+    if (folding) return folding;
     const known = STATEMENTS.find(([pattern]) => text.includes(pattern));
     if (!known) throw new TypeError(`The simulation knows no statement like: ${text}`);
-    const rows = known[1](this, values, now, text) ?? [];
+    const rows = known[1](this, values, now) ?? [];
     return Array.isArray(rows) ? { rows, rowCount: rows.length } : { rows: [], rowCount: rows ? 1 : 0 };
   }
 
-  /** What a statement in a transaction would answer; only the checkpoint's is looked at. */
-  preview(text: string, values: Values): Answer {
-    if (!text.includes('update event_sourcing.consumer set position')) return { rows: [], rowCount: 0 };
-    return { rows: [], rowCount: this.isAt(values) ? 1 : 0 };
+  /** What a statement in a transaction answers after those before it: the checkpoint's, and reads of rows to fold. */
+  preview([text, values]: Statement, before: readonly Statement[]): Answer {
+    if (movesCheckpoint(text)) return { rows: [], rowCount: this.isAt(values) ? 1 : 0 };
+    const draft = this.views.copy();
+    for (const statement of before) draft.run(...statement);
+    return draft.run(text, values) ?? { rows: [], rowCount: 0 };
   }
 
   /** All or nothing. @throws a serialization failure when another transaction moved the checkpoint meanwhile */
-  commit(statements: readonly (readonly [string, Values])[], now: number): void {
-    const moved = statements.some(
-      ([text, values]) => text.includes('update event_sourcing.consumer set position') && !this.isAt(values),
-    );
+  commit(statements: readonly Statement[], now: number): void {
+    const moved = statements.some(([text, values]) => movesCheckpoint(text) && !this.isAt(values));
     if (moved) throw Object.assign(new Error('could not serialize access'), { code: '40001' });
-    for (const [text, values] of statements) this.run(text, values, now);
+    for (const statement of statements) this.run(statement, now);
   }
 
   hasDueJob(now: number): boolean {
@@ -106,50 +88,36 @@ export class Tables {
     job.runAt = now + Math.exp(Math.min(job.attempts, 10)) * 1_000;
   }
 
-  private isAt([name, , from]: Values): boolean {
-    return (this.checkpoints.get(name as string) ?? null) === from;
+  private isAt([name, , position, epoch]: Values): boolean {
+    const row = this.checkpoints.get(name as string);
+    return row !== undefined && row.position === position && row.epoch === epoch;
   }
 }
 
-type Carry = (
-  tables: Tables,
-  values: Values,
-  now: number,
-  text: string,
-) => Record<string, unknown>[] | boolean | void;
+const movesCheckpoint = (text: string): boolean => text.startsWith(CHECKPOINT_MOVES);
+
+type Carry = (tables: Tables, values: Values, now: number) => Row[] | boolean | void;
 
 const at = (value: unknown): number => Date.parse(value as string);
 
-const overdue = (
-  rows: Iterable<[string, { workspaceId: string; correlationId: string; dueAt: number | null }]>,
-  now: number,
-) =>
-  [...rows]
-    .filter(([, { dueAt }]) => dueAt !== null && dueAt < now)
-    .map(([readingId, { workspaceId, correlationId }]) => ({
-      reading_id: readingId,
-      workspace_id: workspaceId,
-      correlation_id: correlationId,
-    }));
+const overdue = (rows: Iterable<Row>, now: number): Row[] =>
+  [...rows].filter(({ due_at: dueAt }) => dueAt !== null && at(dueAt) < now);
 
 /** By a part that no other statement has; the first that fits counts. */
 const STATEMENTS: readonly (readonly [string, Carry])[] = [
-  [
-    'select position from event_sourcing.consumer',
-    (tables, [name]) =>
-      tables.checkpoints.has(name as string) ? [{ position: tables.checkpoints.get(name as string) }] : [],
-  ],
+  ['update event_sourcing.consumer set categories', (tables, [name]) => checkpoint(tables, name)],
+  ['select position, epoch from event_sourcing.consumer', (tables, [name]) => checkpoint(tables, name)],
   [
     'insert into event_sourcing.consumer',
     (tables, [name, position]) => {
-      if (!tables.checkpoints.has(name as string))
-        tables.checkpoints.set(name as string, position as string | null);
+      if (checkpoint(tables, name).length > 0) return;
+      tables.checkpoints.set(name as string, { position: position as string | null, epoch: '0' });
     },
   ],
   [
-    'update event_sourcing.consumer set position',
-    (tables, [name, to]) => {
-      tables.checkpoints.set(name as string, to as string);
+    CHECKPOINT_MOVES,
+    (tables, [name, position, , epoch]) => {
+      tables.checkpoints.set(name as string, { position: position as string, epoch: epoch as string });
     },
   ],
 
@@ -176,82 +144,16 @@ const STATEMENTS: readonly (readonly [string, Carry])[] = [
   ],
 
   [
-    'insert into readings.reading',
-    (tables, [id, workspaceId, , , , , createdAt, , , seconds, correlationId]) => {
-      if (tables.readings.has(id as string)) return;
-      tables.readings.set(id as string, {
-        workspaceId: workspaceId as string,
-        correlationId: correlationId as string,
-        status: 'queued',
-        dueAt: at(createdAt) + (seconds as number) * 1_000,
-        isPublished: false,
-      });
-    },
-  ],
-  [
-    `update readings.reading set status = 'processing'`,
-    (tables, [, dueAt, id]) => {
-      Object.assign(tables.readings.get(id as string)!, { status: 'processing', dueAt: at(dueAt) });
-    },
-  ],
-  [
-    `update readings.reading set status = 'queued'`,
-    (tables, [, retryAt, seconds, id]) => {
-      const dueAt = at(retryAt) + (seconds as number) * 1_000;
-      Object.assign(tables.readings.get(id as string)!, { status: 'queued', dueAt });
-    },
-  ],
-  ['insert into readings.result', () => undefined],
-  [
-    `update readings.reading set status = 'completed'`,
-    (tables, values) => {
-      Object.assign(tables.readings.get(values.at(-1) as string)!, { status: 'completed', dueAt: null });
-    },
-  ],
-  [
-    `update readings.reading set status = 'failed'`,
-    (tables, values) => {
-      Object.assign(tables.readings.get(values.at(-1) as string)!, { status: 'failed', dueAt: null });
-    },
-  ],
-  [
-    'update readings.reading set document_version',
-    (tables, values) => {
-      tables.readings.get(values[4] as string)!.isPublished = true;
-    },
-  ],
-  [
-    `select reading_id, workspace_id, correlation_id from readings.reading`,
-    (tables, _, now) => overdue(tables.readings, now),
+    'select reading_id, workspace_id, correlation_id from readings.reading',
+    (tables, _, now) => overdue(tables.views.of('readings.reading').values(), now),
   ],
   // The pages of the API find no row yet, and read the stream.
   ['from readings.reading where reading_id', () => []],
   ['from readings.result where reading_id', () => []],
 
   [
-    'insert into publishing.publication (reading_id, version, workspace_id, artifact_id, due_at',
-    (tables, [id, workspaceId, occurredAt, seconds, correlationId]) => {
-      if (tables.publications.has(id as string)) return;
-      tables.publications.set(id as string, {
-        workspaceId: workspaceId as string,
-        correlationId: correlationId as string,
-        dueAt: at(occurredAt) + (seconds as number) * 1_000,
-      });
-    },
-  ],
-  [
-    'insert into publishing.publication (reading_id, version, workspace_id, artifact_id, published_at',
-    (tables, [id, , workspaceId, , , correlationId]) => {
-      tables.publications.set(id as string, {
-        workspaceId: workspaceId as string,
-        correlationId: correlationId as string,
-        dueAt: null,
-      });
-    },
-  ],
-  [
     'select reading_id, workspace_id, correlation_id from publishing.publication',
-    (tables, _, now) => overdue(tables.publications, now),
+    (tables, _, now) => overdue(tables.views.of('publishing.publication').values(), now),
   ],
   [
     'insert into publishing.artifact',
@@ -270,77 +172,29 @@ const STATEMENTS: readonly (readonly [string, Carry])[] = [
   ],
 
   [
-    'insert into billing.hold',
-    (tables, [workspaceId, reservationId, readingId, , reservedAt]) => {
-      tables.holds.set(`${workspaceId as string}|${reservationId as string}`, {
-        workspaceId: workspaceId as string,
-        reservationId: reservationId as string,
-        readingId: readingId as string,
-        reservedAt: reservedAt as string,
-        confirmed: false,
-      });
-    },
-  ],
-  [
-    'delete from billing.hold',
-    (tables, [workspaceId, reservationId]) => {
-      tables.holds.delete(`${workspaceId as string}|${reservationId as string}`);
-    },
-  ],
-  [
     'update billing.hold set confirmed',
     (tables, [workspaceId, reservationId]) => {
-      const hold = tables.holds.get(`${workspaceId as string}|${reservationId as string}`);
-      if (hold) hold.confirmed = true;
+      const holds = tables.views.of('billing.hold');
+      const id = `${workspaceId as string}|${reservationId as string}`;
+      if (holds.has(id)) holds.set(id, { ...holds.get(id), confirmed: true });
     },
   ],
   [
     'from billing.hold',
     (tables, [before]) =>
-      [...tables.holds.values()]
-        .filter(({ confirmed, reservedAt }) => !confirmed && reservedAt < (before as string))
-        .map(({ workspaceId, reservationId, readingId, reservedAt }) => ({
-          workspace_id: workspaceId,
-          reservation_id: reservationId,
-          reading_id: readingId,
-          reserved_at: reservedAt,
-        })),
-  ],
-  [
-    'insert into billing.balance',
-    (tables, [workspaceId, revision]) => {
-      const balance = Object.fromEntries(ACCOUNTS.map((account) => [account, 0])) as Record<
-        (typeof ACCOUNTS)[number],
-        number
-      >;
-      tables.balances.set(workspaceId as string, { revision: BigInt(revision as string), balance });
-    },
-  ],
-  [
-    'update billing.balance',
-    (tables, values) => {
-      const row = tables.balances.get(values[9] as string)!;
-      if (row.revision >= BigInt(values[10] as string)) return;
-      row.revision = BigInt(values[10] as string);
-      // Granted and adjusted are subtracted: what was issued is negative in the book.
-      ACCOUNTS.forEach((account, index) => {
-        row.balance[account] += (values[index] as number) * (index < 4 ? 1 : -1);
-      });
-    },
+      [...tables.views.of('billing.hold').values()].filter(
+        (hold) => !hold['confirmed'] && at(hold['reserved_at']) < at(before),
+      ),
   ],
 
-  [
-    'insert into webhooks.endpoint',
-    (tables, [endpointId, workspaceId, , events]) => {
-      tables.endpoints.set(endpointId as string, {
-        workspaceId: workspaceId as string,
-        events: events as string[],
-      });
-    },
-  ],
   ['insert into webhooks.delivery', (tables, values) => tell(tables, values)],
   ['pg_notify', () => undefined],
 ];
+
+const checkpoint = ({ checkpoints }: Tables, name: unknown): Row[] => {
+  const row = checkpoints.get(name as string);
+  return row ? [{ ...row }] : [];
+};
 
 /** As the statement says: events already stored add nothing; numbered per reading; a delivery per endpoint of now. */
 const tell = (tables: Tables, values: Values): void => {
@@ -352,9 +206,11 @@ const tell = (tables: Tables, values: Values): void => {
     const before = [...tables.publicEvents.values()].filter((one) => one.readingId === readingId);
     const sequence = before.length + 1;
     tables.publicEvents.set(eventId, { readingId, sequence });
-    for (const [endpointId, endpoint] of tables.endpoints) {
-      if (endpoint.workspaceId !== workspaceIds![index] || !endpoint.events.includes(type)) continue;
-      tables.deliveries.push({ endpointId, eventId, readingId, type, sequence });
+    for (const [endpointId, endpoint] of tables.views.of('webhooks.endpoint')) {
+      const { workspace_id: workspaceId, events, deleted_at: deletedAt } = endpoint;
+      if (workspaceId !== workspaceIds![index] || deletedAt !== null) continue;
+      if ((events as string[]).includes(type))
+        tables.deliveries.push({ endpointId, eventId, readingId, type, sequence });
     }
   });
 };

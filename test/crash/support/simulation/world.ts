@@ -1,7 +1,8 @@
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
-import { advance, loadCheckpoint } from '@app/event-sourcing/projections/checkpoint.js';
+import { loadCheckpoint, type Checkpoint } from '@app/event-sourcing/projections/checkpoint.js';
 import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
+import { handleBatch } from '@app/event-sourcing/projections/handle-batch.js';
 import type { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { readReadingJob } from '@app/platform/jobs/reading-job.js';
 import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
@@ -28,8 +29,7 @@ export class World {
   readonly tables = new Tables();
   readonly onTheWay: OnTheWay = { count: 0 };
   readonly alarms: string[] = [];
-  /** Categories that each consumer follows, by its name. */
-  readonly consumers = new Map<string, readonly string[]>();
+  readonly consumers = new Map<string, Consumer>();
   crashes = 0;
   /** The API processes that answer now. */
   readonly apis: (RequestReadingHandler | null)[] = Array.from({ length: APIS }, () => null);
@@ -102,33 +102,37 @@ export class World {
     const work = workOf(surroundings);
     const never = new AbortController().signal;
     for (const consumer of work.consumers) {
-      this.consumers.set(consumer.name, consumer.categories);
-      void this.follow(life, consumer, surroundings);
+      this.consumers.set(consumer.name, consumer);
+      void this.follow(life, consumer, surroundings, never);
     }
     for (const loop of work.loops) void loop.run(never);
     const handlers = new Map(work.jobs.map(({ task, handle }) => [task, handle]));
     void this.takeJobs(life, handlers, never);
   }
 
-  /** As the runner does it: batches from the durable checkpoint, effects first, then rows and checkpoint together. */
-  private async follow(life: Life, consumer: Consumer, { store, pool }: Surroundings): Promise<void> {
-    let from: bigint | null | undefined;
+  /** As the runner does it, but for the subscription: batches from the durable checkpoint. None may be poison. */
+  private async follow(
+    life: Life,
+    consumer: Consumer,
+    { store, pool, alarm }: Surroundings,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const error = (details: object, message: string) => alarm(`${message}: ${JSON.stringify(details)}`);
+    const options = { pool, log: { warn: () => undefined, error } };
+    let from: Checkpoint | null = null;
     while (life.alive) {
       try {
         from ??= await loadCheckpoint(pool, consumer, () => store.head());
-        const position = from;
+        const { position } = from;
         const batch = this.after(position, consumer).slice(0, this.scheduler.random.between(1, BATCH));
         if (batch.length === 0) {
           await this.come(() => !life.alive || this.after(position, consumer).length > 0);
           continue;
         }
-        const statements = consumer.statements(batch);
-        await consumer.dispatch?.(batch);
         const to = batch.at(-1)!.position;
-        await advance(pool, consumer, from, to, statements);
-        from = to;
+        from = await handleBatch(consumer, options, new Set(), from, batch, to, signal);
       } catch {
-        from = undefined;
+        from = null;
         await this.scheduler.sleep(this.scheduler.random.between(50, 500));
       }
     }

@@ -1,0 +1,74 @@
+import type { Values } from './statement.js';
+
+export type Row = Readonly<Record<string, unknown>>;
+export type Answer = { rows: Row[]; rowCount: number };
+
+const SELECT = /^select \* from (\S+) where \(([^)]+)\) in \(select/;
+const DELETE = /^delete from (\S+) where \(([^)]+)\) in \(select/;
+const UPSERT =
+  /^insert into (\S+) \(([^)]+)\) values .* on conflict \(([^)]+)\) do (?:nothing|update set (.+))$/;
+
+/** Columns that are written as JSON and read as what it says. */
+const JSON_COLUMNS = ['secrets'];
+
+/** The tables of all views: rows by the values of their keys. Knows the three statements with which rows are folded. */
+export class ViewRows {
+  constructor(readonly tables = new Map<string, Map<string, Row>>()) {}
+
+  of(table: string): Map<string, Row> {
+    const rows = this.tables.get(table) ?? new Map<string, Row>();
+    this.tables.set(table, rows);
+    return rows;
+  }
+
+  /** As the tables are now; what is done to the copy stays there. */
+  copy(): ViewRows {
+    return new ViewRows(new Map([...this.tables].map(([table, rows]) => [table, new Map(rows)])));
+  }
+
+  /** Carries out a statement; `null` when it is none of those that fold rows. */
+  run(text: string, values: Values): Answer | null {
+    const select = SELECT.exec(text);
+    if (select) {
+      const table = this.of(select[1]!);
+      const rows = keysIn(select[2]!, values).flatMap((key) => (table.has(key) ? [table.get(key)!] : []));
+      return { rows: rows.map((row) => ({ ...row })), rowCount: rows.length };
+    }
+    const removal = DELETE.exec(text);
+    if (removal) {
+      const table = this.of(removal[1]!);
+      const removed = keysIn(removal[2]!, values).filter((key) => table.delete(key));
+      return { rows: [], rowCount: removed.length };
+    }
+    const upsert = UPSERT.exec(text);
+    return upsert && this.upsert(upsert, values);
+  }
+
+  private upsert([, name, names, key, changes]: readonly string[], values: Values): Answer {
+    const table = this.of(name!);
+    const columns = names!.split(', ');
+    const overwritten = changes?.split(', ').map((change) => change.split(' = ', 1)[0]!) ?? [];
+    for (let from = 0; from < values.length; from += columns.length) {
+      const given = Object.fromEntries(
+        columns.map((column, place) => [column, fromParameter(column, values[from + place])]),
+      );
+      const id = idOf(key!, given);
+      const known = table.get(id);
+      const changed = Object.fromEntries(overwritten.map((column) => [column, given[column]]));
+      table.set(id, known ? { ...known, ...changed } : given);
+    }
+    return { rows: [], rowCount: values.length / columns.length };
+  }
+}
+
+const fromParameter = (column: string, value: unknown): unknown =>
+  JSON_COLUMNS.includes(column) ? JSON.parse(value as string) : value;
+
+const idOf = (columns: string, row: Row): string =>
+  columns
+    .split(', ')
+    .map((column) => String(row[column]))
+    .join('|');
+
+const keysIn = (columns: string, [keys]: Values): string[] =>
+  (JSON.parse(keys as string) as Row[]).map((key) => idOf(columns, key));
