@@ -62,7 +62,7 @@ beforeAll(async () => {
   await customer.call('GET', `/api/v1/readings/${readingId}?x=Qxanthippe`);
   await customer.untilEnded(readingId);
   await until(
-    () => receiver.received.length >= 2 && story().some(({ name }) => name === 'webhook attempt'),
+    () => receiver.received.length >= 2 && collector.spans.some(({ name }) => name === 'webhook attempt'),
     30_000,
     () => 'the spans of two webhooks',
   );
