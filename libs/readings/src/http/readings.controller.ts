@@ -187,7 +187,8 @@ export class ReadingsController {
       return sendJson(response, result.bytes.toString('utf8'), ifNoneMatch, result.sha256);
     }
     const { record } = await this.own(readingId, caller);
-    if (record.erasedAt !== null) throw new Problem('reading_erased');
+    // A completed one has a result, which nothing but the loss of its key makes unreadable: the row tells a moment later.
+    if (record.erasedAt !== null || record.status === 'completed') throw new Problem('reading_erased');
     if (record.status === 'failed')
       throw new Problem('reading_failed', { detail: 'A failed reading has no result' });
     throw new Problem('reading_not_completed', { headers: { 'Retry-After': POLL_AFTER } });
