@@ -38,7 +38,7 @@ interface History {
 
 /** What must hold once all is done, whatever happened on the way. Answers one sentence for each breach. */
 export const breachesOf = async (world: World, customers: readonly Customer[]): Promise<string[]> => {
-  const breaches = [...world.alarms];
+  const breaches = [...new Set(world.alarms)];
   const tell: Tell = (breach) => breaches.push(breach);
   const history = historyOf(world);
   checkReadings(history, tell);
@@ -244,9 +244,11 @@ const checkRebuilt = async ({ store, tables, consumers }: World, tell: Tell): Pr
   const anew = new ViewRows();
   const query = async (text: Query, values?: Values) =>
     anew.run(...statementOf(text, values)) ?? { rows: [] };
-  for (const { categories, steps } of consumers.values()) {
+  for (const { name, categories, steps } of consumers.values()) {
     const events = store.log.filter(({ stream }) => categories.includes(categoryOf(stream)));
-    await runSteps({ query } as unknown as PoolClient, steps(events));
+    await runSteps({ query } as unknown as PoolClient, steps(events)).catch((error: unknown) =>
+      tell(`${name} cannot handle the log: ${String(error)}`),
+    );
   }
   for (const table of anew.tables.keys()) {
     const contents = (of: ViewRows) => canonicalJson([...of.of(table)].toSorted(byId));
