@@ -10,7 +10,7 @@ import { Answers } from '@app/platform/http/openapi/operation.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { within } from '@app/platform/process/within.js';
 import { CONFIG } from '@app/platform/tokens.js';
-import { livenessSchema, readinessSchema } from './health.schemas.js';
+import { livenessSchema, readinessSchema, type Readiness } from './health.schemas.js';
 
 const CHECK_WITHIN_MS = 2_000;
 /** Enough to meet the oldest event that a consumer has not handled. */
@@ -56,7 +56,8 @@ export class HealthController {
     ]);
     const checks = { eventStore, postgres, worker, consumers };
     const ready = Object.values(checks).every(Boolean);
-    response.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not ready', checks });
+    const body: Readiness = { status: ready ? 'ready' : 'not ready', checks };
+    response.status(ready ? 200 : 503).json(body);
   }
 
   private async workerLives(): Promise<void> {

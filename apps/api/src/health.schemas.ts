@@ -8,12 +8,22 @@ export const livenessSchema = apiSchema(
   { status: 'ok' },
 );
 
-export const readinessSchema = apiSchema(
-  'Readiness',
-  z.object({
-    status: z.enum(['ready', 'not ready']),
-    checks: z.object({ eventStore: z.boolean(), postgres: z.boolean(), worker: z.boolean() }),
+const readiness = z.object({
+  status: z.enum(['ready', 'not ready']),
+  checks: z.object({
+    eventStore: z.boolean(),
+    postgres: z.boolean(),
+    /** One was heard of lately. */
+    worker: z.boolean(),
+    /** None that runs has left an event unhandled for too long. */
+    consumers: z.boolean(),
   }),
+});
+export type Readiness = z.infer<typeof readiness>;
+
+export const readinessSchema = apiSchema<Readiness>(
+  'Readiness',
+  readiness,
   'Whether the service can do its work, and which part of it cannot.',
-  { status: 'ready', checks: { eventStore: true, postgres: true, worker: true } },
+  { status: 'ready', checks: { eventStore: true, postgres: true, worker: true, consumers: true } },
 );

@@ -1443,6 +1443,7 @@ export interface components {
                 eventStore: boolean;
                 postgres: boolean;
                 worker: boolean;
+                consumers: boolean;
             };
         };
         Reading: {
