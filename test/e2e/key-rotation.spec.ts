@@ -49,7 +49,7 @@ const keysInUse = async (): Promise<Record<string, number>> => {
 };
 
 it('A key-encryption key is rotated under load, and the old one is needed no more', async () => {
-  let customer = await Integrator.open(await start(), 2_000);
+  let customer = await Integrator.open(await start(), 100_000);
   const { body: endpoint } = await customer.call<{ signingSecret: string }>('POST', '/api/v1/webhooks', {
     body: { url: receiver.url },
   });
@@ -64,7 +64,7 @@ it('A key-encryption key is rotated under load, and the old one is needed no mor
     while (loading) {
       const { status, body } = await customer.create(person());
       if (status === 202) during.push(body.readingId);
-      await delay(50);
+      await delay(200);
     }
   })();
   expect(await stack.ops(['encryption-keys', 'rewrap'])).toMatchObject({
