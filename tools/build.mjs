@@ -24,7 +24,9 @@ const onlyIfStale = process.argv.includes('--if-stale');
 const newest = (path) => {
   const stats = statSync(path);
   if (!stats.isDirectory()) return /\.(ts|json)$/.test(path) ? stats.mtimeMs : 0;
-  return Math.max(0, ...readdirSync(path).map((name) => newest(join(path, name))));
+  // A published package is built in its own folder.
+  const names = readdirSync(path).filter((name) => name !== 'dist' && name !== 'node_modules');
+  return Math.max(0, ...names.map((name) => newest(join(path, name))));
 };
 
 const sources = [

@@ -28,7 +28,10 @@ export class AuthGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     const principal = await this.verify(request);
     if (!principal) throw await this.unauthenticated(request);
-    if (!modes?.includes(principal.mode)) throw new Problem('auth_mode_not_allowed');
+    if (!modes?.includes(principal.mode)) {
+      const needed = principal.mode === 'apiKey' ? 'a bearer token' : 'an API key in x-api-key';
+      throw new Problem('auth_mode_not_allowed', { detail: `This operation needs ${needed}` });
+    }
     if (principal.mode === 'bearer') this.requireScope(principal, request, context);
     setPrincipal(request, principal);
     return true;

@@ -79,7 +79,9 @@ export class DocumentController {
     const published = await this.waitForPublication(reading, readVersion(version));
     const artifact = published === null ? null : await this.artifacts.get(readingId, published, wanted);
     if (!artifact) {
-      throw new Problem('document_not_available', reading.status === 'failed' ? {} : { headers: POLL_AFTER });
+      const detail = `The reading is ${reading.status}${version === undefined ? '' : ', and has no such version'}`;
+      const later = reading.status === 'failed' ? {} : { headers: POLL_AFTER };
+      throw new Problem('document_not_available', { detail, ...later });
     }
     sendBody(response, artifact.bytes, {
       mediaType: artifact.mediaType,
