@@ -3,6 +3,7 @@ import { Module } from '@nestjs/common';
 import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
 import { Test } from '@nestjs/testing';
 import pg from 'pg';
+import { Registry } from 'prom-client';
 import { eventId } from '@app/event-sourcing/core/event-id.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
@@ -10,6 +11,7 @@ import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-
 import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
 import { runSteps } from '@app/event-sourcing/projections/statement.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
+import { METRICS } from '@app/platform/telemetry/metrics.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
@@ -67,6 +69,7 @@ const startWorker = async () => {
         info: () => undefined,
       },
     },
+    { provide: METRICS, useValue: new Registry() },
     { provide: WorkRegistry, useValue: work },
   ];
   @Module({ imports: [CqrsModule.forRoot()], providers: globals, exports: [CqrsModule, ...globals] })

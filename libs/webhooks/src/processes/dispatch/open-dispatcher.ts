@@ -59,7 +59,16 @@ export const openDispatcher = ({
   );
   const outcomes = new OutcomeLog(pool);
   const observed = observedSender(sender, pool, observer);
-  const attempts = new DeliveryAttempts({ sender: observed, outcomes, lanes, vault, streams, clock, config, log });
+  const attempts = new DeliveryAttempts({
+    sender: observed,
+    outcomes,
+    lanes,
+    vault,
+    streams,
+    clock,
+    config,
+    log,
+  });
   const wake = new WakeSignal(config.DATABASE_URL, DUE_CHANNEL);
   return new Dispatcher({ pool, lanes, limits, attempts, wake, clock, log });
 };
