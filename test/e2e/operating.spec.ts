@@ -230,7 +230,17 @@ describe('an event that cannot be handled', () => {
       30_000,
       () => 'the view goes on',
     );
-    expect(await stack.ops(['projections', 'replay', 'billing.hold.v1'])).toBeTruthy();
+    // While the hold that was skipped is open, a replay finds it missing, and says so by its exit code.
+    await until(
+      async () => (await customer.balance()).held === 0,
+      30_000,
+      () => 'every hold is settled',
+    );
+    await until(
+      async () => (await run(['projections', 'replay', 'billing.hold.v1'])).code === 0,
+      60_000,
+      () => 'the view is what the log folds to',
+    );
   }, 150_000);
 });
 

@@ -20,8 +20,10 @@ export const ops = async (environment: NodeJS.ProcessEnv, args: readonly string[
     );
     return stdout;
   } catch (error) {
-    const { stderr, message } = error as Error & { stderr?: string };
-    throw new Error(`ops ${args.join(' ')}: ${stderr?.trim() || message}`, { cause: error });
+    const { stderr, stdout, message } = error as Error & { stderr?: string; stdout?: string };
+    // What found something wrong says so in its output.
+    const said = [stderr, stdout].map((text) => text?.trim()).filter(Boolean);
+    throw new Error(`ops ${args.join(' ')}: ${said.join('\n') || message}`, { cause: error });
   }
 };
 
