@@ -32,7 +32,7 @@ const app = await NestFactory.create<NestExpressApplication>(
 );
 requireDeclared(routesOf(app));
 const metrics = app.get<Registry>(METRICS);
-app.use(measureRequests(metrics));
+if (config.METRICS_PORT !== undefined) app.use(measureRequests(metrics));
 configureHttp(app, config, log);
 serveOpenApi(app);
 await telemetry.serve(metrics, config);

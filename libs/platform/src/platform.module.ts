@@ -53,15 +53,14 @@ export class PlatformModule implements OnApplicationShutdown {
       { provide: POSTGRES, useValue: pool },
       {
         provide: EVENT_STORE,
-        useFactory: () =>
-          measuredEventStore(
-            openEventStore({
-              connectionString: config.EVENTSTORE_URL,
-              appendTimeoutMs: config.EVENT_STORE_APPEND_TIMEOUT_MS,
-              readTimeoutMs: config.EVENT_STORE_READ_TIMEOUT_MS,
-            }),
-            metrics,
-          ),
+        useFactory: () => {
+          const store = openEventStore({
+            connectionString: config.EVENTSTORE_URL,
+            appendTimeoutMs: config.EVENT_STORE_APPEND_TIMEOUT_MS,
+            readTimeoutMs: config.EVENT_STORE_READ_TIMEOUT_MS,
+          });
+          return config.METRICS_PORT === undefined ? store : measuredEventStore(store, metrics);
+        },
       },
       { provide: KeyRing, useValue: ring },
       { provide: Digester, useValue: new Digester(config.DIGEST_KEY) },

@@ -7,6 +7,7 @@ import {
   AUTHENTICATOR,
   AUTH_MODES_KEY,
   SCOPE_AREA_KEY,
+  scopeFor,
   setPrincipal,
   type AuthMode,
   type Authenticator,
@@ -55,8 +56,8 @@ export class AuthGuard implements CanActivate {
 
   private requireScope({ scopes }: Principal, { method }: Request, context: ExecutionContext): void {
     const area = this.declared<string>(SCOPE_AREA_KEY, context);
-    const needed = `${area}:${method === 'GET' || method === 'HEAD' ? 'read' : 'write'}`;
-    if (area === undefined || !scopes.includes(needed)) {
+    const needed = area && scopeFor(area, method);
+    if (!needed || !scopes.includes(needed)) {
       throw new Problem('auth_mode_not_allowed', { detail: `The token needs the scope ${needed}` });
     }
   }

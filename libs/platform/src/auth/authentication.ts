@@ -43,6 +43,10 @@ export const SCOPE_AREAS = ['webhooks', 'events', 'credits', 'keys', 'readings']
 /** Every scope that a token may carry. */
 export const SCOPES: readonly string[] = SCOPE_AREAS.flatMap((area) => [`${area}:read`, `${area}:write`]);
 
+/** The scope that a bearer token needs for a method of a route of this area. */
+export const scopeFor = (area: string, method: string): string =>
+  `${area}:${['GET', 'HEAD'].includes(method.toUpperCase()) ? 'read' : 'write'}`;
+
 /** Parameter decorator: the verified caller. */
 export const Caller = createParamDecorator((_: unknown, context: ExecutionContext): Principal =>
   principalOf(context.switchToHttp().getRequest<Request>()),

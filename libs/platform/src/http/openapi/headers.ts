@@ -58,7 +58,7 @@ const HEADERS = {
 
 export type ApiHeaderName = keyof typeof HEADERS;
 
-/** The headers of an answer, as references to their components; those named in `required` are always there. */
+/** The headers of an answer, as references to their components. */
 export const headers = (names: readonly ApiHeaderName[]): Record<string, ReferenceObject> =>
   Object.fromEntries(names.map((name) => [HEADERS[name][0], { $ref: `#/components/headers/${name}` }]));
 

@@ -34,8 +34,7 @@ export const Answers = (
  */
 export const Refuses = (...codes: readonly ProblemCode[]) => SetMetadata(REFUSALS, codes);
 
-const NAMED = 'openapi:named';
-export const NAMED_REFUSALS = NAMED;
+export const NAMED_REFUSALS = 'openapi:named';
 
 /** The route works on something that its path names: an id of this form, of the caller's workspace. */
 export const Names = (
@@ -45,5 +44,5 @@ export const Names = (
 ) =>
   applyDecorators(
     ApiParam({ name: parameter, description, schema: { type: 'string', examples: [example] } }),
-    SetMetadata(NAMED, [unknown, 'wrong_workspace'] satisfies ProblemCode[]),
+    SetMetadata(NAMED_REFUSALS, [unknown, 'wrong_workspace'] satisfies ProblemCode[]),
   );

@@ -2,7 +2,7 @@ import { RequestMethod, type INestApplication, type Type } from '@nestjs/common'
 import { METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { DiscoveryService, MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
-import { AUTH_MODES_KEY, SCOPE_AREA_KEY, type AuthMode } from '../../auth/authentication.js';
+import { AUTH_MODES_KEY, SCOPE_AREA_KEY, scopeFor, type AuthMode } from '../../auth/authentication.js';
 import { OWN_IDEMPOTENCY_KEY } from '../../idempotency/idempotency.interceptor.js';
 import type { ProblemCode } from '../problem.js';
 import { NAMED_REFUSALS, REFUSALS } from './operation.js';
@@ -55,7 +55,7 @@ const routeOf = (controller: Type<unknown>, handler: (...values: unknown[]) => u
     ),
     handler: `${controller.name}.${handler.name}`,
     modes: reflector.getAllAndOverride<Route['modes']>(AUTH_MODES_KEY, targets),
-    scope: area && `${area}:${method === 'get' ? 'read' : 'write'}`,
+    scope: area && scopeFor(area, method),
     keepsOwnKeys: reflector.getAllAndOverride<boolean | undefined>(OWN_IDEMPOTENCY_KEY, targets) ?? false,
     reads: readBy(controller, handler.name),
     refusals: [REFUSALS, NAMED_REFUSALS].flatMap((key) =>
