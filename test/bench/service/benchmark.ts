@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { projectPath } from '@app/platform/project-path.js';
+import { SERVICE_FLAGS } from '../../../apps/embedded/src/node-service.js';
 import { Integrator, person, until } from '../../support/integrator.js';
 import { startStack, type StartedStack } from '../../support/start-stack.js';
 import { atMost, perSecond, ratio, told, type Benchmark, type Row } from '../report.js';
@@ -19,10 +20,14 @@ const MANY_READINGS = 200_000;
 /** @param databaseUrl for one whose callers are authenticated and limited */
 const startBare = async (databaseUrl?: string): Promise<{ url: string; stop(): void }> => {
   const { DATABASE_URL: _, ...env } = process.env;
-  const child = spawn(process.execPath, [projectPath('dist/test/bench/service/bare-server.js')], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    env: databaseUrl === undefined ? env : { ...env, DATABASE_URL: databaseUrl },
-  });
+  const child = spawn(
+    process.execPath,
+    [...SERVICE_FLAGS, projectPath('dist/test/bench/service/bare-server.js')],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: databaseUrl === undefined ? env : { ...env, DATABASE_URL: databaseUrl },
+    },
+  );
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
   return {
     url: `http://127.0.0.1:${(JSON.parse(line) as { port: number }).port}/bare`,
@@ -186,7 +191,7 @@ export const serviceBenchmark: Benchmark = {
   name: 'service',
   title: 'The service',
   explanation: `The embedded stack, all its processes on the same cores as the load generator, 64 connections; the floors are bare
-Nest routes with the same body rules that answer as many bytes. Each is measured after 6,000 requests. CPU per reading includes what idles: one reading every 150 ms.`,
+Nest routes in a process with the same flags and body rules that answer as many bytes. Each is measured after 6,000 requests. CPU per reading includes what idles: one reading every 150 ms.`,
   async run({ seconds, count = READINGS, add, say }) {
     const stack = await startStack({ env: { LOG_LEVEL: 'warn' } });
     const bareServer = await startBare();

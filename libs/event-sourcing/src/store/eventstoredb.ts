@@ -104,16 +104,21 @@ export const openEventStore = (options: EventStoreDbOptions): EventStore => {
   };
 };
 
+const utf8 = new TextEncoder();
+
+/** Metadata goes as bytes: what is not, the client writes in Base64 and decodes twice, character by character. */
 const toClientEvent = (event: EventToAppend) =>
   jsonEvent({
     id: event.id,
     type: event.type,
     data: event.data as JSONType,
-    metadata: {
-      ...event.metadata,
-      $correlationId: event.metadata.correlationId,
-      $causationId: event.metadata.causationId,
-    },
+    metadata: utf8.encode(
+      JSON.stringify({
+        ...event.metadata,
+        $correlationId: event.metadata.correlationId,
+        $causationId: event.metadata.causationId,
+      }),
+    ),
   });
 
 const toStored = ({ event }: ResolvedEvent): StoredEvent | null =>
