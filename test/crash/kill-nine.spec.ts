@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { Random } from '../support/random.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import {
   RECEIVER_SETTINGS,
@@ -30,13 +31,8 @@ const IMPATIENT = {
   RESERVATION_SWEEP_MS: '1000',
 };
 
-/** Small, fast and good enough to choose moments (mulberry32); the seed makes a failure repeatable. */
-const random = ((state: number) => () => {
-  state = (state + 0x6d2b79f5) | 0;
-  let bits = Math.imul(state ^ (state >>> 15), 1 | state);
-  bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
-  return ((bits ^ (bits >>> 14)) >>> 0) / 4_294_967_296;
-})(SEED);
+/** A failure is repeated by its seed. */
+const random = new Random(SEED);
 
 const dataDir = temporaryDataDir();
 /** By its Idempotency-Key, the reading that was accepted. */
@@ -127,8 +123,8 @@ describe(`kill -9 of any process, ${KILLS} times during ${READINGS} readings (CR
     let sinceStart: Victim[] = [];
     const loading = load(() => Math.ceil((READINGS * (killed + 1)) / KILLS));
     while (killed < KILLS) {
-      await delay(100 + random() * 1_500);
-      let victim = VICTIMS[Math.floor(random() * VICTIMS.length)]!;
+      await delay(100 + random.next() * 1_500);
+      let victim: Victim = random.pick(VICTIMS);
       if (sinceStart.filter((one) => one === victim).length === KILLS_OF_ONE) victim = 'everything';
       sinceStart = victim === 'everything' ? [] : [...sinceStart, victim];
       await kill(victim);

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { projectPath } from '@app/platform/project-path.js';
+import { Random } from '../support/random.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import {
   RECEIVER_SETTINGS,
@@ -29,11 +30,8 @@ const IMPATIENT = {
   WEBHOOK_RETRY_SCHEDULE_MS: '0,500,1000,2000,4000,8000,16000',
 };
 
-/** Minimal standard generator: the seed makes a failure repeatable. */
-const random = (
-  (state: number) => () =>
-    (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647
-)(SEED);
+/** A failure is repeated by its seed. */
+const random = new Random(SEED);
 
 interface FeedPage {
   readonly data: readonly { id: string; readingId: string; sequence: number }[];
@@ -115,7 +113,7 @@ describe(`kill -9 of the worker, ${ROUNDS} times under load (CRASH_SEED=${SEED})
     for (let round = 0; round < ROUNDS; round += 1) {
       const worker = await startWorker();
       allowed = READINGS_A_ROUND * (round + 1);
-      await delay(300 + random() * 1_500);
+      await delay(300 + random.next() * 1_500);
       worker.kill('SIGKILL');
       await once(worker, 'exit');
     }

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers';
-import { Random } from './random.js';
+import { Random } from '../../../support/random.js';
 
 /** One run of one process, from its start to its crash. What it asks for after the crash never comes. */
 export interface Life {

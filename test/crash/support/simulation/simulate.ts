@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { CreditBooks } from '@app/billing/application/credit-books.js';
 import { READING_COST } from '@app/billing/contracts/index.js';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { InMemoryEventStore as Store } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { PUBLIC_EVENT_TYPES } from '@app/webhooks/contracts/index.js';
@@ -16,8 +17,10 @@ export interface Run {
   /** What does not hold, a sentence each. */
   readonly breaches: readonly string[];
   readonly steps: number;
-  /** Of everything that was recorded: two runs of one seed have the same. */
+  /** Of what was recorded: two runs of one seed have the same. */
   readonly digest: string;
+  /** Everything that was recorded. */
+  readonly log: readonly StoredEvent[];
   readonly completed: number;
   readonly crashes: number;
   readonly trace: readonly string[];
@@ -62,6 +65,7 @@ export const simulate = async (seed: number, { traced = false } = {}): Promise<R
       breaches,
       steps: scheduler.steps,
       digest: digestOf(store),
+      log: store.log,
       completed: store.log.filter(({ type }) => type === 'ReadingCompleted').length,
       crashes: world.crashes,
       trace: scheduler.trace,

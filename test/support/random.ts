@@ -1,4 +1,4 @@
-/** Everything a simulated run leaves to chance, out of one number (mulberry32): the same seed, the same run. */
+/** Everything a test leaves to chance, out of one number (mulberry32): the same seed, the same run. */
 export class Random {
   private state: number;
 

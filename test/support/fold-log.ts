@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import { inspect } from 'node:util';
+import { credits } from '@app/billing/domain/credits/credits.decider.js';
+import { decodeAny } from '@app/event-sourcing/core/event-catalogue.js';
+import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
+import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
+import { publicationDecider } from '@app/publishing/domain/publication/publication.decider.js';
+import { readingDecider } from '@app/readings/domain/reading/reading.decider.js';
+import { webhookEndpoint } from '@app/webhooks/domain/webhook-endpoint/webhook-endpoint.decider.js';
+import { workspaceDecider } from '@app/workspaces/domain/workspace/workspace.decider.js';
+import { PROJECTIONS } from '../../apps/ops/src/projections.js';
+import { CATALOGUES } from '../golden/catalogues.js';
+
+interface Folding {
+  readonly initialState: unknown;
+  readonly evolve: (state: never, event: never) => unknown;
+}
+
+const FOLDINGS: Readonly<Record<keyof typeof CATALOGUES, Folding>> = {
+  workspace: workspaceDecider,
+  reading: readingDecider,
+  publication: publicationDecider,
+  credits,
+  webhookEndpoint,
+};
+
+/** The rows of every view after these events, by table and key, as a projection would leave them. */
+export const rowsOf = (log: readonly StoredEvent[]): Record<string, Record<string, unknown>> => {
+  const tables: Record<string, Record<string, unknown>> = {};
+  for (const { catalogues, views } of PROJECTIONS) {
+    for (const view of views) {
+      const rows = new Map<string, Record<string, unknown>>();
+      for (const stored of log) {
+        const event = decodeAny(catalogues, stored);
+        const key = event && view.keyOf(event);
+        if (!event || !key) continue;
+        const id = JSON.stringify(key);
+        const row = view.evolve(rows.get(id) ?? null, event);
+        if (row === null) rows.delete(id);
+        else rows.set(id, row);
+      }
+      tables[view.table] = Object.fromEntries([...rows].toSorted(([one], [other]) => (one < other ? -1 : 1)));
+    }
+  }
+  return tables;
+};
+
+/** The state of every stream after these events, as its decider folds it. */
+const statesOf = (log: readonly StoredEvent[]): Map<string, unknown> => {
+  const states = new Map<string, unknown>();
+  for (const stored of log) {
+    const decider = FOLDINGS[categoryOf(stored.stream) as keyof typeof CATALOGUES];
+    const event = decodeAny(Object.values(CATALOGUES), stored) as Recorded;
+    const before = states.has(stored.stream) ? states.get(stored.stream) : decider.initialState;
+    states.set(stored.stream, decider.evolve(before as never, event as never));
+  }
+  return states;
+};
+
+/** One value for all that can be made of a log: the same wherever and whenever it is made. */
+export const digestOf = (log: readonly StoredEvent[]): string =>
+  createHash('sha256')
+    .update(inspect([rowsOf(log), statesOf(log)], { depth: null, sorted: true, maxArrayLength: null }))
+    .digest('hex');
