@@ -5,6 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { projectPath } from '@app/platform/project-path.js';
 import { ledgerBenchmark } from './billing/benchmark.js';
+import { crudBenchmark } from './crud/benchmark.js';
 import { eventStoreBenchmark } from './event-store/benchmark.js';
 import { numerologyBenchmark } from './numerology/benchmark.js';
 import { projectionsBenchmark } from './projections/benchmark.js';
@@ -15,6 +16,7 @@ import { webhooksBenchmark } from './webhooks/benchmark.js';
 
 const BENCHMARKS: readonly Benchmark[] = [
   serviceBenchmark,
+  crudBenchmark,
   numerologyBenchmark,
   publishingBenchmark,
   ledgerBenchmark,

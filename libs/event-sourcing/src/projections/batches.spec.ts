@@ -13,6 +13,7 @@ const stored = (position: number): StoredEvent => ({
 
 const options = (changes: Partial<Parameters<typeof batches>[1]> = {}) => ({
   maximum: 3,
+  spacingMs: 0,
   quietMs: 60_000,
   quietPosition: () => null,
   signal: new AbortController().signal,
@@ -88,6 +89,34 @@ describe('batches', () => {
       expect(before - Number((value as Batch).position)).toBeLessThanOrEqual(5 + 1);
     }
     await stream.return(undefined);
+  });
+
+  it('delivers at once what comes after a pause, and together what follows soon after', async () => {
+    const source = fed();
+    const stream = batches(source, options({ maximum: 100, spacingMs: 40 }));
+    const startedAt = performance.now();
+    source.push(1);
+    expect(positionsOf((await stream.next()).value as Batch)).toEqual([1]);
+    const next = stream.next();
+    for (const position of [2, 3, 4]) {
+      source.push(position);
+      await settled();
+    }
+    expect(positionsOf((await next).value as Batch)).toEqual([2, 3, 4]);
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(40);
+    source.finish();
+    expect((await stream.next()).done).toBe(true);
+  });
+
+  it('lets a full batch, and the end of the source, wait for nothing', async () => {
+    const source = fed();
+    const stream = batches(source, options({ maximum: 3, spacingMs: 3_600_000 }));
+    source.push(1);
+    await stream.next();
+    source.push(2, 3, 4, 5);
+    expect(positionsOf((await stream.next()).value as Batch)).toEqual([2, 3, 4]);
+    source.finish();
+    expect(positionsOf((await stream.next()).value as Batch)).toEqual([5]);
   });
 
   it('moves on past what is of no interest when it is quiet, once for each such position', async () => {

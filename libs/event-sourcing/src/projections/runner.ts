@@ -17,6 +17,8 @@ export interface RunnerOptions extends HandlingOptions {
 }
 
 const QUIET_MS = 1_000;
+/** Between batches while events keep coming: at most twenty transactions a second for each consumer. */
+const SPACING_MS = 50;
 
 /**
  * Runs a consumer until the signal aborts. A subscription that ends, errors or goes silent is one and the same fault:
@@ -73,6 +75,7 @@ const follow = async (
   try {
     const source = batches(subscription, {
       maximum: options.batchSize ?? 256,
+      spacingMs: SPACING_MS,
       quietMs: QUIET_MS,
       quietPosition: () => seen,
       signal: ended,

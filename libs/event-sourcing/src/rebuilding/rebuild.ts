@@ -111,6 +111,7 @@ const catchUp = async (
   let events = 0;
   const source = batches(followed(store, consumer, checkpoint.position, to), {
     maximum: batchSize,
+    spacingMs: 0,
     quietMs: 1_000,
     quietPosition: () => null,
     signal: ended,

@@ -36,6 +36,10 @@ interface SealedArtifact {
   readonly sealed: string;
 }
 
+const SUMMARY = 'format, media_type as "mediaType", sha256, bytes';
+const inOrder = (summaries: readonly FormatSummary[]): FormatSummary[] =>
+  summaries.toSorted((one, other) => (one.format < other.format ? -1 : 1));
+
 /** Artifacts read in one statement at most: each has up to 250 kB. */
 const READ_TOGETHER = 16;
 
@@ -58,28 +62,34 @@ export class ArtifactStore {
   ): Promise<FormatSummary[]> {
     const key = await this.keys.find(readingId);
     if (!key) throw new Error('The key of this reading was destroyed');
-    for (const [format, bytes] of Object.entries(rendered) as [DocumentFormat, Uint8Array][]) {
-      await this.pool.query(
-        `insert into publishing.artifact (artifact_id, format, reading_id, version, media_type, sha256, bytes, sealed)
-         values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`,
-        [
-          artifactId,
+    const formats = Object.entries(rendered) as [DocumentFormat, Uint8Array][];
+    // A parameter for each: bytes within an array would go as text, twice as long.
+    const places = formats.map(
+      (_, row) => `($1, $2, $3, ${[4, 5, 6, 7, 8].map((n) => `$${n + 5 * row}`).join(', ')})`,
+    );
+    const stored = await this.pool.query<FormatSummary>({
+      name: 'put-artifacts',
+      text: `insert into publishing.artifact (artifact_id, reading_id, version, format, media_type, sha256, bytes, sealed)
+             values ${places.join(', ')} on conflict do nothing returning ${SUMMARY}`,
+      values: [
+        artifactId,
+        readingId,
+        version,
+        ...formats.flatMap(([format, bytes]) => [
           format,
-          readingId,
-          version,
           MEDIA_TYPES[format],
           createHash('sha256').update(bytes).digest('hex'),
           bytes.length,
           key.seal(context(format, version), bytes),
-        ],
-      );
-    }
+        ]),
+      ],
+    });
+    if (stored.rows.length === formats.length) return inOrder(stored.rows);
     const { rows } = await this.pool.query<FormatSummary>(
-      `select format, media_type as "mediaType", sha256, bytes from publishing.artifact
-       where reading_id = $1 and version = $2 order by format`,
+      `select ${SUMMARY} from publishing.artifact where reading_id = $1 and version = $2`,
       [readingId, version],
     );
-    return rows;
+    return inOrder(rows);
   }
 
   /** `null` when it is not stored, or its key was destroyed. */

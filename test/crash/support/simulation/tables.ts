@@ -160,10 +160,16 @@ const STATEMENTS: readonly (readonly [string, Carry])[] = [
   ],
   [
     'insert into publishing.artifact',
-    (tables, [artifactId, format, readingId, version, mediaType, sha256, bytes]) => {
-      const key = `${readingId as string}|${version as number}|${format as string}`;
-      if (!tables.artifacts.has(key))
+    (tables, [artifactId, readingId, version, ...rendered]) => {
+      const told = [];
+      for (let at = 0; at < rendered.length; at += 5) {
+        const [format, mediaType, sha256, bytes] = rendered.slice(at, at + 4);
+        const key = `${readingId as string}|${version as number}|${format as string}`;
+        if (tables.artifacts.has(key)) continue;
         tables.artifacts.set(key, { artifactId, format, mediaType, sha256, bytes });
+        told.push({ format, mediaType, sha256, bytes });
+      }
+      return told;
     },
   ],
   [

@@ -1,0 +1,161 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { projectPath } from '@app/platform/project-path.js';
+import { SERVICE_FLAGS } from '../../../apps/embedded/src/node-service.js';
+import { Integrator, person } from '../../support/integrator.js';
+import { startPostgres } from '../../support/start-postgres.js';
+import { startStack } from '../../support/start-stack.js';
+import { ratio, type Benchmark, type Settings } from '../report.js';
+import { measure } from '../service/load.js';
+import { API_KEY, createTables } from './tables.js';
+
+/** Readings whose completion is timed. */
+const READINGS = 400;
+/** Readings before those, by which every program has warmed up. */
+const WARM_UP = 60;
+
+/** A running system that makes readings. */
+interface System {
+  readonly url: string;
+  readonly apiKey: string;
+  /** The worker rests, so that the API is measured and not what it sets in motion. */
+  rest(): void;
+  work(): void;
+  published(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+const startService = async (): Promise<System> => {
+  const stack = await startStack({ env: { LOG_LEVEL: 'warn' } });
+  const customer = await Integrator.open(stack, 100_000_000);
+  const pool = new pg.Pool({ connectionString: stack.databaseUrl });
+  return {
+    url: `${stack.baseUrl}/api/v1/readings`,
+    apiKey: customer.apiKey,
+    rest: () => process.kill(stack.pids().worker, 'SIGSTOP'),
+    work: () => process.kill(stack.pids().worker, 'SIGCONT'),
+    published: async () => {
+      const { rows } = await pool.query<{ count: number }>(
+        'select count(*)::int from readings.reading where published_at is not null',
+      );
+      return rows[0]!.count;
+    },
+    stop: async () => {
+      await pool.end();
+      await stack.killAll();
+      await stack.stop();
+    },
+  };
+};
+
+const startPeer = async (): Promise<System> => {
+  const postgres = await startPostgres();
+  const pool = new pg.Pool({ connectionString: postgres.databaseUrl });
+  await createTables(pool);
+  const env = {
+    ...process.env,
+    DATABASE_URL: postgres.databaseUrl,
+    CRUD_KEY: randomBytes(32).toString('hex'),
+  };
+  const start = async (program: string) => {
+    const path = projectPath('dist/test/bench/crud', `${program}.js`);
+    const child = spawn(process.execPath, [...SERVICE_FLAGS, path], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env,
+    });
+    const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+    return { child, line };
+  };
+  const [api, worker] = [await start('api'), await start('worker')];
+  return {
+    url: `http://127.0.0.1:${(JSON.parse(api.line) as { port: number }).port}/readings`,
+    apiKey: API_KEY,
+    rest: () => void worker.child.kill('SIGSTOP'),
+    work: () => void worker.child.kill('SIGCONT'),
+    published: async () => {
+      const { rows } = await pool.query<{ count: number }>(
+        'select count(*)::int from crud.reading where published_at is not null',
+      );
+      return rows[0]!.count;
+    },
+    stop: async () => {
+      api.child.kill('SIGKILL');
+      worker.child.kill('SIGKILL');
+      await Promise.all([once(api.child, 'exit'), once(worker.child, 'exit')]);
+      await pool.end();
+      await postgres.stop();
+    },
+  };
+};
+
+const request = async ({ url, apiKey }: System, readings: number): Promise<void> => {
+  const caller = async (): Promise<void> => {
+    while (readings-- > 0) {
+      const { status } = await fetch(url, {
+        method: 'POST',
+        headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+        body: JSON.stringify(person()),
+      });
+      if (status !== 202) throw new Error(`${url} answered ${status}`);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, caller));
+};
+
+/** Waits until so many are published. @returns when, milliseconds */
+const untilPublished = async (system: System, count: number): Promise<number> => {
+  while ((await system.published()) < count) await delay(50);
+  return performance.now();
+};
+
+interface Rates {
+  readonly accepted: number;
+  readonly completed: number;
+}
+
+const ratesOf = async (system: System, { seconds, count = READINGS }: Settings): Promise<Rates> => {
+  try {
+    await request(system, WARM_UP);
+    await untilPublished(system, WARM_UP);
+    system.rest();
+    await request(system, count);
+    const startedAt = performance.now();
+    system.work();
+    const completed = (count * 1_000) / ((await untilPublished(system, WARM_UP + count)) - startedAt);
+    system.rest();
+    const load = await measure({
+      url: system.url,
+      method: 'POST',
+      body: JSON.stringify(person()),
+      headers: { 'x-api-key': system.apiKey },
+      expect: 202,
+      seconds,
+    });
+    if (load.unexpected > 0) throw new Error(`${system.url}: ${load.unexpected} unexpected answers`);
+    system.work();
+    return { accepted: load.perSecond, completed };
+  } finally {
+    await system.stop();
+  }
+};
+
+/** What the events cost: the same flow against a build of it that keeps state in tables and nothing else. */
+export const crudBenchmark: Benchmark = {
+  name: 'crud',
+  title: 'The service and a plain build of it',
+  explanation: `The floor is test/bench/crud: the same framework, body rules, calculation and typesetting over tables that are changed
+in place, with one transaction to accept a reading and one job to make it. No events, no replay, no idempotency, no webhooks, one key for all that is sealed.
+Accepted: 64 connections, one workspace, workers at rest. Completed: ${READINGS} readings that wait, one worker, until the last is published.`,
+  async run(settings) {
+    settings.say('  The plain build…');
+    const peer = await ratesOf(await startPeer(), settings);
+    settings.say('  The service…');
+    const service = await ratesOf(await startService(), settings);
+    settings.add(ratio('readings accepted', service.accepted, peer.accepted, 0.7));
+    settings.add(ratio('readings completed', service.completed, peer.completed, 0.7));
+  },
+};
