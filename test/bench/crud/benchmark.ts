@@ -6,11 +6,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { projectPath } from '@app/platform/project-path.js';
 import { SERVICE_FLAGS } from '../../../apps/embedded/src/node-service.js';
-import { Integrator, person } from '../../support/integrator.js';
+import { Integrator } from '../../support/integrator.js';
 import { startPostgres } from '../../support/start-postgres.js';
 import { startStack } from '../../support/start-stack.js';
 import { ratio, type Benchmark, type Settings } from '../report.js';
 import { measure } from '../service/load.js';
+import { somebody } from '../service/somebody.js';
 import { API_KEY, createTables } from './tables.js';
 
 /** Readings whose completion is timed. */
@@ -92,13 +93,15 @@ const startPeer = async (): Promise<System> => {
   };
 };
 
-const request = async ({ url, apiKey }: System, readings: number): Promise<void> => {
+/** Readings of the people from this number on to that. */
+const request = async ({ url, apiKey }: System, from: number, to: number): Promise<void> => {
+  let n = from;
   const caller = async (): Promise<void> => {
-    while (readings-- > 0) {
+    while (n < to) {
       const { status } = await fetch(url, {
         method: 'POST',
         headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
-        body: JSON.stringify(person()),
+        body: JSON.stringify(somebody((n += 1))),
       });
       if (status !== 202) throw new Error(`${url} answered ${status}`);
     }
@@ -119,10 +122,10 @@ interface Rates {
 
 const ratesOf = async (system: System, { seconds, count = READINGS }: Settings): Promise<Rates> => {
   try {
-    await request(system, WARM_UP);
+    await request(system, 0, WARM_UP);
     await untilPublished(system, WARM_UP);
     system.rest();
-    await request(system, count);
+    await request(system, WARM_UP, WARM_UP + count);
     const startedAt = performance.now();
     system.work();
     const completed = (count * 1_000) / ((await untilPublished(system, WARM_UP + count)) - startedAt);
@@ -130,7 +133,7 @@ const ratesOf = async (system: System, { seconds, count = READINGS }: Settings):
     const load = await measure({
       url: system.url,
       method: 'POST',
-      body: JSON.stringify(person()),
+      body: JSON.stringify(somebody(0)),
       headers: { 'x-api-key': system.apiKey },
       expect: 202,
       seconds,
@@ -149,7 +152,7 @@ export const crudBenchmark: Benchmark = {
   title: 'The service and a plain build of it',
   explanation: `The floor is test/bench/crud: the same framework, body rules, calculation and typesetting over tables that are changed
 in place, with one transaction to accept a reading and one job to make it. No events, no replay, no idempotency, no webhooks, one key for all that is sealed.
-Accepted: 64 connections, one workspace, workers at rest. Completed: ${READINGS} readings that wait, one worker, until the last is published.`,
+Accepted: 64 connections, one workspace, workers at rest. Completed: readings of ${READINGS} people that wait, one worker, until the last is published.`,
   async run(settings) {
     settings.say('  The plain build…');
     const peer = await ratesOf(await startPeer(), settings);

@@ -12,6 +12,7 @@ import { transaction } from './transaction.js';
 /** The worker as it would be without events: one job makes, publishes and charges a reading. */
 const KEY = Buffer.from(process.env['CRUD_KEY']!, 'hex');
 const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'], max: 10 });
+pool.on('error', () => undefined);
 const pdf = createPdfRenderer({ threads: 1 });
 
 const generate = async (readingId: string): Promise<void> => {

@@ -5,15 +5,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { projectPath } from '@app/platform/project-path.js';
 import { SERVICE_FLAGS } from '../../../apps/embedded/src/node-service.js';
+import { removeDataFolder, temporaryDataDir } from '../../support/data-dir.js';
 import { Integrator, person, until } from '../../support/integrator.js';
 import { startStack, type StartedStack } from '../../support/start-stack.js';
 import { atMost, perSecond, ratio, told, type Benchmark, type Row } from '../report.js';
 import { fillStore } from './fill-store.js';
+import { measureLag } from './lag.js';
 import { measure, type LoadResult } from './load.js';
 import { cpuMilliseconds } from './process-cpu.js';
+import { somebody } from './somebody.js';
+import { measureSustained } from './sustained.js';
 
-/** Readings in the measurement of what one costs. */
+/** Readings in the measurement of what one costs alone, and of what one of many costs. */
 const READINGS = 200;
+/** Length of the load under which the lag of a projection is measured: readings that wait are made afterwards. */
+const LAG_SECONDS = 10;
 /** Readings in the store when the rates are measured again. */
 const MANY_READINGS = 200_000;
 
@@ -154,7 +160,7 @@ const measureCost = async (stack: StartedStack, customer: Integrator, readings: 
   const before = new Map(pids.map(([name, pid]) => [name, cpuMilliseconds(pid)]));
   const ids: string[] = [];
   for (let made = 0; made < readings; made += 1) {
-    ids.push((await customer.create(person())).body.readingId);
+    ids.push((await customer.create(somebody(made))).body.readingId);
     await delay(150);
   }
   await settle(stack);
@@ -193,14 +199,40 @@ export const serviceBenchmark: Benchmark = {
   explanation: `The embedded stack, all its processes on the same cores as the load generator, 64 connections; the floors are bare
 Nest routes in a process with the same flags and body rules that answer as many bytes. Each is measured after 6,000 requests. CPU per reading includes what idles: one reading every 150 ms.`,
   async run({ seconds, count = READINGS, add, say }) {
-    const stack = await startStack({ env: { LOG_LEVEL: 'warn' } });
+    const dataDir = temporaryDataDir();
+    let stack = await startStack({ dataDir, env: { LOG_LEVEL: 'warn' } });
     const bareServer = await startBare();
+    const database = new pg.Client({ connectionString: stack.databaseUrl });
+    await database.connect();
     try {
       const customer = await Integrator.open(stack, 100_000_000);
       const { body } = await customer.create(person());
       await customer.untilEnded(body.readingId);
       say('  Cost and latency of single readings…');
       const cost = await measureCost(stack, customer, count);
+      const total = cost.split.reduce((sum, { ms }) => sum + ms, 0);
+      add(told('CPU per published reading, all processes, one at a time', total, 'ms'));
+      for (const { name, ms } of cost.split) add(told(`CPU per published reading, ${name}`, ms, 'ms'));
+      add(atMost('acceptance to publication, idle, p50', cost.p50, 'ms', 300));
+      add(atMost('acceptance to publication, idle, p99', cost.p99, 'ms', 1_000));
+      say('  Many readings at once…');
+      const sustained = await measureSustained(stack, customer, count, () => settle(stack));
+      add(told('readings published, sustained', sustained.perSecond, '/s'));
+      const { cpuMs, aloneMs } = sustained;
+      add({
+        what: 'CPU per reading, sustained, all processes; floor: calculation and rendering alone',
+        measured: `${cpuMs.toFixed(1)} ms`,
+        floor: `${aloneMs.toFixed(1)} ms`,
+        value: cpuMs / aloneMs,
+        aim: '≤ 2',
+        met: cpuMs / aloneMs <= 2,
+      });
+      const lags = await measureLag(customer, database, LAG_SECONDS);
+      add(
+        atMost('lag of the status projection, 100 readings/s accepted, p99', quantile(lags, 0.99), 'ms', 250),
+      );
+      await settle(stack);
+      say('  Requests…');
       const gets = await measureGets(stack, customer, bareServer.url, cost.ids, seconds);
       add(rateRow('GET /readings/{id}', gets.status, 0.6));
       add(rateRow('GET /readings/{id}/result', gets.result, 0.5));
@@ -212,16 +244,18 @@ Nest routes in a process with the same flags and body rules that answer as many 
       say(`  ${MANY_READINGS} readings…`);
       const before = { get: gets.status.api, post: posts.api };
       (await measureFlatness(stack, customer, before, cost.ids, seconds)).forEach(add);
-      const total = cost.split.reduce((sum, { ms }) => sum + ms, 0);
-      add(told('CPU per published reading, all processes', total, 'ms'));
-      for (const { name, ms } of cost.split) add(told(`CPU per published reading, ${name}`, ms, 'ms'));
-      add(told('acceptance to publication, p50', cost.p50, 'ms'));
-      add(told('acceptance to publication, p99', cost.p99, 'ms'));
+      await database.end();
+      await stack.killAll();
+      const startedAt = performance.now();
+      stack = await startStack({ dataDir });
+      const took = (performance.now() - startedAt) / 1_000;
+      add(atMost(`start of the stack with ${MANY_READINGS} readings in it, after a power cut`, took, 's', 6));
     } finally {
       bareServer.stop();
       // What it was kept from is not worth its while.
       await stack.killAll();
       await stack.stop();
+      removeDataFolder(dataDir);
     }
   },
 };
