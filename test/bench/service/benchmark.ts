@@ -220,7 +220,7 @@ Nest routes in a process with the same flags and body rules that answer as many 
       add(told('readings published, sustained', sustained.perSecond, '/s'));
       const { cpuMs, aloneMs } = sustained;
       add({
-        what: 'CPU per reading, sustained, all processes; floor: calculation and rendering alone',
+        what: 'CPU per reading, sustained, all processes; floor: calculation and rendering alone on every core',
         measured: `${cpuMs.toFixed(1)} ms`,
         floor: `${aloneMs.toFixed(1)} ms`,
         value: cpuMs / aloneMs,

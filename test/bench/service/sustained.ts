@@ -1,8 +1,7 @@
-import { calculateResult } from '@app/readings/application/generate-reading/theme-calculator.js';
-import type { ReadingResult } from '@app/numerology/index.js';
-import { composeDocument } from '@app/publishing/document/compose.js';
-import { renderMarkdown } from '@app/publishing/markdown/render.js';
-import { createTypesetter } from '@app/publishing/pdf/typesetter.js';
+import { execFile } from 'node:child_process';
+import { cpus } from 'node:os';
+import { promisify } from 'node:util';
+import { projectPath } from '@app/platform/project-path.js';
 import type { Integrator } from '../../support/integrator.js';
 import type { StartedStack } from '../../support/start-stack.js';
 import { cpuMilliseconds } from './process-cpu.js';
@@ -10,13 +9,12 @@ import { somebody } from './somebody.js';
 
 /** Readings made before those that count. */
 const WARM_UP = 100;
-const DAY = '2026-09-29';
 
 export interface Sustained {
   readonly perSecond: number;
   /** CPU per reading of all processes, milliseconds. */
   readonly cpuMs: number;
-  /** CPU of the same readings calculated and rendered in a loop, with nothing around it, milliseconds. */
+  /** CPU of the same readings calculated and rendered in a loop on every core, with nothing around it, milliseconds. */
   readonly aloneMs: number;
 }
 
@@ -46,23 +44,11 @@ export const measureSustained = async (
   };
 };
 
-/** The same people, one after the other, in this process. */
+/** The same people one after the other on every core at once: cores that share what they compute with are slower then. */
 const alone = async (readings: number): Promise<number> => {
-  const typesetter = createTypesetter();
-  let before = process.cpuUsage();
-  for (let n = 0; n < WARM_UP + readings; n += 1) {
-    if (n === WARM_UP) before = process.cpuUsage();
-    const { locale, name, dateOfBirth, grammaticalProfile } = somebody(n);
-    const readingId = '00000000-0000-4000-8000-000000000000';
-    const input = { name, dateOfBirth, grammaticalProfile };
-    const bytes = calculateResult({ readingId, locale, asOf: DAY, input });
-    const result = JSON.parse(bytes.toString('utf8')) as ReadingResult;
-    const document = composeDocument(result, { publishedAt: `${DAY}T00:00:00.000Z` });
-    renderMarkdown(document);
-    typesetter.typeset(document);
-    // Lets Node free what native code handed over.
-    await new Promise(setImmediate);
-  }
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000 / readings;
+  const program = projectPath('dist/test/bench/service/alone.js');
+  const runs = await Promise.all(
+    cpus().map(() => promisify(execFile)(process.execPath, [program, String(WARM_UP), String(readings)])),
+  );
+  return runs.reduce((sum, { stdout }) => sum + Number(stdout), 0) / runs.length;
 };
