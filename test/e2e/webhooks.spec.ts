@@ -104,6 +104,18 @@ describe('an operator', () => {
           .map(({ event }) => event.sequence),
       ).toEqual([1, 2]);
     }
+    const { deliveries } = (await stack.ops(['events', '--reading', during])) as {
+      deliveries: { eventType: string; endpointId: string; status: string; attempts: number }[];
+    };
+    expect(
+      deliveries.map(({ eventType, status, attempts }) => [eventType, status, attempts]).toSorted(),
+    ).toEqual(
+      ['reading.completed', 'reading.published'].flatMap((type) => [
+        [type, 'skipped', 0],
+        [type, 'succeeded', 1],
+      ]),
+    );
+    expect(new Set(deliveries.map((delivery) => delivery.endpointId))).toEqual(new Set([endpointId]));
     expect(ops('replay', ...of, '--statuses', 'succeeded').stdout).toMatch(/^6 events/);
     expect(ops('health').stdout).toContain('6 succeeded');
   }, 120_000);

@@ -17,6 +17,7 @@ import {
 import { SecretVault } from './application/secrets/secret-vault.js';
 import { SendTestEventHandler } from './application/send-test-event/send-test-event.handler.js';
 import { UrlCheck } from './application/url-check.js';
+import { ListDeliveriesOfReadingHandler } from './read-models/delivery/deliveries-of-reading.handler.js';
 import { DeliveryRows } from './read-models/delivery/delivery-rows.js';
 import { endpointProjection } from './read-models/endpoint/endpoint.projection.js';
 import { EndpointRows } from './read-models/endpoint/endpoint-rows.js';
@@ -52,6 +53,7 @@ import { GetReplayHandler, ReplayRows } from './read-models/replay/replay-rows.j
     EnableWebhookEndpointHandler,
     ListWebhookEndpointsHandler,
     FindWebhookEndpointHandler,
+    ListDeliveriesOfReadingHandler,
     CountSecretsByKeyHandler,
     RewrapSecretsHandler,
   ],

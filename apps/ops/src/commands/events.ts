@@ -5,6 +5,7 @@ import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { publicationEvents } from '@app/publishing/contracts/index.js';
 import { creditsEvents } from '@app/billing/contracts/index.js';
 import { readingEvents } from '@app/readings/contracts/index.js';
+import { ListDeliveriesOfReading, type DeliveryOfReading } from '@app/webhooks/contracts/index.js';
 import { OpsError } from '../ops-error.js';
 import { print, table } from '../output.js';
 import { withSession } from '../session.js';
@@ -28,7 +29,7 @@ export const addEventsCommand = (ops: Command): void => {
     .description('the whole story of a reading or a request, in order, across modules, with causes')
     .option(
       '--reading <id>',
-      'every event about this reading: its own, its publication’s, and those of its credits',
+      'every event about this reading: its own, its publication’s, those of its credits, and what was sent of it',
     )
     .option('--correlation <id>', 'every event of this correlation id; reads the log')
     .option('--since <instant>', 'with --correlation: read the log no further back', parseInstant)
@@ -48,14 +49,21 @@ Examples:
     .action(async ({ reading, correlation, since, format }: Options, command: Command) => {
       if ((reading === undefined) === (correlation === undefined))
         throw new OpsError('Say which story: either --reading <id> or --correlation <id>.');
-      const events = await withSession(({ store }) =>
-        reading === undefined ? ofCorrelation(store, correlation!, since) : ofReading(store, reading),
-      );
+      const { events, deliveries } = await withSession(async ({ store, queries }) => {
+        if (reading === undefined)
+          return { events: await ofCorrelation(store, correlation!, since), deliveries: [] };
+        const about = await ofReading(store, reading);
+        const isKnown = about.length > 0;
+        return {
+          events: about,
+          deliveries: isKnown ? await queries.execute(new ListDeliveriesOfReading(reading)) : [],
+        };
+      });
       if (events.length === 0)
         throw new OpsError(`There is no event of ${reading ?? `the correlation id ${correlation}`}.`);
       const story = tellStory(events);
-      const text = format === 'mermaid' ? drawStory(story) : asTable(story);
-      print(format === 'json' ? asJson(command) : command, { events: story }, text);
+      const text = format === 'mermaid' ? drawStory(story, deliveries) : asText(story, deliveries);
+      print(format === 'json' ? asJson(command) : command, { events: story, deliveries }, text);
     });
 };
 
@@ -102,6 +110,21 @@ const asTable = (story: readonly Chapter[]): string =>
       type,
       actor,
       cause.type ?? cause.id,
+    ]),
+  );
+
+const asText = (story: readonly Chapter[], deliveries: readonly DeliveryOfReading[]): string =>
+  deliveries.length === 0 ? asTable(story) : `${asTable(story)}\n\n${deliveryTable(deliveries)}`;
+
+const deliveryTable = (deliveries: readonly DeliveryOfReading[]): string =>
+  table(
+    ['delivered at', 'webhook', 'endpoint', 'status', 'attempts'],
+    deliveries.map(({ settledAt, eventType, endpointId, status, attempts }) => [
+      settledAt ?? '',
+      eventType,
+      endpointId,
+      status,
+      attempts,
     ]),
   );
 

@@ -1,4 +1,5 @@
 export * from './commands.js';
+export * from './deliveries.js';
 export * from './endpoint-record.js';
 export * from './errors.js';
 export * from './event-types.js';

@@ -57,5 +57,27 @@ describe('the story of a reading', () => {
     );
   });
 
+  it('ends, when drawn, with what was sent of it', () => {
+    const delivery = {
+      deliveryId: 'd',
+      endpointId: 'we_1',
+      eventId: 'evt_e3',
+      eventType: 'reading.completed',
+      status: 'succeeded',
+      attempts: 2,
+      createdAt: '2026-04-12T10:00:00.300Z',
+      settledAt: '2026-04-12T10:00:05.300Z',
+    } as const;
+    expect(
+      drawStory(tellStory([completed]), [delivery])
+        .split('\n')
+        .slice(-3),
+    ).toEqual([
+      '  participant we_1',
+      '  system->>reading: ReadingCompleted (+0 ms)',
+      '  webhooks->>we_1: reading.completed (succeeded, 2 attempts)',
+    ]);
+  });
+
   it('of nothing is nothing', () => expect(tellStory([])).toEqual([]));
 });

@@ -1,4 +1,5 @@
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { DeliveryOfReading } from '@app/webhooks/contracts/index.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 
 /** An event of a story, with what caused it. */
@@ -41,18 +42,26 @@ export const tellStory = (events: readonly StoredEvent[]): readonly Chapter[] =>
 
 /**
  * A Mermaid sequence diagram: the streams' categories stand side by side, time runs down, and each event is an arrow
- * from the stream of its cause, or from who asked for it.
+ * from the stream of its cause, or from who asked for it. What was sent of it comes last.
  */
-export const drawStory = (chapters: readonly Chapter[]): string => {
+export const drawStory = (
+  chapters: readonly Chapter[],
+  deliveries: readonly DeliveryOfReading[] = [],
+): string => {
   const from = ({ cause, actor }: Chapter): string =>
     cause.stream === null ? kindOf(actor) : categoryOf(cause.stream);
   const participants = new Set(chapters.flatMap((chapter) => [from(chapter), categoryOf(chapter.stream)]));
+  for (const { endpointId } of deliveries) participants.add('webhooks').add(endpointId);
   return [
     'sequenceDiagram',
     ...[...participants].map((name) => `  participant ${name}`),
     ...chapters.map(
       (chapter) =>
         `  ${from(chapter)}->>${categoryOf(chapter.stream)}: ${chapter.type} (+${chapter.afterMs} ms)`,
+    ),
+    ...deliveries.map(
+      ({ endpointId, eventType, status, attempts }) =>
+        `  webhooks->>${endpointId}: ${eventType} (${status}, ${attempts} attempts)`,
     ),
   ].join('\n');
 };
