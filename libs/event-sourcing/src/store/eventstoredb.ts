@@ -17,6 +17,7 @@ import {
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventMetadata, EventToAppend, StoredEvent } from '../core/event.js';
 import { StoreUnavailable, WrongExpectedRevision } from './errors.js';
+import './native-base64.js';
 import type {
   AppendResult,
   EventStore,
@@ -106,7 +107,7 @@ export const openEventStore = (options: EventStoreDbOptions): EventStore => {
 
 const utf8 = new TextEncoder();
 
-/** Metadata goes as bytes: what is not, the client writes in Base64 and decodes twice, character by character. */
+/** Metadata goes as bytes, which spares it the way through Base64 that data takes. */
 const toClientEvent = (event: EventToAppend) =>
   jsonEvent({
     id: event.id,
