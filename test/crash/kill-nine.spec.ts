@@ -163,7 +163,10 @@ describe(`kill -9 of any process, ${KILLS} times during ${READINGS} readings (CR
       available: 1_000_000 - 20 * READINGS,
     });
 
-    const incomplete = () => [...accepted.values()].filter((id) => firstArrivals().get(id)?.length !== 2);
+    const incomplete = (): string[] => {
+      const arrivals = firstArrivals();
+      return [...accepted.values()].filter((id) => arrivals.get(id)?.length !== 2);
+    };
     await until(
       () => incomplete().length === 0,
       300_000,

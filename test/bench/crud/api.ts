@@ -13,18 +13,17 @@ import {
   type CanActivate,
   type ExecutionContext,
 } from '@nestjs/common';
-import { APP_INTERCEPTOR, APP_PIPE, NestFactory } from '@nestjs/core';
-import type { NestExpressApplication } from '@nestjs/platform-express';
-import express, { type Request } from 'express';
+import { APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import type { Request } from 'express';
 import { randomUUID } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
 import pg from 'pg';
+import { transaction } from '@app/event-sourcing/projections/transaction.js';
 import { seal } from '@app/platform/crypto/sealing.js';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
 import { JsonBodyInterceptor } from '@app/platform/http/json-body.interceptor.js';
 import { CreateReadingDto } from '@app/readings/http/dto/create-reading.dto.js';
+import { serve } from '../serve.js';
 import { COST, GENERATE, hashOf } from './tables.js';
-import { transaction } from './transaction.js';
 
 /**
  * The API as it would be without events: the same framework, body rules and answer, and one transaction that holds the
@@ -128,12 +127,4 @@ class ReadingsController {
 })
 class CrudModule {}
 
-const app = await NestFactory.create<NestExpressApplication>(CrudModule, {
-  bodyParser: false,
-  logger: false,
-});
-app.use(express.raw({ type: () => true, limit: 16_384 }));
-await app.listen(0, '127.0.0.1');
-process.stdout.write(`${JSON.stringify({ port: (app.getHttpServer().address() as AddressInfo).port })}\n`);
-process.stdin.on('end', () => process.exit(0));
-process.stdin.resume();
+await serve(CrudModule);

@@ -1,5 +1,6 @@
 import { run, Logger } from 'graphile-worker';
 import pg from 'pg';
+import { transaction } from '@app/event-sourcing/projections/transaction.js';
 import type { ReadingResult } from '@app/numerology/index.js';
 import { open, seal } from '@app/platform/crypto/sealing.js';
 import { composeDocument } from '@app/publishing/document/compose.js';
@@ -7,7 +8,6 @@ import { renderMarkdown } from '@app/publishing/markdown/render.js';
 import { createPdfRenderer } from '@app/publishing/pdf/renderer.js';
 import { calculateResult } from '@app/readings/application/generate-reading/theme-calculator.js';
 import { COST, GENERATE } from './tables.js';
-import { transaction } from './transaction.js';
 
 /** The worker as it would be without events: one job makes, publishes and charges a reading. */
 const KEY = Buffer.from(process.env['CRUD_KEY']!, 'hex');

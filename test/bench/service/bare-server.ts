@@ -1,9 +1,6 @@
 import 'reflect-metadata';
 import { Body, Controller, Get, HttpCode, Module, Param, Post, type Provider } from '@nestjs/common';
-import { APP_GUARD, APP_INTERCEPTOR, APP_PIPE, NestFactory, Reflector } from '@nestjs/core';
-import type { NestExpressApplication } from '@nestjs/platform-express';
-import express from 'express';
-import type { AddressInfo } from 'node:net';
+import { APP_GUARD, APP_INTERCEPTOR, APP_PIPE, Reflector } from '@nestjs/core';
 import pg from 'pg';
 import { systemClock } from '@app/event-sourcing/core/clock.js';
 import { AuthGuard } from '@app/platform/auth/auth.guard.js';
@@ -17,6 +14,7 @@ import { TokenBuckets } from '@app/platform/rate-limit/token-buckets.js';
 import { CreateReadingDto } from '@app/readings/http/dto/create-reading.dto.js';
 import { ApiKeyAuthenticator } from '@app/workspaces/authentication/api-key.authenticator.js';
 import { ApiKeyQuery } from '@app/workspaces/read-models/api-key/api-key.query.js';
+import { serve } from '../serve.js';
 
 /** Bodies of the sizes asked for, made once. */
 const bodies = new Map<string, { text: string }>();
@@ -87,12 +85,4 @@ const guards = (): Provider[] => {
 })
 class BareModule {}
 
-const app = await NestFactory.create<NestExpressApplication>(BareModule, {
-  bodyParser: false,
-  logger: false,
-});
-app.use(express.raw({ type: () => true, limit: 16_384 }));
-await app.listen(0, '127.0.0.1');
-process.stdout.write(`${JSON.stringify({ port: (app.getHttpServer().address() as AddressInfo).port })}\n`);
-process.stdin.on('end', () => process.exit(0));
-process.stdin.resume();
+await serve(BareModule);
