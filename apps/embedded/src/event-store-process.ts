@@ -1,6 +1,6 @@
 import type { DataFolder } from './data-folder.js';
 import { LogFile } from './log-file.js';
-import { launchNode, type Announcement } from './node-service.js';
+import { EVENT_STORE_FLAGS, launchNode, type Announcement } from './node-service.js';
 import type { ProcessRecord } from './process-record.js';
 import { Supervisor, type SupervisorEvents } from './supervisor.js';
 
@@ -24,13 +24,17 @@ export const startEventStore = async (
       log,
       stopSignal: 'SIGTERM',
       launch: () =>
-        launchNode('libs/embedded-event-store/src/main.js', {
-          name: 'event-store',
-          args: ['--data', folder.eventStore, '--port', String(port), '--exit-with-parent'],
-          environment: process.env,
-          log,
-          record,
-        }),
+        launchNode(
+          'libs/embedded-event-store/src/main.js',
+          {
+            name: 'event-store',
+            args: ['--data', folder.eventStore, '--port', String(port), '--exit-with-parent'],
+            environment: process.env,
+            log,
+            record,
+          },
+          EVENT_STORE_FLAGS,
+        ),
     },
     events,
   );

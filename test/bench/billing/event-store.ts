@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { EVENT_STORE_FLAGS } from '../../../apps/embedded/src/node-service.js';
 import { projectPath } from '@app/platform/project-path.js';
 
 export interface ServedStore {
@@ -13,9 +14,8 @@ export interface ServedStore {
 /** The embedded event store in a process of its own, as the stack starts it. */
 export const serveStore = async (dataDir: string): Promise<ServedStore> => {
   const main = projectPath('dist/libs/embedded-event-store/src/main.js');
-  const child = spawn(process.execPath, [main, '--data', dataDir, '--port', '0', '--exit-with-parent'], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+  const args = [...EVENT_STORE_FLAGS, main, '--data', dataDir, '--port', '0', '--exit-with-parent'];
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
   const { port, pid } = JSON.parse(line) as { port: number; pid: number };
   return {

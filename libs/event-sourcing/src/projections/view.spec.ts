@@ -38,7 +38,6 @@ const lines: View = view<Line, Recorded>({
   table: 'public.line',
   key: ['book', 'number'],
   external: ['seen'],
-  json: ['notes'],
   keyOf: ({ stream, type }) => (type === '.' ? null : { book: stream, number: typed(type).number ?? 0 }),
   evolve(row, { stream, type, position, metadata }) {
     const { what, number, text } = typed(type);
@@ -111,7 +110,7 @@ describe('folding events into the rows of a table', () => {
   });
 
   it('writes more rows than one statement takes', async () => {
-    const books = Array.from({ length: 257 }, (_, index) => `book${String(index).padStart(3, '0')}`);
+    const books = Array.from({ length: 1_003 }, (_, index) => `book${String(index).padStart(4, '0')}`);
     await fold(...books.map((book) => event(book, '+1x')));
     await fold(...books.map((book) => event(book, '~1y')));
     expect(await texts()).toEqual(books.map((book) => `${book}1 xy`));
@@ -141,6 +140,11 @@ describe('folding events into the rows of a table', () => {
   it('takes no text for SQL', async () => {
     await fold(event(`'; drop table line; --`, `+1'"$1\\`));
     expect(await texts()).toEqual([`'; drop table line; --1 '"$1\\`]);
+  });
+
+  it('writes half a surrogate pair as the replacement character, and what came with it', async () => {
+    await fold(event('a', '+1x\ud83d'), event('b', '+1\ud83d\ude00'), event('c', String.raw`+1\ud`));
+    expect(await texts()).toEqual(['a1 x\ufffd', 'b1 \ud83d\ude00', String.raw`c1 \ud`]);
   });
 
   it('asks the database nothing for events about no row', async () => {

@@ -87,7 +87,6 @@ const created = ({
 export const endpoints = view<EndpointRow, Recorded<WebhookEndpointEvent>>({
   table: 'webhooks.endpoint',
   key: ['endpoint_id'],
-  json: ['secrets'],
   keyOf: ({ stream }) => ({ endpoint_id: streamId(stream) }),
   evolve,
 });
