@@ -1,8 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import supertest from 'supertest';
 import { contractFaults, type SeenAnswer } from './api-contract.js';
-import { assertObserved, observeContract } from './observe-contract.js';
+import { assertObserved, observeContract, observeServer } from './observe-contract.js';
 
 const CREDITS = { available: 1, reserved: 0, grants: [] };
 
@@ -89,6 +90,27 @@ describe('fetch on an observed address', () => {
       'GET /api/v1/credits?planted was answered 200 against docs/openapi.json: the body must NOT have additional properties {"additionalProperty":"apiKey"}',
     );
     expect(assertObserved).toThrow('apiKey');
+    assertObserved();
+  });
+});
+
+describe('an observed server', () => {
+  it('tells of an answer that does not keep to the document, whichever client asked and whoever swallowed it', async () => {
+    const server = createServer((request, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.setHeader('x-request-id', 'req_1');
+      const json = JSON.stringify(
+        request.url === '/api/v1/credits' ? CREDITS : { ...CREDITS, secret: 'whsec_…' },
+      );
+      response.write(json.slice(0, 10));
+      response.end(json.slice(10));
+    });
+    observeServer(server);
+    await supertest(server).get('/api/v1/credits').expect(200, CREDITS);
+    assertObserved();
+    await supertest(server).get('/api/v1/credits?planted').expect(200);
+    await supertest(server).get('/api/v1/credits');
+    expect(assertObserved).toThrow('GET /api/v1/credits?planted was answered 200 against docs/openapi.json');
     assertObserved();
   });
 });

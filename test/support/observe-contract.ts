@@ -1,4 +1,5 @@
-import { assertContract } from './api-contract.js';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { assertContract, type SeenAnswer } from './api-contract.js';
 
 const observed = new Set<string>();
 const faults: Error[] = [];
@@ -25,18 +26,59 @@ const check = async (response: Response, { pathname, search }: URL, method: stri
   const body = await response.arrayBuffer().catch(() => null);
   // The connection ended in the middle: what the test makes of it is its own affair.
   if (body === null) return;
+  const { status, headers } = response;
+  hold({ method, target: pathname + search, status, headers, body: new Uint8Array(body) });
+};
+
+const hold = (answer: SeenAnswer): void => {
   try {
-    assertContract({
-      method,
-      target: pathname + search,
-      status: response.status,
-      headers: response.headers,
-      body: new Uint8Array(body),
-    });
+    assertContract(answer);
   } catch (error) {
     faults.push(error as Error);
     throw error;
   }
+};
+
+/**
+ * The same from the server's side, whichever client a test calls it with: `assertObserved` tells of the answers that
+ * differ.
+ */
+export const observeServer = (server: Server): void => {
+  // Before the listener that answers.
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    const target = request.url ?? '/';
+    const body: Buffer[] = [];
+    const keep = (chunk: unknown): void => {
+      if (typeof chunk === 'string' || chunk instanceof Uint8Array) body.push(Buffer.from(chunk));
+    };
+    const { write, end } = response;
+    response.write = function (this: ServerResponse, ...parts: unknown[]) {
+      keep(parts[0]);
+      return Reflect.apply(write, this, parts);
+    } as typeof write;
+    response.end = function (this: ServerResponse, ...parts: unknown[]) {
+      keep(parts[0]);
+      return Reflect.apply(end, this, parts);
+    } as typeof end;
+    response.once('finish', () => {
+      const headers = new Headers();
+      for (const [name, value] of Object.entries(response.getHeaders()))
+        for (const one of [value].flat()) headers.append(name, String(one));
+      const { method = 'GET' } = request;
+      const isBare = method === 'HEAD' || response.statusCode === 304;
+      try {
+        hold({
+          method,
+          target,
+          status: response.statusCode,
+          headers,
+          body: isBare ? new Uint8Array() : Buffer.concat(body),
+        });
+      } catch {
+        // Kept: an error thrown here would end the process instead of the test.
+      }
+    });
+  });
 };
 
 /** @throws the first fault seen so far */

@@ -15,6 +15,7 @@ import { configureHttp } from '@app/platform/http/configure-http.js';
 import { JsonBodyInterceptor } from '@app/platform/http/json-body.interceptor.js';
 import { ProblemFilter } from '@app/platform/http/problem.filter.js';
 import { PlatformModule } from '@app/platform/platform.module.js';
+import { assertObserved, observeServer } from '../../../test/support/observe-contract.js';
 import { RESOLVE_HOST } from '../src/application/resolve-host.js';
 import { fanOutConsumer } from '../src/processes/fan-out/fan-out.consumer.js';
 import { WebhooksHttpModule } from '../src/webhooks-http.module.js';
@@ -86,6 +87,7 @@ export class TestApi {
       .compile();
     const app = module.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: false });
     configureHttp(app, config, log);
+    observeServer(app.getHttpServer());
     await app.listen(0, '127.0.0.1');
     const api = new TestApi(database, app, store);
     api.following = runConsumer(fanOutConsumer(0), { store, pool: database.pool, log }, api.stopped.signal);
@@ -96,6 +98,7 @@ export class TestApi {
     this.stopped.abort();
     await this.following;
     await this.app.close();
+    assertObserved();
   }
 
   request(method: 'get' | 'post' | 'patch' | 'delete', path: string, as: string, body?: object) {

@@ -4,12 +4,16 @@ import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { CommandBus, CqrsModule } from '@nestjs/cqrs';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
+import { pino } from 'pino';
 import supertest from 'supertest';
+import { assertObserved, observeServer } from '../../../../test/support/observe-contract.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { AuthGuard } from '@app/platform/auth/auth.guard.js';
 import { AddressLimiter } from '@app/platform/rate-limit/address-limiter.js';
 import { AUTHENTICATOR, type Principal } from '@app/platform/auth/authentication.js';
+import type { Config } from '@app/platform/config/settings.js';
+import { configureHttp } from '@app/platform/http/configure-http.js';
 import { ProblemFilter } from '@app/platform/http/problem.filter.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
@@ -45,10 +49,15 @@ beforeAll(async () => {
       { provide: AddressLimiter, useValue: { refusal: async () => null } },
     ],
   }).compile();
-  app = testing.createNestApplication<NestExpressApplication>({ logger: false });
+  app = testing.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: false });
+  configureHttp(app, { HTTP_BODY_LIMIT_BYTES: 16_384 } as Config, pino({ level: 'silent' }));
+  observeServer(app.getHttpServer());
   await app.listen(0, '127.0.0.1');
 });
-afterAll(() => app.close());
+afterAll(async () => {
+  await app.close();
+  assertObserved();
+});
 
 const get = (workspace?: string) => {
   const request = supertest(app.getHttpServer()).get('/api/v1/credits');

@@ -5,6 +5,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { pino } from 'pino';
 import request from 'supertest';
+import { assertObserved, observeServer } from '../../../../test/support/observe-contract.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { AUTHENTICATOR, type Authenticator } from '@app/platform/auth/authentication.js';
 import { AuthGuard } from '@app/platform/auth/auth.guard.js';
@@ -62,9 +63,13 @@ beforeAll(async () => {
   app = testing.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: false });
   configureHttp(app, { HTTP_BODY_LIMIT_BYTES: 16_384 } as Config, log);
   await app.init();
+  observeServer(app.getHttpServer());
 });
 
-afterAll(() => app.close());
+afterAll(async () => {
+  await app.close();
+  assertObserved();
+});
 
 const post = () => request(app.getHttpServer()).post('/api/v1/readings').set('x-api-key', 'k').send(body);
 
