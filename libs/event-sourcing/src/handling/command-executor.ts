@@ -41,6 +41,8 @@ export interface ExecutorOptions {
   readonly checkpointType?: string;
 }
 
+/** Enough to outlast the turns of another process that does not know yet that it has a rival. */
+const ATTEMPTS = 24;
 /** Streams whose rivals are remembered. */
 const STREAMS_WITH_TURNS = 1_000;
 
@@ -79,7 +81,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
   ) {
     this.cache = new RecentlyUsed(options.cachedStreams ?? 0);
     this.batchSize = options.batchSize ?? 64;
-    this.attempts = options.attempts ?? 8;
+    this.attempts = options.attempts ?? ATTEMPTS;
   }
 
   /**
@@ -143,7 +145,8 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
   private async run(stream: string, batch: readonly Waiting<C, EventOf<Cat>, S, R>[]): Promise<void> {
     const turns = this.turns.get(stream) ?? new Turns();
     this.turns.set(stream, turns);
-    const contended = await turns.await();
+    const { contended, pauseMs } = turns.approach();
+    if (pauseMs > 0) await delay(pauseMs);
     turns.begin();
     const remembered = this.cache.get(stream);
     const fresh = batch.every((waiting) => waiting.fresh);
@@ -319,4 +322,4 @@ const nextRevision = (last: ExpectedRevision, offset: number): bigint =>
   (last === 'no_stream' ? 0n : last + 1n) + BigInt(offset);
 
 /** Milliseconds before the next try after a conflict: short, growing, spread so that rivals part. */
-const jitter = (attempt: number): number => Math.min(20, 2 * 2 ** attempt) * Math.random();
+const jitter = (attempt: number): number => Math.min(100, 2 * 2 ** attempt) * Math.random();

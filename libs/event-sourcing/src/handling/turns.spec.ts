@@ -1,9 +1,10 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
 import { intercept } from '../testing/intercepted-store.js';
 import { contextOf, tally, tallyEvents } from '../testing/tally.js';
 import { CommandExecutor } from './command-executor.js';
+import { Turns } from './turns.js';
 
 /** Reads and appends take a moment, as they do over a network: whoever must read first is later than who need not. */
 const distant = (store: InMemoryEventStore) =>
@@ -27,8 +28,7 @@ it('Two processes that never pause on one stream both get on: no command is refu
   const refused: string[] = [];
   const goesOn = (): boolean => refused.length === 0 && Math.min(done.here, done.there) < EACH;
   const work = async (name: keyof typeof done): Promise<void> => {
-    const options = { cachedStreams: 1, attempts: 32 };
-    const executor = new CommandExecutor(distant(store), tallyEvents, tally, options);
+    const executor = new CommandExecutor(distant(store), tallyEvents, tally, { cachedStreams: 1 });
     const caller = async (index: number): Promise<void> => {
       for (let n = 0; goesOn(); n += 1) {
         const ref = `${name} ${index} ${n}`;
@@ -43,4 +43,23 @@ it('Two processes that never pause on one stream both get on: no command is refu
   await Promise.all([work('here'), work('there')]);
   expect(refused).toEqual([]);
   expect(store.log).toHaveLength(done.here + done.there);
+});
+
+describe('a process alone on a stream', () => {
+  /** Turns until the next pause, that one included. */
+  const untilPause = (turns: Turns): number => {
+    for (let count = 1; ; count += 1) if (turns.approach().pauseMs > 0) return count;
+  };
+
+  it('pauses for others, the less often the longer it has met nobody', () => {
+    const turns = new Turns();
+    expect([1, 2, 3, 4].map(() => untilPause(turns))).toEqual([16, 32, 64, 64]);
+  });
+
+  it('reads and pauses before each turn once it has met others', () => {
+    const turns = new Turns();
+    for (let pauses = 0; pauses < 3; pauses += 1) untilPause(turns);
+    turns.sawRivals();
+    for (let count = 0; count < 100; count += 1) expect(turns.approach().contended).toBe(true);
+  });
 });

@@ -1,29 +1,39 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 /** After a conflict, or after events of others were read. */
 const EXPECT_RIVALS_MS = 5_000;
-const TURNS_BETWEEN_PAUSES = 16;
+/** Turns between two pauses: at first and when others write too, and at most while nobody else does. */
+const FEWEST_BETWEEN_PAUSES = 16;
+const MOST_BETWEEN_PAUSES = 64;
 const LONGEST_TURN_MS = 50;
+
+/** What comes before a turn. */
+export interface Approach {
+  /** Others write there, so that it is worth reading before deciding. */
+  readonly contended: boolean;
+  /** Milliseconds to wait. */
+  readonly pauseMs: number;
+}
 
 /**
  * How a process behaves towards others that write the same stream. One that never pauses would win every append of a
  * hot stream, since it need not read what it wrote itself. While others write there too, each waits about as long as a
  * turn (a read and an append) of another takes, so that all get on; and to learn of others at all, it pauses now and
- * then.
+ * then, the less often the longer it has met nobody.
  */
 export class Turns {
   private contendedUntil = 0;
   private turnMs = 5;
   private startedAt = 0;
-  private count = 0;
+  private sincePause = 0;
+  private betweenPauses = FEWEST_BETWEEN_PAUSES;
 
-  /** @returns whether others write there, so that it is worth reading before deciding */
-  async await(): Promise<boolean> {
-    const contended = performance.now() < this.contendedUntil;
-    this.count += 1;
-    if (contended) await delay(Math.random() * 2 * this.turnMs);
-    else if (this.count % TURNS_BETWEEN_PAUSES === 0) await delay(3 * this.turnMs);
-    return contended;
+  approach(): Approach {
+    if (performance.now() < this.contendedUntil)
+      return { contended: true, pauseMs: Math.random() * 2 * this.turnMs };
+    this.sincePause += 1;
+    if (this.sincePause < this.betweenPauses) return { contended: false, pauseMs: 0 };
+    this.sincePause = 0;
+    this.betweenPauses = Math.min(MOST_BETWEEN_PAUSES, this.betweenPauses * 2);
+    return { contended: false, pauseMs: 3 * this.turnMs };
   }
 
   begin(): void {
@@ -37,5 +47,6 @@ export class Turns {
 
   sawRivals(): void {
     this.contendedUntil = performance.now() + EXPECT_RIVALS_MS;
+    this.betweenPauses = FEWEST_BETWEEN_PAUSES;
   }
 }
