@@ -18,7 +18,7 @@ export const SERVICE_FLAGS = ['--max-semi-space-size=32'];
  * Megabytes, of the event store: what it sends lies in buffers outside the heap. A young generation that fills slowly
  * lets them pile up until all of the heap is collected, many times a second, which made reading cost half as much again.
  */
-export const EVENT_STORE_FLAGS = ['--max-semi-space-size=2'];
+export const EVENT_STORE_FLAGS = ['--max-semi-space-size=8'];
 
 /** Starts a compiled entry file of the project (below `dist/`) with this very Node. */
 export const launchNode = (
