@@ -192,7 +192,19 @@ describe('The client', () => {
   });
 
   it('cannot be made without an address or a credential', () => {
-    expect(() => new ReadingServiceClient({ baseUrl: 'nowhere', apiKey: 'k' })).toThrow('Invalid URL');
+    for (const baseUrl of [
+      'nowhere',
+      '',
+      'localhost:3000',
+      'https://x.example/api/v1/',
+      'https://x.example?a=b',
+    ])
+      expect(() => new ReadingServiceClient({ baseUrl, apiKey: 'k' })).toThrow(
+        `baseUrl must be an http or https URL without /api/v1, such as https://readings.example.com; it is "${baseUrl}"`,
+      );
+    expect(() => new ReadingServiceClient({ baseUrl: undefined as never, apiKey: 'k' })).toThrow(
+      'it is nothing',
+    );
     expect(() => new ReadingServiceClient({ baseUrl: 'https://x.example' })).toThrow('apiKey or token');
   });
 });

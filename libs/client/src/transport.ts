@@ -39,6 +39,19 @@ export interface Request {
 const PASSING = new Set([429, 502, 503, 504]);
 const FIRST_PAUSE_MS = 250;
 
+/** Without a slash at its end. @throws TypeError for what no request could be sent to */
+const checkedBaseUrl = (text: string): string => {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isUsable = url && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '';
+  if (!isUsable || /\/api\/v1\/*$/.test(url.pathname)) {
+    const said = text === undefined ? 'nothing' : JSON.stringify(text);
+    throw new TypeError(
+      `baseUrl must be an http or https URL without /api/v1, such as https://readings.example.com; it is ${said}`,
+    );
+  }
+  return url.href.replace(/\/+$/, '');
+};
+
 /**
  * One request and its repetitions. A POST carries an `Idempotency-Key`, so that repeating it never does a thing twice;
  * a PATCH whose outcome is unknown is not repeated.
@@ -52,7 +65,7 @@ export class Transport {
 
   constructor(private readonly options: ClientOptions) {
     if (!options.apiKey && !options.token) throw new TypeError('apiKey or token is required');
-    this.baseUrl = new URL(options.baseUrl).href.replace(/\/+$/, '');
+    this.baseUrl = checkedBaseUrl(options.baseUrl);
     this.attempts = options.attempts ?? 4;
     this.timeoutMs = options.timeoutMs ?? 15_000;
     this.longestPauseMs = options.longestPauseMs ?? 30_000;
