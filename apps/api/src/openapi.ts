@@ -1,6 +1,5 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
-import { SCOPES } from '@app/platform/auth/authentication.js';
 import { describeApi } from '@app/platform/http/openapi/describe-api.js';
 import { schemaComponents } from '@app/publishing/publishing-http.module.js';
 import { describeWebhooks } from '@app/webhooks/webhooks-http.module.js';
@@ -29,7 +28,13 @@ export const openApiDocument = (app: NestExpressApplication): OpenAPIObject => {
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addServer('/', 'The service that answers this document')
     .addApiKey(
-      { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'A key of the workspace' },
+      {
+        type: 'apiKey',
+        in: 'header',
+        name: 'x-api-key',
+        description:
+          'A key of the workspace: whoever runs the service issues the first one (`ops key issue`), `POST /api/v1/keys` more.',
+      },
       'apiKey',
     )
     .addBearerAuth(
@@ -37,7 +42,7 @@ export const openApiDocument = (app: NestExpressApplication): OpenAPIObject => {
         type: 'http',
         scheme: 'bearer',
         bearerFormat: 'JWT',
-        description: `A token of the portal, signed with EdDSA or RS256, that lives 15 minutes at most. Its \`scope\` is of ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}. With both headers, \`x-api-key\` alone counts.`,
+        description: `A token of the portal, signed with EdDSA or RS256, that lives 15 minutes at most. Its \`scope\` names what it may do, as in \`webhooks:read keys:write\`; each operation lists the one that it needs. With both headers, \`x-api-key\` alone counts.`,
       },
       'bearer',
     );

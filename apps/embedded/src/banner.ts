@@ -23,7 +23,8 @@ A demo workspace (${workspaceId}) with a Studio plan of 400 credits is open. Its
 Try it:
 
   export API_KEY=${apiKey}
-  READING=$(curl -sS ${baseUrl}/api/v1/readings -H "x-api-key: $API_KEY" -H 'content-type: application/json' -d '{"productId":"theme","profileId":"evan","locale":"en-US","name":{"firstNames":["Ada"],"middleNames":["May"],"lastNames":["Example"]},"dateOfBirth":"1990-04-12","grammaticalProfile":{"subjectGender":"feminine"}}' | sed -nE 's/.*"readingId":"([^"]+)".*/\\1/p')
-  for look in 1 2 3 4 5; do curl -fsS ${baseUrl}/api/v1/readings/$READING -H "x-api-key: $API_KEY" -H 'prefer: wait=10' | grep '"completed"' && break; sleep 1; done
-  curl -fsS "${baseUrl}/api/v1/readings/$READING/document?format=pdf" -H "x-api-key: $API_KEY" -o reading.pdf
+  export BASE_URL=${baseUrl}
+  READING=$(curl -sS "$BASE_URL/api/v1/readings" -H "x-api-key: $API_KEY" -H 'content-type: application/json' -d '{"productId":"theme","profileId":"evan","locale":"en-US","name":{"firstNames":["Ada"],"middleNames":["May"],"lastNames":["Example"]},"dateOfBirth":"1990-04-12","grammaticalProfile":{"subjectGender":"feminine"}}' | sed -nE 's/.*"readingId":"([^"]+)".*/\\1/p')
+  for look in 1 2 3 4 5; do curl -fsS "$BASE_URL/api/v1/readings/$READING" -H "x-api-key: $API_KEY" -H 'prefer: wait=10' | grep '"completed"' && break; sleep 1; done
+  curl -fsS "$BASE_URL/api/v1/readings/$READING/document?format=pdf" -H "x-api-key: $API_KEY" -o reading.pdf
 `;

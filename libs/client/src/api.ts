@@ -4012,7 +4012,7 @@ export interface operations {
                  */
                 "X-Service-Timestamp": string;
                 /**
-                 * @description HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation one `v1` for each secret
+                 * @description HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation one `v1` for each secret. Refuse a timestamp more than 300 seconds off
                  * @example t=1775295000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd
                  */
                 "X-Service-Signature": string;
@@ -4126,7 +4126,7 @@ export interface operations {
                  */
                 "X-Service-Timestamp": string;
                 /**
-                 * @description HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation one `v1` for each secret
+                 * @description HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation one `v1` for each secret. Refuse a timestamp more than 300 seconds off
                  * @example t=1775295000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd
                  */
                 "X-Service-Signature": string;
@@ -4240,7 +4240,7 @@ export interface operations {
                  */
                 "X-Service-Timestamp": string;
                 /**
-                 * @description HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation one `v1` for each secret
+                 * @description HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation one `v1` for each secret. Refuse a timestamp more than 300 seconds off
                  * @example t=1775295000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd
                  */
                 "X-Service-Signature": string;
@@ -4359,7 +4359,7 @@ export interface operations {
                  */
                 "X-Service-Timestamp": string;
                 /**
-                 * @description HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation one `v1` for each secret
+                 * @description HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation one `v1` for each secret. Refuse a timestamp more than 300 seconds off
                  * @example t=1775295000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd
                  */
                 "X-Service-Signature": string;

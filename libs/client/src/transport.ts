@@ -96,7 +96,9 @@ export class Transport {
         if (error instanceof ProblemError) throw error;
         signal?.throwIfAborted();
         if (last || method === 'PATCH') {
-          throw new ServiceUnreachable(`${method} ${request.path} had no answer`, { cause: error });
+          throw new ServiceUnreachable(`${method} ${this.baseUrl}${request.path} had no answer`, {
+            cause: error,
+          });
         }
       }
       await delay(Math.min(pause, this.longestPauseMs), undefined, signal ? { signal } : {});

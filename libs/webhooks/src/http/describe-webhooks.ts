@@ -24,7 +24,7 @@ const DELIVERY_HEADERS = [
   header('X-Service-Timestamp', 'Unix seconds of this attempt', '1775295000'),
   header(
     'X-Service-Signature',
-    'HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation one `v1` for each secret',
+    'HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation one `v1` for each secret. Refuse a timestamp more than 300 seconds off',
     't=1775295000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
   ),
   header('X-Service-Event-Id', 'The `id` of the event', 'evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60'),
