@@ -96,7 +96,9 @@ describe('The client', () => {
 
   it('tells that no answer came', async () => {
     const client = await service(noAnswer);
-    expect(await failureOf(client.credits())).toBeInstanceOf(ServiceUnreachable);
+    const failure = await failureOf(client.credits());
+    expect(failure).toBeInstanceOf(ServiceUnreachable);
+    expect((failure as Error).message).toMatch(/^GET http:\/\/127\.0\.0\.1:\d+\/api\/v1\/credits had no answer$/);
     expect(requests).toHaveLength(4);
   });
 
