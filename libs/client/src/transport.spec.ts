@@ -98,7 +98,9 @@ describe('The client', () => {
     const client = await service(noAnswer);
     const failure = await failureOf(client.credits());
     expect(failure).toBeInstanceOf(ServiceUnreachable);
-    expect((failure as Error).message).toMatch(/^GET http:\/\/127\.0\.0\.1:\d+\/api\/v1\/credits had no answer$/);
+    expect((failure as Error).message).toMatch(
+      /^GET http:\/\/127\.0\.0\.1:\d+\/api\/v1\/credits had no answer$/,
+    );
     expect(requests).toHaveLength(4);
   });
 

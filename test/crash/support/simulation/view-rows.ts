@@ -6,10 +6,7 @@ export type Answer = { rows: Row[]; rowCount: number };
 const SELECT = /^select \* from (\S+) where \(([^)]+)\) in \(select/;
 const DELETE = /^delete from (\S+) where \(([^)]+)\) in \(select/;
 const UPSERT =
-  /^insert into (\S+) \(([^)]+)\) values .* on conflict \(([^)]+)\) do (?:nothing|update set (.+))$/;
-
-/** Columns that are written as JSON and read as what it says. */
-const JSON_COLUMNS = ['secrets'];
+  /^insert into (\S+) \(([^)]+)\) select .* from json_populate_recordset\(.*\) on conflict \(([^)]+)\) do (?:nothing|update set (.+))$/;
 
 /** The tables of all views: rows by the values of their keys. Knows the three statements with which rows are folded. */
 export class ViewRows {
@@ -44,25 +41,20 @@ export class ViewRows {
     return upsert && this.upsert(upsert, values);
   }
 
-  private upsert([, name, names, key, changes]: readonly string[], values: Values): Answer {
+  private upsert([, name, names, key, changes]: readonly string[], [json]: Values): Answer {
     const table = this.of(name!);
-    const columns = names!.split(', ');
     const overwritten = changes?.split(', ').map((change) => change.split(' = ', 1)[0]!) ?? [];
-    for (let from = 0; from < values.length; from += columns.length) {
-      const given = Object.fromEntries(
-        columns.map((column, place) => [column, fromParameter(column, values[from + place])]),
-      );
-      const id = idOf(key!, given);
+    const rows = JSON.parse(json as string) as Row[];
+    for (const row of rows) {
+      const pick = (columns: readonly string[]): Row =>
+        Object.fromEntries(columns.map((column) => [column, row[column]]));
+      const id = idOf(key!, row);
       const known = table.get(id);
-      const changed = Object.fromEntries(overwritten.map((column) => [column, given[column]]));
-      table.set(id, known ? { ...known, ...changed } : given);
+      table.set(id, known ? { ...known, ...pick(overwritten) } : pick(names!.split(', ')));
     }
-    return { rows: [], rowCount: values.length / columns.length };
+    return { rows: [], rowCount: rows.length };
   }
 }
-
-const fromParameter = (column: string, value: unknown): unknown =>
-  JSON_COLUMNS.includes(column) ? JSON.parse(value as string) : value;
 
 const idOf = (columns: string, row: Row): string =>
   columns
