@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { decode } from '@app/event-sourcing/core/event-catalogue.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
+import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { Locale } from '@app/numerology/index.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
@@ -39,11 +40,14 @@ interface Row {
   erased_at: Date | null;
 }
 
+const TOLD_AHEAD = 10_000;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 @Injectable()
 export class ReadingQuery {
   private readonly row = askedTogether((readingIds: readonly string[]) => this.rows(readingIds));
+  /** Readings of which this process has told more than that they are queued, from their streams. */
+  private readonly toldAhead = new RecentlyUsed<string, true>(TOLD_AHEAD);
   private readonly resultRow = askedTogether((readingIds: readonly string[]) => this.resultRows(readingIds));
 
   constructor(
@@ -52,11 +56,18 @@ export class ReadingQuery {
     private readonly keys: SubjectKeys,
   ) {}
 
-  /** From the row or, when it is not projected yet, from the reading's own stream. */
+  /**
+   * From the row or, when it is not projected yet, from the reading's own stream: then also until the row has come to
+   * what was told, so that a reading that failed is not queued again for who asks once more.
+   */
   async find(readingId: string): Promise<StoredReading | null> {
     if (!UUID.test(readingId)) return null;
     const row = await this.row(readingId);
-    return row ? fromRow(row) : this.fold(readingId);
+    const isBehind = row?.status === 'queued' || row?.status === 'processing';
+    if (row && !(isBehind && this.toldAhead.get(readingId))) return fromRow(row);
+    const folded = await this.fold(readingId);
+    if (folded && folded.record.status !== 'queued') this.toldAhead.set(readingId, true);
+    return folded;
   }
 
   /** Readings of a workspace, newest first, after the end of the page before (`createdAt`, `readingId`). */
