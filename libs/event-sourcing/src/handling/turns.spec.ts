@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
 import { intercept } from '../testing/intercepted-store.js';
@@ -56,10 +56,18 @@ describe('a process alone on a stream', () => {
     expect([1, 2, 3, 4].map(() => untilPause(turns))).toEqual([16, 32, 64, 64]);
   });
 
-  it('reads and pauses before each turn once it has met others', () => {
-    const turns = new Turns();
-    for (let pauses = 0; pauses < 3; pauses += 1) untilPause(turns);
-    turns.sawRivals();
-    for (let count = 0; count < 100; count += 1) expect(turns.approach().contended).toBe(true);
+  it('reads before each turn for five seconds once it has met others, then pauses as often as at first', () => {
+    const now = jest.spyOn(performance, 'now').mockReturnValue(0);
+    try {
+      const turns = new Turns();
+      for (let pauses = 0; pauses < 3; pauses += 1) untilPause(turns);
+      turns.sawRivals();
+      now.mockReturnValue(4_999);
+      for (let count = 0; count < 100; count += 1) expect(turns.approach().contended).toBe(true);
+      now.mockReturnValue(5_000);
+      expect(untilPause(turns)).toBe(16);
+    } finally {
+      now.mockRestore();
+    }
   });
 });

@@ -123,7 +123,7 @@ const writeRows = async (
   }
 };
 
-/** One parameter however many rows: binding one for each value took longer than everything else about a row. */
+/** One parameter and one prepared statement, however many rows; Postgres knows the columns' types. */
 const upsert = ({ key, external = [] }: View, table: string, columns: readonly string[]): string => {
   const overwritten = columns.filter((column) => !key.includes(column) && !external.includes(column));
   const whenKnown =
