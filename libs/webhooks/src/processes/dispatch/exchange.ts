@@ -55,6 +55,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     statusCode: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
+    // An interim answer says nothing of what was asked (RFC 9110, 15.2).
+    if (statusCode < 200) return;
     this.statusCode = statusCode;
     const { 'retry-after': retryAfter } = headers;
     if (typeof retryAfter === 'string') this.retryAfter = retryAfter;

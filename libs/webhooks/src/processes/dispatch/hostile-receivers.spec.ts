@@ -46,27 +46,26 @@ const attempts = async (
   return JSON.parse(stdout) as Attempts;
 };
 
+/** Writes the chunk again and again, as fast as it is read. */
+const pour = (socket: Socket, chunk: Buffer | string): void => {
+  const more = (): void => {
+    while (!socket.destroyed && socket.write(chunk));
+    if (!socket.destroyed) socket.once('drain', more);
+  };
+  more();
+};
+
 describe('The memory of a worker', () => {
   /** A server below HTTP that answers any request. */
   const answering = async (answer: (socket: Socket) => void): Promise<string> => {
     const server = createServer((socket) => void socket.once('data', () => answer(socket)));
     return `http://127.0.0.1:${await listen(server)}/`;
   };
-  /** Writes the chunk again and again, as fast as it is read. */
-  const pour = (socket: Socket, chunk: Buffer | string, poured: (bytes: number) => void): void => {
-    const more = (): void => {
-      while (!socket.destroyed && socket.write(chunk)) poured(chunk.length);
-      if (!socket.destroyed) socket.once('drain', more);
-    };
-    more();
-  };
 
   it('stays flat, and every deadline is kept, whatever receivers answer', async () => {
-    let poured = 0;
-    const count = (bytes: number): number => (poured += bytes);
     const gigabyte = await answering((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${1_024 * MIB}\r\n\r\n`);
-      pour(socket, Buffer.alloc(65_536, 'x'), count);
+      pour(socket, Buffer.alloc(65_536, 'x'));
     });
     const bomb = gzipSync(Buffer.alloc(64 * MIB));
     const bombing = await answering((socket) => {
@@ -75,45 +74,52 @@ describe('The memory of a worker', () => {
     });
     const headers = await answering((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n');
-      pour(socket, `x-more: ${'y'.repeat(1_000)}\r\n`, count);
+      pour(socket, `x-more: ${'y'.repeat(1_000)}\r\n`);
     });
-    const interim = await answering((socket) => pour(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n', count));
+    const interim = await answering((socket) => pour(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'));
     const dripping = await answering((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n');
       const drip = setInterval(() => socket.write('.'), 50);
       socket.once('close', () => clearInterval(drip));
     });
     const { results, grownBytes } = await attempts([gigabyte, bombing, headers, interim, dripping], {
-      timeoutMs: 1_500,
+      // Time enough for forty connections on a busy machine: only the one that drips may use it up.
+      timeoutMs: 4_000,
       repeats: 8,
     });
     expect(results).toEqual([
       { error: null, statusCode: 200 },
       { error: null, statusCode: 200 },
       { error: 'invalid_response', statusCode: null },
-      { error: expect.stringMatching(/invalid_response|timeout/), statusCode: null },
+      { error: 'invalid_response', statusCode: null },
       { error: 'timeout', statusCode: null },
     ]);
     expect(grownBytes).toBeLessThan(64 * MIB);
   }, 60_000);
 });
 
-describe('A receiver whose certificate is not to be trusted', () => {
+describe('A receiver over TLS', () => {
   const HOST = 'receiver.example';
   let folder: string;
   let authority: Identity;
+  let issuer: Identity & { readonly name: string };
 
   beforeAll(() => {
-    authority = makeCertificate({ name: 'Authority of a test' });
+    const name = 'Authority of a test';
+    authority = makeCertificate({ name });
+    issuer = { ...authority, name };
     folder = mkdtempSync(join(tmpdir(), 'webhooks-tls-'));
     writeFileSync(join(folder, 'authority.pem'), authority.cert);
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const trusting = (): NodeJS.ProcessEnv => ({ NODE_EXTRA_CA_CERTS: join(folder, 'authority.pem') });
 
-  const serving = async (identity: Identity): Promise<string> => {
+  const noContent = (socket: Socket): unknown =>
+    socket.end('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n');
+  const serving = async (identity: Identity, answer = noContent): Promise<string> => {
     const server = createTlsServer({ ...identity }, (socket) => {
       socket.on('error', () => undefined);
-      socket.once('data', () => socket.end('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n'));
+      socket.once('data', () => answer(socket));
     });
     server.on('tlsClientError', () => undefined);
     return `https://${HOST}:${await listen(server)}/`;
@@ -122,8 +128,7 @@ describe('A receiver whose certificate is not to be trusted', () => {
   it.each([
     ['as it is', {}],
     ['with the verification turned off for the process', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }],
-  ])('is not spoken to: self-signed, expired, or of another host; %s', async (_, environment) => {
-    const issuer = { ...authority, name: 'Authority of a test' };
+  ])('is not spoken to if self-signed, expired, or of another host; %s', async (_, environment) => {
     const anHourAgo = Date.now() - 3_600_000;
     const urls = [
       await serving(makeCertificate({ name: HOST, issuer })),
@@ -131,13 +136,20 @@ describe('A receiver whose certificate is not to be trusted', () => {
       await serving(makeCertificate({ name: HOST, issuer, notAfter: anHourAgo })),
       await serving(makeCertificate({ name: 'other.example', issuer })),
     ];
-    const trusting = { ...environment, NODE_EXTRA_CA_CERTS: join(folder, 'authority.pem') };
-    const { results } = await attempts(urls, { environment: trusting });
+    const { results } = await attempts(urls, { environment: { ...environment, ...trusting() } });
     expect(results).toEqual([
       { error: null, statusCode: 204 },
       { error: 'tls_error', statusCode: null },
       { error: 'tls_error', statusCode: null },
       { error: 'tls_error', statusCode: null },
     ]);
+  });
+
+  it('is not listened to until the deadline either, when it pours', async () => {
+    const pouring = await serving(makeCertificate({ name: HOST, issuer }), (socket) =>
+      pour(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)),
+    );
+    const { results } = await attempts([pouring], { environment: trusting() });
+    expect(results).toEqual([{ error: 'invalid_response', statusCode: null }]);
   });
 });

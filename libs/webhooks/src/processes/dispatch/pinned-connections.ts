@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { Pool, buildConnector } from 'undici';
 import { isReachable, isSameAddress } from '../../domain/url/addresses.js';
+import { limitAnswers } from './answer-limit.js';
 import { AttemptFailed } from './attempt-errors.js';
 import { openTunnel, type EgressProxy } from './tunnel.js';
 
@@ -58,7 +59,7 @@ export class PinnedConnections {
     return new Pool(url.origin, {
       connections: perReceiver,
       pipelining: 1,
-      connect: this.connector(address),
+      connect: limited(this.connector(address)),
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: LONGEST_KEEP_ALIVE_MS,
       maxHeaderSize: ANSWER_HEADER_BYTES,
@@ -106,3 +107,13 @@ export class PinnedConnections {
     return isSameAddress(remoteAddress, address) && isReachable(remoteAddress, this.limits.allowCidrs);
   }
 }
+
+/** The connector, its connections with a limit to what is read of an answer. */
+const limited =
+  (connector: buildConnector.connector): buildConnector.connector =>
+  (options, callback) =>
+    connector(options, (...[error, socket]) => {
+      if (error) return callback(error, null);
+      limitAnswers(socket);
+      callback(null, socket);
+    });

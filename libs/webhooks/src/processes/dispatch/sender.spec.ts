@@ -199,6 +199,49 @@ describe('A hostile receiver', () => {
     expect(await send(senderWith(), url)).toMatchObject({ error: 'invalid_response' });
   });
 
+  it('is heard after a few interim answers, whose headers count for nothing', async () => {
+    const early = 'HTTP/1.1 103 Early Hints\r\nretry-after: 3600\r\n\r\n';
+    const url = await rawServer((socket) =>
+      socket.once('data', () =>
+        socket.end(`${early.repeat(8)}HTTP/1.1 503 Busy\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`),
+      ),
+    );
+    expect(await send(senderWith(), url)).toMatchObject({ statusCode: 503, retryAfterMs: null });
+  });
+
+  const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+  it.each([
+    ['interim answers', '', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
+    ['empty lines', '', '\r\n'],
+    ['the words after a status', 'HTTP/1.1 200 ', 'O'],
+    ['the extension of a chunk', `${CHUNKED}1;`, 'x'],
+    ['the length of a chunk', CHUNKED, '0'],
+    ['trailers', `${CHUNKED}0\r\n`, 'x-more: y\r\n'],
+  ])('that sends %s without end is not listened to until its deadline', async (_, start, more) => {
+    const chunk = more.repeat(1_000);
+    const url = await rawServer((socket) =>
+      socket.once('data', () => {
+        const pour = (): void => {
+          while (!socket.destroyed && socket.write(chunk));
+          if (!socket.destroyed) socket.once('drain', pour);
+        };
+        socket.write(start);
+        pour();
+      }),
+    );
+    expect(await send(senderWith(), url)).toMatchObject({ error: 'invalid_response' });
+  });
+
+  it('is heard again and again on one connection, however much its answers come to', async () => {
+    receiver.answer = (response) => response.writeHead(200).end('x'.repeat(60_000));
+    const sender = senderWith();
+    for (let attempt = 0; attempt < 20; attempt += 1) {
+      expect(await send(sender, receiver.url)).toMatchObject({ error: null, statusCode: 200 });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(receiver.sockets.size).toBe(1);
+  });
+
   it('that does not speak HTTP is told apart from one that hangs up', async () => {
     const garbage = await rawServer((socket) =>
       socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.6\r\n')),
