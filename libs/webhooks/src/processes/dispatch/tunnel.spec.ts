@@ -53,10 +53,10 @@ let receiver: Receiver;
 let sender: Sender;
 
 const senderThrough = (url: string, allowCidrs = ['127.0.0.0/8']): Sender => {
-  const limits = { connectTimeoutMs: 300, exchangeTimeoutMs: 2_000, perReceiver: 5, allowCidrs };
+  const limits = { connectTimeoutMs: 1_000, exchangeTimeoutMs: 5_000, perReceiver: 5, allowCidrs };
   const connections = new PinnedConnections({ ...limits, proxy: egressProxy(url) });
   const resolve = async () => ['127.0.0.1'];
-  return new Sender(connections, resolve, { allowHttp: true, allowCidrs }, 2_000, Date.now);
+  return new Sender(connections, resolve, { allowHttp: true, allowCidrs }, 5_000, Date.now);
 };
 const send = (url: string) => sender.send({ endpointId: 'we_a', url, headers: {}, body: Buffer.from('{}') });
 
