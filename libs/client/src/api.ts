@@ -1464,7 +1464,10 @@ export interface components {
                 available: boolean;
                 version: number | null;
                 artifactId: string | null;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description The date the documents bear: when their making began
+                 */
                 publishedAt: string | null;
             };
             /** @description Of a failed reading */
@@ -1560,7 +1563,10 @@ export interface components {
                 available: boolean;
                 version: number | null;
                 artifactId: string | null;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description The date the documents bear: when their making began
+                 */
                 publishedAt: string | null;
             };
             /** @description Of a failed reading */

@@ -2,11 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Integrator } from '../../support/integrator.js';
 import { somebody } from './somebody.js';
+import { untilRow } from './until-row.js';
 
 const PER_SECOND = 100;
 /** Every so many readings, one is watched. */
 const WATCHED = 4;
-const LOOK_MS = 5;
 
 /** Milliseconds from the answer 202 until the reading has its row, while 100 readings a second are accepted; ascending. */
 export const measureLag = async (
@@ -23,23 +23,10 @@ export const measureLag = async (
       (async () => {
         const { status, body } = await customer.create(somebody(n));
         if (status !== 202) throw new Error(`A request was answered ${status}`);
-        if (n % WATCHED === 0) lags.push(await untilThere(database, body.readingId));
+        if (n % WATCHED === 0) lags.push(await untilRow(database, body.readingId));
       })(),
     );
   }
   await Promise.all(pending);
   return lags.sort((one, other) => one - other);
-};
-
-const untilThere = async (database: pg.Client, readingId: string): Promise<number> => {
-  const acceptedAt = performance.now();
-  for (;;) {
-    const { rowCount } = await database.query({
-      name: 'there',
-      text: 'select from readings.reading where reading_id = $1',
-      values: [readingId],
-    });
-    if (rowCount === 1) return performance.now() - acceptedAt;
-    await delay(LOOK_MS);
-  }
 };

@@ -21,7 +21,7 @@ const summary = {
       available: z.boolean(),
       version: z.int().min(1).nullable(),
       artifactId: text(/^art_/).nullable(),
-      publishedAt: instant().nullable(),
+      publishedAt: instant().nullable().describe('The date the documents bear: when their making began'),
     })
     .describe('What is published; all null until it is available'),
   error: z

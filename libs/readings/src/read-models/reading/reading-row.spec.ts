@@ -55,10 +55,17 @@ const failed = recorded(3, {
   type: 'ReadingFailed',
   data: { ...ids, code: 'generation_failed', attempts: 5 },
 });
+/** Its documents bear the date of the second before, when their making began. */
 const published = (second: number, version: number) =>
   recorded(second, {
     type: 'DocumentPublished',
-    data: { workspaceId: 'ws_1', version, artifactId: `a${version}`, formats: [], publishedAt: at(second) },
+    data: {
+      workspaceId: 'ws_1',
+      version,
+      artifactId: `a${version}`,
+      formats: [],
+      publishedAt: at(second - 1),
+    },
   });
 const erased = recorded(9, { type: 'ReadingErased', data: { workspaceId: 'ws_1' } });
 
@@ -86,11 +93,11 @@ describe('the row of a reading', () => {
     });
   });
 
-  it('has the newest publication', () => {
+  it('has the newest publication, and was changed when that was there', () => {
     expect(fold([requested, completed, published(5, 2), published(6, 1)])).toMatchObject({
       document_version: 2,
       artifact_id: 'a2',
-      published_at: at(5),
+      published_at: at(4),
       updated_at: at(5),
     });
   });

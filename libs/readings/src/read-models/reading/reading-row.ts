@@ -65,7 +65,7 @@ export const evolveReading = (
         document_version: version,
         artifact_id: artifactId,
         published_at: publishedAt,
-        updated_at: later(row.updated_at, publishedAt),
+        updated_at: later(row.updated_at, at),
       };
     }
     case 'ReadingDelayed':
