@@ -6,7 +6,8 @@ export default {
   testRegex: '\\.spec\\.ts$',
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
-  testTimeout: 30_000,
+  // Of what hangs. What may be slow says how long it waits where it waits.
+  testTimeout: 300_000,
   moduleNameMapper: {
     '^@app/([^/]+)/(.*)\\.js$': '<rootDir>/libs/$1/src/$2',
     '^@reading-service/([^/]+)$': '<rootDir>/libs/$1/src/index',

@@ -46,7 +46,6 @@ describe('docs/api.md', () => {
       expect(written('document.pdf').slice(0, 5)).toBe('%PDF-');
       expect(written('not-modified.txt').trim()).toBe('304');
     },
-    90_000,
   );
 
   it('names no path, header or code that the API does not have', () => {

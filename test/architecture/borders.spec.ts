@@ -30,7 +30,7 @@ describe('borders between folders', () => {
   beforeAll(async () => {
     planted = await cruise(PLANTED_BORDERS, 'apps', 'libs');
     real = await cruise(projectPath(), 'apps', 'libs');
-  }, 120_000);
+  });
 
   it('are each guarded by the rule that a planted file names, and by no other', () => {
     const caught: Record<string, string[]> = Object.fromEntries(

@@ -22,7 +22,7 @@ describe('the linter', () => {
     const args = ['--config', projectPath('eslint.config.mjs'), '--format', 'json', '.'];
     const files = await runTool<readonly FileReport[]>('eslint/bin/eslint.js', args, PLANTED_LINT);
     reports = new Map(files.map((file) => [relative(PLANTED_LINT, file.filePath), file]));
-  }, 120_000);
+  });
 
   it('looks at every planted file', () => {
     expect([...reports.keys()].sort()).toEqual(Object.keys(expectations));

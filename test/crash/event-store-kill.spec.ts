@@ -244,5 +244,5 @@ describe('a disk that refuses a write', () => {
     await reader.dispose();
     await next.end('SIGTERM');
     expect(acknowledged.filter(({ id }) => !kept.has(id))).toEqual([]);
-  }, 60_000);
+  });
 });

@@ -49,7 +49,7 @@ beforeAll(async () => {
     body: { url: receiver.url },
   });
   receiver.secret = endpoint.body.signingSecret;
-}, 120_000);
+});
 
 afterAll(async () => {
   await stack?.stop();
@@ -90,7 +90,6 @@ const kill = async (victim: Victim): Promise<void> => {
   process.kill(pid, 'SIGKILL');
   await until(
     () => stack.pids()[victim] !== pid,
-    60_000,
     () => `${victim} is started again`,
   );
 };
@@ -143,12 +142,11 @@ describe(`kill -9 of any process, ${KILLS} times during ${READINGS} readings (CR
         unfinished = `${row!.left} readings are unfinished`;
         return row!.left === 0;
       },
-      600_000,
       () => unfinished,
+      600_000,
     );
     await until(
       async () => (await customer.balance()).held === 0,
-      60_000,
       () => 'every hold is settled or released',
     );
 
@@ -169,8 +167,8 @@ describe(`kill -9 of any process, ${KILLS} times during ${READINGS} readings (CR
     };
     await until(
       () => incomplete().length === 0,
-      300_000,
       () => `${incomplete().length} readings lack webhooks`,
+      300_000,
     );
     expect([...firstArrivals().values()]).toEqual(
       readings.map(() => ['reading.completed', 'reading.published']),

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const recorded = [];
   for (const seed of SEEDS) recorded.push((await simulate(seed)).log);
   logs = recorded;
-}, 60_000);
+});
 
 /**
  * Another order in which the streams could have grown: each in its own order, and no effect before its cause. A sweep

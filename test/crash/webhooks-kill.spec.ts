@@ -53,7 +53,7 @@ beforeAll(async () => {
   receiver.secret = body.signingSecret;
   // The stack gives a worker up that dies too often: it rests, and the test has workers of its own.
   process.kill(stack.pids().worker, 'SIGSTOP');
-}, 120_000);
+});
 
 afterAll(async () => {
   if (stack) process.kill(stack.pids().worker, 'SIGCONT');
@@ -127,8 +127,8 @@ describe(`kill -9 of the worker, ${ROUNDS} times under load (CRASH_SEED=${SEED})
     const arrived = () => new Set(receiver.received.map(({ event }) => event.id));
     await until(
       () => events.every(({ id }) => arrived().has(id)),
-      CATCH_UP_MS,
       () => `${events.filter(({ id }) => !arrived().has(id)).length} of ${events.length} events are missing`,
+      CATCH_UP_MS,
     );
     last.kill('SIGTERM');
     await once(last, 'exit');

@@ -31,7 +31,7 @@ let stranger: Party;
 beforeAll(async () => {
   stack = await startStack();
   [owner, stranger] = await Promise.all([party(), party()]);
-}, 120_000);
+});
 
 afterAll(async () => {
   await stack?.stop();
@@ -194,7 +194,7 @@ describe('Whose page it is', () => {
   // Others than above: there, what belonged to the owner was destroyed in the end.
   beforeAll(async () => {
     [mine, theirs] = await Promise.all([party(), party()]);
-  }, 60_000);
+  });
 
   const paged = operations.filter(({ parameters }) =>
     parameters.some(({ $ref }) => $ref === '#/components/parameters/Cursor'),

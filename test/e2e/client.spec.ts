@@ -36,7 +36,7 @@ beforeAll(async () => {
     'keys:read keys:write readings:write',
   ])) as { token: string };
   owner = new ReadingServiceClient({ baseUrl: stack.baseUrl, token: minted.token });
-}, 90_000);
+});
 
 afterAll(async () => {
   await stack?.stop();
@@ -117,7 +117,6 @@ describe('The client, on a running service', () => {
     await owner.readings.erasePersonalData(readingId);
     await until(
       async () => (await service.readings.get(readingId)).erasedAt !== null,
-      10_000,
       () => 'it says that it is erased',
     );
     expect(await service.readings.waitUntilDone(readingId)).toMatchObject({ input: null });

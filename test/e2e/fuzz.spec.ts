@@ -28,7 +28,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
 beforeAll(async () => {
   stack = await startStack();
   customer = await Integrator.open(stack, 0);
-}, 120_000);
+});
 
 afterAll(async () => {
   agent.destroy();

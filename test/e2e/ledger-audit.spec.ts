@@ -46,7 +46,7 @@ beforeAll(async () => {
   await write(HONEST);
   for (const [index, [, tamper]] of TAMPERINGS.entries()) await write(tamperedName(index), tamper);
   await ledger('keygen', '--out', stack.dataDir);
-}, 120_000);
+});
 
 afterAll(async () => {
   await store?.close();
@@ -61,7 +61,7 @@ describe('a month that is over', () => {
     expect(await json('close', ...month)).toEqual(closed);
     expect((await ledger('close', ...month)).stdout).toMatch(/^Closed 2026-06 at revision \d+; /);
     expect(await json('statement', ...month)).toMatchObject({ closed: true, closing: closed.closing });
-  }, 60_000);
+  });
 
   it('is printed as a PDF', async () => {
     const month = ['--workspace', HONEST, '--period', '2026-04', '--format', 'pdf'];
@@ -71,7 +71,7 @@ describe('a month that is over', () => {
       code: 1,
       stderr: expect.stringMatching(/--period .* and --out/),
     });
-  }, 60_000);
+  });
 
   it('is sealed, and the export agrees with its seal', async () => {
     const sealed = await seal(HONEST, 'seal.json');
@@ -83,7 +83,7 @@ describe('a month that is over', () => {
       ok: true,
       sealedPeriod: '2026-04',
     });
-  }, 60_000);
+  });
 });
 
 const verifyFile = (file: string, sealFile?: string) =>
@@ -147,7 +147,6 @@ describe('explain', () => {
       const text = (await ledger('explain', readingId)).stdout;
       for (const id of [reservation!.id, settlement!.id, endId]) expect(text).toContain(id);
     },
-    60_000,
   );
 });
 
@@ -167,7 +166,6 @@ describe('a book that somebody changed in the store', () => {
         stderr: expect.stringContaining(`from revision ${firstBad} on`),
       });
     },
-    60_000,
   );
 
   it('is named among all books', async () => {
@@ -179,7 +177,7 @@ describe('a book that somebody changed in the store', () => {
     );
     expect(code).toBe(1);
     expect(bad).toEqual(new Set(TAMPERINGS.map((_, index) => tamperedName(index))));
-  }, 60_000);
+  });
 
   it('with its whole chain rebuilt is right in itself, and caught by a seal', async () => {
     const { events } = await eventfulBook(HONEST);
@@ -200,5 +198,5 @@ describe('a book that somebody changed in the store', () => {
       ok: false,
       firstBadRevision: sealed.revision,
     });
-  }, 60_000);
+  });
 });

@@ -8,7 +8,7 @@ let second: StartedApi;
 beforeAll(async () => {
   stack = await startStack();
   second = await startApi(stack);
-}, 120_000);
+});
 
 afterAll(async () => {
   await second?.stop();
@@ -29,12 +29,11 @@ describe('a hundred requests at once on a hundred credits, over two API processe
     expect(refused.body).toMatchObject({ code: 'insufficient_credits', required: 20, available: 0 });
 
     const accepted = answers.filter(({ status }) => status === 202).map(({ body }) => body.readingId);
-    await Promise.all(accepted.map((readingId) => here.untilEnded(readingId, 60_000)));
+    await Promise.all(accepted.map((readingId) => here.untilEnded(readingId)));
     const of = ['--workspace', here.workspaceId];
     // Settlement and view follow the readings a moment later: until then they are pending or not there.
     await until(
       async () => (await here.balance()).consumed === 100,
-      30_000,
       () => 'the credits are not captured',
     );
     expect(await here.balance()).toMatchObject({ available: 0, held: 0, consumed: 100 });
@@ -45,5 +44,5 @@ describe('a hundred requests at once on a hundred credits, over two API processe
       captures: 5,
       differences: [],
     });
-  }, 120_000);
+  });
 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
   ({ workspaceId } = (await stack.ops(['workspace', 'create', '--name', 'Atelier'])) as {
     workspaceId: string;
   });
-}, 90_000);
+});
 
 afterAll(async () => {
   await stack?.stop();
@@ -86,7 +86,7 @@ describe('the operator’s commands', () => {
       events: { data: { reversesEventId?: string | null } }[];
     };
     expect(events.map(({ data }) => data.reversesEventId).filter(Boolean)).toEqual([before.at(-1)!.eventId]);
-  }, 60_000);
+  });
 
   it('list workspaces and show streams', async () => {
     const { workspaces } = (await stack.ops(['workspace', 'list'])) as {
@@ -97,7 +97,7 @@ describe('the operator’s commands', () => {
       events: { type: string; revision: string }[];
     };
     expect(events.map(({ type, revision }) => [type, revision])).toEqual([['WorkspaceOpened', '0']]);
-  }, 60_000);
+  });
 
   it('print text for people without --json, and explain themselves', async () => {
     const text = await run(['ledger', 'balance', '--workspace', workspaceId]);
@@ -106,7 +106,7 @@ describe('the operator’s commands', () => {
     const help = await run(['pack', 'add', '--help']);
     expect(help.code).toBe(0);
     expect(help.stdout).toContain('Example:');
-  }, 60_000);
+  });
 
   it.each<[string, () => string[], RegExp]>([
     [
@@ -154,21 +154,17 @@ describe('the operator’s commands', () => {
       /RFC 3339/,
     ],
     ['an unknown command', () => ['frobnicate'], /unknown command/],
-  ])(
-    'refuse %s in one line, with exit code 1',
-    async (_, args, message) => {
-      const { code, stdout, stderr } = await run([...args(), '--json']);
-      expect([code, stdout]).toEqual([1, '']);
-      expect(stderr.trim()).toMatch(message);
-      expect(stderr.trim().split('\n')).toHaveLength(1);
-    },
-    30_000,
-  );
+  ])('refuse %s in one line, with exit code 1', async (_, args, message) => {
+    const { code, stdout, stderr } = await run([...args(), '--json']);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr.trim()).toMatch(message);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
 
   it('say in one line that no stack is running', async () => {
     const { code, stderr } = await run(['workspace', 'list'], '/nonexistent');
     expect(code).toBe(1);
     expect(stderr.trim()).toMatch(/^No stack is running on/);
     expect(stderr.trim().split('\n')).toHaveLength(1);
-  }, 30_000);
+  });
 });

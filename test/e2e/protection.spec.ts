@@ -21,7 +21,7 @@ beforeAll(async () => {
     'readings:read readings:write',
   ]);
   bearer = { authorization: `Bearer ${(minted as { token: string }).token}` };
-}, 90_000);
+});
 
 afterAll(async () => {
   await stack?.stop();
@@ -59,7 +59,7 @@ describe('A client that is slow', () => {
       expect(new Set(await Promise.all(slow))).toEqual(new Set(['HTTP/1.1 408 Request Timeout']));
     }
     // Two looks of Node's own would be 30 seconds apart.
-  }, 28_000);
+  });
 });
 
 describe('Every answer', () => {
@@ -170,5 +170,5 @@ describe('An answer kept for an Idempotency-Key', () => {
     stack = await startStack({ dataDir, env });
     expect(await reading()).toEqual(first);
     expect(await endpoint()).toEqual(repeated);
-  }, 120_000);
+  });
 });

@@ -15,7 +15,7 @@ beforeAll(async () => {
       READINGS_IN_FLIGHT: '3',
     },
   });
-}, 90_000);
+});
 
 afterAll(async () => {
   await stack?.stop();
@@ -38,7 +38,7 @@ describe('A workspace', () => {
     const [one] = refused;
     expect(one?.headers.get('retry-after')).toMatch(/^\d+$/);
     expect(((await one?.json()) as { code: string }).code).toBe('rate_limited');
-  }, 30_000);
+  });
 
   it('does not share its limit with another, and more keys are not more quota', async () => {
     const [busy, quiet] = await Promise.all([Integrator.open(stack, 0), Integrator.open(stack, 0)]);
@@ -50,7 +50,7 @@ describe('A workspace', () => {
     );
     expect(answers.filter(({ status }) => status === 200).length).toBeLessThan(100);
     expect((await credits(quiet.apiKey)).status).toBe(200);
-  }, 30_000);
+  });
 
   it('is refused more readings than may be unfinished, or asked for in a minute', async () => {
     const customer = await Integrator.open(stack, 400);
@@ -70,7 +70,7 @@ describe('A workspace', () => {
     const more = [await customer.create(person()), await customer.create(person())];
     expect(more.map(({ status }) => status)).toEqual([202, 429]);
     expect(Number(more[1]?.headers.get('retry-after'))).toBeGreaterThan(1);
-  }, 60_000);
+  });
 });
 
 describe('An address', () => {
@@ -81,5 +81,5 @@ describe('An address', () => {
     expect(statuses.slice(0, 30)).toEqual(Array<number>(30).fill(401));
     expect(statuses.at(-1)).toBe(429);
     expect((await credits(customer.apiKey)).status).toBe(200);
-  }, 30_000);
+  });
 });

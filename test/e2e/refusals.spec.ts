@@ -9,7 +9,7 @@ let other: Integrator;
 beforeAll(async () => {
   stack = await startStack();
   [customer, other] = await Promise.all([Integrator.open(stack, 1_000), Integrator.open(stack, 30)]);
-}, 90_000);
+});
 
 afterAll(async () => {
   await stack?.stop();

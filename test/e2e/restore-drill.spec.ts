@@ -15,7 +15,7 @@ let stack: StartedStack;
 
 beforeAll(async () => {
   stack = await startStack({ dataDir });
-}, 90_000);
+});
 
 afterAll(async () => {
   await stack?.stop();
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const finished = async (customer: Integrator): Promise<string> => {
   const { readingId } = (await customer.create(person())).body;
-  await customer.untilEnded(readingId, 60_000);
+  await customer.untilEnded(readingId);
   return readingId;
 };
 
@@ -82,4 +82,4 @@ it('A restored service has all that both backups hold, owes nothing, and goes on
   expect(await customer.balance()).toMatchObject({ available: 340, held: 0, consumed: 60 });
   expect(await stack.ops(['ledger', 'verify', '--all'])).toMatchObject({ ok: true });
   expect(await stack.ops(['projections', 'lag', '--max-seconds', '30'])).toBeDefined();
-}, 240_000);
+});

@@ -44,13 +44,13 @@ beforeAll(async () => {
   );
   receiver.secret = endpoint.body.signingSecret;
   endpointId = endpoint.body.endpointId;
-}, 120_000);
+});
 
 afterAll(async () => {
   await Promise.allSettled([...apis, ...workers].map((one) => one.stop()));
   await receiver?.stop();
   await stores?.stop();
-}, 60_000);
+});
 
 const accepted = new Set<string>();
 
@@ -121,8 +121,8 @@ describe('two APIs and three workers on one event store and one database', () =>
         );
         return row!.left === 0;
       },
-      150_000,
       () => 'every reading ends',
+      150_000,
     );
     const readings = await query<{ reading_id: string; status: string }>(
       'select reading_id, status from readings.reading',
@@ -139,7 +139,6 @@ describe('two APIs and three workers on one event store and one database', () =>
       };
     await until(
       async () => (await balance()).held === 0,
-      30_000,
       () => 'every hold is settled',
     );
     expect(await balance()).toMatchObject({
@@ -150,7 +149,6 @@ describe('two APIs and three workers on one event store and one database', () =>
     const told = () => new Set(receiver.received.map(({ event }) => event.id)).size;
     await until(
       () => told() >= 2 * accepted.size,
-      60_000,
       () => `${told()} of ${2 * accepted.size} events arrive`,
     );
     expect(told()).toBe(2 * accepted.size);

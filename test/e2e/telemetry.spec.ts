@@ -63,10 +63,9 @@ beforeAll(async () => {
   await customer.untilEnded(readingId);
   await until(
     () => receiver.received.length >= 2 && collector.spans.some(({ name }) => name === 'webhook attempt'),
-    30_000,
     () => 'the spans of two webhooks',
   );
-}, 120_000);
+});
 
 afterAll(async () => {
   await receiver?.stop();
@@ -107,7 +106,6 @@ describe('the trace of a reading', () => {
     ];
     await until(
       () => story().filter(({ name }) => name === 'webhook attempt').length === 2,
-      15_000,
       () =>
         `two attempts among ${story()
           .map(({ name }) => name)
@@ -172,7 +170,6 @@ describe('metrics', () => {
   it('tell what became of the reading', async () => {
     await until(
       async () => valueOf(await metricsOf('worker'), 'readings_completed_total') === 1,
-      10_000,
       () => 'one reading completed',
     );
     const [api, worker] = [await metricsOf('api'), await metricsOf('worker')];

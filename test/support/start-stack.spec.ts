@@ -40,13 +40,11 @@ describe('the embedded stack', () => {
         process.kill(killed, 'SIGKILL');
         await until(
           () => first.pids()[name] !== killed,
-          30_000,
           () => `${name} is not back\n${first.output()}`,
         );
       }
       await until(
         () => answers(first),
-        10_000,
         () => 'the API does not answer',
       );
     } finally {

@@ -20,7 +20,7 @@ describe('startPostgres', () => {
       await client.end();
       await postgres.stop();
     }
-  }, 60_000);
+  });
 });
 
 describe('startReceiver', () => {

@@ -43,7 +43,7 @@ beforeAll(async () => {
   pool = new pg.Pool({ connectionString: postgres.databaseUrl, max: 4 });
   // Stopping the server ends connections that the pool is about to end itself.
   pool.on('error', () => undefined);
-}, 60_000);
+});
 afterAll(async () => {
   await pool.end();
   await postgres.stop();

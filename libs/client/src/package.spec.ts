@@ -28,7 +28,7 @@ const install = (name: string): void => {
 beforeAll(() => {
   install('webhook-verifier');
   install('client');
-}, 60_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('The package', () => {
@@ -74,5 +74,5 @@ describe('The package', () => {
     expect(status).toBe(0);
     const same = readFileSync(generated, 'utf8') === readFileSync(join(source, 'src', 'api.ts'), 'utf8');
     expect(same ? 'as generated' : 'differs: npm run openapi').toBe('as generated');
-  }, 60_000);
+  });
 });

@@ -40,7 +40,7 @@ beforeAll(() => {
   ]);
   expect([status, stdout.toString()]).toEqual([0, '']);
   symlinkSync(projectPath('node_modules', 'express'), join(modules, 'express'));
-}, 60_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const snippet = (title: string): string => {

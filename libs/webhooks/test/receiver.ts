@@ -67,7 +67,7 @@ export class Receiver {
 /** Waits until the condition holds; fails after `withinMs`. */
 export const eventually = async (
   condition: () => boolean | Promise<boolean>,
-  withinMs = 10_000,
+  withinMs = 60_000,
 ): Promise<void> => {
   const givesUpAt = Date.now() + withinMs;
   while (!(await condition())) {

@@ -53,8 +53,8 @@ const settle = (stack: StartedStack): Promise<void> =>
       );
       return row!.left === 0;
     },
-    600_000,
     () => 'every reading ends',
+    600_000,
   );
 
 const query = async <T extends pg.QueryResultRow>(stack: StartedStack, text: string): Promise<T[]> => {

@@ -76,7 +76,7 @@ whenEmbedded('the process of the embedded event store', () => {
     }
     await client.dispose();
     expect(await server.end('SIGTERM')).toBe(0);
-  }, 60_000);
+  });
 
   it('refuses a second server on the same folder with one line, and lets the first go on', async () => {
     const first = await startChildStore(dataDir);

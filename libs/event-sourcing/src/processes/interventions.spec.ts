@@ -22,7 +22,7 @@ beforeAll(async () => {
   postgres = await startPostgres();
   pool = openPool(postgres.databaseUrl, { size: 4, applicationName: 'stopped', onError: () => undefined });
   await pool.query('create table applied (nr serial primary key, stream text not null)');
-}, 60_000);
+});
 afterAll(async () => {
   await pool.end();
   await postgres.stop();
@@ -120,7 +120,7 @@ describe('a consumer that may skip nothing', () => {
         skippedAt: expect.any(Date),
       },
     ]);
-  }, 30_000);
+  });
 
   it('skips nothing of a stream it is not stopped at', async () => {
     await append('bad');
@@ -156,7 +156,7 @@ describe('a view', () => {
       [600n, 'RangeError: no'],
     ]);
     expect(await applied()).toEqual(['tally-a', 'tally-b', 'tally-c']);
-  }, 30_000);
+  });
 });
 
 describe('the lag of consumers', () => {

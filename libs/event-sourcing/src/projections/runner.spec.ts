@@ -31,7 +31,7 @@ beforeAll(async () => {
   });
   await pool.query(`create table total (stream text primary key, sum integer not null, revision numeric not null);
     create table applied (nr serial primary key, event_id text not null)`);
-}, 60_000);
+});
 
 afterAll(async () => {
   await pool.end();

@@ -26,7 +26,7 @@ beforeAll(async () => {
   pool.on('error', () => undefined);
   await pool.query(`create table line (book text, number integer, text text not null, at timestamptz, place numeric(20, 0) not null,
     tags text[] not null, notes jsonb not null, seen boolean not null, primary key (book, number))`);
-}, 60_000);
+});
 afterAll(async () => {
   await pool.end();
   await postgres.stop();

@@ -144,7 +144,7 @@ describe('append and read', () => {
       }
     }
     expect(await collect(store.read(stream, { limit: 1 }))).toHaveLength(1);
-  }, 60_000);
+  });
 });
 
 describe('the log', () => {
@@ -265,7 +265,7 @@ describe('a server that goes away', () => {
     await startAgain();
     await appendWhenBack(newStream());
     expect(await collect(store.read(stream))).toHaveLength(1);
-  }, 60_000);
+  });
 
   it('ends open subscriptions with an error, so that they can be opened again', async () => {
     const subscription = store.subscribe({ after: await store.head(), categories: ['tally'] });
@@ -277,7 +277,7 @@ describe('a server that goes away', () => {
     await subscription.close();
     await startAgain();
     await appendWhenBack(newStream());
-  }, 60_000);
+  });
 
   it('loses nothing it acknowledged, and settles every append in flight one way or the other', async () => {
     const inFlight = Array.from({ length: 200 }, () => {
@@ -295,5 +295,5 @@ describe('a server that goes away', () => {
       if (!result.acknowledged) expect('error' in result && result.error).toBeInstanceOf(StoreUnavailable);
       else expect(await collect(store.read(result.stream))).toHaveLength(1);
     }
-  }, 60_000);
+  });
 });

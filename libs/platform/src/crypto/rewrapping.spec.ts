@@ -19,7 +19,7 @@ let pool: pg.Pool;
 beforeAll(async () => {
   postgres = await startPostgres();
   pool = openPool(postgres.databaseUrl, { size: 8, applicationName: 'keys spec', onError: () => undefined });
-}, 60_000);
+});
 
 afterAll(async () => {
   await pool.end();

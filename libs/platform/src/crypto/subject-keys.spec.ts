@@ -18,7 +18,7 @@ beforeAll(async () => {
   postgres = await startPostgres();
   pool = openPool(postgres.databaseUrl, { size: 8, applicationName: 'keys spec', onError: () => undefined });
   keys = new SubjectKeys(pool, RING);
-}, 60_000);
+});
 
 afterAll(async () => {
   await pool.end();

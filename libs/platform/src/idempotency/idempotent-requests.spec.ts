@@ -12,7 +12,7 @@ beforeAll(async () => {
   database = await startPostgres();
   pool = new pg.Pool({ connectionString: database.databaseUrl, max: 4 });
   requests = new IdempotentRequests(pool);
-}, 60_000);
+});
 
 afterAll(async () => {
   await pool.end();

@@ -15,7 +15,7 @@ let stops: (() => Promise<void>)[] = [];
 beforeAll(async () => {
   postgres = await startPostgres();
   pool = openPool(postgres.databaseUrl, { size: 10, applicationName: 'jobs spec', onError: () => undefined });
-}, 60_000);
+});
 
 afterAll(async () => {
   await pool.end();

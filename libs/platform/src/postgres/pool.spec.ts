@@ -12,7 +12,7 @@ beforeAll(async () => {
   postgres = await startPostgres();
   pool = openPool(postgres.databaseUrl, { size: 3, applicationName: 'pool spec', onError: () => undefined });
   await pool.query('create table note (text text primary key)');
-}, 60_000);
+});
 
 afterAll(async () => {
   await pool.end();

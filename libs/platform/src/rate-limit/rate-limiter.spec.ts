@@ -14,7 +14,7 @@ beforeAll(async () => {
   database = await startPostgres();
   pool = new pg.Pool({ connectionString: database.databaseUrl, max: 4 });
   buckets = new TokenBuckets(pool);
-}, 60_000);
+});
 
 afterAll(async () => {
   await pool.end();

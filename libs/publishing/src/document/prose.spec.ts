@@ -23,7 +23,7 @@ describe.each(['fr-FR', 'en-US'] as const)('The prose of a reading in %s', (loca
       }),
       { numRuns: 60, seed: 3 },
     );
-  }, 60_000);
+  });
 
   it('keeps to the lint once it is put together', () => {
     fc.assert(
@@ -35,7 +35,7 @@ describe.each(['fr-FR', 'en-US'] as const)('The prose of a reading in %s', (loca
       }),
       { numRuns: 25, seed: 4 },
     );
-  }, 60_000);
+  });
 
   it('has sentences that can be read in one breath', () => {
     fc.assert(
@@ -48,7 +48,7 @@ describe.each(['fr-FR', 'en-US'] as const)('The prose of a reading in %s', (loca
       }),
       { numRuns: 15, seed: 5 },
     );
-  }, 60_000);
+  });
 });
 
 describe('Repetition', () => {

@@ -95,7 +95,7 @@ describe('The memory of a worker', () => {
       { error: 'timeout', statusCode: null },
     ]);
     expect(grownBytes).toBeLessThan(64 * MIB);
-  }, 60_000);
+  });
 });
 
 describe('A receiver over TLS', () => {
