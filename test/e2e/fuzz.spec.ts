@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { SCOPES } from '@app/platform/auth/authentication.js';
 import { contractFaults, type SeenAnswer } from '../support/api-contract.js';
 import { CANARY, hostileRequest, type HostileRequest, type Known } from '../support/hostile-requests.js';
-import { Integrator, person } from '../support/integrator.js';
+import { Integrator, person, until } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
 
 const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 1_500);
@@ -111,6 +111,21 @@ const faultsOf = async (request: HostileRequest): Promise<{ status: number; faul
   }
 };
 
+/** What was accepted can stop those who react to it: then everybody waits, though every answer was right. */
+const untilAllIsHandled = async (): Promise<void> => {
+  const workspace = await Integrator.open(stack, 20);
+  const { readingId } = (await workspace.create(person())).body;
+  await workspace.untilEnded(readingId);
+  await until(
+    async () => {
+      const { body } = await workspace.call<{ data: { type: string }[] }>('GET', '/api/v1/events');
+      return body.data.some(({ type }) => type === 'reading.published');
+    },
+    () => 'another workspace is told of its reading',
+  );
+  expect(await stack.ops(['processes', 'parked'])).toMatchObject({ stopped: [] });
+};
+
 const shown = ({ method, target, headers, body }: HostileRequest): string =>
   [
     `${method} ${target.slice(0, 200)}`,
@@ -151,6 +166,7 @@ describe('The API', () => {
       // It went through the door as well as against it.
       for (const status of [200, 202, 400, 401, 403, 404, 405, 415])
         expect([...statuses.keys()]).toContain(status);
+      await untilAllIsHandled();
     },
     60_000 + REQUESTS * 100,
   );

@@ -47,6 +47,12 @@ describe('encode', () => {
     expect(() => encode(people, 'PersonFlown', {})).toThrow(TypeError);
   });
 
+  it.each(['Paris\u0000', '\ud800Paris'])('refuses %j, which no database keeps, and says where', (to) => {
+    expect(() => encode(people, 'PersonMoved', { to })).toThrow('no database keeps: to');
+    const name = { first: 'Ada', last: to };
+    expect(() => encode(people, 'PersonNamed', { ...NOW, name })).toThrow(/no database keeps: name\.last$/);
+  });
+
   it('never repeats the value it refuses', () => {
     expect(() => encode(people, 'PersonNamed', { name: 'Lovelace', age: 'Byron' })).toThrow(
       expect.objectContaining({ message: expect.not.stringMatching(/Lovelace|Byron/) }),

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { DomainEvent, Recorded, StoredEvent } from './event.js';
+import { findUnstorable } from './storable-text.js';
 import { categoryOf } from './stream-name.js';
 
 /** Lifts data of version n to version n + 1. Small and pure; kept for ever. */
@@ -63,6 +64,9 @@ export const encode = (
   if (!definition) throw new TypeError(`${catalogue.category} has no event ${type}`);
   const parsed = definition.schema.safeParse(data);
   if (!parsed.success) throw new TypeError(`${type} does not match its schema: ${describe(parsed.error)}`);
+  // Every reader writes it to a database: one event that none can keep would stop them all.
+  const unstorable = findUnstorable(parsed.data);
+  if (unstorable !== null) throw new TypeError(`${type} holds text that no database keeps: ${unstorable}`);
   return { data: parsed.data, version: definition.version };
 };
 

@@ -44,6 +44,24 @@ describe('parseStrictJson', () => {
     ]);
   });
 
+  it.each([
+    ['{"a":["b","c\\u0000"]}', '/a/1'],
+    ['{"a":{"b":"\\ud800x"}}', '/a/b'],
+    ['{"a":"\\udc00\\ud800"}', '/a'],
+    ['{"a":{"b\\u0000":1}}', '/a'],
+    ['"\\u0000"', ''],
+  ])('refuses text in %s that no database keeps', (text, pointer) => {
+    const { code, options } = refusalOf(text);
+    expect([code, options.errors]).toEqual([
+      'validation_failed',
+      [{ pointer, code: 'invalid_character', detail: 'must not hold U+0000 or half of a surrogate pair' }],
+    ]);
+  });
+
+  it('takes whole surrogate pairs and other control characters', () => {
+    expect(parse('{"a":"\\ud83d\\ude00\\u0001"}')).toEqual({ a: '😀\u0001' });
+  });
+
   it('sees a duplicate that is spelt with escapes', () => {
     expect(refusalOf('{"a":1,"\\u0061":2}').options.errors).toMatchObject([{ pointer: '/a' }]);
   });

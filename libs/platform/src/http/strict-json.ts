@@ -1,4 +1,5 @@
 import { visit } from 'jsonc-parser';
+import { isStorable } from '@app/event-sourcing/core/storable-text.js';
 import { Problem, type FieldError } from './problem.js';
 
 const MAXIMUM_DEPTH = 8;
@@ -6,7 +7,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Parses a request body as JSON in UTF-8, refusing what JSON.parse lets pass: duplicate members (the last would win
- * silently), deep nesting, and members that the mapping to a DTO would drop unseen.
+ * silently), deep nesting, members that the mapping to a DTO would drop unseen, and text that no database keeps (U+0000
+ * and halves of surrogate pairs, which escapes can spell).
  * @throws Problem malformed_json, or validation_failed with a pointer
  */
 export const parseStrictJson = (body: Uint8Array): unknown => {
@@ -50,6 +52,9 @@ const structuralErrors = (text: string): FieldError[] => {
       members.pop();
       depth -= 1;
     },
+    onLiteralValue: (value: unknown, _offset, _length, _line, _character, path) => {
+      if (typeof value === 'string' && !isStorable(value)) errors.push(unstorable(path()));
+    },
     onArrayBegin: enter,
     onArrayEnd: () => {
       depth -= 1;
@@ -64,6 +69,7 @@ const structuralErrors = (text: string): FieldError[] => {
         });
       }
       seen?.add(name);
+      if (!isStorable(name)) errors.push(unstorable(path()));
       if (NEVER_FIELDS.has(name)) {
         errors.push({
           pointer: toPointer([...path(), name]),
@@ -75,6 +81,13 @@ const structuralErrors = (text: string): FieldError[] => {
   });
   return errors;
 };
+
+/** A member name that cannot be kept is not told either: the pointer is that of its object. */
+const unstorable = (path: readonly (string | number)[]): FieldError => ({
+  pointer: toPointer(path),
+  code: 'invalid_character',
+  detail: 'must not hold U+0000 or half of a surrogate pair',
+});
 
 /** RFC 6901. */
 export const toPointer = (path: readonly (string | number)[]): string =>

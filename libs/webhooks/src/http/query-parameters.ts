@@ -1,3 +1,4 @@
+import { parseInstant } from '@app/platform/http/instant.js';
 import { invalidRequest, type FieldError } from '@app/platform/http/problem.js';
 
 /** Query parameters as Express parses them: a parameter that comes twice is an array. */
@@ -23,13 +24,6 @@ export const readChoice = <T extends string>(
   const chosen = new Set([value].flat().flatMap((part) => part.split(',')));
   const known = allowed.filter((one) => chosen.has(one));
   return known.length === chosen.size ? known : refuse(name, code, `must be of ${allowed.join(', ')}`);
-};
-
-/** The canonical form of an RFC 3339 instant: UTC, milliseconds; `null` when the text is none. */
-export const parseInstant = (text: string): string | null => {
-  const written = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/.test(text);
-  const at = written ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(at) ? null : new Date(at).toISOString();
 };
 
 /** An instant, canonical; `null` when the parameter is absent. @throws Problem validation_failed */

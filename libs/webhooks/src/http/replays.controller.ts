@@ -18,11 +18,11 @@ import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/a
 import { readIdempotencyKey } from '@app/platform/http/idempotency-key.js';
 import { EndpointAccess } from '../application/endpoint-access.js';
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
+import { parseInstant } from '@app/platform/http/instant.js';
 import { WebhookRefused } from '../contracts/errors.js';
 import { ReplayEvents } from '../contracts/replay.js';
 import { ReplayRows } from '../read-models/replay/replay-rows.js';
 import { ReplayDto } from './dto/replay.dto.js';
-import { parseInstant } from './query-parameters.js';
 import { RefusalsAsProblems } from './refusals.js';
 import { NAMED_ENDPOINT, NAMED_REPLAY, replaySchema } from './webhook.schemas.js';
 

@@ -8,6 +8,7 @@ import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/a
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { invalidRequest, Problem } from '@app/platform/http/problem.js';
 import { CLOCK } from '@app/platform/tokens.js';
+import { parseInstant } from '@app/platform/http/instant.js';
 import { ApiKeyIsKnown, IssueApiKey, RevokeApiKey } from '../contracts/index.js';
 import { ApiKeyQuery, type ApiKeySummary } from '../read-models/api-key/api-key.query.js';
 import { IssueApiKeyDto } from './dto/issue-api-key.dto.js';
@@ -59,7 +60,7 @@ export class KeysController {
     @Caller() { workspaceId, actor }: Principal,
     @Res({ passthrough: true }) response: Response,
   ) {
-    const expires = expiresAt === null ? null : new Date(expiresAt).toISOString();
+    const expires = expiresAt === null ? null : parseInstant(expiresAt);
     if (expires !== null && Date.parse(expires) <= this.clock.now()) {
       throw invalidRequest([
         { pointer: '/expiresAt', code: 'invalid_value', detail: 'must be in the future' },

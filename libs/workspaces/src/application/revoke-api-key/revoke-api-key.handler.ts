@@ -18,12 +18,15 @@ export class RevokeApiKeyHandler implements ICommandHandler<RevokeApiKey> {
   async execute({ keyId, reason, actor }: RevokeApiKey) {
     const row = await this.keys.find(keyId);
     if (!row) return { outcome: 'unknown_key' } as const;
+    const now = this.clock.now();
     const outcome = await this.executor.execute(
       row.workspaceId,
       { type: 'RevokeApiKey', keyId, reason },
-      operatorContext(row.workspaceId, `revoke-key:${keyId}`, actor, this.clock.now()),
+      operatorContext(row.workspaceId, `revoke-key:${keyId}`, actor, now),
     );
     if (outcome.kind === 'rejected') return { outcome: 'unknown_key' } as const;
+    // The projection does it too, but may be late, parked or stopped: a key that leaked must not wait for it.
+    await this.keys.close(keyId, now);
     return { outcome: outcome.kind === 'accepted' ? 'revoked' : 'already_revoked' } as const;
   }
 }

@@ -1,10 +1,10 @@
 import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsString, ValidateIf } from 'class-validator';
 import type { SelfChecking } from '@app/platform/http/body.pipe.js';
+import { parseInstant } from '@app/platform/http/instant.js';
 import type { FieldError } from '@app/platform/http/problem.js';
 
 const LONGEST_LABEL = 100;
-const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
 
 const stringType = { message: 'must be a string or null', context: { code: 'invalid_type' } };
 
@@ -48,11 +48,9 @@ export class IssueApiKeyDto implements SelfChecking {
         detail: `must have 1 to ${LONGEST_LABEL} characters`,
       });
     }
-    if (typeof expiresAt === 'string' && sound('expiresAt')) {
-      if (!INSTANT.test(expiresAt) || Number.isNaN(Date.parse(expiresAt))) {
-        const detail = 'must be an RFC 3339 instant such as 2027-12-31T00:00:00Z';
-        errors.push({ pointer: '/expiresAt', code: 'invalid_value', detail });
-      }
+    if (typeof expiresAt === 'string' && sound('expiresAt') && parseInstant(expiresAt) === null) {
+      const detail = 'must be an RFC 3339 instant such as 2027-12-31T00:00:00Z';
+      errors.push({ pointer: '/expiresAt', code: 'invalid_value', detail });
     }
     return errors;
   }

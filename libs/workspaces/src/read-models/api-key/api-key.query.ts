@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { Pool } from 'pg';
+import { instant } from '@app/event-sourcing/core/clock.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { ApiKeyIsKnown } from '../../contracts/queries.js';
 
@@ -35,6 +36,14 @@ export class ApiKeyQuery {
       values: [keyId],
     });
     return rows[0] ?? null;
+  }
+
+  /** Ends a key whose revocation is in the log. @param at milliseconds since the epoch */
+  async close(keyId: string, at: number): Promise<void> {
+    await this.pool.query(
+      'update workspaces.api_key set revoked_at = $2 where key_id = $1 and revoked_at is null',
+      [keyId, instant(at)],
+    );
   }
 
   /** Newest first; at most 1,000. */
