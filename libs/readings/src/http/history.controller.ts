@@ -38,7 +38,7 @@ export class HistoryController {
     if (found.record.workspaceId !== workspaceId) throw new Problem('wrong_workspace');
     const scope = ['history', workspaceId, readingId];
     const page = this.cursors.read(limit, cursor, ...scope);
-    const from = page.after === null ? 0n : BigInt(page.after[0]!) + 1n;
+    const from = page.after === null ? 0 : Number(page.after[0]) + 1;
     const events = await this.readings.history(readingId, from, page.limit + 1);
     return this.cursors.page(events, page.limit, ({ revision }) => [String(revision)], ...scope);
   }

@@ -14,7 +14,7 @@ export const HISTORY_TYPES = [
 
 /** One event of a reading as its owner sees it: when and what, nothing sealed, nothing of how the service is made. */
 export interface HistoryEvent {
-  /** In the reading's stream: from 0, without gaps. */
+  /** Its place in what is told of the reading: from 0, without gaps. */
   readonly revision: number;
   readonly type: (typeof HISTORY_TYPES)[number];
   /** RFC 3339 UTC. */
@@ -28,10 +28,14 @@ export interface HistoryEvent {
   };
 }
 
-/** What the history tells of a recorded event; `null` for one that no accepted reading has. */
-export const historyEvent = (event: Recorded<ReadingEvent>): HistoryEvent | null => {
+/**
+ * What the history tells of a recorded event; `null` of a reservation that was given up before the reading was accepted
+ * with another (the same Idempotency-Key, sent again after a 503).
+ * @param revision how many events of the reading are told before it
+ */
+export const historyEvent = (event: Recorded<ReadingEvent>, revision: number): HistoryEvent | null => {
   const told = tell(event);
-  return told && { revision: Number(event.revision), occurredAt: event.metadata.occurredAt, ...told };
+  return told && { revision, occurredAt: event.metadata.occurredAt, ...told };
 };
 
 const tell = (event: ReadingEvent): Pick<HistoryEvent, 'type' | 'data'> | null => {

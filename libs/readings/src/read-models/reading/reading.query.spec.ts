@@ -31,33 +31,59 @@ const BARE_ROW = {
   erased_at: null,
 };
 const ids = { workspaceId: 'ws_1', reservationId: ID };
+const requested = event('ReadingRequested', {
+  ...ids,
+  productId: 'theme',
+  profileId: 'evan',
+  locale: 'fr-FR',
+  asOf: '2026-04-12',
+  sealedInput: 'c2VhbGVk',
+  inputDigest: 'd'.repeat(64),
+  idempotencyDigest: null,
+  cost: 20,
+});
+const failed = event('ReadingFailed', { ...ids, code: 'input_unprocessable', attempts: 1 });
+const queryOf = (store: InMemoryEventStore, pool: unknown = null): ReadingQuery =>
+  new ReadingQuery(pool as Pool, store, new InMemoryKeys() as unknown as SubjectKeys);
 
 it('tells the end of a reading before its row does, and goes on telling it while the row is behind', async () => {
   const store = new InMemoryEventStore();
-  await store.append(`reading-${ID}`, 'no_stream', [
-    event('ReadingRequested', {
-      ...ids,
-      productId: 'theme',
-      profileId: 'evan',
-      locale: 'fr-FR',
-      asOf: '2026-04-12',
-      sealedInput: 'c2VhbGVk',
-      inputDigest: 'd'.repeat(64),
-      idempotencyDigest: null,
-      cost: 20,
-    }),
-    event('ReadingFailed', { ...ids, code: 'input_unprocessable', attempts: 1 }),
-  ]);
+  await store.append(`reading-${ID}`, 'no_stream', [requested, failed]);
   let rows: object[] = [];
-  const pool = { query: async () => ({ rows }) } as unknown as Pool;
   const statusAs = async (row: object | null, query: ReadingQuery): Promise<string | undefined> => {
     rows = row ? [{ ...BARE_ROW, ...row }] : [];
     return (await query.find(ID))?.record.status;
   };
-  const query = new ReadingQuery(pool, store, new InMemoryKeys() as unknown as SubjectKeys);
+  const query = queryOf(store, { query: async () => ({ rows }) });
   expect(await statusAs({ status: 'queued' }, query)).toBe('queued');
   expect(await statusAs(null, query)).toBe('failed');
   expect(await statusAs({ status: 'queued' }, query)).toBe('failed');
   expect(await statusAs({ status: 'processing' }, query)).toBe('failed');
   expect(await statusAs({ status: 'completed' }, query)).toBe('completed');
+});
+
+it('tells the history in whole pages, without the reservations that were given up before one held', async () => {
+  const store = new InMemoryEventStore();
+  const abandoned = () =>
+    event('ReadingAbandoned', { workspaceId: 'ws_1', reservationId: randomUUID(), reason: 'unavailable' });
+  await store.append(`reading-${ID}`, 'no_stream', [
+    abandoned(),
+    requested,
+    event('ReadingStarted', { attempt: 1, workerId: 'w', leaseUntil: AT }),
+    abandoned(),
+    failed,
+  ]);
+  const history = async (from: number, limit: number) =>
+    (await queryOf(store).history(ID, from, limit)).map(({ revision, type }) => [revision, type]);
+  expect(await history(0, 10)).toEqual([
+    [0, 'requested'],
+    [1, 'started'],
+    [2, 'failed'],
+  ]);
+  expect(await history(0, 2)).toEqual([
+    [0, 'requested'],
+    [1, 'started'],
+  ]);
+  expect(await history(2, 2)).toEqual([[2, 'failed']]);
+  expect(await history(3, 2)).toEqual([]);
 });

@@ -100,17 +100,20 @@ export class ReadingQuery {
     );
   }
 
-  /** What happened to a reading, the oldest first: so many events of its stream at most, from this revision on. */
-  async history(readingId: string, from: bigint, limit: number): Promise<readonly HistoryEvent[]> {
-    const told = [];
-    for await (const stored of this.store.read(streamName(readingEvents.category, readingId), {
-      from,
-      limit,
-    })) {
-      const event = historyEvent(decode(readingEvents, stored));
+  /**
+   * What happened to a reading, the oldest first. The stream is read from its beginning: it is short, and what is not
+   * told of it (reservations that were given up before one held) has no place among what is.
+   * @param from the place of the first that is wanted
+   * @param limit so many at most
+   */
+  async history(readingId: string, from: number, limit: number): Promise<readonly HistoryEvent[]> {
+    const told: HistoryEvent[] = [];
+    for await (const stored of this.store.read(streamName(readingEvents.category, readingId))) {
+      const event = historyEvent(decode(readingEvents, stored), told.length);
       if (event) told.push(event);
+      if (told.length === from + limit) break;
     }
-    return told;
+    return told.slice(from);
   }
 
   /** The bytes of `/result`; `null` until completed, or once erased. */
