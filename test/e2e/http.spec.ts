@@ -68,8 +68,19 @@ describe('An answer that the caller does not accept', () => {
     expect(schema.status).toBe(200);
   });
 
-  it.each(['*/*', 'application/*', 'application/json;q=0.2, text/html'])('is none for %s', async (accept) => {
+  it.each([
+    '*/*',
+    'application/*',
+    'application/json;q=0.2, text/html',
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8, text/plain',
+  ])('is none for %s', async (accept) => {
     expect((await call('GET', '/credits', { accept })).status).toBe(200);
+  });
+
+  it('is none when it names the media type of a document as it is answered', async () => {
+    const path = `/readings/${randomUUID()}/document?format=markdown`;
+    expect((await call('GET', path, { accept: 'text/markdown; charset=utf-8' })).status).toBe(404);
   });
 });
 

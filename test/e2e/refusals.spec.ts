@@ -140,6 +140,21 @@ const BODIES: [string, Change, string, [pointer: string, code: string][]][] = [
     [['/name/nickNames', 'unknown_field']],
   ],
   [
+    'unknown members beside other faults',
+    (body) => ({
+      ...body,
+      name: { firstNames: ['Ada9'], middleNames: [], lastNames: ['Byron'], x: 1 },
+      grammaticalProfile: { subjectGender: 'q', y: 1 },
+    }),
+    'validation_failed',
+    [
+      ['/name/x', 'unknown_field'],
+      ['/grammaticalProfile/y', 'unknown_field'],
+      ['/name/firstNames/0', 'digit_in_name'],
+      ['/grammaticalProfile/subjectGender', 'invalid_value'],
+    ],
+  ],
+  [
     'several faults at once',
     (body) => ({ ...body, locale: 'de', dateOfBirth: 'x' }),
     'validation_failed',

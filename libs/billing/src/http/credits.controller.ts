@@ -1,4 +1,4 @@
-import { Controller, Get, Header } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
@@ -16,7 +16,6 @@ export class CreditsController {
   @Get()
   @Accepts('apiKey', 'bearer')
   @ScopeArea('credits')
-  @Header('Cache-Control', 'no-store')
   @ApiOperation({
     operationId: 'getCredits',
     summary: 'Get the credits of the workspace',

@@ -21,7 +21,10 @@ export class AcceptGuard implements CanActivate {
         context.getClass(),
       ]) ?? DEFAULT;
     const request = context.switchToHttp().getRequest<Request>();
-    if (request.accepts(types) !== false) return true;
+    if (request.accepts(types.flatMap(written)) !== false) return true;
     throw new Problem('not_acceptable', { detail: `The answer can be ${types.join(', ')}` });
   }
 }
+
+/** The ways a caller may write a type, all of which name the bytes that are sent: text is UTF-8. */
+const written = (type: string): string[] => [type, `${type}; charset=utf-8`];

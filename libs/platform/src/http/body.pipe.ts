@@ -37,7 +37,7 @@ export class BodyPipe implements PipeTransform {
       forbidUnknownValues: true,
       validationError: { target: false, value: false },
     });
-    const unsound = new Set(errors.map(({ property }) => property));
+    const unsound = new Set(errors.filter(isMisshapen).map(({ property }) => property));
     const problems = flatten(errors, []);
     if (isSelfChecking(dto))
       problems.push(...dto.fieldErrors((property) => !unsound.has(property), Date.now()));
@@ -45,6 +45,10 @@ export class BodyPipe implements PipeTransform {
     return dto;
   }
 }
+
+/** Whether what is declared has another shape. A member too many leaves the rest to be judged. */
+const isMisshapen = ({ constraints = {}, children = [] }: ValidationError): boolean =>
+  Object.keys(constraints).some((name) => name !== 'whitelistValidation') || children.some(isMisshapen);
 
 const flatten = (errors: readonly ValidationError[], path: readonly string[]): FieldError[] =>
   errors.flatMap((error) => {

@@ -26,6 +26,7 @@ export const configureHttp = (app: NestExpressApplication, config: Config, log: 
   app.set('trust proxy', config.TRUSTED_PROXIES);
   app.getHttpAdapter().getInstance().response.json = sendAsJson;
   app.use(requestId);
+  app.use('/api', keptByNobody);
   app.use(traceRequests);
   app.use(logRequests(log));
   // What matters to an API; the page under /docs gets the whole set.
@@ -36,6 +37,12 @@ export const configureHttp = (app: NestExpressApplication, config: Config, log: 
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
     sendProblem(response, toProblem(error), requestIdOf(request));
   });
+};
+
+/** Answers tell of people, keys and credits: no cache on the way keeps one, unless its route says otherwise. */
+const keptByNobody = (_: Request, response: Response, next: NextFunction): void => {
+  response.setHeader('Cache-Control', 'no-store');
+  next();
 };
 
 /** Instead of Express's own, which adds a charset that JSON does not have (RFC 8259, 11): all JSON is alike. */

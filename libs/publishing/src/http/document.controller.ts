@@ -71,10 +71,10 @@ export class DocumentController {
     @Caller() caller: Principal,
     @Res() response: Response,
   ): Promise<void> {
-    const wanted = readFormat(format);
     const reading = await this.queries.execute(new GetReadingSummary(readingId));
     if (!reading) throw new Problem('reading_not_found');
     if (reading.workspaceId !== caller.workspaceId) throw new Problem('wrong_workspace');
+    const wanted = readFormat(format);
     if (reading.erasedAt !== null) throw new Problem('reading_erased');
     const published = await this.waitForPublication(reading, readVersion(version));
     const artifact = published === null ? null : await this.artifacts.get(readingId, published, wanted);

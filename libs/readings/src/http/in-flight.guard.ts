@@ -1,5 +1,5 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { principalOf } from '@app/platform/auth/authentication.js';
 import type { Config } from '@app/platform/config/settings.js';
 import { Problem } from '@app/platform/http/problem.js';
@@ -20,13 +20,25 @@ export class InFlightGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const { workspaceId } = principalOf(context.switchToHttp().getRequest<Request>());
+    const http = context.switchToHttp();
+    const { workspaceId } = principalOf(http.getRequest<Request>());
     const limit = this.config.READINGS_IN_FLIGHT;
     // A database that does not answer refuses nothing here: accepting the reading needs it too, and says so.
-    if ((await within(ASKED_WITHIN_MS, this.inFlight.admits(workspaceId, limit))) !== false) return true;
+    const isAdmitted = await within(ASKED_WITHIN_MS, this.inFlight.admits(workspaceId, limit));
+    if (isAdmitted !== false) {
+      if (isAdmitted) this.withdrawUnlessAccepted(workspaceId, http.getResponse<Response>());
+      return true;
+    }
     throw new Problem('rate_limited', {
       detail: `${limit} readings are queued or processing; more are accepted when some have ended`,
       headers: { 'Retry-After': RETRY_AFTER },
+    });
+  }
+
+  private withdrawUnlessAccepted(workspaceId: string, response: Response): void {
+    response.once('close', () => {
+      const isNew = response.statusCode === 202 && !response.hasHeader('Idempotency-Replayed');
+      if (!isNew) this.inFlight.withdrawn(workspaceId);
     });
   }
 }

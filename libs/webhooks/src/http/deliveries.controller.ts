@@ -1,4 +1,14 @@
-import { Controller, Get, Header, HttpCode, Param, Post, Query, Res, UseInterceptors } from '@nestjs/common';
+import {
+  Controller,
+  Get,
+  HttpCode,
+  Param,
+  Post,
+  Query,
+  Res,
+  UseGuards,
+  UseInterceptors,
+} from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
@@ -22,6 +32,7 @@ import { etagOf } from './if-match.js';
 import { OptionalBody } from './optional-body.pipe.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { readChoice, readFlag, readInstant, readUuid, type QueryValue } from './query-parameters.js';
+import { OwnEndpointGuard } from './own-endpoint.guard.js';
 import { RefusalsAsProblems } from './refusals.js';
 import {
   deliveryHistorySchema,
@@ -39,6 +50,7 @@ import {
 @ScopeArea('webhooks')
 @ApiTags('Webhooks')
 @Names('endpointId', 'webhook_not_found', NAMED_ENDPOINT)
+@UseGuards(OwnEndpointGuard)
 @UseInterceptors(RefusalsAsProblems)
 export class DeliveriesController {
   constructor(
@@ -51,7 +63,6 @@ export class DeliveriesController {
 
   @Post('rotate-secret')
   @HttpCode(200)
-  @Header('Cache-Control', 'no-store')
   @ApiOperation({
     operationId: 'rotateWebhookSecret',
     summary: 'Give an endpoint a new signing secret',
@@ -94,7 +105,6 @@ export class DeliveriesController {
   }
 
   @Get('health')
-  @Header('Cache-Control', 'no-store')
   @ApiOperation({
     operationId: 'getWebhookEndpointHealth',
     summary: 'See how an endpoint fares',
@@ -107,7 +117,6 @@ export class DeliveriesController {
   }
 
   @Get('deliveries')
-  @Header('Cache-Control', 'no-store')
   @ApiOperation({
     operationId: 'listDeliveries',
     summary: 'List what was sent to an endpoint',
@@ -172,7 +181,6 @@ export class DeliveriesController {
   }
 
   @Get('deliveries/:deliveryId')
-  @Header('Cache-Control', 'no-store')
   @ApiOperation({
     operationId: 'getDelivery',
     summary: 'Get a delivery and every attempt at it',

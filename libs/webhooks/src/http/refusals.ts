@@ -11,7 +11,7 @@ export class RefusalsAsProblems implements NestInterceptor {
   }
 }
 
-const asProblem = (error: unknown): unknown => {
+export const asProblem = (error: unknown): unknown => {
   if (!(error instanceof WebhookRefused)) return error;
   const { code, detail } = error;
   if (code === 'invalid_webhook_url' || code === 'webhook_url_blocked') {

@@ -2,12 +2,12 @@ import {
   Body,
   Controller,
   Get,
-  Header,
   Headers,
   HttpCode,
   Param,
   Post,
   Res,
+  UseGuards,
   UseInterceptors,
 } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
@@ -23,6 +23,7 @@ import { WebhookRefused } from '../contracts/errors.js';
 import { ReplayEvents } from '../contracts/replay.js';
 import { ReplayRows } from '../read-models/replay/replay-rows.js';
 import { ReplayDto } from './dto/replay.dto.js';
+import { OwnEndpointGuard } from './own-endpoint.guard.js';
 import { RefusalsAsProblems } from './refusals.js';
 import { NAMED_ENDPOINT, NAMED_REPLAY, replaySchema } from './webhook.schemas.js';
 
@@ -32,6 +33,7 @@ import { NAMED_ENDPOINT, NAMED_REPLAY, replaySchema } from './webhook.schemas.js
 @ScopeArea('webhooks')
 @ApiTags('Webhooks')
 @Names('endpointId', 'webhook_not_found', NAMED_ENDPOINT)
+@UseGuards(OwnEndpointGuard)
 @UseInterceptors(RefusalsAsProblems)
 export class ReplaysController {
   constructor(
@@ -43,7 +45,6 @@ export class ReplaysController {
   @Post('replay')
   @OwnIdempotency()
   @HttpCode(202)
-  @Header('Cache-Control', 'no-store')
   @ApiOperation({
     operationId: 'replayEvents',
     summary: 'Send past events of the workspace to an endpoint',
@@ -75,7 +76,6 @@ export class ReplaysController {
   }
 
   @Get('replays/:replayId')
-  @Header('Cache-Control', 'no-store')
   @ApiOperation({
     operationId: 'getReplay',
     summary: 'See how far a replay is',

@@ -3,7 +3,6 @@ import {
   Controller,
   Delete,
   Get,
-  Header,
   Headers,
   HttpCode,
   Param,
@@ -11,6 +10,7 @@ import {
   Post,
   Query,
   Res,
+  UseGuards,
   UseInterceptors,
 } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
@@ -28,6 +28,7 @@ import { EndpointRows } from '../read-models/endpoint/endpoint-rows.js';
 import { ChangeWebhookEndpointDto, CreateWebhookEndpointDto } from './dto/webhook-endpoint.dto.js';
 import { etagOf, readIfMatch } from './if-match.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
+import { OwnEndpointGuard } from './own-endpoint.guard.js';
 import { RefusalsAsProblems } from './refusals.js';
 import {
   changedEndpointSchema,
@@ -41,6 +42,7 @@ import {
 @Accepts('apiKey', 'bearer')
 @ScopeArea('webhooks')
 @ApiTags('Webhooks')
+@UseGuards(OwnEndpointGuard)
 @UseInterceptors(RefusalsAsProblems)
 export class WebhooksController {
   constructor(
@@ -51,7 +53,6 @@ export class WebhooksController {
   ) {}
 
   @Get()
-  @Header('Cache-Control', 'no-store')
   @ApiOperation({
     operationId: 'listWebhookEndpoints',
     summary: 'List the webhook endpoints',
@@ -71,7 +72,6 @@ export class WebhooksController {
 
   @Post()
   @HttpCode(201)
-  @Header('Cache-Control', 'no-store')
   @ApiOperation({
     operationId: 'createWebhookEndpoint',
     summary: 'Create a webhook endpoint',
@@ -100,7 +100,6 @@ export class WebhooksController {
   }
 
   @Get(':endpointId')
-  @Header('Cache-Control', 'no-store')
   @ApiOperation({
     operationId: 'getWebhookEndpoint',
     summary: 'Get a webhook endpoint',
@@ -119,7 +118,6 @@ export class WebhooksController {
   }
 
   @Patch(':endpointId')
-  @Header('Cache-Control', 'no-store')
   @ApiConsumes('application/json', 'application/merge-patch+json')
   @ApiOperation({
     operationId: 'updateWebhookEndpoint',

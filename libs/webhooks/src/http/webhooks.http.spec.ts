@@ -337,6 +337,15 @@ describe('An endpoint', () => {
     }
   });
 
+  it('of another workspace is forbidden before anything is said of what was sent', async () => {
+    const { endpointId } = await created({ url }, 'ws_owner');
+    for (const response of [
+      await patch(endpointId, { nope: 1 }, 'ws_stranger'),
+      await post(`/${endpointId}/replay`, { since: 'yesterday' }, 'ws_stranger'),
+    ])
+      expect([response.status, (response.body as { code: string }).code]).toEqual([403, 'wrong_workspace']);
+  });
+
   it.each([
     ['an unknown id', `we_${randomUUID()}`],
     ['a short id', 'we_1'],

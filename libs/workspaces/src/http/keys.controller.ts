@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, Header, HttpCode, Inject, Param, Post, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Res } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
@@ -33,7 +33,6 @@ export class KeysController {
 
   /** Every key that was issued, newest first, revoked and expired ones included; never a secret. */
   @Get()
-  @Header('Cache-Control', 'no-store')
   @ApiOperation({
     operationId: 'listApiKeys',
     summary: 'List the API keys of the workspace',
@@ -47,7 +46,6 @@ export class KeysController {
   /** Issues a key; the answer is the only time it is seen. It works as soon as it is answered. */
   @Post()
   @HttpCode(201)
-  @Header('Cache-Control', 'no-store')
   @ApiOperation({
     operationId: 'issueApiKey',
     summary: 'Issue an API key',

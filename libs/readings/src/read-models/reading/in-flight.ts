@@ -10,11 +10,17 @@ const TRUSTED_MS = 250;
 const WORKSPACES = 10_000;
 
 interface Count {
+  /** Unfinished rows, when they were counted. */
   readings: number;
-  readonly until: number;
+  until: number;
+  /** When this process admitted readings that had no row then, ascending: a worker that is away makes none. */
+  withoutRow: number[];
 }
 
-/** Counts the queued and processing readings of a workspace. */
+/**
+ * Counts the queued and processing readings of a workspace: the rows, and what this process admitted since the newest of
+ * them was asked for. What other processes admitted and no worker has projected yet is not seen.
+ */
 @Injectable()
 export class ReadingsInFlight {
   private readonly counts = new RecentlyUsed<string, Count>(WORKSPACES);
@@ -24,24 +30,34 @@ export class ReadingsInFlight {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Whether one more reading is within the limit; it is counted if so. */
+  /** Whether one more reading is within the limit; it is counted if so, until it has a row or is `withdrawn`. */
   async admits(workspaceId: string, limit: number): Promise<boolean> {
     const known = this.counts.get(workspaceId);
     const count = known && known.until > this.clock.now() ? known : await this.count(workspaceId, limit);
-    if (count.readings >= limit) return false;
-    count.readings += 1;
+    if (count.readings + count.withoutRow.length >= limit) return false;
+    count.withoutRow.push(this.clock.now());
     return true;
   }
 
+  /** One that was admitted has not become a reading. */
+  withdrawn(workspaceId: string): void {
+    this.counts.get(workspaceId)?.withoutRow.pop();
+  }
+
   private async count(workspaceId: string, limit: number): Promise<Count> {
-    const { rows } = await this.pool.query<{ readings: number }>({
+    const { rows } = await this.pool.query<{ readings: number; newest: Date | null }>({
       name: 'readings-in-flight',
-      text: `select count(*)::int as readings from (
-               select 1 from readings.reading
-               where workspace_id = $1 and status in ('queued', 'processing') limit $2) unfinished`,
+      text: `select count(*)::int as readings,
+                    (select max(created_at) from readings.reading where workspace_id = $1) as newest
+             from (select from readings.reading
+                   where workspace_id = $1 and status in ('queued', 'processing') limit $2) unfinished`,
       values: [workspaceId, limit],
     });
-    const count = { readings: rows[0]?.readings ?? 0, until: this.clock.now() + TRUSTED_MS };
+    const { readings = 0, newest = null } = rows[0] ?? {};
+    // Looked up again: others may have been admitted while the database was asked.
+    const known = this.counts.get(workspaceId);
+    const withoutRow = (known?.withoutRow ?? []).filter((at) => newest === null || at > newest.getTime());
+    const count = { readings, until: this.clock.now() + TRUSTED_MS, withoutRow };
     this.counts.set(workspaceId, count);
     return count;
   }
