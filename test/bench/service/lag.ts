@@ -8,7 +8,11 @@ const PER_SECOND = 100;
 /** Every so many readings, one is watched. */
 const WATCHED = 4;
 
-/** Milliseconds from the answer 202 until the reading has its row, while 100 readings a second are accepted; ascending. */
+/**
+ * Milliseconds from the acceptance of a reading, as its event dates it, until it has its row, while 100 readings a second
+ * are accepted; ascending.
+ * @throws Error when fewer are accepted
+ */
 export const measureLag = async (
   customer: Integrator,
   database: pg.Client,
@@ -17,16 +21,31 @@ export const measureLag = async (
   const lags: number[] = [];
   const pending: Promise<void>[] = [];
   const startedAt = performance.now();
+  let acceptedAt = startedAt;
   for (let n = 0; n < seconds * PER_SECOND; n += 1) {
     await delay(startedAt + (n * 1_000) / PER_SECOND - performance.now());
     pending.push(
       (async () => {
         const { status, body } = await customer.create(somebody(n));
         if (status !== 202) throw new Error(`A request was answered ${status}`);
-        if (n % WATCHED === 0) lags.push(await untilRow(database, body.readingId));
+        acceptedAt = performance.now();
+        if (n % WATCHED === 0) lags.push(await lagOf(database, body.readingId));
       })(),
     );
   }
   await Promise.all(pending);
+  const perSecond = (pending.length * 1_000) / (acceptedAt - startedAt);
+  if (perSecond < 0.95 * PER_SECOND)
+    throw new Error(`${perSecond.toFixed(0)} readings a second were accepted, of ${PER_SECOND}`);
   return lags.sort((one, other) => one - other);
+};
+
+const lagOf = async (database: pg.Client, readingId: string): Promise<number> => {
+  await untilRow(database, readingId);
+  const seenAt = Date.now();
+  const { rows } = await database.query<{ acceptedAt: Date }>(
+    'select created_at as "acceptedAt" from readings.reading where reading_id = $1',
+    [readingId],
+  );
+  return seenAt - rows[0]!.acceptedAt.getTime();
 };

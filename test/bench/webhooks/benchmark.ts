@@ -104,7 +104,7 @@ const quantile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.ceil(values.length * share) - 1)] ??
   Number.NaN;
 
-/** Milliseconds from an event to its arrival, the slowest of a hundred, at an even pace. */
+/** Milliseconds from a delivery's row to its arrival, the slowest of a hundred, at an even pace. */
 const pacedLatency = async (setting: Setting, seconds: number): Promise<number> => {
   const worker = await start('sender', 'worker', setting.databaseUrl);
   await addDeliveries(setting.pool, setting.endpoints, CONCURRENCY);
@@ -159,8 +159,8 @@ const measureHostile = async (setting: Setting): Promise<void> => {
       0.9,
     ),
   );
-  add(told(`event to arrival at ${PACE}/s, p99`, latency, 'ms'));
-  add(told(`event to arrival at ${PACE}/s beside the two, p99`, hostileLatency, 'ms'));
+  add(told(`due delivery to arrival at ${PACE}/s, p99`, latency, 'ms'));
+  add(told(`due delivery to arrival at ${PACE}/s beside the two, p99`, hostileLatency, 'ms'));
   add(atMost('p99 beside the two; floor: p99 without them', hostileLatency / latency, '×', 2));
   await pool.query('truncate webhooks.delivery, webhooks.lane, webhooks.endpoint_health');
 };
@@ -213,9 +213,9 @@ const measureLargeTable = async (setting: Setting): Promise<void> => {
   await pool.query('analyze webhooks.delivery');
   const large = await measurePickUp(setting);
   const name = `${count.toLocaleString('en-US')} pending`;
-  add(told('event to arrival, empty table, p50', empty.pickUp, 'ms'));
-  add(told(`event to arrival, ${name}, p50`, large.pickUp, 'ms'));
-  add(atMost(`event to arrival, ${name}; floor: empty table`, large.pickUp / empty.pickUp, '×', 2));
+  add(told('due delivery to arrival, empty table, p50', empty.pickUp, 'ms'));
+  add(told(`due delivery to arrival, ${name}, p50`, large.pickUp, 'ms'));
+  add(atMost(`due delivery to arrival, ${name}; floor: empty table`, large.pickUp / empty.pickUp, '×', 2));
   add(told('CPU of an idle worker, empty table', empty.idle, 'ms/s'));
   add(told(`CPU of an idle worker, ${name}`, large.idle, 'ms/s'));
   add(atMost(`memory of the worker, ${name}; floor: empty table`, large.memory / empty.memory, '×', 1.25));

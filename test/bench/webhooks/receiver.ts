@@ -11,7 +11,7 @@ export interface Arrivals {
   readonly repeats: number;
   readonly firstAt: number;
   readonly lastAt: number;
-  /** From the creation of the event to its arrival. */
+  /** From the insertion of the delivery, which is due at once, to its arrival. */
   readonly latencies: readonly number[];
 }
 
