@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,6 +10,7 @@ let server: Server | undefined;
 const requests: IncomingMessage[] = [];
 
 afterEach(async () => {
+  jest.restoreAllMocks();
   server?.closeAllConnections();
   if (server) await new Promise((resolve) => server!.close(resolve));
   server = undefined;
@@ -72,6 +73,34 @@ describe('The client', () => {
     const [first, again, other] = sent('idempotency-key');
     expect(first).toMatch(/^[\w-]{36}$/);
     expect([again === first, other === first]).toEqual([true, false]);
+  });
+
+  it('asks again for the answer to its own key while that is in progress, beyond its attempts', async () => {
+    const busy = problem(409, 'idempotency_in_progress', { 'retry-after': '0' });
+    const client = await service(noAnswer, busy, busy, busy, busy, busy, json(202, { readingId: 'r' }));
+    expect(await client.readings.create({} as never)).toEqual({ readingId: 'r' });
+    expect(new Set(sent('idempotency-key')).size).toBe(1);
+  });
+
+  it('gives up on a key that is in progress for longer than a lost one can be', async () => {
+    const now = Date.now();
+    jest.spyOn(Date, 'now').mockImplementation(() => now + requests.length * 20_000);
+    const client = await service(problem(409, 'idempotency_in_progress', { 'retry-after': '0' }));
+    const error = await failureOf(client.readings.create({} as never));
+    expect(error).toMatchObject({ code: 'idempotency_in_progress' });
+    expect(requests.length).toBeGreaterThan(4);
+  });
+
+  it('makes a request once where it is told to, whatever is in progress', async () => {
+    await service(problem(409, 'idempotency_in_progress', { 'retry-after': '0' }));
+    const { port } = server!.address() as AddressInfo;
+    const client = new ReadingServiceClient({
+      baseUrl: `http://127.0.0.1:${port}`,
+      apiKey: 'k',
+      attempts: 1,
+    });
+    await failureOf(client.readings.create({} as never));
+    expect(requests).toHaveLength(1);
   });
 
   it('sends the key it is given', async () => {

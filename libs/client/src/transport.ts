@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ProblemError, ServiceUnreachable, type AnyProblem } from './problem-error.js';
+import { Repetition } from './repetition.js';
 
 export interface ClientOptions {
   /** Such as `https://readings.example.com`, without `/api/v1`. */
@@ -9,7 +10,7 @@ export interface ClientOptions {
   readonly apiKey?: string;
   /** A bearer token, or what gives the current one: keys, webhooks and erasure need it. Sent where there is no key. */
   readonly token?: string | (() => string | Promise<string>);
-  /** How often a request is made at most. Default 4. */
+  /** How often a request is made at most, waiting for its own key in progress not counted. Default 4; 1: never again. */
   readonly attempts?: number;
   /** How long one answer is waited for, milliseconds. Default 15,000; a wait asked of the service comes on top. */
   readonly timeoutMs?: number;
@@ -34,10 +35,6 @@ export interface Request {
   readonly held?: number;
   readonly signal?: AbortSignal | undefined;
 }
-
-/** Too many, and not now: asked again, nothing was done. Gateways between the two of us answer 502 and 504. */
-const PASSING = new Set([429, 502, 503, 504]);
-const FIRST_PAUSE_MS = 250;
 
 /** Without a slash at its end. @throws TypeError for what no request could be sent to */
 const checkedBaseUrl = (text: string): string => {
@@ -80,28 +77,32 @@ export class Transport {
   async send(request: Request): Promise<Response> {
     const { method, signal } = request;
     const made = await this.prepare(request);
-    for (let attempt = 1; ; attempt += 1) {
-      const last = attempt === this.attempts;
-      let pause = FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random());
-      try {
-        const response = await this.fetch(made.url, { ...made.init, signal: this.deadline(request) });
-        if (response.ok) return response;
-        const problem = await problemOf(response);
-        // What an attempt without an answer has deleted is not there any more.
-        if (method === 'DELETE' && attempt > 1 && response.status === 404)
-          return new Response(null, { status: 204 });
-        if (last || !PASSING.has(response.status)) throw problem;
-        pause = Math.max(pause, (problem.retryAfterSeconds ?? 0) * 1_000);
-      } catch (error) {
-        if (error instanceof ProblemError) throw error;
-        signal?.throwIfAborted();
-        if (last || method === 'PATCH') {
-          throw new ServiceUnreachable(`${method} ${this.baseUrl}${request.path} had no answer`, {
-            cause: error,
-          });
-        }
-      }
-      await delay(Math.min(pause, this.longestPauseMs), undefined, signal ? { signal } : {});
+    const { attempts, longestPauseMs } = this;
+    const repetition = new Repetition({ method, attempts, longestPauseMs });
+    for (let isFirst = true; ; isFirst = false) {
+      const outcome = await this.attempt(request, made);
+      if (!(outcome instanceof Error)) return outcome;
+      // What an attempt without an answer has deleted is not there any more.
+      if (method === 'DELETE' && !isFirst && outcome instanceof ProblemError && outcome.status === 404)
+        return new Response(null, { status: 204 });
+      const pause = repetition.pauseAfter(outcome);
+      if (pause === null) throw outcome;
+      await delay(pause, undefined, signal ? { signal } : {});
+    }
+  }
+
+  private async attempt(
+    request: Request,
+    { url, init }: { readonly url: URL; readonly init: RequestInit },
+  ): Promise<Response | ProblemError | ServiceUnreachable> {
+    try {
+      const response = await this.fetch(url, { ...init, signal: this.deadline(request) });
+      return response.ok ? response : await problemOf(response);
+    } catch (cause) {
+      request.signal?.throwIfAborted();
+      return new ServiceUnreachable(`${request.method} ${this.baseUrl}${request.path} had no answer`, {
+        cause,
+      });
     }
   }
 
