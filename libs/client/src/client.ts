@@ -5,8 +5,8 @@ import { Transport, type CallOptions, type ClientOptions } from './transport.js'
 import { Webhooks } from './webhooks.js';
 
 /**
- * The reading service from a caller's side. Every call repeats what failed in passing (429, 502, 503, 504, no answer),
- * after the time the service asks for, and throws `ProblemError` for what it refuses.
+ * The reading service from a caller's side. Every call repeats what failed in passing (429, 500, 502, 503, 504, no
+ * answer), after the time the service asks for, and throws `ProblemError` for what it refuses.
  */
 export class ReadingServiceClient {
   readonly readings: Readings;

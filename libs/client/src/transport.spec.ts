@@ -58,12 +58,20 @@ describe('The client', () => {
   it.each([
     ['429', problem(429, 'rate_limited', { 'retry-after': '1' })],
     ['503', problem(503, 'service_unavailable')],
+    ['500', problem(500, 'internal_error')],
     ['a gateway’s 502', (response) => response.writeHead(502).end('<h1>Bad gateway</h1>')],
     ['no answer', noAnswer],
   ])('asks again after %s', async (_, passing) => {
     const client = await service(passing, passing, json(200, credits));
     expect(await client.credits()).toEqual(credits);
     expect(requests).toHaveLength(3);
+  });
+
+  it('repeats a POST under the same key after a fault of the service', async () => {
+    const client = await service(problem(500, 'internal_error'), json(202, { readingId: 'r' }));
+    expect(await client.readings.create({} as never)).toEqual({ readingId: 'r' });
+    const [first, again] = sent('idempotency-key');
+    expect(again).toBe(first);
   });
 
   it('repeats a POST under the same key, and gives another call another one', async () => {
@@ -133,12 +141,18 @@ describe('The client', () => {
     expect(requests).toHaveLength(4);
   });
 
-  it('does not repeat a change whose outcome is unknown, but one that was refused in passing', async () => {
-    const lost = await service(noAnswer);
-    expect(await failureOf(lost.webhooks.update('we_1', {}))).toBeInstanceOf(ServiceUnreachable);
+  it.each<[string, Answer]>([
+    ['no answer', noAnswer],
+    ['500', problem(500, 'internal_error')],
+    ['502', (response) => response.writeHead(502).end()],
+    ['504', (response) => response.writeHead(504).end()],
+  ])('does not repeat a change whose outcome is unknown after %s', async (_, unknown) => {
+    const client = await service(unknown, json(200, { endpointId: 'we_1' }));
+    expect(await failureOf(client.webhooks.update('we_1', {}, { ifMatch: '"1"' }))).toBeInstanceOf(Error);
     expect(requests).toHaveLength(1);
-    server!.close();
-    requests.length = 0;
+  });
+
+  it('repeats a change that was refused in passing', async () => {
     const busy = await service(problem(503, 'service_unavailable'), json(200, { endpointId: 'we_1' }));
     expect(await busy.webhooks.update('we_1', {})).toEqual({ endpointId: 'we_1' });
   });
@@ -148,7 +162,7 @@ describe('The client', () => {
     expect(await unsure.webhooks.delete('we_1')).toBeUndefined();
     server!.close();
     requests.length = 0;
-    const never = await service(problem(404, 'webhook_not_found'));
+    const never = await service(problem(429, 'rate_limited'), problem(404, 'webhook_not_found'));
     expect(await failureOf(never.webhooks.delete('we_1'))).toMatchObject({ code: 'webhook_not_found' });
   });
 

@@ -79,12 +79,12 @@ export class Transport {
     const made = await this.prepare(request);
     const { attempts, longestPauseMs } = this;
     const repetition = new Repetition({ method, attempts, longestPauseMs });
-    for (let isFirst = true; ; isFirst = false) {
+    for (;;) {
       const outcome = await this.attempt(request, made);
       if (!(outcome instanceof Error)) return outcome;
-      // What an attempt without an answer has deleted is not there any more.
-      if (method === 'DELETE' && !isFirst && outcome instanceof ProblemError && outcome.status === 404)
-        return new Response(null, { status: 204 });
+      // What an attempt of unknown outcome has deleted is not there any more.
+      const isGone = outcome instanceof ProblemError && outcome.status === 404;
+      if (method === 'DELETE' && isGone && repetition.mayBeDone) return new Response(null, { status: 204 });
       const pause = repetition.pauseAfter(outcome);
       if (pause === null) throw outcome;
       await delay(pause, undefined, signal ? { signal } : {});
