@@ -4,6 +4,7 @@ export interface RepetitionOptions {
   readonly method: string;
   /** How often the request is made at most; the wait for a key in progress is not counted. */
   readonly attempts: number;
+  /** What is to be repeated later than this is not repeated. */
   readonly longestPauseMs: number;
 }
 
@@ -35,9 +36,11 @@ export class Repetition {
     // A 503 comes from a store that did not answer in time, too.
     this.mayBeDone ||= !(failure instanceof ProblemError) || failure.status >= 500;
     if (!this.mayRepeat(failure)) return null;
+    const { longestPauseMs } = this.options;
     const pause = FIRST_PAUSE_MS * 2 ** (this.failures - 1) * (0.5 + Math.random());
     const asked = failure instanceof ProblemError ? (failure.retryAfterSeconds ?? 0) * 1_000 : 0;
-    return Math.min(Math.max(pause, asked), this.options.longestPauseMs);
+    // Asked sooner than the service says, it could only refuse again: the caller is told how long to wait instead.
+    return asked > longestPauseMs ? null : Math.max(asked, Math.min(pause, longestPauseMs));
   }
 
   private mayRepeat(failure: ProblemError | ServiceUnreachable): boolean {

@@ -56,7 +56,7 @@ const sent = (header: string): unknown[] => requests.map(({ headers }) => header
 
 describe('The client', () => {
   it.each([
-    ['429', problem(429, 'rate_limited', { 'retry-after': '1' })],
+    ['429', problem(429, 'rate_limited', { 'retry-after': '0' })],
     ['503', problem(503, 'service_unavailable')],
     ['500', problem(500, 'internal_error')],
     ['a gateway’s 502', (response) => response.writeHead(502).end('<h1>Bad gateway</h1>')],
@@ -126,9 +126,29 @@ describe('The client', () => {
   });
 
   it('gives up after so many attempts, and says which answer was the last', async () => {
+    const client = await service(problem(503, 'service_unavailable', { 'retry-after': '0' }));
+    expect(await failureOf(client.credits())).toMatchObject({ status: 503, retryAfterSeconds: 0 });
+    expect(requests).toHaveLength(4);
+  });
+
+  it('never asks sooner than the service says, but gives up where that is too long for it', async () => {
     const client = await service(problem(503, 'service_unavailable', { 'retry-after': '7' }));
     expect(await failureOf(client.credits())).toMatchObject({ status: 503, retryAfterSeconds: 7 });
-    expect(requests).toHaveLength(4);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('understands a time to ask again that is a date, as gateways send it', async () => {
+    const date = new Date(Date.now() + 3_600_000).toUTCString();
+    const client = await service((response) => response.writeHead(503, { 'retry-after': date }).end());
+    const { retryAfterSeconds } = (await failureOf(client.credits())) as ProblemError;
+    expect(retryAfterSeconds).toBeGreaterThan(3_000);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('takes no account of a time that it cannot read, or that is over', async () => {
+    const at = (time: string): Answer => problem(503, 'service_unavailable', { 'retry-after': time });
+    const client = await service(at('soon'), at(new Date(0).toUTCString()), json(200, credits));
+    expect(await client.credits()).toEqual(credits);
   });
 
   it('tells that no answer came', async () => {

@@ -14,7 +14,7 @@ export interface ClientOptions {
   readonly attempts?: number;
   /** How long one answer is waited for, milliseconds. Default 15,000; a wait asked of the service comes on top. */
   readonly timeoutMs?: number;
-  /** The longest pause between two attempts, milliseconds, whatever the service asks for. Default 30,000. */
+  /** The longest pause between two attempts, milliseconds; asked for a longer one, a call throws. Default 30,000. */
   readonly longestPauseMs?: number;
   /** In place of the global one: a proxy, a test. */
   readonly fetch?: typeof fetch;
@@ -138,11 +138,17 @@ export class Transport {
   }
 }
 
+/** Seconds or an HTTP date (RFC 9110, 10.2.3); `null` for neither. */
+const readRetryAfter = (text: string | null): number | null => {
+  if (text === null) return null;
+  const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - Date.now()) / 1_000);
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : null;
+};
+
 /** A body that is no problem document, as from a gateway, still says what the status is. */
 const problemOf = async (response: Response): Promise<ProblemError> => {
   const text = await response.text();
-  const seconds = Number(response.headers.get('retry-after') ?? NaN);
-  const retryAfter = Number.isFinite(seconds) ? seconds : null;
+  const retryAfter = readRetryAfter(response.headers.get('retry-after'));
   try {
     const problem = JSON.parse(text) as AnyProblem;
     if (typeof problem.code === 'string') return new ProblemError(problem, retryAfter);
