@@ -8,6 +8,7 @@ type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
 let server: Server | undefined;
 const requests: IncomingMessage[] = [];
+const bodies: string[] = [];
 
 afterEach(async () => {
   jest.restoreAllMocks();
@@ -15,14 +16,17 @@ afterEach(async () => {
   if (server) await new Promise((resolve) => server!.close(resolve));
   server = undefined;
   requests.length = 0;
+  bodies.length = 0;
 });
 
 /** A service that gives these answers in turn, the last one for ever. */
 const service = async (...answers: readonly Answer[]): Promise<ReadingServiceClient> => {
   server = createServer((request, response) => {
     requests.push(request);
-    request.resume();
-    answers[Math.min(requests.length, answers.length) - 1]!(response, request);
+    const place = requests.length - 1;
+    bodies[place] = '';
+    request.on('data', (part: Buffer) => (bodies[place] += part.toString()));
+    request.on('end', () => answers[Math.min(place, answers.length - 1)]!(response, request));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -111,9 +115,18 @@ describe('The client', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('sends the key it is given', async () => {
-    const client = await service(json(202, { readingId: 'r' }));
-    await client.readings.create({} as never, { idempotencyKey: 'order-4711' });
+  const own = { idempotencyKey: 'order-4711' };
+  it.each<[string, (client: ReadingServiceClient) => Promise<unknown>]>([
+    ['readings.create', ({ readings }) => readings.create({} as never, own)],
+    ['webhooks.create', ({ webhooks }) => webhooks.create({ url: 'https://x.example' }, own)],
+    ['webhooks.rotateSecret', ({ webhooks }) => webhooks.rotateSecret('we_1', own)],
+    ['webhooks.sendTest', ({ webhooks }) => webhooks.sendTest('we_1', { type: 'reading.failed' }, own)],
+    ['webhooks.redeliver', ({ webhooks }) => webhooks.redeliver('we_1', 'd', own)],
+    ['webhooks.replay', ({ webhooks }) => webhooks.replay('we_1', {} as never, own)],
+    ['keys.issue', ({ keys }) => keys.issue({}, own)],
+  ])('sends the key that %s is given', async (_, call) => {
+    const client = await service(json(201, { signingSecret: 'whsec_1' }));
+    await call(client);
     expect(sent('idempotency-key')).toEqual(['order-4711']);
   });
 
@@ -200,6 +213,17 @@ describe('The client', () => {
       '/api/v1/webhooks',
       '/api/v1/webhooks/we_1/rotate-secret',
     ]);
+  });
+
+  it('keeps the secret before good beside the new one where an endpoint is created again under the caller’s key', async () => {
+    const client = await service(
+      json(201, { endpointId: 'we_1' }),
+      json(200, { endpointId: 'we_1', signingSecret: 'whsec_2' }),
+    );
+    await client.webhooks.create({ url: 'https://x.example' }, { idempotencyKey: 'endpoint-1' });
+    expect(bodies).toEqual(['{"url":"https://x.example"}', '{}']);
+    const [first, second] = sent('idempotency-key');
+    expect([first, second === first]).toEqual(['endpoint-1', false]);
   });
 
   it('reads a list to its end, page after page', async () => {

@@ -25,12 +25,23 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
+/** What a call that does something may be given. */
+export interface PostOptions extends CallOptions {
+  /**
+   * Yours, such as an order number: the same key and body never do the thing twice, not even after a crash of yours.
+   * Without it each call does it once, however often it had to be repeated on the way.
+   */
+  readonly idempotencyKey?: string;
+}
+
 export interface Request {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string | undefined>>;
+  /** Of a POST; made up where it is not given. */
+  readonly idempotencyKey?: string | undefined;
   /** Seconds that the service may hold the answer. */
   readonly held?: number;
   readonly signal?: AbortSignal | undefined;
@@ -106,7 +117,7 @@ export class Transport {
     }
   }
 
-  private async prepare({ method, path, query = {}, body, headers = {} }: Request) {
+  private async prepare({ method, path, query = {}, body, headers = {}, idempotencyKey }: Request) {
     const url = new URL(this.baseUrl + path);
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(name, String(value));
@@ -117,7 +128,7 @@ export class Transport {
       accept: 'application/json, */*;q=0.5',
       ...(apiKey ? { 'x-api-key': apiKey } : { authorization: `Bearer ${bearer}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(method === 'POST' ? { 'idempotency-key': randomUUID() } : {}),
+      ...(method === 'POST' ? { 'idempotency-key': idempotencyKey ?? randomUUID() } : {}),
       ...headers,
     };
     const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
