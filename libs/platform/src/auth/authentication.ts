@@ -7,7 +7,7 @@ export type AuthMode = 'apiKey' | 'bearer';
 export interface Principal {
   readonly mode: AuthMode;
   readonly workspaceId: string;
-  /** Recorded in event metadata: `apiKey:<keyId>` or `user:<sub>`. */
+  /** Recorded in event metadata: `apiKey:<keyId>`, `user:<sub>`, or `bearer` of a token that names nobody. */
   readonly actor: string;
   /** Of a bearer token; an API key speaks for its workspace without them. */
   readonly scopes: readonly string[];

@@ -72,13 +72,28 @@ describe('A bearer token', () => {
     ['that is not valid yet', { nbf: NOW_S + 60 }],
     ['that lives longer than 15 minutes', { exp: NOW_S + 60 * 15 }],
     ['that never expires', { exp: undefined }],
-    ['that does not say when it was issued', { iat: undefined }],
+    ['that lives longer than 15 minutes from now', { iat: undefined, exp: NOW_S + 60 * 15 + 6 }],
+    ['issued in the future, to live long', { iat: NOW_S + 86_400, exp: NOW_S + 86_400 + 600 }],
+    ['issued in the future', { iat: NOW_S + 6 }],
+    ['whose time of issue is no time', { iat: 'now' as never }],
     ['without a workspace', { wid: undefined }],
     ['of a workspace that is no id', { wid: '../ws_1' }],
     ['without scopes', { scope: undefined }],
-    ['without a subject', { sub: undefined }],
+    ['of a subject that is no name', { sub: '' }],
   ])('%s is refused', async (_, changes) => {
     expect(await authenticator.verify(await sign(changes))).toBeNull();
+  });
+
+  it('need not say whom it was issued for, nor when', async () => {
+    const token = await sign({ sub: undefined, iat: undefined, exp: NOW_S + 60 * 15 });
+    expect(await authenticator.verify(token)).toMatchObject({ workspaceId: WORKSPACE, actor: 'bearer' });
+  });
+
+  it.each<[string, JWTPayload]>([
+    ['issuer', { iat: NOW_S + 5, exp: NOW_S + 5 + 60 * 15 }],
+    ['issuer that does not tell when', { iat: undefined, exp: NOW_S + 5 + 60 * 15 }],
+  ])('of an %s whose clock is a little ahead is accepted', async (_, changes) => {
+    expect(await authenticator.verify(await sign(changes))).not.toBeNull();
   });
 
   it('that is not signed is refused', async () => {

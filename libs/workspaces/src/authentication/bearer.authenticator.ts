@@ -6,23 +6,23 @@ import type { Principal } from '@app/platform/auth/authentication.js';
 import type { Config } from '@app/platform/config/settings.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 
-/** Longest life of a token, seconds: a token cannot be revoked, so it must not live long. */
+/** Longest life of a token, from its issue and from now, seconds: it cannot be revoked, so it must not live long. */
 const MAX_LIFE_S = 15 * 60;
 /** Clocks of issuer and service may differ by so much, seconds. */
 const CLOCK_TOLERANCE_S = 5;
 
 const claimsSchema = z.object({
-  sub: z.string().min(1).max(200),
+  sub: z.string().min(1).max(200).optional(),
   wid: z.string().regex(/^ws_[0-9A-Za-z]{22}$/),
   scope: z.string().max(1_000),
-  iat: z.number(),
+  iat: z.number().optional(),
   exp: z.number(),
 });
 
 /**
  * Verifies the portal's tokens: JWTs signed with EdDSA or RS256 by a key of the configured set, and by no key that a
- * token brings or names itself (`jwk`, `jku`, `x5u` are not looked at). Needs `iss`, `aud`, `sub`, `wid` (the
- * workspace), `scope` (space-separated), `iat`, and an `exp` at most 15 minutes after it; honours `nbf`.
+ * token brings or names itself (`jwk`, `jku`, `x5u` are not looked at). Needs `iss`, `aud`, `wid` (the workspace), `scope`
+ * (space-separated), and an `exp` at most 15 minutes ahead; honours `nbf`, `iat` and `sub`.
  * Source: RFC 7519, RFC 8725.
  */
 @Injectable()
@@ -52,18 +52,24 @@ export class BearerAuthenticator {
         algorithms: ['EdDSA', 'RS256'],
         issuer: this.config.TOKEN_ISSUER,
         audience: this.config.TOKEN_AUDIENCE,
-        requiredClaims: ['iss', 'aud', 'exp', 'iat'],
+        requiredClaims: ['iss', 'aud', 'exp'],
         clockTolerance: CLOCK_TOLERANCE_S,
         currentDate: new Date(this.clock.now()),
       });
       const claims = claimsSchema.safeParse(payload);
-      if (!claims.success || claims.data.exp - claims.data.iat > MAX_LIFE_S) return null;
+      if (!claims.success || livesTooLong(claims.data, this.clock.now() / 1_000)) return null;
       const { sub, wid, scope } = claims.data;
       const scopes = scope.split(' ').filter(Boolean);
-      return { mode: 'bearer', workspaceId: wid, actor: `user:${sub}`, scopes };
+      const actor = sub === undefined ? 'bearer' : `user:${sub}`;
+      return { mode: 'bearer', workspaceId: wid, actor, scopes };
     } catch (error) {
       if (error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError)) throw error;
       return null;
     }
   }
 }
+
+/** Measured from now, too: an issue in the future, or none at all, would let a token live for as long as it likes. */
+const livesTooLong = ({ iat, exp }: z.infer<typeof claimsSchema>, nowS: number): boolean =>
+  exp - nowS > MAX_LIFE_S + CLOCK_TOLERANCE_S ||
+  (iat !== undefined && (exp - iat > MAX_LIFE_S || iat - nowS > CLOCK_TOLERANCE_S));
