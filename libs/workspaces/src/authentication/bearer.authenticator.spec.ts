@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
+import { readFileSync } from 'node:fs';
+import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWK, type JWTPayload } from 'jose';
+import { projectPath } from '@app/platform/project-path.js';
 import { BearerAuthenticator } from './bearer.authenticator.js';
 
 const NOW_S = Date.parse('2026-04-10T12:00:00.000Z') / 1_000;
@@ -10,6 +12,7 @@ type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>;
 let ed: KeyPair;
 let rsa: KeyPair;
 let stranger: KeyPair;
+let keys: JWK[];
 let authenticator: BearerAuthenticator;
 
 beforeAll(async () => {
@@ -18,7 +21,7 @@ beforeAll(async () => {
     generateKeyPair('RS256', { extractable: true }),
     generateKeyPair('EdDSA', { extractable: true }),
   ]);
-  const keys = [
+  keys = [
     { ...(await exportJWK(ed.publicKey)), kid: 'ed', alg: 'EdDSA' },
     { ...(await exportJWK(rsa.publicKey)), kid: 'rsa', alg: 'RS256' },
   ];
@@ -87,6 +90,28 @@ describe('A bearer token', () => {
   it('need not say whom it was issued for, nor when', async () => {
     const token = await sign({ sub: undefined, iat: undefined, exp: NOW_S + 60 * 15 });
     expect(await authenticator.verify(token)).toMatchObject({ workspaceId: WORKSPACE, actor: 'bearer' });
+  });
+
+  it('as docs/operations.md shows it to operators is accepted', async () => {
+    const page = readFileSync(projectPath('docs/operations.md'), 'utf8');
+    const [, text = 'null'] = /^## Bearer tokens$[\s\S]+?```json\n([\s\S]+?)```/m.exec(page) ?? [];
+    const claims = JSON.parse(text) as { iss: string; iat: number; wid: string; sub: string } & JWTPayload;
+    const shown = new BearerAuthenticator(
+      { now: () => claims.iat * 1_000 },
+      {
+        TOKEN_ISSUER: claims.iss,
+        TOKEN_AUDIENCE: 'reading-service',
+        TOKEN_JWKS: { keys },
+        TOKEN_JWKS_URL: undefined,
+      },
+    );
+    const token = await new SignJWT(claims)
+      .setProtectedHeader({ alg: 'EdDSA', kid: 'ed' })
+      .sign(ed.privateKey);
+    expect(await shown.verify(token)).toMatchObject({
+      workspaceId: claims.wid,
+      actor: `user:${claims.sub}`,
+    });
   });
 
   it.each<[string, JWTPayload]>([
