@@ -1,5 +1,8 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWK, type JWTPayload } from 'jose';
 import { projectPath } from '@app/platform/project-path.js';
 import { BearerAuthenticator } from './bearer.authenticator.js';
@@ -166,5 +169,65 @@ describe('A bearer token', () => {
       },
     );
     expect(await closed.verify(await sign())).toBeNull();
+  });
+});
+
+describe('Where the issuer’s keys are fetched', () => {
+  let portal: Server;
+  let answer: (response: ServerResponse) => void;
+  let remote: BearerAuthenticator;
+
+  beforeEach(async () => {
+    portal = createServer((_, response) => answer(response));
+    portal.listen(0, '127.0.0.1');
+    await once(portal, 'listening');
+    const { port } = portal.address() as AddressInfo;
+    remote = new BearerAuthenticator(
+      { now: () => NOW_S * 1_000 },
+      {
+        TOKEN_ISSUER: ISSUER,
+        TOKEN_AUDIENCE: 'reading-service',
+        TOKEN_JWKS: undefined,
+        TOKEN_JWKS_URL: `http://127.0.0.1:${port}/jwks.json`,
+      },
+    );
+  });
+  afterEach(() => {
+    portal.closeAllConnections();
+    portal.close();
+  });
+
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['answers 503', (response) => response.writeHead(503).end()],
+    ['answers rubbish', (response) => response.end('<h1>Maintenance</h1>')],
+    ['answers what is no key set', (response) => response.end('{"error":"maintenance"}')],
+    ['leads elsewhere', (response) => response.writeHead(302, { location: '/login' }).end()],
+    ['does not answer', (response) => response.destroy()],
+  ])('a token is answered 503, not called invalid, while the portal %s', async (_, away) => {
+    answer = away;
+    await expect(remote.verify(await sign())).rejects.toMatchObject({
+      code: 'enqueue_unavailable',
+      status: 503,
+      options: { headers: { 'Retry-After': '5' } },
+    });
+    answer = (response) => response.end(JSON.stringify({ keys }));
+    expect(await remote.verify(await sign())).toMatchObject({ workspaceId: WORKSPACE });
+  });
+
+  it('a token that no key could make good is refused whether the portal is there or not', async () => {
+    answer = (response) => response.writeHead(503).end();
+    expect(await remote.verify('a.b.c')).toBeNull();
+    expect(await remote.verify(new UnsecuredJWT(CLAIMS).encode())).toBeNull();
+    answer = (response) => response.end(JSON.stringify({ keys }));
+    expect(await remote.verify(await sign({}, { alg: 'EdDSA', kid: 'ed' }, stranger.privateKey))).toBeNull();
+    expect(
+      await remote.verify(await sign({}, { alg: 'EdDSA', kid: 'unknown' }, stranger.privateKey)),
+    ).toBeNull();
+  });
+
+  it('a token that does not say which of several keys signed it is refused', async () => {
+    const twins = [keys[0], { ...keys[0], kid: 'twin' }];
+    answer = (response) => response.end(JSON.stringify({ keys: twins }));
+    expect(await remote.verify(await sign({}, { alg: 'EdDSA' }))).toBeNull();
   });
 });

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import type { Principal } from '@app/platform/auth/authentication.js';
 import type { Config } from '@app/platform/config/settings.js';
+import { Problem } from '@app/platform/http/problem.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 
 /** Longest life of a token, from its issue and from now, seconds: it cannot be revoked, so it must not live long. */
@@ -38,12 +39,13 @@ export class BearerAuthenticator {
     >,
   ) {
     const { TOKEN_JWKS: local, TOKEN_JWKS_URL: url } = config;
-    this.keys = local ? createLocalJWKSet(local) : url ? createRemoteJWKSet(new URL(url)) : null;
+    const keys = local ? createLocalJWKSet(local) : url ? createRemoteJWKSet(new URL(url)) : null;
+    this.keys = keys && orUnavailable(keys);
   }
 
   /**
    * The bearer of a token, or `null` for one that is malformed, expired, or not ours.
-   * @throws Error when the issuer's keys cannot be fetched
+   * @throws Problem (503) when the issuer's keys cannot be had: the token may be as good as any
    */
   async verify(token: string): Promise<Principal | null> {
     if (!this.keys || !this.config.TOKEN_ISSUER) return null;
@@ -63,11 +65,34 @@ export class BearerAuthenticator {
       const actor = sub === undefined ? 'bearer' : `user:${sub}`;
       return { mode: 'bearer', workspaceId: wid, actor, scopes };
     } catch (error) {
-      if (error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError)) throw error;
-      return null;
+      if (error instanceof errors.JOSEError) return null;
+      throw error;
     }
   }
 }
+
+/** What a look at the keys finds wrong with the token; everything else is wrong with the keys, or with the way to them. */
+const FAULTS_OF_THE_TOKEN = [
+  errors.JWKSNoMatchingKey,
+  errors.JWKSMultipleMatchingKeys,
+  errors.JOSENotSupported,
+] as const;
+
+/** The portal is away, answers in error, or with what is no key set. */
+const orUnavailable =
+  (keys: JWTVerifyGetKey): JWTVerifyGetKey =>
+  async (header, token) => {
+    try {
+      return await keys(header, token);
+    } catch (cause) {
+      if (FAULTS_OF_THE_TOKEN.some((fault) => cause instanceof fault)) throw cause;
+      throw new Problem('enqueue_unavailable', {
+        detail: 'The keys of the token’s issuer cannot be had right now',
+        headers: { 'Retry-After': '5' },
+        cause,
+      });
+    }
+  };
 
 /** Measured from now, too: an issue in the future, or none at all, would let a token live for as long as it likes. */
 const livesTooLong = ({ iat, exp }: z.infer<typeof claimsSchema>, nowS: number): boolean =>
