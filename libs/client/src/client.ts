@@ -1,12 +1,12 @@
 import type { ApiKey, ApiKeys, Credits, EventPage, IssueApiKey, IssuedApiKey, PublicEvent } from './api.js';
 import type { PageOptions } from './pages.js';
 import { Readings } from './readings.js';
-import { Transport, type CallOptions, type ClientOptions } from './transport.js';
+import { Transport, type CallOptions, type ClientOptions, type PostOptions } from './transport.js';
 import { Webhooks } from './webhooks.js';
 
 /**
- * The reading service from a caller's side. Every call repeats what failed in passing (429, 502, 503, 504, no answer),
- * after the time the service asks for, and throws `ProblemError` for what it refuses.
+ * The reading service from a caller's side. Every call repeats what failed in passing (429, 500, 502, 503, 504, no
+ * answer), after the time the service asks for, and throws `ProblemError` for what it refuses.
  */
 export class ReadingServiceClient {
   readonly readings: Readings;
@@ -51,9 +51,9 @@ export class Keys {
     return data;
   }
 
-  /** `apiKey` is shown this once. */
-  issue(body: IssueApiKey = {}, { signal }: CallOptions = {}): Promise<IssuedApiKey> {
-    return this.transport.json({ method: 'POST', path: '/api/v1/keys', body, signal });
+  /** `apiKey` is shown this once. Without it, the answer that had it was lost on the way: revoke the key, issue another. */
+  issue(body: IssueApiKey = {}, options: PostOptions = {}): Promise<IssuedApiKey> {
+    return this.transport.json({ method: 'POST', path: '/api/v1/keys', body, ...options });
   }
 
   async revoke(keyId: string, { signal }: CallOptions = {}): Promise<void> {

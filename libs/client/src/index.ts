@@ -2,7 +2,7 @@ export { Events, Keys, ReadingServiceClient } from './client.js';
 export type { Page, PageOptions } from './pages.js';
 export { ProblemError, ServiceUnreachable, StillUnderWay, type AnyProblem } from './problem-error.js';
 export { Readings, type DocumentFormat, type DocumentOptions, type DocumentV1 } from './readings.js';
-export type { CallOptions, ClientOptions } from './transport.js';
+export type { CallOptions, ClientOptions, PostOptions } from './transport.js';
 export { Webhooks, type DeliveryFilter } from './webhooks.js';
 export * from '@reading-service/webhook-verifier';
 export type * from './api.js';

@@ -9,7 +9,7 @@ import type {
 } from './api.js';
 import { everything, type PageOptions } from './pages.js';
 import { StillUnderWay } from './problem-error.js';
-import type { CallOptions, Transport } from './transport.js';
+import type { CallOptions, PostOptions, Transport } from './transport.js';
 
 /** The document as a tree: docs/reading.md, and `GET /schemas/document_v1.json`. */
 export type DocumentV1 = Omit<GeneratedDocument, '$defs'>;
@@ -29,14 +29,9 @@ export class Readings {
   /**
    * Asks for a reading and reserves its credits; it comes back `queued`.
    * @param options.idempotencyKey yours, such as an order number: the same key and body never make a second reading.
-   *   Without it each call makes one, however often it had to be repeated on the way.
    */
-  create(
-    body: CreateReading,
-    { idempotencyKey, signal }: CallOptions & { readonly idempotencyKey?: string } = {},
-  ): Promise<Reading> {
-    const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
-    return this.transport.json({ method: 'POST', path: '/api/v1/readings', body, headers, signal });
+  create(body: CreateReading, options: PostOptions = {}): Promise<Reading> {
+    return this.transport.json({ method: 'POST', path: '/api/v1/readings', body, ...options });
   }
 
   /** @param options.waitSeconds holds the request until the reading has another state, 20 s at most */

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,20 +8,25 @@ type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
 let server: Server | undefined;
 const requests: IncomingMessage[] = [];
+const bodies: string[] = [];
 
 afterEach(async () => {
+  jest.restoreAllMocks();
   server?.closeAllConnections();
   if (server) await new Promise((resolve) => server!.close(resolve));
   server = undefined;
   requests.length = 0;
+  bodies.length = 0;
 });
 
 /** A service that gives these answers in turn, the last one for ever. */
 const service = async (...answers: readonly Answer[]): Promise<ReadingServiceClient> => {
   server = createServer((request, response) => {
     requests.push(request);
-    request.resume();
-    answers[Math.min(requests.length, answers.length) - 1]!(response, request);
+    const place = requests.length - 1;
+    bodies[place] = '';
+    request.on('data', (part: Buffer) => (bodies[place] += part.toString()));
+    request.on('end', () => answers[Math.min(place, answers.length - 1)]!(response, request));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -55,14 +60,22 @@ const sent = (header: string): unknown[] => requests.map(({ headers }) => header
 
 describe('The client', () => {
   it.each([
-    ['429', problem(429, 'rate_limited', { 'retry-after': '1' })],
+    ['429', problem(429, 'rate_limited', { 'retry-after': '0' })],
     ['503', problem(503, 'service_unavailable')],
+    ['500', problem(500, 'internal_error')],
     ['a gateway’s 502', (response) => response.writeHead(502).end('<h1>Bad gateway</h1>')],
     ['no answer', noAnswer],
   ])('asks again after %s', async (_, passing) => {
     const client = await service(passing, passing, json(200, credits));
     expect(await client.credits()).toEqual(credits);
     expect(requests).toHaveLength(3);
+  });
+
+  it('repeats a POST under the same key after a fault of the service', async () => {
+    const client = await service(problem(500, 'internal_error'), json(202, { readingId: 'r' }));
+    expect(await client.readings.create({} as never)).toEqual({ readingId: 'r' });
+    const [first, again] = sent('idempotency-key');
+    expect(again).toBe(first);
   });
 
   it('repeats a POST under the same key, and gives another call another one', async () => {
@@ -74,9 +87,46 @@ describe('The client', () => {
     expect([again === first, other === first]).toEqual([true, false]);
   });
 
-  it('sends the key it is given', async () => {
-    const client = await service(json(202, { readingId: 'r' }));
-    await client.readings.create({} as never, { idempotencyKey: 'order-4711' });
+  it('asks again for the answer to its own key while that is in progress, beyond its attempts', async () => {
+    const busy = problem(409, 'idempotency_in_progress', { 'retry-after': '0' });
+    const client = await service(noAnswer, busy, busy, busy, busy, busy, json(202, { readingId: 'r' }));
+    expect(await client.readings.create({} as never)).toEqual({ readingId: 'r' });
+    expect(new Set(sent('idempotency-key')).size).toBe(1);
+  });
+
+  it('gives up on a key that is in progress for longer than a lost one can be', async () => {
+    const now = Date.now();
+    jest.spyOn(Date, 'now').mockImplementation(() => now + requests.length * 20_000);
+    const client = await service(problem(409, 'idempotency_in_progress', { 'retry-after': '0' }));
+    const error = await failureOf(client.readings.create({} as never));
+    expect(error).toMatchObject({ code: 'idempotency_in_progress' });
+    expect(requests.length).toBeGreaterThan(4);
+  });
+
+  it('makes a request once where it is told to, whatever is in progress', async () => {
+    await service(problem(409, 'idempotency_in_progress', { 'retry-after': '0' }));
+    const { port } = server!.address() as AddressInfo;
+    const client = new ReadingServiceClient({
+      baseUrl: `http://127.0.0.1:${port}`,
+      apiKey: 'k',
+      attempts: 1,
+    });
+    await failureOf(client.readings.create({} as never));
+    expect(requests).toHaveLength(1);
+  });
+
+  const own = { idempotencyKey: 'order-4711' };
+  it.each<[string, (client: ReadingServiceClient) => Promise<unknown>]>([
+    ['readings.create', ({ readings }) => readings.create({} as never, own)],
+    ['webhooks.create', ({ webhooks }) => webhooks.create({ url: 'https://x.example' }, own)],
+    ['webhooks.rotateSecret', ({ webhooks }) => webhooks.rotateSecret('we_1', own)],
+    ['webhooks.sendTest', ({ webhooks }) => webhooks.sendTest('we_1', { type: 'reading.failed' }, own)],
+    ['webhooks.redeliver', ({ webhooks }) => webhooks.redeliver('we_1', 'd', own)],
+    ['webhooks.replay', ({ webhooks }) => webhooks.replay('we_1', {} as never, own)],
+    ['keys.issue', ({ keys }) => keys.issue({}, own)],
+  ])('sends the key that %s is given', async (_, call) => {
+    const client = await service(json(201, { signingSecret: 'whsec_1' }));
+    await call(client);
     expect(sent('idempotency-key')).toEqual(['order-4711']);
   });
 
@@ -89,9 +139,29 @@ describe('The client', () => {
   });
 
   it('gives up after so many attempts, and says which answer was the last', async () => {
+    const client = await service(problem(503, 'service_unavailable', { 'retry-after': '0' }));
+    expect(await failureOf(client.credits())).toMatchObject({ status: 503, retryAfterSeconds: 0 });
+    expect(requests).toHaveLength(4);
+  });
+
+  it('never asks sooner than the service says, but gives up where that is too long for it', async () => {
     const client = await service(problem(503, 'service_unavailable', { 'retry-after': '7' }));
     expect(await failureOf(client.credits())).toMatchObject({ status: 503, retryAfterSeconds: 7 });
-    expect(requests).toHaveLength(4);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('understands a time to ask again that is a date, as gateways send it', async () => {
+    const date = new Date(Date.now() + 3_600_000).toUTCString();
+    const client = await service((response) => response.writeHead(503, { 'retry-after': date }).end());
+    const { retryAfterSeconds } = (await failureOf(client.credits())) as ProblemError;
+    expect(retryAfterSeconds).toBeGreaterThan(3_000);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('takes no account of a time that it cannot read, or that is over', async () => {
+    const at = (time: string): Answer => problem(503, 'service_unavailable', { 'retry-after': time });
+    const client = await service(at('soon'), at(new Date(0).toUTCString()), json(200, credits));
+    expect(await client.credits()).toEqual(credits);
   });
 
   it('tells that no answer came', async () => {
@@ -104,12 +174,18 @@ describe('The client', () => {
     expect(requests).toHaveLength(4);
   });
 
-  it('does not repeat a change whose outcome is unknown, but one that was refused in passing', async () => {
-    const lost = await service(noAnswer);
-    expect(await failureOf(lost.webhooks.update('we_1', {}))).toBeInstanceOf(ServiceUnreachable);
+  it.each<[string, Answer]>([
+    ['no answer', noAnswer],
+    ['500', problem(500, 'internal_error')],
+    ['502', (response) => response.writeHead(502).end()],
+    ['504', (response) => response.writeHead(504).end()],
+  ])('does not repeat a change whose outcome is unknown after %s', async (_, unknown) => {
+    const client = await service(unknown, json(200, { endpointId: 'we_1' }));
+    expect(await failureOf(client.webhooks.update('we_1', {}, { ifMatch: '"1"' }))).toBeInstanceOf(Error);
     expect(requests).toHaveLength(1);
-    server!.close();
-    requests.length = 0;
+  });
+
+  it('repeats a change that was refused in passing', async () => {
     const busy = await service(problem(503, 'service_unavailable'), json(200, { endpointId: 'we_1' }));
     expect(await busy.webhooks.update('we_1', {})).toEqual({ endpointId: 'we_1' });
   });
@@ -119,7 +195,7 @@ describe('The client', () => {
     expect(await unsure.webhooks.delete('we_1')).toBeUndefined();
     server!.close();
     requests.length = 0;
-    const never = await service(problem(404, 'webhook_not_found'));
+    const never = await service(problem(429, 'rate_limited'), problem(404, 'webhook_not_found'));
     expect(await failureOf(never.webhooks.delete('we_1'))).toMatchObject({ code: 'webhook_not_found' });
   });
 
@@ -137,6 +213,17 @@ describe('The client', () => {
       '/api/v1/webhooks',
       '/api/v1/webhooks/we_1/rotate-secret',
     ]);
+  });
+
+  it('keeps the secret before good beside the new one where an endpoint is created again under the caller’s key', async () => {
+    const client = await service(
+      json(201, { endpointId: 'we_1' }),
+      json(200, { endpointId: 'we_1', signingSecret: 'whsec_2' }),
+    );
+    await client.webhooks.create({ url: 'https://x.example' }, { idempotencyKey: 'endpoint-1' });
+    expect(bodies).toEqual(['{"url":"https://x.example"}', '{}']);
+    const [first, second] = sent('idempotency-key');
+    expect([first, second === first]).toEqual(['endpoint-1', false]);
   });
 
   it('reads a list to its end, page after page', async () => {

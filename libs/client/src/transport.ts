@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ProblemError, ServiceUnreachable, type AnyProblem } from './problem-error.js';
+import { Repetition } from './repetition.js';
 
 export interface ClientOptions {
   /** Such as `https://readings.example.com`, without `/api/v1`. */
@@ -9,11 +10,11 @@ export interface ClientOptions {
   readonly apiKey?: string;
   /** A bearer token, or what gives the current one: keys, webhooks and erasure need it. Sent where there is no key. */
   readonly token?: string | (() => string | Promise<string>);
-  /** How often a request is made at most. Default 4. */
+  /** How often a request is made at most, waiting for its own key in progress not counted. Default 4; 1: never again. */
   readonly attempts?: number;
   /** How long one answer is waited for, milliseconds. Default 15,000; a wait asked of the service comes on top. */
   readonly timeoutMs?: number;
-  /** The longest pause between two attempts, milliseconds, whatever the service asks for. Default 30,000. */
+  /** The longest pause between two attempts, milliseconds; asked for a longer one, a call throws. Default 30,000. */
   readonly longestPauseMs?: number;
   /** In place of the global one: a proxy, a test. */
   readonly fetch?: typeof fetch;
@@ -24,20 +25,27 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
+/** What a call that does something may be given. */
+export interface PostOptions extends CallOptions {
+  /**
+   * Yours, such as an order number: the same key and body never do the thing twice, not even after a crash of yours.
+   * Without it each call does it once, however often it had to be repeated on the way.
+   */
+  readonly idempotencyKey?: string;
+}
+
 export interface Request {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string | undefined>>;
+  /** Of a POST; made up where it is not given. */
+  readonly idempotencyKey?: string | undefined;
   /** Seconds that the service may hold the answer. */
   readonly held?: number;
   readonly signal?: AbortSignal | undefined;
 }
-
-/** Too many, and not now: asked again, nothing was done. Gateways between the two of us answer 502 and 504. */
-const PASSING = new Set([429, 502, 503, 504]);
-const FIRST_PAUSE_MS = 250;
 
 /** Without a slash at its end. @throws TypeError for what no request could be sent to */
 const checkedBaseUrl = (text: string): string => {
@@ -80,32 +88,36 @@ export class Transport {
   async send(request: Request): Promise<Response> {
     const { method, signal } = request;
     const made = await this.prepare(request);
-    for (let attempt = 1; ; attempt += 1) {
-      const last = attempt === this.attempts;
-      let pause = FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random());
-      try {
-        const response = await this.fetch(made.url, { ...made.init, signal: this.deadline(request) });
-        if (response.ok) return response;
-        const problem = await problemOf(response);
-        // What an attempt without an answer has deleted is not there any more.
-        if (method === 'DELETE' && attempt > 1 && response.status === 404)
-          return new Response(null, { status: 204 });
-        if (last || !PASSING.has(response.status)) throw problem;
-        pause = Math.max(pause, (problem.retryAfterSeconds ?? 0) * 1_000);
-      } catch (error) {
-        if (error instanceof ProblemError) throw error;
-        signal?.throwIfAborted();
-        if (last || method === 'PATCH') {
-          throw new ServiceUnreachable(`${method} ${this.baseUrl}${request.path} had no answer`, {
-            cause: error,
-          });
-        }
-      }
-      await delay(Math.min(pause, this.longestPauseMs), undefined, signal ? { signal } : {});
+    const { attempts, longestPauseMs } = this;
+    const repetition = new Repetition({ method, attempts, longestPauseMs });
+    for (;;) {
+      const outcome = await this.attempt(request, made);
+      if (!(outcome instanceof Error)) return outcome;
+      // What an attempt of unknown outcome has deleted is not there any more.
+      const isGone = outcome instanceof ProblemError && outcome.status === 404;
+      if (method === 'DELETE' && isGone && repetition.mayBeDone) return new Response(null, { status: 204 });
+      const pause = repetition.pauseAfter(outcome);
+      if (pause === null) throw outcome;
+      await delay(pause, undefined, signal ? { signal } : {});
     }
   }
 
-  private async prepare({ method, path, query = {}, body, headers = {} }: Request) {
+  private async attempt(
+    request: Request,
+    { url, init }: { readonly url: URL; readonly init: RequestInit },
+  ): Promise<Response | ProblemError | ServiceUnreachable> {
+    try {
+      const response = await this.fetch(url, { ...init, signal: this.deadline(request) });
+      return response.ok ? response : await problemOf(response);
+    } catch (cause) {
+      request.signal?.throwIfAborted();
+      return new ServiceUnreachable(`${request.method} ${this.baseUrl}${request.path} had no answer`, {
+        cause,
+      });
+    }
+  }
+
+  private async prepare({ method, path, query = {}, body, headers = {}, idempotencyKey }: Request) {
     const url = new URL(this.baseUrl + path);
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(name, String(value));
@@ -116,7 +128,7 @@ export class Transport {
       accept: 'application/json, */*;q=0.5',
       ...(apiKey ? { 'x-api-key': apiKey } : { authorization: `Bearer ${bearer}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(method === 'POST' ? { 'idempotency-key': randomUUID() } : {}),
+      ...(method === 'POST' ? { 'idempotency-key': idempotencyKey ?? randomUUID() } : {}),
       ...headers,
     };
     const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
@@ -137,11 +149,17 @@ export class Transport {
   }
 }
 
+/** Seconds or an HTTP date (RFC 9110, 10.2.3); `null` for neither. */
+const readRetryAfter = (text: string | null): number | null => {
+  if (text === null) return null;
+  const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - Date.now()) / 1_000);
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : null;
+};
+
 /** A body that is no problem document, as from a gateway, still says what the status is. */
 const problemOf = async (response: Response): Promise<ProblemError> => {
   const text = await response.text();
-  const seconds = Number(response.headers.get('retry-after') ?? NaN);
-  const retryAfter = Number.isFinite(seconds) ? seconds : null;
+  const retryAfter = readRetryAfter(response.headers.get('retry-after'));
   try {
     const problem = JSON.parse(text) as AnyProblem;
     if (typeof problem.code === 'string') return new ProblemError(problem, retryAfter);

@@ -13,7 +13,7 @@ import type {
   WebhookEndpointHealth,
 } from './api.js';
 import { everything, type PageOptions } from './pages.js';
-import type { CallOptions, Transport } from './transport.js';
+import type { CallOptions, PostOptions, Transport } from './transport.js';
 
 export interface DeliveryFilter {
   readonly status?: Delivery['status'];
@@ -33,18 +33,20 @@ export class Webhooks {
   /**
    * `signingSecret` is shown this once: keep it where secrets are kept. When the answer that had it was lost on the way,
    * the endpoint is given another one.
+   * @param options.idempotencyKey the same key makes no second endpoint, but gives it another secret each time; the one
+   *   before stays good for a day, since it may have been kept
    */
   async create(
     body: CreateWebhookEndpoint,
-    { signal }: CallOptions = {},
+    options: PostOptions = {},
   ): Promise<CreatedWebhookEndpoint & { signingSecret: string }> {
     const created: CreatedWebhookEndpoint = await this.transport.json({
       method: 'POST',
       path: PATH,
       body,
-      signal,
+      ...options,
     });
-    const { signingSecret = await this.newSecret(created.endpointId, signal) } = created;
+    const { signingSecret = await this.newSecret(created.endpointId, options) } = created;
     return { ...created, signingSecret };
   }
 
@@ -81,15 +83,20 @@ export class Webhooks {
    */
   rotateSecret(
     endpointId: string,
-    { overlapSeconds, signal }: CallOptions & { readonly overlapSeconds?: number } = {},
+    { overlapSeconds, ...options }: PostOptions & { readonly overlapSeconds?: number } = {},
   ): Promise<RotatedWebhookEndpoint> {
     const body = overlapSeconds === undefined ? {} : { overlapSeconds };
-    return this.transport.json({ method: 'POST', path: `${pathOf(endpointId)}/rotate-secret`, body, signal });
+    return this.transport.json({
+      method: 'POST',
+      path: `${pathOf(endpointId)}/rotate-secret`,
+      body,
+      ...options,
+    });
   }
 
   /** Sends an event that is marked as a test. */
-  sendTest(endpointId: string, body: SendTestEvent, { signal }: CallOptions = {}): Promise<Delivery> {
-    return this.transport.json({ method: 'POST', path: `${pathOf(endpointId)}/test`, body, signal });
+  sendTest(endpointId: string, body: SendTestEvent, options: PostOptions = {}): Promise<Delivery> {
+    return this.transport.json({ method: 'POST', path: `${pathOf(endpointId)}/test`, body, ...options });
   }
 
   health(endpointId: string, { signal }: CallOptions = {}): Promise<WebhookEndpointHealth> {
@@ -106,14 +113,14 @@ export class Webhooks {
     return this.transport.json({ method: 'GET', path: deliveryPath(endpointId, deliveryId), signal });
   }
 
-  redeliver(endpointId: string, deliveryId: string, { signal }: CallOptions = {}): Promise<Delivery> {
+  redeliver(endpointId: string, deliveryId: string, options: PostOptions = {}): Promise<Delivery> {
     const path = `${deliveryPath(endpointId, deliveryId)}/redeliver`;
-    return this.transport.json({ method: 'POST', path, signal });
+    return this.transport.json({ method: 'POST', path, ...options });
   }
 
   /** Sends the events of a span of time again, in order; with `dryRun`, only counts them. */
-  replay(endpointId: string, body: ReplayEvents, { signal }: CallOptions = {}): Promise<Replay> {
-    return this.transport.json({ method: 'POST', path: `${pathOf(endpointId)}/replay`, body, signal });
+  replay(endpointId: string, body: ReplayEvents, options: PostOptions = {}): Promise<Replay> {
+    return this.transport.json({ method: 'POST', path: `${pathOf(endpointId)}/replay`, body, ...options });
   }
 
   getReplay(endpointId: string, replayId: string, { signal }: CallOptions = {}): Promise<Replay> {
@@ -121,9 +128,11 @@ export class Webhooks {
     return this.transport.json({ method: 'GET', path, signal });
   }
 
-  private async newSecret(endpointId: string, signal: AbortSignal | undefined): Promise<string> {
+  private async newSecret(endpointId: string, { idempotencyKey, signal }: PostOptions): Promise<string> {
+    // Nobody has the lost secret, unless an earlier run of the caller's had its answer and is being repeated.
+    const overlap = idempotencyKey === undefined ? { overlapSeconds: 0 } : {};
     const { signingSecret } = await this.rotateSecret(endpointId, {
-      overlapSeconds: 0,
+      ...overlap,
       ...(signal ? { signal } : {}),
     });
     if (signingSecret === undefined)

@@ -7,7 +7,7 @@ export type AuthMode = 'apiKey' | 'bearer';
 export interface Principal {
   readonly mode: AuthMode;
   readonly workspaceId: string;
-  /** Recorded in event metadata: `apiKey:<keyId>` or `user:<sub>`. */
+  /** Recorded in event metadata: `apiKey:<keyId>`, `user:<sub>`, or `bearer` of a token that names nobody. */
   readonly actor: string;
   /** Of a bearer token; an API key speaks for its workspace without them. */
   readonly scopes: readonly string[];
@@ -16,7 +16,10 @@ export interface Principal {
 /** Verifies credentials. Provided by the workspaces module; `null` means unknown, expired, revoked or malformed. */
 export interface Authenticator {
   verifyApiKey(apiKey: string): Promise<Principal | null>;
-  /** @param token a JWT of the portal's issuer */
+  /**
+   * @param token a JWT of the portal's issuer
+   * @throws Problem (503) when it cannot be told now whether the token is good
+   */
   verifyBearer(token: string): Promise<Principal | null>;
 }
 

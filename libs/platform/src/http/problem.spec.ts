@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { projectPath } from '../project-path.js';
-import { PROBLEMS } from './problem.js';
+import { PROBLEMS, Problem, problemBody } from './problem.js';
 
 it('Every problem code has its section in docs/errors.md, under its status, and no other has one', () => {
   const page = readFileSync(projectPath('docs/errors.md'), 'utf8');
@@ -15,4 +15,12 @@ it('Every problem code has its section in docs/errors.md, under its status, and 
     return !title.includes(status) && !(title === '5xx' && status.startsWith('5'));
   });
   expect(misplaced).toEqual([]);
+});
+
+it.each([
+  ['idempotency_key_reused', 'Use a new key for a new request, or repeat the very same body'],
+  ['idempotency_in_progress', 'Send it again with the same key after Retry-After: you will get its answer'],
+] as const)('%s says what to do, wherever it is thrown', (code, detail) => {
+  expect(problemBody(new Problem(code), 'req_1')).toMatchObject({ code, detail });
+  expect(problemBody(new Problem(code, { detail: 'Of this route' }), 'req_1').detail).toBe('Of this route');
 });

@@ -1,4 +1,9 @@
-/** Every problem code and its HTTP status and title: a closed list (RFC 9457, `urn:problem:<code>`). */
+type ProblemKind = readonly [status: number, title: string, detail?: string];
+
+/**
+ * Every problem code and its HTTP status and title: a closed list (RFC 9457, `urn:problem:<code>`). A third element is the
+ * detail of every problem of this code that is thrown without one of its own.
+ */
 export const PROBLEMS = {
   validation_failed: [400, 'Request body is invalid'],
   malformed_json: [400, 'Request body is not valid JSON'],
@@ -23,17 +28,25 @@ export const PROBLEMS = {
   reading_not_completed: [409, 'Reading is not completed yet'],
   reading_failed: [409, 'Reading has failed'],
   endpoint_limit_reached: [409, 'Webhook endpoint limit reached'],
-  idempotency_in_progress: [409, 'A request with this idempotency key is in progress'],
+  idempotency_in_progress: [
+    409,
+    'A request with this idempotency key is in progress',
+    'Send it again with the same key after Retry-After: you will get its answer',
+  ],
   reading_erased: [410, 'The personal data of the reading was erased'],
   precondition_failed: [412, 'Precondition failed'],
   payload_too_large: [413, 'Request body is too large'],
   unsupported_media_type: [415, 'Unsupported media type'],
-  idempotency_key_reused: [422, 'Idempotency key was used with another body'],
+  idempotency_key_reused: [
+    422,
+    'Idempotency key was used with another body',
+    'Use a new key for a new request, or repeat the very same body',
+  ],
   rate_limited: [429, 'Rate limit exceeded'],
   internal_error: [500, 'Internal error'],
   enqueue_unavailable: [503, 'The request cannot be enqueued right now'],
   billing_misconfigured: [503, 'Billing is not configured for this request'],
-} as const satisfies Record<string, readonly [number, string]>;
+} as const satisfies Record<string, ProblemKind>;
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
@@ -58,13 +71,18 @@ export class Problem extends Error {
   override readonly name = 'Problem';
   readonly status: number;
   readonly title: string;
+  /** What is wrong or to be done in this very case, where it can be said. */
+  readonly detail: string | undefined;
 
   constructor(
     readonly code: ProblemCode,
     readonly options: ProblemOptions = {},
   ) {
-    super(options.detail ?? PROBLEMS[code][1], { cause: options.cause });
-    [this.status, this.title] = PROBLEMS[code];
+    const [status, title, detail]: ProblemKind = PROBLEMS[code];
+    super(options.detail ?? title, { cause: options.cause });
+    this.status = status;
+    this.title = title;
+    this.detail = options.detail ?? detail;
   }
 }
 
@@ -74,7 +92,7 @@ export const problemBody = (problem: Problem, requestId: string) => ({
   title: problem.title,
   status: problem.status,
   code: problem.code,
-  ...(problem.options.detail === undefined ? {} : { detail: problem.options.detail }),
+  ...(problem.detail === undefined ? {} : { detail: problem.detail }),
   instance: `urn:request:${requestId}`,
   requestId,
   ...(problem.options.errors === undefined ? {} : { errors: problem.options.errors }),
