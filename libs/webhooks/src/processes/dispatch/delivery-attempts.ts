@@ -113,6 +113,8 @@ export class DeliveryAttempts {
     const schedule = config.WEBHOOK_RETRY_SCHEDULE_MS;
     const pauseMs = retryPause(schedule, deliveryId, number, result.retryAfterMs);
     const failures = await outcomes.failed(attempt, pauseMs);
+    // Another worker sends for this workspace now, and draws its own consequences.
+    if (failures === null) return;
     endpoint.failed(failures.consecutiveFailures, endedAt + PROBE_PAUSE_MS);
     const { statusCode } = result;
     const reason = disablement({ statusCode, ...failures, at: endedAt }, config.WEBHOOK_DISABLE_AFTER_MS);

@@ -10,6 +10,7 @@ import { OutcomeLog, type FinishedAttempt } from './outcome-log.js';
 
 const HOUR = 3_600_000;
 const LEASE_MS = 1_000;
+const success: AttemptResult = { error: null, statusCode: 204, retryAfterMs: null, responseBody: null };
 const failure: AttemptResult = {
   error: 'http_error',
   statusCode: 503,
@@ -74,5 +75,65 @@ describe('A failure', () => {
       { status: 'pending', attempts: 1, lease: null, dueAt: now + HOUR },
       { status: 'pending', attempts: 0, lease: null, dueAt: now + HOUR },
     ]);
+  });
+});
+
+describe('A worker that lost its lease', () => {
+  const health = async () => {
+    const { rows } = await database.pool.query<{ consecutive_failures: number }>(
+      'select consecutive_failures from webhooks.endpoint_health',
+    );
+    return rows.map(({ consecutive_failures: failures }) => failures);
+  };
+  const attempts = async () => {
+    const { rows } = await database.pool.query('select delivery_id, error from webhooks.attempt');
+    return rows;
+  };
+
+  it('holds nothing up with a failure, counts none and keeps no attempt', async () => {
+    const now = Date.now();
+    const late = await take(now);
+    const own = await take(now + LEASE_MS);
+    const [, { dueAt }] = (await deliveries()) as [unknown, { dueAt: number }];
+    expect(await outcomes.failed(attemptIn(late, now, failure), HOUR)).toBeNull();
+    await outcomes.succeeded(attemptIn(own, now, success));
+    expect(await outcomes.failed(attemptIn(late, now, failure), HOUR)).toBeNull();
+    expect(await deliveries()).toMatchObject([
+      { status: 'succeeded', attempts: 1 },
+      { status: 'pending', attempts: 0, dueAt },
+    ]);
+    expect(await health()).toEqual([]);
+    expect(await attempts()).toEqual([{ delivery_id: deliveryIds[0], error: null }]);
+  });
+
+  it('makes no endpoint well with a success, and keeps no attempt', async () => {
+    const now = Date.now();
+    const late = await take(now);
+    const own = await take(now + LEASE_MS);
+    await outcomes.failed(attemptIn(own, now, failure), HOUR);
+    expect(await outcomes.succeeded(attemptIn(late, now, success))).toBe(false);
+    expect(await deliveries()).toMatchObject([{ status: 'pending', attempts: 1 }, {}]);
+    expect(await health()).toEqual([1]);
+    expect(await attempts()).toEqual([{ delivery_id: deliveryIds[0], error: 'http_error' }]);
+  });
+});
+
+describe('An attempt under way when its endpoint is disabled', () => {
+  it.each([
+    ['succeeded', (log: OutcomeLog, attempt: FinishedAttempt) => log.succeeded(attempt), success],
+    ['failed', (log: OutcomeLog, attempt: FinishedAttempt) => log.failed(attempt, HOUR), failure],
+  ] as const)('and %s is in the history of a delivery that stays skipped', async (_, record, result) => {
+    const now = Date.now();
+    const lane = await take(now);
+    await database.pool.query(
+      `update webhooks.delivery set status = 'skipped', lease = null, settled_at = now()`,
+    );
+    await record(outcomes, attemptIn(lane, now, result));
+    expect(await deliveries()).toMatchObject([
+      { status: 'skipped', attempts: 1 },
+      { status: 'skipped', attempts: 0 },
+    ]);
+    const { rows } = await database.pool.query('select error from webhooks.attempt');
+    expect(rows).toEqual([{ error: result.error }]);
   });
 });
