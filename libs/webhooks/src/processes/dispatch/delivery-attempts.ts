@@ -120,9 +120,9 @@ export class DeliveryAttempts {
     const reason = disablement({ statusCode, ...failures, at: endedAt }, config.WEBHOOK_DISABLE_AFTER_MS);
     if (reason === null) return;
     endpoint.stop();
-    await this.parts.streams.execute(
+    const { kind } = await this.parts.streams.execute(
       endpointId,
-      { type: 'DisableEndpoint', reason },
+      { type: 'DisableEndpoint', reason, url: endpoint.endpoint.url },
       {
         workspaceId: turn.workspaceId,
         actor: 'system:webhooks.dispatcher',
@@ -130,6 +130,7 @@ export class DeliveryAttempts {
         intent: `disable|${deliveryId}|${number}`,
       },
     );
+    if (kind !== 'accepted') return;
     const since = instant(failures.failingSince);
     this.parts.log.warn({ endpointId, reason, since }, 'webhook endpoint disabled');
   }
