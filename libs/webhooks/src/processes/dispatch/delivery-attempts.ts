@@ -99,7 +99,14 @@ export class DeliveryAttempts {
     const secrets = await vault.open(endpointId, refs);
     if (secrets.length === 0) throw new Error('no secret in force to sign with');
     const body = Buffer.from(delivery.body, 'utf8');
-    const headers = deliveryHeaders({ ...delivery, body, secrets, timestamp: Math.floor(at / 1_000) });
+    const redelivery = delivery.redelivery || delivery.replayed;
+    const headers = deliveryHeaders({
+      ...delivery,
+      redelivery,
+      body,
+      secrets,
+      timestamp: Math.floor(at / 1_000),
+    });
     return sender.send({ endpointId, url, headers, body });
   }
 

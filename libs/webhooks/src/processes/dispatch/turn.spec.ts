@@ -24,7 +24,7 @@ const turnOf = (...endpoints: readonly LaneEndpoint[]): Turn =>
 const due = (deliveryId: string, replayed = false): DueDelivery => ({
   deliveryId,
   replayed,
-  redelivery: replayed,
+  redelivery: false,
   attempt: 1,
   eventId: 'evt_1',
   type: 'reading.completed',
