@@ -95,6 +95,34 @@ describe('A replay', () => {
     expect(await replay(early, {})).toMatchObject({ events: 0, state: 'finished' });
   });
 
+  it('moves what follows a failed delivery to its retry: nothing is due that cannot be sent', async () => {
+    const endpointId = await endpoint();
+    const { delayed, completed, published } = reading(randomUUID());
+    await api.happen(WS, delayed(), completed(), published());
+    await settled();
+    await sending.stop();
+    sending = new TestService(database, { settings: { WEBHOOK_RETRY_SCHEDULE_MS: '0,3600000' } });
+    sending.dispatch();
+    receiver.answer = status(500);
+    receiver.received.length = 0;
+    const asked = (await ask(endpointId, { since: SINCE, statuses: ['succeeded'] }).expect(202))
+      .body as ReplayRecord;
+    await replayTask(database.pool, { now: () => Date.now() }).handle({ replayId: asked.replayId }, never);
+    const replayed = async () => {
+      const { rows } = await database.pool.query<{ attempts: number; due_at: Date }>(
+        'select attempts, due_at from webhooks.delivery where replay_id = $1 order by sequence',
+        [asked.replayId],
+      );
+      return rows;
+    };
+    await eventually(async () => (await replayed())[0]!.attempts === 1);
+    const rows = await replayed();
+    expect(rows.map(({ attempts }) => attempts)).toEqual([1, 0, 0]);
+    const [retry] = rows;
+    expect(rows.map(({ due_at: dueAt }) => dueAt)).toEqual(Array<Date>(3).fill(retry!.due_at));
+    expect(receiver.received.map(({ headers }) => headers['x-service-redelivery'])).toEqual(['true']);
+  });
+
   it('steps back behind what is new, whatever was asked for first', async () => {
     const endpointId = await endpoint();
     const old = Array.from({ length: 12 }, () => randomUUID());

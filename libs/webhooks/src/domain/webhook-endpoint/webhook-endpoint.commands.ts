@@ -31,7 +31,8 @@ export type WebhookEndpointCommand =
       readonly at: number;
       readonly overlapSeconds: number;
     }
-  | { readonly type: 'DisableEndpoint'; readonly reason: DisabledReason }
+  /** `url`: where the attempt went that this follows from. */
+  | { readonly type: 'DisableEndpoint'; readonly reason: DisabledReason; readonly url: string }
   | { readonly type: 'DeleteEndpoint'; readonly ifRevision: readonly bigint[] | null };
 
 export type WebhookEndpointRejection =

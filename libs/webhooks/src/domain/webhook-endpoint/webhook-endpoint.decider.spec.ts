@@ -70,11 +70,25 @@ describe('A webhook endpoint', () => {
 
   it('is disabled once, whoever asks', () => {
     given(webhookEndpoint, [created])
-      .when({ type: 'DisableEndpoint', reason: 'gone' })
+      .when({ type: 'DisableEndpoint', reason: 'gone', url: settings.url })
       .thenTypes('WebhookEndpointDisabled');
     given(webhookEndpoint, [created, disabled])
-      .when({ type: 'DisableEndpoint', reason: 'gone' })
+      .when({ type: 'DisableEndpoint', reason: 'gone', url: settings.url })
       .thenIgnores('AlreadyDisabled');
+  });
+
+  it('is not disabled for what became of the URL that it had before', () => {
+    const moved = 'https://moved.example/hook';
+    const updated: WebhookEndpointEvent = {
+      type: 'WebhookEndpointUpdated',
+      data: { ...settings, url: moved },
+    };
+    given(webhookEndpoint, [created, updated])
+      .when({ type: 'DisableEndpoint', reason: 'gone', url: settings.url })
+      .thenIgnores('MovedMeanwhile');
+    given(webhookEndpoint, [created, updated])
+      .when({ type: 'DisableEndpoint', reason: 'gone', url: moved })
+      .thenTypes('WebhookEndpointDisabled');
   });
 
   it('ends the overlap of a rotation at an instant fixed by the rotation', () => {

@@ -28,9 +28,10 @@ const decide = (command: WebhookEndpointCommand, state: WebhookEndpoint): Endpoi
       });
     }
     case 'DisableEndpoint':
-      return state.enabled
-        ? accept({ type: 'WebhookEndpointDisabled', data: { reason: command.reason } })
-        : ignore('AlreadyDisabled');
+      if (!state.enabled) return ignore('AlreadyDisabled');
+      // What became of the old URL says nothing about the new one.
+      if (command.url !== state.url) return ignore('MovedMeanwhile');
+      return accept({ type: 'WebhookEndpointDisabled', data: { reason: command.reason } });
     case 'DeleteEndpoint':
       return allows(command.ifRevision, state)
         ? accept({ type: 'WebhookEndpointDeleted', data: {} })

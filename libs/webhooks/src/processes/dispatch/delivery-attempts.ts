@@ -99,7 +99,14 @@ export class DeliveryAttempts {
     const secrets = await vault.open(endpointId, refs);
     if (secrets.length === 0) throw new Error('no secret in force to sign with');
     const body = Buffer.from(delivery.body, 'utf8');
-    const headers = deliveryHeaders({ ...delivery, body, secrets, timestamp: Math.floor(at / 1_000) });
+    const redelivery = delivery.redelivery || delivery.replayed;
+    const headers = deliveryHeaders({
+      ...delivery,
+      redelivery,
+      body,
+      secrets,
+      timestamp: Math.floor(at / 1_000),
+    });
     return sender.send({ endpointId, url, headers, body });
   }
 
@@ -113,14 +120,16 @@ export class DeliveryAttempts {
     const schedule = config.WEBHOOK_RETRY_SCHEDULE_MS;
     const pauseMs = retryPause(schedule, deliveryId, number, result.retryAfterMs);
     const failures = await outcomes.failed(attempt, pauseMs);
+    // Another worker sends for this workspace now, and draws its own consequences.
+    if (failures === null) return;
     endpoint.failed(failures.consecutiveFailures, endedAt + PROBE_PAUSE_MS);
     const { statusCode } = result;
     const reason = disablement({ statusCode, ...failures, at: endedAt }, config.WEBHOOK_DISABLE_AFTER_MS);
     if (reason === null) return;
     endpoint.stop();
-    await this.parts.streams.execute(
+    const { kind } = await this.parts.streams.execute(
       endpointId,
-      { type: 'DisableEndpoint', reason },
+      { type: 'DisableEndpoint', reason, url: endpoint.endpoint.url },
       {
         workspaceId: turn.workspaceId,
         actor: 'system:webhooks.dispatcher',
@@ -128,6 +137,7 @@ export class DeliveryAttempts {
         intent: `disable|${deliveryId}|${number}`,
       },
     );
+    if (kind !== 'accepted') return;
     const since = instant(failures.failingSince);
     this.parts.log.warn({ endpointId, reason, since }, 'webhook endpoint disabled');
   }

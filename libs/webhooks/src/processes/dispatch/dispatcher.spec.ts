@@ -308,6 +308,25 @@ describe('The dispatcher', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
+  it('leaves an endpoint enabled that was moved while its old URL said it is gone', async () => {
+    start();
+    const moved = await Receiver.start();
+    const answers: (() => void)[] = [];
+    receiver.answer = (response) => void answers.push(() => response.writeHead(410).end());
+    const { endpointId } = await service.create(receiver.url);
+    await service.happen(reading(randomUUID()).completed());
+    await eventually(() => answers.length === 1);
+    const by = { workspaceId: 'ws_1', actor: 'apiKey:test', correlationId: 'req_move' };
+    const changes = { url: moved.url };
+    await service.streams.execute(endpointId, { type: 'ChangeEndpoint', changes, ifRevision: null }, by);
+    for (const answer of answers) answer();
+    await settled(1);
+    expect(moved.received.map(({ headers }) => headers['x-service-attempt'])).toEqual(['2']);
+    expect(await service.deliveries()).toMatchObject([{ status: 'succeeded', attempts: 2 }]);
+    expect((await service.rows.find(endpointId))!.record.enabled).toBe(true);
+    await moved.stop();
+  });
+
   it('only probes an endpoint after ten failures in a row, and disables it after 120 hours without a success', async () => {
     const clock = { at: Date.parse('2026-04-04T10:00:00Z'), now: () => clock.at };
     start({ clock, settings: { WEBHOOK_RETRY_SCHEDULE_MS: '0,3600000,3600000' } });

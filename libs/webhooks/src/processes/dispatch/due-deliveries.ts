@@ -10,8 +10,9 @@ export interface DueDelivery {
   readonly type: string;
   readonly body: string;
   readonly test: boolean;
-  /** Sent again on request, or replayed. */
+  /** Sent again on request: outside the order of its reading. */
   readonly redelivery: boolean;
+  /** Within the order. */
   readonly replayed: boolean;
 }
 
@@ -136,6 +137,6 @@ const dueFromColumns = (row: Columns, deliveryId: string): DueDelivery => ({
   type: row.type,
   body: row.body,
   test: row.test,
-  redelivery: row.redelivery || row.replayed,
+  redelivery: row.redelivery,
   replayed: row.replayed,
 });

@@ -24,12 +24,19 @@ export interface LaneEndpoint {
   readonly flying: number;
 }
 
+/** A delivery that outlasts its turn. */
+export interface Straggler {
+  readonly deliveryId: string;
+  /** Attempts recorded when it was sent. */
+  readonly attempts: number;
+}
+
 /** A turn that has ended. */
 export interface EndedTurn {
   readonly workspaceId: string;
   readonly lease: string;
   /** Deliveries whose answer has not come yet: each keeps the lease for itself. */
-  readonly stragglers: readonly string[];
+  readonly stragglers: readonly Straggler[];
   /** When the lane is had again if something is due: at once, or after a pause because it could not be sent. */
   readonly pauseMs: number;
 }
@@ -73,10 +80,12 @@ const HOLD = `
   join webhooks.lane on lane.workspace_id = turn.workspace_id and lane.lease = turn.lease
   for update of lane skip locked`;
 
+/** A failure may be recorded until then, and with it when the next attempt is due: that has raised the count, and stays. */
 const LEASE_STRAGGLERS = `
-  update webhooks.delivery set lease = straggler.lease, due_at = $3
-  from unnest($1::uuid[], $2::uuid[]) straggler (delivery_id, lease)
-  where delivery.delivery_id = straggler.delivery_id and delivery.status = 'pending'`;
+  update webhooks.delivery set lease = straggler.lease, due_at = $4
+  from unnest($1::uuid[], $2::integer[], $3::uuid[]) straggler (delivery_id, attempts, lease)
+  where delivery.delivery_id = straggler.delivery_id and delivery.status = 'pending'
+    and delivery.attempts = straggler.attempts`;
 
 /** The lane is ready when the earliest delivery of one of its endpoints is due, or that endpoint's probe. */
 const GIVE_BACK = `
@@ -155,13 +164,16 @@ export class Lanes {
       });
       const workspaceIds = new Set(held.rows.map(({ workspace_id: workspaceId }) => workspaceId));
       const ended = turns.filter(({ workspaceId }) => workspaceIds.has(workspaceId));
-      const stragglers = ended.flatMap((turn) => turn.stragglers.map((id) => ({ id, lease: turn.lease })));
+      const stragglers = ended.flatMap((turn) =>
+        turn.stragglers.map((straggler) => ({ ...straggler, lease: turn.lease })),
+      );
       if (stragglers.length > 0)
         await client.query({
           name: 'webhooks.lease-stragglers',
           text: LEASE_STRAGGLERS,
           values: [
-            stragglers.map(({ id }) => id),
+            stragglers.map(({ deliveryId }) => deliveryId),
+            stragglers.map(({ attempts }) => attempts),
             stragglers.map(({ lease }) => lease),
             instant(now + this.leaseMs),
           ],

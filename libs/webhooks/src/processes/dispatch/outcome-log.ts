@@ -40,33 +40,42 @@ const isOwn = (lease: string): string => `
   (delivery.lease = ${lease} or exists (
      select from webhooks.lane where lane.workspace_id = delivery.workspace_id and lane.lease = ${lease}))`;
 
+/** Everything else depends on what was settled here. What was skipped meanwhile stays so, with its attempt. */
 const SUCCEED = `
   with done as (
     select * from unnest($1::uuid[], $2::integer[], $3::timestamptz[], $4::integer[], $5::integer[], $6::bytea[],
-                         $7::text[], $8::uuid[], $9::timestamptz[])
-      as done (delivery_id, number, started_at, duration_ms, status_code, response_body, endpoint_id, lease, ended_at)
+                         $7::uuid[], $8::timestamptz[])
+      as done (delivery_id, number, started_at, duration_ms, status_code, response_body, lease, ended_at)
+  ), settled as (
+    update webhooks.delivery
+    set status = case when delivery.status = 'pending' then 'succeeded' else delivery.status end,
+        attempts = done.number, lease = null, settled_at = coalesce(delivery.settled_at, done.ended_at)
+    from done
+    where delivery.delivery_id = done.delivery_id and ${isOwn('done.lease')}
+    returning delivery.delivery_id, delivery.endpoint_id, done.number, done.started_at, done.duration_ms,
+              done.status_code, done.response_body
   ), attempted as (
     insert into webhooks.attempt (delivery_id, number, started_at, duration_ms, status_code, response_body, endpoint_id)
-    select delivery_id, number, started_at, duration_ms, status_code, response_body, endpoint_id from done
+    select delivery_id, number, started_at, duration_ms, status_code, response_body, endpoint_id from settled
     on conflict do nothing
-  ), settled as (
-    update webhooks.delivery set status = 'succeeded', attempts = done.number, lease = null, settled_at = done.ended_at
-    from done
-    where delivery.delivery_id = done.delivery_id and delivery.status = 'pending' and ${isOwn('done.lease')}
   )
   update webhooks.endpoint_health set consecutive_failures = 0, failing_since = null, probe_at = null
-  where consecutive_failures > 0 and endpoint_id in (select endpoint_id from done)
+  where consecutive_failures > 0 and endpoint_id in (select endpoint_id from settled)
   returning endpoint_id`;
 
 const FAIL = `
-  with attempt as (
+  with failed as (
+    update webhooks.delivery
+    set lease = null, attempts = $2,
+        status = case when status = 'pending' and $8::timestamptz is null then 'exhausted' else status end,
+        due_at = coalesce($8, due_at), settled_at = coalesce(settled_at, case when $8 is null then $9::timestamptz end)
+    where delivery_id = $1 and ${isOwn('$10')}
+    returning endpoint_id, status
+  ), attempted as (
     insert into webhooks.attempt (delivery_id, number, started_at, duration_ms, status_code, error, response_body, endpoint_id)
-    values ($1, $2, $3, $4, $5, $6, $7, $8)
+    select $1, $2, $3, $4, $5, $6, $7, endpoint_id from failed
     on conflict do nothing)
-  update webhooks.delivery
-  set lease = null, attempts = $2, status = case when $9::timestamptz is null then 'exhausted' else status end,
-      due_at = coalesce($9, due_at), settled_at = case when $9 is null then $10::timestamptz end
-  where delivery_id = $1 and status = 'pending' and ${isOwn('$11')}`;
+  select status from failed`;
 
 /** What must come after this delivery cannot come before its retry. */
 const HOLD_UP_FOLLOWERS = `
@@ -103,26 +112,23 @@ export class OutcomeLog {
     });
   }
 
-  /** @param pauseMs until the next attempt; `null`: there is none */
-  async failed(attempt: FinishedAttempt, pauseMs: number | null): Promise<EndpointFailures> {
+  /**
+   * @param pauseMs until the next attempt; `null`: there is none
+   * @returns `null` when the lease was lost: then nothing has changed
+   */
+  async failed(attempt: FinishedAttempt, pauseMs: number | null): Promise<EndpointFailures | null> {
     const { deliveryId, number, endpointId, lease, startedAt, endedAt, result } = attempt;
     const at = instant(endedAt);
     const dueAt = pauseMs === null ? null : instant(endedAt + pauseMs);
     return transaction(this.pool, async (client) => {
       const { statusCode, error, responseBody } = result;
       const took = endedAt - startedAt;
-      const columns = [
-        deliveryId,
-        number,
-        instant(startedAt),
-        took,
-        statusCode,
-        error,
-        responseBody,
-        endpointId,
-      ];
-      await client.query(FAIL, [...columns, dueAt, at, lease]);
-      if (dueAt !== null && !attempt.redelivery) await client.query(HOLD_UP_FOLLOWERS, [deliveryId, dueAt]);
+      const columns = [deliveryId, number, instant(startedAt), took, statusCode, error, responseBody];
+      const failed = await client.query<{ status: string }>(FAIL, [...columns, dueAt, at, lease]);
+      const [delivery] = failed.rows;
+      if (!delivery) return null;
+      if (delivery.status === 'pending' && dueAt !== null && !attempt.redelivery)
+        await client.query(HOLD_UP_FOLLOWERS, [deliveryId, dueAt]);
       const { rows } = await client.query<{ consecutive_failures: number; failing_since: Date }>(
         COUNT_FAILURE,
         [endpointId, at, instant(endedAt + PROBE_PAUSE_MS)],
@@ -160,7 +166,6 @@ export class OutcomeLog {
         column(({ startedAt, endedAt }) => endedAt - startedAt),
         column(({ result }) => result.statusCode),
         column(({ result }) => result.responseBody),
-        column(({ endpointId }) => endpointId),
         column(({ lease }) => lease),
         column(({ endedAt }) => instant(endedAt)),
       ],

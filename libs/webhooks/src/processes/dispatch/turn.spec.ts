@@ -24,7 +24,7 @@ const turnOf = (...endpoints: readonly LaneEndpoint[]): Turn =>
 const due = (deliveryId: string, replayed = false): DueDelivery => ({
   deliveryId,
   replayed,
-  redelivery: replayed,
+  redelivery: false,
   attempt: 1,
   eventId: 'evt_1',
   type: 'reading.completed',
@@ -111,7 +111,10 @@ describe('A turn', () => {
     turn.recording = 0;
     turn.endpoints[0]!.settled('a1');
     expect(turn.hasEnded(after(1_100))).toBe(true);
-    expect(turn.stragglers).toEqual(['a2', 'a3']);
+    expect(turn.stragglers).toEqual([
+      { deliveryId: 'a2', attempts: 0 },
+      { deliveryId: 'a3', attempts: 0 },
+    ]);
   });
 
   it('leaves the workspace alone for a while when it could send nothing', () => {

@@ -1,6 +1,6 @@
 import { PROBE_AFTER_FAILURES } from '../../domain/delivery/attempt-result.js';
 import type { DueDelivery, Found, Wanted } from './due-deliveries.js';
-import type { EndedTurn, LaneEndpoint, TakenLane } from './lanes.js';
+import type { EndedTurn, LaneEndpoint, Straggler, TakenLane } from './lanes.js';
 
 /** Deliveries in flight at a time. */
 export interface Limits {
@@ -25,7 +25,7 @@ const FULL_PAUSE_MS = 200;
 export class EndpointTurn {
   inFlight = 0;
   /** Sent, and not recorded yet. */
-  private readonly unsettled = new Set<string>();
+  private readonly unsettled = new Map<string, DueDelivery>();
   /** Read, and not sent yet. */
   private waiting: readonly DueDelivery[] = [];
   /** The last look found less than it asked for, and nothing has happened since. */
@@ -48,8 +48,11 @@ export class EndpointTurn {
     return Math.min(this.limit, this.inFlight + this.waiting.length);
   }
 
-  get underWay(): readonly string[] {
-    return [...this.unsettled];
+  get underWay(): readonly Straggler[] {
+    return [...this.unsettled.values()].map(({ deliveryId, attempt }) => ({
+      deliveryId,
+      attempts: attempt - 1,
+    }));
   }
 
   hasNext(now: number): boolean {
@@ -67,7 +70,7 @@ export class EndpointTurn {
 
   wanted(): Wanted {
     const { dueFrom, replayedFrom } = this;
-    const known = [...this.waiting.map(({ deliveryId }) => deliveryId), ...this.unsettled];
+    const known = [...this.waiting.map(({ deliveryId }) => deliveryId), ...this.unsettled.keys()];
     this.isDry = true;
     return { endpointId: this.endpoint.endpointId, known, dueFrom, replayedFrom };
   }
@@ -85,7 +88,7 @@ export class EndpointTurn {
   take(): DueDelivery {
     const [next, ...rest] = this.waiting as [DueDelivery];
     this.waiting = rest;
-    this.unsettled.add(next.deliveryId);
+    this.unsettled.set(next.deliveryId, next);
     this.inFlight += 1;
     return next;
   }
@@ -155,7 +158,7 @@ export class Turn implements EndedTurn {
     return Math.min(this.limits.perWorkspace, wished);
   }
 
-  get stragglers(): readonly string[] {
+  get stragglers(): readonly Straggler[] {
     return this.endpoints.flatMap(({ underWay }) => underWay);
   }
 
