@@ -115,7 +115,8 @@ export class TestApi {
   async happen(workspaceId: string, ...events: readonly StoredEvent[]): Promise<void> {
     for (const { id, stream, type, data, metadata } of events) {
       const length = this.store.log.filter((known) => known.stream === stream).length;
-      const told = { id, type, data: { ...(data as object), workspaceId }, metadata };
+      const own = 'workspaceId' in (data as object) ? { workspaceId } : {};
+      const told = { id, type, data: { ...(data as object), ...own }, metadata };
       await this.store.append(stream, length === 0 ? 'no_stream' : BigInt(length - 1), [told]);
     }
     const last = this.store.log.at(-1)!.position;

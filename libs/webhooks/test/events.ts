@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { instant } from '@app/event-sourcing/core/clock.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { streamId } from '@app/event-sourcing/core/stream-name.js';
 
 let nextPosition = 0n;
+let nextRelease = 0;
 
 /** An event as the store would return it. `position` orders the log: by default each is after all those before. */
 export const stored = (
@@ -65,6 +67,31 @@ export const reading = (readingId: string) => ({
       options,
     ),
 });
+
+/** The release of the credits that a failed, or abandoned, reading held. */
+export const released = (
+  cause: Pick<StoredEvent, 'id' | 'stream'>,
+  options: { position?: bigint; at?: number } = {},
+): StoredEvent =>
+  stored(
+    'credits-ws_1',
+    nextRelease++,
+    'CreditsReleased',
+    {
+      reservationId: 'r',
+      readingId: streamId(cause.stream),
+      amount: 20,
+      allocations: [{ grantId: 'pack:1', amount: 20, to: 'available' }],
+      causeEventId: cause.id,
+    },
+    options,
+  );
+
+/** A reading that failed and, a minute later, has its credits back. */
+export const failure = (readingId: string, at?: number): readonly [StoredEvent, StoredEvent] => {
+  const failed = reading(readingId).failed(at === undefined ? {} : { at });
+  return [failed, released(failed, { at: Date.parse(failed.metadata.occurredAt) + 60_000 })];
+};
 
 export const secretRef = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 

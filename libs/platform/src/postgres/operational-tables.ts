@@ -17,6 +17,7 @@ export const OPERATIONAL_TABLES: Readonly<Record<string, string>> = {
   'webhooks.secret': 'signing secrets, sealed',
   'webhooks.endpoint_health': 'failures in a row of each endpoint',
   'webhooks.public_event': 'what was told to receivers, numbered per reading',
+  'webhooks.unreleased_failure': 'failures that are told once their credits are released',
   'webhooks.delivery': 'what is and was to be sent to whom',
   'webhooks.attempt': 'how each attempt to send ended',
   'webhooks.replay': 'replays that were asked for',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { TestApi } from '../../test/api.js';
-import { reading } from '../../test/events.js';
+import { failure, reading } from '../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../test/postgres.js';
 import { Receiver, eventually, status } from '../../test/receiver.js';
 import { TestService, wipe } from '../../test/service.js';
@@ -56,7 +56,7 @@ const happenVariously = async (): Promise<readonly [string, string, string]> => 
   await api.happen(WS, reading(ids[1]).published({ at: Date.parse('2026-04-04T00:00:00Z') }));
   await settled();
   await api.request('patch', `/webhooks/${endpointId}`, WS, { enabled: false });
-  await api.happen(WS, reading(ids[2]).failed({ at: Date.parse('2026-04-05T00:00:00Z') }));
+  await api.happen(WS, ...failure(ids[2], Date.parse('2026-04-05T00:00:00Z')));
   return ids;
 };
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { TestApi } from '../../test/api.js';
-import { reading } from '../../test/events.js';
+import { failure, reading } from '../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../test/postgres.js';
 
 interface Page {
@@ -77,9 +77,22 @@ describe('GET /api/v1/events', () => {
     expect(told).toEqual(happened);
   });
 
+  it('goes on to a failure whose credits are released only after later events were read', async () => {
+    const [failing, other] = [randomUUID(), randomUUID()];
+    const [failed, release] = failure(failing);
+    await api.happen(ws, failed, reading(other).completed());
+    const { data, nextCursor } = await page('');
+    expect(data.map(({ readingId }) => readingId)).toEqual([other]);
+    await api.happen(ws, release, reading(other).published());
+    expect((await page(`?cursor=${nextCursor}`)).data.map(({ type }) => type)).toEqual([
+      'reading.failed',
+      'reading.published',
+    ]);
+  });
+
   it('tells of the chosen types alone', async () => {
     const one = reading(randomUUID());
-    await api.happen(ws, one.completed(), one.published(), reading(randomUUID()).failed());
+    await api.happen(ws, one.completed(), one.published(), ...failure(randomUUID()));
     const types = async (query: string) => (await page(query)).data.map(({ type }) => type);
     expect(await types('?type=reading.failed,reading.published')).toEqual([
       'reading.published',

@@ -21,7 +21,7 @@ import { runSteps } from '@app/event-sourcing/projections/statement.js';
 import { publicationEvents, type PublicationEvent } from '@app/publishing/contracts/index.js';
 import { readingEvents, type ReadingEvent } from '@app/readings/contracts/index.js';
 import { readingDecider } from '@app/readings/domain/reading/reading.decider.js';
-import { publicEventOf } from '@app/webhooks/domain/delivery/public-event.js';
+import { publicEventOf, type PublicEvent } from '@app/webhooks/domain/delivery/public-event.js';
 import type { Customer } from './customers.js';
 import { statementOf, type Query, type Values } from './statement.js';
 import { ViewRows, type Row } from './view-rows.js';
@@ -201,24 +201,49 @@ const checkReconciliation = ({ store, tables }: World, tell: Tell): void => {
   for (const { message, workspaceId } of [...differences, ...pending]) tell(`${workspaceId}: ${message}`);
 };
 
-/** Replays the log: each public event goes once to each endpoint that was there before it, numbered in its order. */
+/**
+ * Replays the log: each public event goes once to each endpoint that was there before it, numbered in its order. A
+ * failure is told where its credits are released, and not before.
+ */
 const checkDeliveries = ({ store, tables }: World, tell: Tell): void => {
   const endpoints: { id: string; workspaceId: string }[] = [];
+  const failures = new Map<string, PublicEvent>();
   const sequences = new Map<string, number>();
+  const places: string[] = [];
   const expected: string[] = [];
-  for (const stored of store.log) {
-    const category = categoryOf(stored.stream);
-    if (category === 'webhookEndpoint') {
-      endpoints.push({ id: streamId(stored.stream), workspaceId: stored.metadata.workspaceId });
-    }
-    if (category !== readingEvents.category && category !== publicationEvents.category) continue;
-    const catalogue = category === readingEvents.category ? readingEvents : publicationEvents;
-    const told = publicEventOf(decode(catalogue, stored));
-    if (!told) continue;
+  const isTold = (told: PublicEvent, position: bigint): void => {
     const sequence = (sequences.get(told.readingId) ?? 0) + 1;
     sequences.set(told.readingId, sequence);
+    places.push(`${told.eventId} ${position}`);
     for (const { id, workspaceId } of endpoints) {
       if (workspaceId === told.workspaceId) expected.push(`${id} ${told.eventId} ${sequence}`);
+    }
+  };
+  for (const stored of store.log) {
+    const { position } = stored;
+    switch (categoryOf(stored.stream)) {
+      case 'webhookEndpoint':
+        endpoints.push({ id: streamId(stored.stream), workspaceId: stored.metadata.workspaceId });
+        break;
+      case creditsEvents.category: {
+        const event = decode(creditsEvents, stored);
+        const failure = event.type === 'CreditsReleased' && failures.get(event.data.causeEventId);
+        if (failure) isTold(failure, position);
+        break;
+      }
+      case readingEvents.category: {
+        const event = decode(readingEvents, stored);
+        const told = publicEventOf(event);
+        if (told && event.type === 'ReadingFailed') failures.set(stored.id, told);
+        else if (told) isTold(told, position);
+        break;
+      }
+      case publicationEvents.category: {
+        const told = publicEventOf(decode(publicationEvents, stored));
+        if (told) isTold(told, position);
+        break;
+      }
+      default:
     }
   }
   const sent = tables.deliveries.map(
@@ -227,6 +252,11 @@ const checkDeliveries = ({ store, tables }: World, tell: Tell): void => {
   if (sent.toSorted().join() !== expected.toSorted().join()) {
     tell(`deliveries differ: ${sent.length} made, ${expected.length} due`);
   }
+  const feed = [...tables.publicEvents].map(([eventId, { position }]) => `${eventId} ${position}`);
+  if (feed.toSorted().join() !== places.toSorted().join())
+    tell('events are told elsewhere than they happened');
+  const untold = tables.unreleasedFailures.size;
+  if (untold > 0) tell(`${untold} failures were never told`);
 };
 
 const checkViews = ({ tables: { views } }: World, { readings }: History, tell: Tell): void => {

@@ -35,7 +35,9 @@ const CHECKPOINT_MOVES = 'update event_sourcing.consumer set position';
 export class Tables {
   readonly checkpoints = new Map<string, CheckpointRow>();
   readonly views = new ViewRows();
-  readonly publicEvents = new Map<string, { readingId: string; sequence: number }>();
+  readonly publicEvents = new Map<string, { readingId: string; sequence: number; position: string }>();
+  /** By the event that is told when its credits are released: its columns, but for its position. */
+  readonly unreleasedFailures = new Map<string, readonly string[]>();
   readonly deliveries: DeliveryRow[] = [];
   readonly artifacts = new Map<string, Record<string, unknown>>();
   jobs: Job[] = [];
@@ -196,7 +198,46 @@ const STATEMENTS: readonly (readonly [string, Carry])[] = [
       ),
   ],
 
-  ['insert into webhooks.delivery', (tables, values) => tell(tables, values)],
+  [
+    'insert into webhooks.unreleased_failure',
+    (tables, values) => {
+      const [causeEventIds, ...columns] = values as readonly string[][];
+      causeEventIds!.forEach((causeEventId, index) => {
+        const failure = columns.map((column) => column[index]!);
+        if (!tables.publicEvents.has(failure[0]!)) tables.unreleasedFailures.set(causeEventId, failure);
+      });
+    },
+  ],
+  [
+    'delete from webhooks.unreleased_failure',
+    (tables, values) => {
+      const [causeEventIds, positions] = values as readonly string[][];
+      causeEventIds!.forEach((causeEventId, index) => {
+        const failure = tables.unreleasedFailures.get(causeEventId);
+        if (!failure) return;
+        tables.unreleasedFailures.delete(causeEventId);
+        const [eventId, workspaceId, readingId, type] = failure as [string, string, string, string];
+        tell(tables, { eventId, workspaceId, readingId, type, position: positions![index]! });
+      });
+    },
+  ],
+  [
+    'insert into webhooks.delivery',
+    (tables, values) => {
+      const [eventIds, workspaceIds, readingIds, types, , , , positions] = values as readonly string[][];
+      eventIds!.forEach((eventId, index) => {
+        const workspaceId = workspaceIds![index]!;
+        const position = positions![index]!;
+        tell(tables, {
+          eventId,
+          workspaceId,
+          readingId: readingIds![index]!,
+          type: types![index]!,
+          position,
+        });
+      });
+    },
+  ],
   ['pg_notify', () => undefined],
 ];
 
@@ -205,21 +246,24 @@ const checkpoint = ({ checkpoints }: Tables, name: unknown): Row[] => {
   return row ? [{ ...row }] : [];
 };
 
-/** As the statement says: events already stored add nothing; numbered per reading; a delivery per endpoint of now. */
-const tell = (tables: Tables, values: Values): void => {
-  const [eventIds, workspaceIds, readingIds, types] = values as readonly string[][];
-  eventIds!.forEach((eventId, index) => {
-    if (tables.publicEvents.has(eventId)) return;
-    const readingId = readingIds![index]!;
-    const type = types![index]!;
-    const before = [...tables.publicEvents.values()].filter((one) => one.readingId === readingId);
-    const sequence = before.length + 1;
-    tables.publicEvents.set(eventId, { readingId, sequence });
-    for (const [endpointId, endpoint] of tables.views.of('webhooks.endpoint')) {
-      const { workspace_id: workspaceId, events, deleted_at: deletedAt } = endpoint;
-      if (workspaceId !== workspaceIds![index] || deletedAt !== null) continue;
-      if ((events as string[]).includes(type))
-        tables.deliveries.push({ endpointId, eventId, readingId, type, sequence });
-    }
-  });
+interface Fact {
+  readonly eventId: string;
+  readonly workspaceId: string;
+  readonly readingId: string;
+  readonly type: string;
+  readonly position: string;
+}
+
+/** As the statement says: an event already stored adds nothing; numbered per reading; a delivery per endpoint of now. */
+const tell = (tables: Tables, { eventId, workspaceId, readingId, type, position }: Fact): void => {
+  if (tables.publicEvents.has(eventId)) return;
+  const before = [...tables.publicEvents.values()].filter((one) => one.readingId === readingId);
+  const sequence = before.length + 1;
+  tables.publicEvents.set(eventId, { readingId, sequence, position });
+  for (const [endpointId, endpoint] of tables.views.of('webhooks.endpoint')) {
+    const { workspace_id: owner, events, deleted_at: deletedAt } = endpoint;
+    if (owner !== workspaceId || deletedAt !== null) continue;
+    if ((events as string[]).includes(type))
+      tables.deliveries.push({ endpointId, eventId, readingId, type, sequence });
+  }
 };

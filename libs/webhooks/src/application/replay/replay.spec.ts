@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { transaction } from '@app/platform/postgres/pool.js';
 import { TestApi } from '../../../test/api.js';
-import { reading } from '../../../test/events.js';
+import { failure, reading } from '../../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { Receiver, eventually, ok, status } from '../../../test/receiver.js';
 import { TestService, wipe } from '../../../test/service.js';
@@ -73,8 +73,9 @@ const arrivals = () =>
 describe('A replay', () => {
   it('sends events from before the endpoint existed: the same ids and bytes, in the order of the log', async () => {
     const early = await endpoint();
-    const [one, two, three] = [reading(randomUUID()), reading(randomUUID()), reading(randomUUID())];
-    await api.happen(WS, one.delayed(), two.completed(), one.completed(), three.failed(), one.published());
+    const [one, two] = [reading(randomUUID()), reading(randomUUID())];
+    const [failed, release] = failure(randomUUID());
+    await api.happen(WS, one.delayed(), failed, two.completed(), one.completed(), release, one.published());
     await settled();
     const pushed = new Map(arrivals().map(({ id, body }) => [id, body]));
     receiver.received.length = 0;
@@ -178,7 +179,7 @@ describe('A replay', () => {
     await api.happen(WS, reading(randomUUID()).completed({ at: DAY(4) }));
     await settled();
     await api.request('patch', `/webhooks/${endpointId}`, WS, { enabled: false }).expect(200);
-    await api.happen(WS, reading(randomUUID()).failed({ at: DAY(5) }));
+    await api.happen(WS, ...failure(randomUUID(), DAY(5)));
     await api.request('patch', `/webhooks/${endpointId}`, WS, { enabled: true }).expect(200);
     const count = async (body: object) => (await replay(endpointId, { ...body, dryRun: true })).events;
     expect(await count({})).toBe(3);

@@ -19,7 +19,7 @@ export interface PublicEvent {
   readonly workspaceId: string;
   readonly readingId: string;
   readonly occurredAt: string;
-  /** Of the fact in the log, in decimal; `null` for a trial, which is no fact. */
+  /** Of the fact in the log, in decimal; `null` for a trial, which is no fact. A failure is told at its release's. */
   readonly position: string | null;
   /** W3C trace context of the deciding span: attempts go on with its trace. Receivers are not told. */
   readonly traceparent: string | null;
@@ -61,6 +61,9 @@ export const publicEventOf = (event: TellableEvent): PublicEvent | null => {
       return assertNever(event);
   }
 };
+
+/** Whether receivers are told only once the credits of the reading are released: who then asks finds them released. */
+export const isToldOnRelease = ({ type }: Pick<PublicEvent, 'type'>): boolean => type === 'reading.failed';
 
 interface Told {
   readonly status: 'queued' | 'processing' | 'completed' | 'failed';

@@ -1,62 +1,63 @@
 import { sql, type Statement } from '@app/event-sourcing/projections/statement.js';
 import type { PublicEvent } from '../../domain/delivery/public-event.js';
 
+/** Public events that are told as soon as their fact is known. */
+export const tellEvents = (events: readonly PublicEvent[], firstPauseMs: number): readonly Statement[] => {
+  const column = <K extends keyof PublicEvent>(name: K): readonly PublicEvent[K][] =>
+    events.map((event) => event[name]);
+  const facts = sql`
+    select *
+    from unnest(${column('eventId')}::text[], ${column('workspaceId')}::text[], ${column('readingId')}::uuid[],
+                ${column('type')}::text[], ${column('occurredAt')}::timestamptz[], ${column('bodyHead')}::text[],
+                ${column('bodyTail')}::text[], ${column('position')}::numeric[], ${column('traceparent')}::text[])
+      as fact (event_id, workspace_id, reading_id, type, occurred_at, head, tail, position, traceparent)`;
+  return deliveryStatements(facts, firstPauseMs);
+};
+
 /**
  * Stores public events, numbers them per reading without a gap, and adds a delivery for each endpoint that subscribes
  * at this point of the log. An event already stored adds nothing, so endpoints made later do not receive it.
  *
  * A delivery that must wait for an earlier one of its reading takes over that one's due time: it could not go before,
  * and the dispatcher need not look at it.
+ * @param facts answers the events: ids, type and time, the body's head and tail, position, trace context
  */
-export const deliveryStatements = (
-  events: readonly PublicEvent[],
-  firstPauseMs: number,
-): readonly Statement[] => {
-  const column = <K extends keyof PublicEvent>(name: K): readonly PublicEvent[K][] =>
-    events.map((event) => event[name]);
-  return [
-    sql`
-      with told as (
-        select *
-        from unnest(${column('eventId')}::text[], ${column('workspaceId')}::text[], ${column('readingId')}::uuid[],
-                    ${column('type')}::text[], ${column('occurredAt')}::timestamptz[], ${column('bodyHead')}::text[],
-                    ${column('bodyTail')}::text[], ${column('position')}::numeric[],
-                    ${column('traceparent')}::text[])
-          with ordinality as told (event_id, workspace_id, reading_id, type, occurred_at, head, tail, position,
-                                     traceparent, place)
-        where not exists (select from webhooks.public_event known where known.event_id = told.event_id)
-      ), numbered as (
-        select told.*,
-               (select coalesce(max(sequence), 0) from webhooks.public_event before where before.reading_id = told.reading_id)
-                 + row_number() over (partition by reading_id order by place) as sequence
-        from told
-      ), stored as (
-        insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at, position,
-                                           traceparent)
-        select event_id, workspace_id, reading_id, type, sequence, head || sequence || tail, occurred_at, position,
-               traceparent
-        from numbered
-        on conflict (event_id) do nothing
-        returning event_id, workspace_id, reading_id, type, sequence, occurred_at
-      )
-      insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
-                                     due_at, created_at, settled_at)
-      select webhooks.delivery_id(endpoint.endpoint_id, stored.event_id), endpoint.endpoint_id, stored.workspace_id,
-             stored.event_id, stored.reading_id, stored.sequence,
-             case when endpoint.enabled then 'pending' else 'skipped' end,
-             greatest(stored.occurred_at + ${firstPauseMs} * interval '1 millisecond', waiting.due_at),
-             stored.occurred_at,
-             case when endpoint.enabled then null else stored.occurred_at end
-      from stored
-      join webhooks.endpoint on endpoint.workspace_id = stored.workspace_id and endpoint.deleted_at is null
-        and stored.type = any (endpoint.events)
-      left join lateral (
-        select max(due_at) as due_at from webhooks.delivery earlier
-        where earlier.endpoint_id = endpoint.endpoint_id and earlier.reading_id = stored.reading_id
-          and earlier.status = 'pending' and earlier.lease is null
-      ) waiting on true
-      order by stored.occurred_at
-      on conflict (delivery_id) do nothing`,
-    sql`select pg_notify('webhooks_due', '')`,
-  ];
+export const deliveryStatements = (facts: Statement, firstPauseMs: number): readonly Statement[] => {
+  const pause = `$${facts.values.length + 1}`;
+  const text = `
+    with fact as (${facts.text}
+    ), numbered as (
+      select fact.*,
+             (select coalesce(max(sequence), 0) from webhooks.public_event before where before.reading_id = fact.reading_id)
+               + row_number() over (partition by reading_id order by position) as sequence
+      from fact
+      where not exists (select from webhooks.public_event known where known.event_id = fact.event_id)
+    ), stored as (
+      insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at, position,
+                                         traceparent)
+      select event_id, workspace_id, reading_id, type, sequence, head || sequence || tail, occurred_at, position,
+             traceparent
+      from numbered
+      on conflict (event_id) do nothing
+      returning event_id, workspace_id, reading_id, type, sequence, occurred_at
+    )
+    insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
+                                   due_at, created_at, settled_at)
+    select webhooks.delivery_id(endpoint.endpoint_id, stored.event_id), endpoint.endpoint_id, stored.workspace_id,
+           stored.event_id, stored.reading_id, stored.sequence,
+           case when endpoint.enabled then 'pending' else 'skipped' end,
+           greatest(stored.occurred_at + ${pause} * interval '1 millisecond', waiting.due_at),
+           stored.occurred_at,
+           case when endpoint.enabled then null else stored.occurred_at end
+    from stored
+    join webhooks.endpoint on endpoint.workspace_id = stored.workspace_id and endpoint.deleted_at is null
+      and stored.type = any (endpoint.events)
+    left join lateral (
+      select max(due_at) as due_at from webhooks.delivery earlier
+      where earlier.endpoint_id = endpoint.endpoint_id and earlier.reading_id = stored.reading_id
+        and earlier.status = 'pending' and earlier.lease is null
+    ) waiting on true
+    order by stored.occurred_at
+    on conflict (delivery_id) do nothing`;
+  return [{ text, values: [...facts.values, firstPauseMs] }, sql`select pg_notify('webhooks_due', '')`];
 };

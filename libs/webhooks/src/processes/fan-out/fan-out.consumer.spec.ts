@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { runSteps } from '@app/event-sourcing/projections/statement.js';
 import { transaction } from '@app/platform/postgres/pool.js';
-import { endpoint, reading, secretRef, stored } from '../../../test/events.js';
+import { endpoint, failure, reading, released, secretRef, stored } from '../../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { fanOutConsumer } from './fan-out.consumer.js';
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(async () => database.stop());
 beforeEach(async () => {
   await database.pool.query(
-    'truncate webhooks.endpoint, webhooks.endpoint_health, webhooks.public_event, webhooks.delivery, webhooks.secret, webhooks.lane',
+    'truncate webhooks.endpoint, webhooks.endpoint_health, webhooks.public_event, webhooks.delivery, webhooks.secret, webhooks.lane, webhooks.unreleased_failure',
   );
 });
 
@@ -64,7 +64,7 @@ describe('The fan-out', () => {
   });
 
   it('changes nothing when a batch comes again, whole or in other pieces', async () => {
-    const [one, two] = [randomUUID(), randomUUID()];
+    const [one, two, three] = [randomUUID(), randomUUID(), randomUUID()];
     const batch = [
       reading(one).delayed(),
       A.created(),
@@ -75,12 +75,14 @@ describe('The fan-out', () => {
       B.created(),
       reading(one).published(),
       B.disabled(1),
-      reading(two).failed(),
+      ...failure(two),
+      reading(three).failed(),
     ];
     const everything = async (): Promise<unknown> => [
       await rows('select * from webhooks.endpoint order by 1'),
       await rows('select * from webhooks.public_event order by 1'),
       await rows('select * from webhooks.delivery order by 1'),
+      await rows('select * from webhooks.unreleased_failure order by 1'),
     ];
     await handle(...batch);
     const once = await everything();
@@ -90,8 +92,15 @@ describe('The fan-out', () => {
   });
 
   it('gives the same rows event by event as in one batch', async () => {
-    const id = randomUUID();
-    const batch = [A.created(), reading(id).delayed(), reading(id).completed(), reading(id).published()];
+    const [id, failing] = [randomUUID(), randomUUID()];
+    const batch = [
+      A.created(),
+      reading(id).delayed(),
+      reading(failing).delayed(),
+      reading(id).completed(),
+      ...failure(failing),
+      reading(id).published(),
+    ];
     await handle(...batch);
     const inOne = [await deliveries(), await bodies()];
     await database.pool.query('truncate webhooks.endpoint, webhooks.public_event, webhooks.delivery');
@@ -131,11 +140,62 @@ describe('The fan-out', () => {
     });
   });
 
-  it('tells why a reading failed', async () => {
-    await handle(reading(randomUUID()).failed());
+  it('tells that a reading failed once its credits are released, whatever comes twice', async () => {
+    const [id, other] = [randomUUID(), randomUUID()];
+    const failed = reading(id).failed();
+    const release = released(failed);
+    const told = () =>
+      rows<{ reading_id: string; type: string; position: string }>(
+        'select reading_id, type, position from webhooks.public_event order by position',
+      );
+    await handle(A.created(), reading(id).delayed({ position: failed.position - 1n }), failed);
+    const inNoWay = [{ reading_id: id, type: 'reading.delayed', position: String(failed.position - 1n) }];
+    expect(await told()).toEqual(inNoWay);
+    await handle(failed);
+    const between = reading(other).completed({ position: release.position - 1n });
+    await handle(between);
+
+    const after = [
+      ...inNoWay,
+      { reading_id: other, type: 'reading.completed', position: String(between.position) },
+      { reading_id: id, type: 'reading.failed', position: String(release.position) },
+    ];
+    for (const batch of [[release], [release], [failed], [failed, release]]) {
+      await handle(...batch);
+      expect(await told()).toEqual(after);
+    }
+    expect((await deliveries()).filter(({ type }) => type === 'reading.failed')).toEqual([
+      { endpoint_id: 'we_a', type: 'reading.failed', status: 'pending', sequence: 2 },
+    ]);
+  });
+
+  it('tells of a failure to the endpoints that were there before the release', async () => {
+    const [failed, release] = failure(randomUUID());
+    await handle(A.created(), failed, B.created(), release, endpoint('we_c').created());
+    expect((await deliveries()).map(({ endpoint_id }) => endpoint_id)).toEqual(['we_a', 'we_b']);
+  });
+
+  it('tells nothing when the credits of an abandoned request are released', async () => {
+    const abandoned = stored(`reading-${randomUUID()}`, 0, 'ReadingAbandoned', {
+      workspaceId: 'ws_1',
+      reservationId: 'r',
+      reason: 'late',
+    });
+    await handle(A.created(), abandoned, released(abandoned));
+    expect(await bodies()).toEqual([]);
+  });
+
+  it('reads no other event of a book', async () => {
+    await handle(stored('credits-ws_1', 0, 'PeriodClosed', { of: 'a later version' }));
+    expect(await bodies()).toEqual([]);
+  });
+
+  it('tells why a reading failed, and when', async () => {
+    await handle(...failure(randomUUID()));
     const [failed] = (await bodies()) as [string];
     expect(JSON.parse(failed)).toMatchObject({
       type: 'reading.failed',
+      createdAt: '2026-04-04T09:30:00.000Z',
       data: {
         status: 'failed',
         error: {
@@ -216,7 +276,7 @@ describe('The fan-out', () => {
   });
 
   it('stays under 8 KiB', async () => {
-    await handle(reading(randomUUID()).failed(), reading(randomUUID()).published());
+    await handle(...failure(randomUUID()), reading(randomUUID()).published());
     for (const body of await bodies()) expect(Buffer.byteLength(body)).toBeLessThanOrEqual(8_192);
   });
 });

@@ -1,20 +1,35 @@
-import { decodeAny } from '@app/event-sourcing/core/event-catalogue.js';
+import { creditsEvents, type CreditsEventOf } from '@app/billing/contracts/index.js';
+import { decodeAny, eventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
-import type { Step } from '@app/event-sourcing/projections/statement.js';
+import type { Statement, Step } from '@app/event-sourcing/projections/statement.js';
 import { publicationEvents } from '@app/publishing/contracts/index.js';
 import { readingEvents } from '@app/readings/contracts/index.js';
 import { webhookEndpointEvents, type WebhookEndpointEvent } from '../../contracts/events.js';
-import { publicEventOf, type PublicEvent, type TellableEvent } from '../../domain/delivery/public-event.js';
-import { deliveryStatements } from './delivery-rows.js';
+import {
+  isToldOnRelease,
+  publicEventOf,
+  type PublicEvent,
+  type TellableEvent,
+} from '../../domain/delivery/public-event.js';
+import { tellEvents } from './delivery-rows.js';
 import { endpointSteps } from './endpoint-rows.js';
+import { keepFailures, tellReleased, type Release, type UnreleasedFailure } from './failure-rows.js';
 
-const CATALOGUES = [webhookEndpointEvents, readingEvents, publicationEvents];
+/** Of a book only the releases are read: whatever else is in it, receivers go on being told. */
+const releaseEvents = eventCatalogue(creditsEvents.category, {
+  CreditsReleased: creditsEvents.definitions.CreditsReleased,
+});
+
+const CATALOGUES = [webhookEndpointEvents, readingEvents, publicationEvents, releaseEvents];
+
+type ToldEvent = TellableEvent | Recorded<CreditsEventOf<'CreditsReleased'>>;
 
 /**
  * Follows endpoints and readings in one go, so that an event goes to exactly the endpoints that subscribed before it
- * in the log. It has no rebuild: what was sent is not sent again.
+ * in the log; and releases of credits, because a failure is told when its own has come. It has no rebuild: what was
+ * sent is not sent again.
  * @param firstPauseMs pause before the first attempt of a delivery
  */
 export const fanOutConsumer = (firstPauseMs: number): Consumer => ({
@@ -25,28 +40,46 @@ export const fanOutConsumer = (firstPauseMs: number): Consumer => ({
   steps: (events) => fanOutSteps(events, firstPauseMs),
 });
 
-/** Public events between two changes of endpoints see the same endpoints, and go into one statement. */
 const fanOutSteps = (stored: readonly StoredEvent[], firstPauseMs: number): readonly Step[] => {
   const steps: Step[] = [];
-  let told: PublicEvent[] = [];
-  const tell = (): void => {
-    if (told.length > 0) steps.push(...deliveryStatements(told, firstPauseMs));
-    told = [];
-  };
+  let stretch: ToldEvent[] = [];
   for (const one of stored) {
     const event = decodeAny(CATALOGUES, one);
     if (event === null) continue;
     if (isOfEndpoint(event)) {
-      tell();
-      steps.push(...endpointSteps(event));
+      steps.push(...tell(stretch, firstPauseMs), ...endpointSteps(event));
+      stretch = [];
     } else {
-      const publicEvent = publicEventOf(event as TellableEvent);
-      if (publicEvent) told.push(publicEvent);
+      stretch.push(event as ToldEvent);
     }
   }
-  tell();
-  return steps;
+  return [...steps, ...tell(stretch, firstPauseMs)];
 };
 
 const isOfEndpoint = (event: Recorded): event is Recorded<WebhookEndpointEvent> =>
   categoryOf(event.stream) === webhookEndpointEvents.category;
+
+/**
+ * What is told between two changes of endpoints is told to the same endpoints, and goes into one statement. Releases
+ * come last, because nothing is told of a reading after its failure.
+ */
+const tell = (stretch: readonly ToldEvent[], firstPauseMs: number): readonly Statement[] => {
+  const told: PublicEvent[] = [];
+  const failures: UnreleasedFailure[] = [];
+  const releases: Release[] = [];
+  for (const event of stretch) {
+    if (event.type === 'CreditsReleased') {
+      releases.push({ causeEventId: event.data.causeEventId, position: String(event.position) });
+      continue;
+    }
+    const publicEvent = publicEventOf(event);
+    if (publicEvent === null) continue;
+    if (isToldOnRelease(publicEvent)) failures.push({ causeEventId: event.id, event: publicEvent });
+    else told.push(publicEvent);
+  }
+  return [
+    ...(failures.length > 0 ? [keepFailures(failures)] : []),
+    ...(told.length > 0 ? tellEvents(told, firstPauseMs) : []),
+    ...(releases.length > 0 ? tellReleased(releases, firstPauseMs) : []),
+  ];
+};

@@ -5,7 +5,7 @@ import type { PublicEventType } from '../../contracts/event-types.js';
 
 /** An event as it is pushed. */
 export interface FeedEvent {
-  /** Of the fact in the log, in decimal. */
+  /** Of the fact in the log, in decimal; of a failure, that of its release. */
   readonly position: string;
   /** The very bytes that deliveries carry, as UTF-8 text. */
   readonly body: string;
