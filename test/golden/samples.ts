@@ -54,7 +54,7 @@ export const SAMPLES: Samples = {
   },
   ReadingStarted: { attempt: 1, workerId: `worker-${secretRef}`, leaseUntil: '2026-09-29T08:01:00.000Z' },
   ReadingAttemptFailed: { attempt: 1, code: 'generation_failed', retryAt: '2026-09-29T08:00:02.000Z' },
-  ReadingDelayed: { workspaceId },
+  ReadingDelayed: { workspaceId, attempts: 1 },
   ReadingCompleted: {
     workspaceId,
     attempt: 2,

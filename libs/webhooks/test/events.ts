@@ -12,7 +12,7 @@ export const stored = (
   revision: number,
   type: string,
   data: object,
-  options: { position?: bigint; at?: number } = {},
+  options: { position?: bigint; at?: number; version?: number } = {},
 ): StoredEvent => ({
   id: randomUUID(),
   stream,
@@ -26,7 +26,7 @@ export const stored = (
     workspaceId: 'ws_1',
     actor: 'system:test',
     occurredAt: instant(options.at ?? Date.parse('2026-04-04T09:30:00Z')),
-    schemaVersion: 1,
+    schemaVersion: options.version ?? 1,
   },
 });
 

@@ -42,7 +42,10 @@ export const readingEvents = eventCatalogue('reading', {
     1,
     z.strictObject({ attempt: z.int(), code: z.enum(FAILURE_CODES), retryAt: z.string() }),
   ),
-  ReadingDelayed: event(1, z.strictObject({ workspaceId: z.string() })),
+  /** `attempts`: started by then; version 1 did not say. */
+  ReadingDelayed: event(2, z.strictObject({ workspaceId: z.string(), attempts: z.int().nullable() }), {
+    1: (data) => ({ ...(data as object), attempts: null }),
+  }),
   /** `sealedResult` opens to the bytes of `/result`; `resultSha256` is their lowercase hex digest. */
   ReadingCompleted: event(
     1,

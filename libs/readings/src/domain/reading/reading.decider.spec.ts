@@ -38,7 +38,7 @@ const completed: ReadingEvent = {
     resultSha256: 'h',
   },
 };
-const delayed: ReadingEvent = { type: 'ReadingDelayed', data: { workspaceId: 'ws_1' } };
+const delayed: ReadingEvent = { type: 'ReadingDelayed', data: { workspaceId: 'ws_1', attempts: 0 } };
 const abandoned: ReadingEvent = {
   type: 'ReadingAbandoned',
   data: { workspaceId: 'ws_1', reservationId: 'reservation-1', reason: 'orphaned' },
@@ -146,6 +146,9 @@ describe('time', () => {
   it('delays a reading at most once, and never after it ended', () => {
     given(readingDecider, [requested]).when({ type: 'DelayReading' }).then(delayed);
     given(readingDecider, [requested, delayed]).when({ type: 'DelayReading' }).thenIgnores('AlreadyDelayed');
+    given(readingDecider, [requested, started()])
+      .when({ type: 'DelayReading' })
+      .then({ type: 'ReadingDelayed', data: { workspaceId: 'ws_1', attempts: 1 } });
     given(readingDecider, [requested, started(), completed])
       .when({ type: 'DelayReading' })
       .thenIgnores('Terminal');

@@ -35,7 +35,10 @@ const decide = (command: ReadingCommand, state: Reading): ReadingDecision => {
     case 'DelayReading':
       return state.delayed
         ? ignore('AlreadyDelayed')
-        : accept({ type: 'ReadingDelayed', data: { workspaceId: state.request.workspaceId } });
+        : accept({
+            type: 'ReadingDelayed',
+            data: { workspaceId: state.request.workspaceId, attempts: state.attempts },
+          });
     case 'TimeOutReading':
       return accept(failed(state, 'timed_out', state.attempts));
     default:

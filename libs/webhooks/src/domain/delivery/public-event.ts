@@ -35,9 +35,12 @@ const UNPUBLISHED = { available: false, version: null, artifactId: null, publish
 export const publicEventOf = (event: TellableEvent): PublicEvent | null => {
   const { occurredAt } = event.metadata;
   switch (event.type) {
-    case 'ReadingDelayed':
-      // Before a reading is started, its request is the only event before this one.
-      return draft(event, 'reading.delayed', { status: event.revision === 1n ? 'queued' : 'processing' });
+    case 'ReadingDelayed': {
+      const { attempts } = event.data;
+      // Version 1 did not say. Nearly always, a reading not yet started has its request alone before this event.
+      const isWaiting = attempts === null ? event.revision === 1n : attempts === 0;
+      return draft(event, 'reading.delayed', { status: isWaiting ? 'queued' : 'processing' });
+    }
     case 'ReadingCompleted':
       return draft(event, 'reading.completed', { status: 'completed' });
     case 'DocumentPublished': {

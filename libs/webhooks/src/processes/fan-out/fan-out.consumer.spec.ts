@@ -208,19 +208,16 @@ describe('The fan-out', () => {
     });
   });
 
-  it('tells whether a delayed reading has begun', async () => {
-    const [waiting, begun] = [randomUUID(), randomUUID()];
-    await handle(
-      reading(waiting).delayed(),
-      stored(`reading-${begun}`, 2, 'ReadingDelayed', { workspaceId: 'ws_1' }),
-    );
-    const told = (await bodies()).map(
-      (body) => JSON.parse(body) as { readingId: string; data: { status: string } },
-    );
-    expect(Object.fromEntries(told.map(({ readingId, data }) => [readingId, data.status]))).toEqual({
-      [waiting]: 'queued',
-      [begun]: 'processing',
-    });
+  it.each([
+    ['queued', 'before its first attempt', { attempts: 0 }, 1, 2],
+    ['queued', 'before its first attempt, after an abandoned request', { attempts: 0 }, 2, 2],
+    ['processing', 'once it has begun', { attempts: 1 }, 2, 2],
+    ['queued', 'right after its request, in the first version of the event', {}, 1, 1],
+    ['processing', 'later, in the first version of the event', {}, 2, 1],
+  ])('tells of a delayed reading that it is %s %s', async (status, _, data, revision, version) => {
+    const stream = `reading-${randomUUID()}`;
+    await handle(stored(stream, revision, 'ReadingDelayed', { workspaceId: 'ws_1', ...data }, { version }));
+    expect((await bodies()).map((body) => JSON.parse(body) as object)).toMatchObject([{ data: { status } }]);
   });
 
   it('records deliveries to a disabled endpoint as skipped, and sends none of them once it is enabled', async () => {
