@@ -75,9 +75,16 @@ describe('An address webhooks may reach', () => {
     expect(isReachable('fd12::1', ['fd12::/16'])).toBe(true);
   });
 
+  it('is never the one at which Azure serves its machines, although it is public', () => {
+    expect(isReachable('168.63.129.16', [])).toBe(false);
+    expect(isReachable('168.63.129.17', [])).toBe(true);
+  });
+
   it.each([
     ...['169.254.169.254', '100.100.100.200', 'fd00:ec2::254', '::ffff:169.254.169.254'],
-    ...['64:ff9b::a9fe:a9fe', '2002:a9fe:a9fe::', '::a9fe:a9fe'],
+    ...['64:ff9b::a9fe:a9fe', '2002:a9fe:a9fe::', '::a9fe:a9fe', '64:ff9b:1:a9fe:a9:fe00::'],
+    ...['169.254.0.1', '169.254.170.2', '169.254.170.23', '169.254.255.255', 'fe80::1', 'febf::1'],
+    ...['192.0.0.192', '168.63.129.16', 'fd00:ec2::23', 'fd20:ce::254', '::ffff:168.63.129.16'],
   ])('is never the metadata address %s, whatever is opened', (address) =>
     expect(isReachable(address, EVERYTHING)).toBe(false),
   );
@@ -87,7 +94,7 @@ describe('An allow-list', () => {
   it('of any ranges at all opens no metadata address, however it is written', () => {
     const cidrs = (address: string, bits: number): string[] =>
       Array.from({ length: bits + 1 }, (_, length) => `${address}/${length}`);
-    const v4 = ['169.254.169.254', '100.100.100.200'];
+    const v4 = ['169.254.169.254', '169.254.170.2', '100.100.100.200', '192.0.0.192', '168.63.129.16'];
     for (const address of v4) {
       const hex = address
         .split('.')
@@ -98,6 +105,11 @@ describe('An allow-list', () => {
         `::ffff:${groups}`,
         `64:ff9b::${groups}`,
         `64:ff9b:1::${groups}`,
+        `::ffff:0:${groups}`,
+        `64:ff9b:1:0:${hex.slice(0, 2)}:${hex.slice(2, 6)}:${hex.slice(6)}00:0`,
+        `64:ff9b:1:ab${hex.slice(0, 2)}:${hex.slice(2, 4)}:${hex.slice(4)}::`,
+        // RFC 6052, 2.2: of a prefix of 48 bits, around the byte that must be zero.
+        `64:ff9b:1:${hex.slice(0, 4)}:${hex.slice(4, 6)}:${hex.slice(6)}00::`,
         `::${groups}`,
         `2002:${groups}::`,
       ];
@@ -114,7 +126,9 @@ describe('An allow-list', () => {
           ]);
       }
     }
-    for (const cidr of cidrs('fd00:ec2::254', 128)) expect(isReachable('fd00:ec2::254', [cidr])).toBe(false);
+    for (const v6 of ['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fe80::a9fe:a9fe'])
+      for (const cidr of cidrs(v6, 128))
+        expect([v6, cidr, isReachable(v6, [cidr])]).toEqual([v6, cidr, false]);
   });
 });
 

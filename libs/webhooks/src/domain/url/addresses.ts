@@ -28,13 +28,26 @@ const DENIED_IPV4 = ranges(
 const GLOBAL_IPV6 = ranges('2000::/3');
 const DENIED_IPV6 = ranges('2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20');
 
-/** Prefixes that translate to IPv4 (NAT64, IPv4-compatible) and 6to4, which holds it elsewhere. */
-const TRANSLATED = ranges('64:ff9b::/96', '64:ff9b:1::/48', '::/96');
+/** Prefixes that translate to IPv4 (NAT64, SIIT, IPv4-compatible) hold it in their last bytes; others elsewhere. */
+const TRANSLATED = ranges('64:ff9b::/96', '::ffff:0:0:0/96', '::/96');
+const LAST_BYTES = [12, 13, 14, 15];
 const SIX_TO_FOUR = ranges('2002::/16');
+/** Networks cut their own NAT64 prefixes from this one (RFC 8215): of 48, 56, 64 or 96 bits (RFC 6052, 2.2). */
+const LOCAL_NAT64 = ranges('64:ff9b:1::/48');
+const LOCAL_NAT64_BYTES = [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], LAST_BYTES];
 
-/** Where clouds answer with credentials: closed whatever the operator opens. */
-const METADATA = ['169.254.169.254', '100.100.100.200', 'fd00:ec2::254'].map((address) =>
-  ipaddr.parse(address),
+/**
+ * Where clouds answer machines, with credentials among other things: closed whatever the operator opens, and the one
+ * that is a public address (Azure's) too. Link-local altogether: it leads to nobody else.
+ */
+const METADATA = ranges(
+  '169.254.0.0/16',
+  'fe80::/10',
+  '100.100.100.200/32', // Alibaba
+  '192.0.0.192/32', // Oracle
+  '168.63.129.16/32', // Azure
+  'fd00:ec2::/32', // AWS: 254, and 23 for pods
+  'fd20:ce::254/128', // Google
 );
 
 /** Is this an address, and not a name? Takes the form of a URL's host: IPv6 in brackets or not. */
@@ -50,7 +63,7 @@ export const unbracketed = (host: string): string => host.replace(/^\[(.*)\]$/, 
 export const isReachable = (address: string, openedCidrs: readonly string[]): boolean => {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
-  if (METADATA.some((closed) => isSame(closed, parsed) || isSame(closed, embeddedIpv4(parsed)))) return false;
+  if ([parsed, ...embeddedIpv4(parsed)].some((one) => isIn(one, METADATA))) return false;
   if (isIn(parsed, ranges(...openedCidrs))) return true;
   return parsed.kind() === 'ipv4'
     ? !isIn(parsed, DENIED_IPV4)
@@ -64,13 +77,17 @@ export const isSameAddress = (a: string, b: string): boolean =>
 const isIn = (address: Address, among: readonly Range[]): boolean =>
   among.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
 
-const isSame = (a: Address, b: Address | null): boolean =>
-  b !== null && a.toNormalizedString() === b.toNormalizedString();
+const isSame = (a: Address, b: Address): boolean => a.toNormalizedString() === b.toNormalizedString();
 
-/** The IPv4 address that a translating prefix would lead to. */
-const embeddedIpv4 = (address: Address): ipaddr.IPv4 | null => {
-  if (address.kind() === 'ipv4') return null;
+/** IPv4 addresses that a translating prefix may lead to. */
+const embeddedIpv4 = (address: Address): readonly ipaddr.IPv4[] => {
+  if (address.kind() === 'ipv4') return [];
   const bytes = address.toByteArray();
-  if (isIn(address, SIX_TO_FOUR)) return new ipaddr.IPv4(bytes.slice(2, 6));
-  return isIn(address, TRANSLATED) ? new ipaddr.IPv4(bytes.slice(12)) : null;
+  return placesOfIpv4(address).map((places) => new ipaddr.IPv4(places.map((place) => bytes[place]!)));
+};
+
+const placesOfIpv4 = (address: Address): readonly (readonly number[])[] => {
+  if (isIn(address, SIX_TO_FOUR)) return [[2, 3, 4, 5]];
+  if (isIn(address, LOCAL_NAT64)) return LOCAL_NAT64_BYTES;
+  return isIn(address, TRANSLATED) ? [LAST_BYTES] : [];
 };

@@ -86,10 +86,11 @@ describe('A webhook URL', () => {
   });
 
   it('may name an opened address, but never a metadata address', () => {
-    const opened = { allowHttp: true, allowCidrs: ['127.0.0.0/8', '169.254.0.0/16'] };
+    const opened = { allowHttp: true, allowCidrs: ['127.0.0.0/8', '192.0.0.0/24', '169.254.0.0/16'] };
     expect(codeOf('http://127.0.0.1:8080/', opened)).toBe('ok');
     expect(codeOf('http://2130706433:8080/', opened)).toBe('ok');
-    expect(codeOf('http://169.254.1.1/', opened)).toBe('ok');
+    expect(codeOf('http://192.0.0.8/', opened)).toBe('ok');
+    expect(codeOf('http://192.0.0.192/', opened)).toBe('webhook_url_blocked');
     expect(codeOf('http://169.254.169.254/', opened)).toBe('webhook_url_blocked');
   });
 

@@ -6,11 +6,10 @@ import type { WorkLoop } from '@app/platform/work/work-registry.js';
 import type { DeliveryAttempts } from './delivery-attempts.js';
 import { readDue } from './due-deliveries.js';
 import type { Lanes } from './lanes.js';
+import { Places } from './places.js';
 import { Turn, type Limits, type Moment } from './turn.js';
 import type { WakeSignal } from './wake-signal.js';
 
-/** Attempts one worker process makes at a time. */
-const IN_FLIGHT = 128;
 /** Lanes taken at once, so that another worker that looks at the same time finds some too. */
 const LANES_AT_ONCE = 8;
 /** New deliveries of one endpoint read at once. */
@@ -43,7 +42,7 @@ export class Dispatcher implements WorkLoop {
   readonly role = 'webhooks';
   private turns: Turn[] = [];
   private readonly underWay = new Set<Promise<void>>();
-  private inFlight = 0;
+  private readonly places = new Places();
   /** Lanes may be ready that nobody has. */
   private mayBeReady = true;
   private isSendingDue = false;
@@ -56,7 +55,7 @@ export class Dispatcher implements WorkLoop {
     const listening = wake.listen(signal);
     while (!signal.aborted) {
       await this.step().catch((error: unknown) => this.complain(error));
-      if (this.inFlight > BUSY) await delay(PAUSE_MS);
+      if (this.places.taken > BUSY) await delay(PAUSE_MS);
       const mayHaveNews = await wake.wait(this.turns.length > 0 ? TURNS_CHECK_MS : Infinity, signal);
       if (!mayHaveNews) continue;
       this.mayBeReady = true;
@@ -80,11 +79,8 @@ export class Dispatcher implements WorkLoop {
   private async takeLanes(): Promise<void> {
     const { lanes, limits, clock } = this.parts;
     const elapsed = performance.now();
-    const wished = this.turns.reduce(
-      (sum, turn) => sum + turn.demand(elapsed) - turn.inFlight,
-      this.inFlight,
-    );
-    const free = Math.ceil((IN_FLIGHT - wished) / limits.perEndpoint);
+    const wished = this.turns.reduce((sum, turn) => sum + turn.demand(elapsed) - turn.inFlight, 0);
+    const free = Math.ceil((this.places.free - wished) / limits.perEndpoint);
     if (!this.mayBeReady || free <= 0) return;
     const count = Math.min(LANES_AT_ONCE, free);
     const taken = await lanes.take(count, clock.now());
@@ -109,7 +105,10 @@ export class Dispatcher implements WorkLoop {
     const { lanes, clock } = this.parts;
     for (const turn of ended) turn.end(performance.now());
     const result = await lanes.giveBack(ended, clock.now());
-    for (const turn of result.ended) turn.isGivenBack = true;
+    for (const turn of result.ended) {
+      turn.isGivenBack = true;
+      this.places.outlast(turn.inFlight);
+    }
     // A lane that another worker took over meanwhile cannot be given back.
     this.turns = this.turns.filter((turn) => !turn.isGivenBack && !turn.isLost(performance.now()));
     if (!result.hasMore) return;
@@ -120,8 +119,8 @@ export class Dispatcher implements WorkLoop {
   /** One of each workspace, then a second of each, until there are no more places. */
   private send(): void {
     const { moment } = this;
-    for (let sending = this.turns; sending.length > 0 && this.inFlight < IN_FLIGHT;) {
-      sending = sending.filter((turn) => this.inFlight < IN_FLIGHT && this.sendNext(turn, moment));
+    for (let sending = this.turns; sending.length > 0 && this.places.free > 0;) {
+      sending = sending.filter((turn) => this.places.free > 0 && this.sendNext(turn, moment));
     }
     // Whoever was first is last the next time.
     const [first, ...others] = this.turns;
@@ -131,9 +130,9 @@ export class Dispatcher implements WorkLoop {
   private sendNext(turn: Turn, moment: Moment): boolean {
     const next = this.isStopping ? null : turn.take(moment);
     if (next === null) return false;
-    this.inFlight += 1;
+    this.places.take();
     const landed = (): void => {
-      this.inFlight -= 1;
+      this.places.leave(turn.isGivenBack);
       turn.landed(next.endpoint);
       this.sendSoon();
     };

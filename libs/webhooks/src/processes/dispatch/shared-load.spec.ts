@@ -97,3 +97,34 @@ describe('Two workers', () => {
     expect(new Set(ids).size).toBe(WORKSPACES * EVENTS);
   });
 });
+
+describe('One worker', () => {
+  it('has places for others when more receivers than it has places keep it waiting', async () => {
+    const settings = {
+      WEBHOOK_ENDPOINT_CONCURRENCY: '80',
+      WEBHOOK_WORKSPACE_CONCURRENCY: '80',
+      WEBHOOK_ATTEMPT_TIMEOUT_MS: '200000',
+      WEBHOOK_LEASE_MS: '210000',
+    };
+    const held: (() => void)[] = [];
+    receiver.answer = (response, received, index) => void held.push(() => ok(response, received, index));
+    const prompt = await Receiver.start();
+    startWorkers(1, settings);
+    const [worker] = workers as [TestService];
+    const slow = ['ws_slow_1', 'ws_slow_2'];
+    for (const workspaceId of slow) await worker.create(receiver.url, { workspaceId });
+    await worker.create(prompt.url, { workspaceId: 'ws_prompt' });
+    const happenIn = async (workspaceId: string): Promise<void> => {
+      const event = reading(randomUUID()).completed();
+      await worker.happen({ ...event, data: { ...(event.data as object), workspaceId } });
+    };
+    for (let n = 0; n < 160; n += 1) await happenIn(slow[n % 2]!);
+    await eventually(() => held.length >= 128);
+    await happenIn('ws_prompt');
+    await eventually(() => prompt.received.length === 1);
+    await eventually(() => held.length === 160);
+    expect(receiver.open).toBe(160);
+    for (const answer of held) answer();
+    await prompt.stop();
+  });
+});
