@@ -58,7 +58,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   store = new InMemoryEventStore();
-  workshop = { pool, store, log: quiet };
+  workshop = { pool, store, log: quiet, program: 'this build' };
   await pool.query(`create table total (stream text primary key, sum integer not null check (sum >= 0), revision numeric not null);
     create index total_by_sum on total (sum) where sum > 2`);
 });
@@ -184,6 +184,28 @@ describe('rebuilding a projection', () => {
     await rebuild(workshop, totals);
     await pool.query('alter table total add column note text');
     await expect(rebuild(workshop, totals)).rejects.toThrow(/schema has changed.*note text.*Drop it/);
+  });
+
+  it('is never of two programs: neither gone on with, verified nor switched to by another build', async () => {
+    await append('a', 'b', 'a');
+    goLive();
+    await liveCaughtUp();
+    const wrong: View = {
+      ...totalView,
+      evolve: (row, event) => ({ ...totalView.evolve(row, event)!, sum: 40 }),
+    };
+    await rebuild(workshop, { ...totals, views: [wrong] });
+    await verify(workshop, totals);
+    const mended = { ...workshop, program: 'the next build' };
+    const refusal =
+      /Version 2 of tally.total.v1 was begun by another build.*ops projections drop tally.total.v1 --unfinished/;
+    await expect(rebuild(mended, totals)).rejects.toThrow(refusal);
+    await expect(verify(mended, totals)).rejects.toThrow(refusal);
+    const accepting = { ...OPERATOR, acceptDifferences: 'the code was wrong' };
+    await expect(switchVersion(mended, totals, accepting)).rejects.toThrow(refusal);
+    expect(await dropVersions(mended, totals, { unfinished: true })).toEqual([2]);
+    expect(await rebuild(mended, totals)).toEqual({ version: 2, events: 3 });
+    expect((await verify(mended, totals)).equal).toBe(true);
   });
 
   it('parks a stream that it cannot apply, and halts when nothing may be skipped', async () => {

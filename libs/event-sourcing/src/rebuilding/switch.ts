@@ -36,7 +36,7 @@ export const switchVersion = async (
   projection: Projection,
   request: SwitchRequest,
 ): Promise<{ version: number; retired: number; position: bigint }> => {
-  const building = await buildingVersion(workshop.pool, projection);
+  const building = await buildingVersion(workshop, projection);
   const reasons = request.acceptDifferences === undefined ? reasonsAgainst(projection, building) : [];
   if (reasons.length > 0) throw new Refused(reasons);
   for (let attempt = 1; ; attempt += 1) {

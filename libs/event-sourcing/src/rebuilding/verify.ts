@@ -32,7 +32,7 @@ const EXAMPLES = 5;
  * stands still only while the version catches up with it; the comparison reads a snapshot.
  */
 export const verify = async (workshop: Workshop, projection: Projection): Promise<Verification> => {
-  const { version } = await buildingVersion(workshop.pool, projection);
+  const { version } = await buildingVersion(workshop, projection);
   const snapshot = await workshop.pool.connect();
   let broken = true;
   try {
