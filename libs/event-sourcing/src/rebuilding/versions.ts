@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { intervene } from '../projections/checkpoint.js';
-import { checkpointOf, versionName, type Projection } from '../projections/projection.js';
+import { categoriesOf, checkpointOf, versionName, type Projection } from '../projections/projection.js';
 import { transaction } from '../projections/transaction.js';
 import type { EventStore } from '../store/event-store.js';
 import { createTables, differencesInShape, dropTables } from './version-tables.js';
@@ -105,6 +105,18 @@ export const buildingVersion = async (
   return found;
 };
 
+/** For whoever holds `oneAtATime`. @throws Refused when another operator has switched to or dropped it meanwhile */
+export const requireStillBuilding = async (
+  client: PoolClient,
+  projection: Projection,
+  { version, createdAt }: Version,
+): Promise<void> => {
+  const found = (await versionsOf(client, projection)).find(({ state }) => state === 'building');
+  // A version that was dropped leaves its number to the next.
+  if (found?.version !== version || found.createdAt?.getTime() !== createdAt?.getTime())
+    throw new Refused([`Version ${version} of ${projection.name} is no longer being built.`]);
+};
+
 /** Code that changed meanwhile would leave the rows it made before as they are, and nothing would tell which. */
 const requireSameProgram = (program: string, { name }: Projection, begun: Version): void => {
   if (begun.program !== program)
@@ -134,6 +146,12 @@ export const beginVersion = ({ pool, program }: Workshop, projection: Projection
        values ($1, $2, 'building', $3)`,
       [projection.name, version, program],
     );
+    const name = versionName(projection.name, version);
+    await removeConsumer(client, name);
+    await client.query('insert into event_sourcing.consumer (name, categories) values ($1, $2)', [
+      name,
+      categoriesOf(projection),
+    ]);
     for (const view of projection.views) await createTables(client, view, version);
     return version;
   });
@@ -150,10 +168,8 @@ export const dropVersions = (
       ({ state }) => state === 'retired' || (unfinished && state === 'building'),
     );
     for (const { version } of dropped) {
+      await removeConsumer(client, versionName(projection.name, version));
       for (const view of projection.views) await dropTables(client, view, version);
-      const name = versionName(projection.name, version);
-      await client.query('delete from event_sourcing.parked_event where consumer = $1', [name]);
-      await client.query('delete from event_sourcing.consumer where name = $1', [name]);
       await client.query(
         'delete from event_sourcing.projection_version where projection = $1 and version = $2',
         [projection.name, version],
@@ -161,6 +177,12 @@ export const dropVersions = (
     }
     return dropped.map(({ version }) => version);
   });
+
+/** Before the tables go, as a batch takes them in this order: a rebuild that still runs would else be in a deadlock. */
+const removeConsumer = async (client: PoolClient, name: string): Promise<void> => {
+  await client.query('delete from event_sourcing.consumer where name = $1', [name]);
+  await client.query('delete from event_sourcing.parked_event where consumer = $1', [name]);
+};
 
 /** Two operators who change the versions of one projection wait for each other. */
 export const oneAtATime = (client: PoolClient, { name }: Projection): Promise<unknown> =>
