@@ -131,7 +131,7 @@ embedded event store and PostgreSQL in processes of their own. The floor is the 
     });
     const log = { warn: () => undefined, error: () => undefined };
     try {
-      await measure({ pool, store, log }, served.url, settings);
+      await measure({ pool, store, log, program: 'bench' }, served.url, settings);
     } finally {
       await store.close();
       await pool.end();

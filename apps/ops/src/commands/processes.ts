@@ -163,6 +163,10 @@ const addSkip = (processes: Command): void => {
         await requireStopped(session, consumer, options.stream);
         return skipStopped(session.pool, { consumer, stream: options.stream, by: session.actor, reason });
       });
+      if (skipped === 0)
+        throw new OpsError(
+          `${consumer} is past the event of ${options.stream} that it halted at: nothing was skipped.`,
+        );
       print(
         command,
         { consumer, stream: options.stream, skipped },

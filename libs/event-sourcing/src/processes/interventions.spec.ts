@@ -130,6 +130,17 @@ describe('a consumer that may skip nothing', () => {
     expect((await stoppedStreams(pool, 'billing.money.v1')).map(({ state }) => state)).toEqual(['halted']);
     expect(await stoppedStreams(pool, 'other')).toEqual([]);
   });
+
+  it('is never moved back to an event that it is past', async () => {
+    await pool.query(
+      `insert into event_sourcing.consumer (name, position, categories, status, error, halted_stream, halted_position)
+       values ('billing.money.v1', 400, '{tally}', 'halted', 'no', 'tally-bad', 200)`,
+    );
+    expect(await skipStopped(pool, BAD)).toBe(0);
+    expect(await skippedEvents(pool)).toEqual([]);
+    const { rows } = await pool.query('select position from event_sourcing.consumer');
+    expect(rows).toEqual([{ position: '400' }]);
+  });
 });
 
 describe('a view', () => {

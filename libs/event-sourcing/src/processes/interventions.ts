@@ -75,7 +75,7 @@ export const skippedEvents = async (
 /**
  * Gives up the event a consumer halted at, or all events of a stream it has parked, and records who did so and why.
  * The consumer goes on behind them.
- * @returns how many events were skipped; 0 when nothing of this stream is stopped
+ * @returns how many events were skipped; 0 when nothing of this stream is stopped, or the consumer is past it by now
  */
 export const skipStopped = (
   pool: Pool,
@@ -85,13 +85,15 @@ export const skipStopped = (
     const halted = await client.query(
       `insert into event_sourcing.skipped_event (consumer, position, stream, error, skipped_by, reason)
        select name, halted_position, halted_stream, error, $3, $4 from event_sourcing.consumer
-       where name = $1 and status = 'halted' and halted_stream = $2 for update`,
+       where name = $1 and status = 'halted' and halted_stream = $2
+         and (position is null or position < halted_position) for update`,
       [consumer, stream, by, reason],
     );
     await client.query(
       `update event_sourcing.consumer
        set position = halted_position, status = 'running', error = null, halted_stream = null, halted_position = null
-       where name = $1 and status = 'halted' and halted_stream = $2`,
+       where name = $1 and status = 'halted' and halted_stream = $2
+         and (position is null or position < halted_position)`,
       [consumer, stream],
     );
     const parked = await client.query(

@@ -66,23 +66,28 @@ const handleOne = async (
         reason: describe(error),
       };
       if (consumer.onPoison === 'park') {
-        options.log.error(where, 'poison event: its stream is parked, the view goes on');
-        parked.add(event.stream);
         const parking = [park(consumer, event, describe(error))];
-        return advance(options.pool, consumer, from, event.position, parking);
+        const moved = await advance(options.pool, consumer, from, event.position, parking);
+        parked.add(event.stream);
+        options.log.error(where, 'poison event: its stream is parked, the view goes on');
+        return moved;
       }
-      options.log.error(where, 'poison event: the consumer is halted until it can be handled');
-      await options.pool.query(
+      const halted = await options.pool.query(
         `update event_sourcing.consumer set status = 'halted', error = $2, halted_stream = $3, halted_position = $4
-         where name = $1 and epoch = $5`,
+         where name = $1 and epoch = $5 and position is not distinct from $6::numeric`,
         [
           consumer.name,
           `${event.stream}@${event.revision} ${event.type}: ${describe(error)}`,
           event.stream,
           String(event.position),
           String(from.epoch),
+          from.position === null ? null : String(from.position),
         ],
       );
+      // What this program cannot handle, another's newer one may have handled meanwhile.
+      if (halted.rowCount !== 1)
+        throw new CheckpointMoved(`${consumer.name} is no longer at ${from.position}`);
+      options.log.error(where, 'poison event: the consumer is halted until it can be handled');
       throw error;
     }
   }

@@ -12,6 +12,7 @@ import { intercept } from '../testing/intercepted-store.js';
 import { addedToAppend, tallyEvents, totalView } from '../testing/tally.js';
 import { CheckpointMoved, advance, intervene, loadCheckpoint } from './checkpoint.js';
 import type { Consumer } from './consumer.js';
+import { parkedStreams } from './handle-batch.js';
 import { projectionConsumer } from './projection.js';
 import { runConsumer, type RunnerOptions } from './runner.js';
 import { sql } from './statement.js';
@@ -364,6 +365,33 @@ describe('an event that cannot be applied', () => {
     expect(await totals()).toEqual({ a: 1, b: 1, bad: 1 });
     expect(await checkpoint(halting.name)).toMatchObject({ status: 'running', error: null });
   });
+
+  it.each(['halt', 'park'] as const)(
+    'stops nothing (%s) once another worker has handled it, and the one that could not goes on behind it',
+    async (onPoison) => {
+      let newer: { stop(): Promise<void> } | undefined;
+      const older: Consumer = {
+        ...recording,
+        onPoison,
+        async dispatch(events) {
+          if (events.every(({ stream }) => stream !== 'tally-new')) return;
+          newer ??= start({ ...recording, onPoison });
+          await caughtUp(recording.name);
+          throw new RangeError('unknown to the older program');
+        },
+      };
+      await append('a', 'new', 'b');
+      start(older, { batchSize: 1 });
+      await eventually(async () => logged.some(({ message }) => message.startsWith('consumer interrupted')));
+      expect(logged.map(({ level }) => level)).toEqual(['warn']);
+      expect(await checkpoint(recording.name)).toMatchObject({ status: 'running', error: null });
+      expect(await parkedStreams(pool, older)).toEqual(new Set());
+      await newer!.stop();
+      await append('c');
+      await caughtUp(recording.name);
+      expect(await appliedIds()).toEqual(logIds());
+    },
+  );
 });
 
 describe('a process', () => {

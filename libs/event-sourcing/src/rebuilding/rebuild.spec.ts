@@ -4,9 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openPool } from '@app/platform/postgres/pool.js';
 import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
 import type { Recorded } from '../core/event.js';
+import { holdCheckpoint } from '../projections/checkpoint.js';
 import { projectionConsumer, type Projection } from '../projections/projection.js';
 import { runConsumer } from '../projections/runner.js';
 import { sql } from '../projections/statement.js';
+import { transaction } from '../projections/transaction.js';
 import { view, type View } from '../projections/view.js';
 import type { EventStore } from '../store/event-store.js';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
@@ -16,7 +18,7 @@ import { rebuild } from './rebuild.js';
 import { replayStream } from './replay-stream.js';
 import { switchVersion } from './switch.js';
 import { verify } from './verify.js';
-import { dropVersions, versionsOf, type Workshop } from './versions.js';
+import { Refused, beginVersion, dropVersions, oneAtATime, versionsOf, type Workshop } from './versions.js';
 
 let postgres: StartedPostgres;
 let pool: pg.Pool;
@@ -58,7 +60,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   store = new InMemoryEventStore();
-  workshop = { pool, store, log: quiet };
+  workshop = { pool, store, log: quiet, program: 'this build' };
   await pool.query(`create table total (stream text primary key, sum integer not null check (sum >= 0), revision numeric not null);
     create index total_by_sum on total (sum) where sum > 2`);
 });
@@ -109,6 +111,31 @@ const liveCaughtUp = async (): Promise<void> => {
 const dump = async (table: string): Promise<string[]> =>
   (await pool.query<{ row: string }>(`select t::text as row from ${table} t order by 1`)).rows.map(
     ({ row }) => row,
+  );
+/** Statements that wait for a lock of another. */
+const waiting = async (count: number): Promise<void> => {
+  const deadline = Date.now() + 5_000;
+  for (;;) {
+    const { rowCount } = await pool.query('select distinct pid from pg_locks where not granted');
+    if (rowCount === count) return;
+    if (Date.now() > deadline) throw new Error(`${rowCount} wait instead of ${count}`);
+    await delay(10);
+  }
+};
+const holdLive = (client: pg.PoolClient): Promise<unknown> => holdCheckpoint(client, NAME);
+/** Does the work while a transaction holds something. What the work waits for must be wrapped, not returned. */
+const whileHeld = <T>(
+  hold: (client: pg.PoolClient) => Promise<unknown>,
+  work: () => Promise<T>,
+): Promise<T> =>
+  transaction(pool, async (client) => {
+    await hold(client);
+    return work();
+  });
+const goneVersion = new Refused(['Version 2 of tally.total.v1 is no longer being built.']);
+const consumers = async () =>
+  (await pool.query<{ name: string }>('select name from event_sourcing.consumer order by name')).rows.map(
+    ({ name }) => name,
   );
 const states = async () =>
   (await versionsOf(pool, totals)).map(({ version, state }) => `${version} ${state}`);
@@ -186,6 +213,28 @@ describe('rebuilding a projection', () => {
     await expect(rebuild(workshop, totals)).rejects.toThrow(/schema has changed.*note text.*Drop it/);
   });
 
+  it('is never of two programs: neither gone on with, verified nor switched to by another build', async () => {
+    await append('a', 'b', 'a');
+    goLive();
+    await liveCaughtUp();
+    const wrong: View = {
+      ...totalView,
+      evolve: (row, event) => ({ ...totalView.evolve(row, event)!, sum: 40 }),
+    };
+    await rebuild(workshop, { ...totals, views: [wrong] });
+    await verify(workshop, totals);
+    const mended = { ...workshop, program: 'the next build' };
+    const refusal =
+      /Version 2 of tally.total.v1 was begun by another build.*ops projections drop tally.total.v1 --unfinished/;
+    await expect(rebuild(mended, totals)).rejects.toThrow(refusal);
+    await expect(verify(mended, totals)).rejects.toThrow(refusal);
+    const accepting = { ...OPERATOR, acceptDifferences: 'the code was wrong' };
+    await expect(switchVersion(mended, totals, accepting)).rejects.toThrow(refusal);
+    expect(await dropVersions(mended, totals, { unfinished: true })).toEqual([2]);
+    expect(await rebuild(mended, totals)).toEqual({ version: 2, events: 3 });
+    expect((await verify(mended, totals)).equal).toBe(true);
+  });
+
   it('parks a stream that it cannot apply, and halts when nothing may be skipped', async () => {
     await append('a', 'bad', 'b', 'bad');
     goLive();
@@ -258,6 +307,16 @@ describe('verifying a version', () => {
     await expect(switchVersion(workshop, totals, OPERATOR)).rejects.toThrow(
       /differs from the live one in 1 rows/,
     );
+  });
+
+  it('is refused when the checkpoint of the version is gone, and makes none', async () => {
+    await append('a');
+    goLive();
+    await liveCaughtUp();
+    await rebuild(workshop, totals);
+    await pool.query('delete from event_sourcing.consumer where name = $1', [`${NAME}__v2`]);
+    await expect(verify(workshop, totals)).rejects.toThrow(/tally.total.v1__v2 has no checkpoint.*Drop/);
+    expect(await consumers()).toEqual([NAME]);
   });
 
   it('is refused without a version, and while the live view has handled nothing', async () => {
@@ -342,6 +401,62 @@ describe('switching to a version', () => {
     await reader.query('commit');
     reader.release();
     await expect(switching).resolves.toMatchObject({ version: 2 });
+  });
+
+  it('is done once when two ask for it, and the other is told; nothing is left of the version it meant', async () => {
+    await damaged();
+    await verify(workshop, totals);
+    const switches = await whileHeld(holdLive, async () => {
+      const both = [switchVersion(workshop, totals, OPERATOR), switchVersion(workshop, totals, OPERATOR)];
+      const settled = Promise.allSettled(both);
+      await waiting(2);
+      return { settled };
+    });
+    expect(await switches.settled).toEqual(
+      expect.arrayContaining([
+        { status: 'fulfilled', value: expect.objectContaining({ version: 2, retired: 1 }) },
+        { status: 'rejected', reason: goneVersion },
+      ]),
+    );
+    expect(await consumers()).toEqual([NAME]);
+    expect(await states()).toEqual(['1 retired', '2 live']);
+  });
+
+  it('is refused for another version of the same number, which nobody has verified', async () => {
+    await damaged();
+    await verify(workshop, totals);
+    const { begun, switched } = await whileHeld(
+      (client) => oneAtATime(client, totals),
+      async () => {
+        const dropped = dropVersions(workshop, totals, { unfinished: true });
+        await waiting(1);
+        const next = dropped.then(() => beginVersion(workshop, totals));
+        const queued = beginVersion(workshop, totals);
+        await waiting(2);
+        const switching = Promise.allSettled([switchVersion(workshop, totals, OPERATOR)]);
+        await waiting(3);
+        return { begun: Promise.all([queued, next]), switched: switching };
+      },
+    );
+    expect(await begun).toEqual([2, 2]);
+    expect(await switched).toEqual([{ status: 'rejected', reason: goneVersion }]);
+    expect(await states()).toEqual(['1 live', '2 building']);
+  });
+
+  it('does not hold up the live view while it waits for another who changes its versions', async () => {
+    await damaged();
+    await verify(workshop, totals);
+    const { switched } = await whileHeld(
+      (client) => oneAtATime(client, totals),
+      async () => {
+        const switching = switchVersion(workshop, totals, OPERATOR);
+        await waiting(1);
+        await append('new');
+        await liveCaughtUp();
+        return { switched: switching };
+      },
+    );
+    await expect(switched).resolves.toMatchObject({ version: 2 });
   });
 
   it('keeps what others wrote into external columns', async () => {

@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import { batches } from '../projections/batches.js';
-import { advance, findCheckpoint, holdCheckpoint, loadCheckpoint } from '../projections/checkpoint.js';
+import { advance, findCheckpoint, holdCheckpoint } from '../projections/checkpoint.js';
 import type { Consumer } from '../projections/consumer.js';
 import { describe, handleBatch, parkedStreams } from '../projections/handle-batch.js';
 import { checkpointOf, versionConsumer, versionName, type Projection } from '../projections/projection.js';
@@ -9,7 +9,14 @@ import type { StoredEvent } from '../core/event.js';
 import { categoryOf } from '../core/stream-name.js';
 import { isDependencyAway } from '../store/dependency-away.js';
 import type { EventStore } from '../store/event-store.js';
-import { Refused, beginVersion, type Workshop } from './versions.js';
+import {
+  Refused,
+  beginVersion,
+  oneAtATime,
+  requireStillBuilding,
+  type Version,
+  type Workshop,
+} from './versions.js';
 
 /** Told after each batch. `fraction` is the part of the log behind it, by position, from 0 to 1. */
 export type RebuildProgress = (done: { events: number; fraction: number }) => void;
@@ -65,17 +72,21 @@ export const rebuild = async (
 
 /**
  * Brings a version to exactly where the live view stands, holds the live view there, and does the work. Writers of the
- * live view wait meanwhile, readers do not.
+ * live view wait meanwhile, readers do not. It waits for other operators before it holds the live view, never after.
+ * @throws Refused when this version is no longer being built, or one of both has nothing to be brought to
  */
 export const atEqualPosition = async <T>(
   workshop: Workshop,
   projection: Projection,
-  version: number,
+  building: Version,
   work: (client: PoolClient, position: bigint) => Promise<T>,
 ): Promise<T> => {
+  const { version } = building;
   const consumer = versionConsumer(projection, version);
   const live = checkpointOf(projection);
   return transaction(workshop.pool, async (client) => {
+    await oneAtATime(client, projection);
+    await requireStillBuilding(client, projection, building);
     const held = await holdCheckpoint(client, live);
     if (held === null || held.position === null)
       throw new Refused([`${live} has not handled any event yet. Is a worker running?`]);
@@ -105,7 +116,12 @@ const catchUp = async (
   { onProgress, signal, batchSize = BATCH }: RebuildOptions,
 ): Promise<number> => {
   const { store, pool, log } = workshop;
-  let checkpoint = await loadCheckpoint(pool, consumer, () => store.head());
+  // Never made here: one made anew would account for none of the rows that the version has.
+  let checkpoint = await findCheckpoint(pool, consumer.name);
+  if (checkpoint === null)
+    throw new Refused([
+      `${consumer.name} has no checkpoint, its version is gone or damaged. Drop it and rebuild.`,
+    ]);
   const start = checkpoint.position ?? 0n;
   if (checkpoint.position !== null && start >= to) return 0;
   const parked = await parkedStreams(pool, consumer);

@@ -5,7 +5,6 @@ import { exchangeTables } from './version-tables.js';
 import {
   Refused,
   buildingVersion,
-  oneAtATime,
   requireSameShape,
   takeOverParked,
   versionsOf,
@@ -36,12 +35,12 @@ export const switchVersion = async (
   projection: Projection,
   request: SwitchRequest,
 ): Promise<{ version: number; retired: number; position: bigint }> => {
-  const building = await buildingVersion(workshop.pool, projection);
+  const building = await buildingVersion(workshop, projection);
   const reasons = request.acceptDifferences === undefined ? reasonsAgainst(projection, building) : [];
   if (reasons.length > 0) throw new Refused(reasons);
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await exchange(workshop, projection, building.version, request);
+      return await exchange(workshop, projection, building, request);
     } catch (error) {
       if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE) throw error;
       if (attempt === TRIES)
@@ -68,11 +67,11 @@ const reasonsAgainst = (projection: Projection, building: Version): readonly str
 const exchange = (
   workshop: Workshop,
   projection: Projection,
-  version: number,
+  building: Version,
   { by, acceptDifferences }: SwitchRequest,
 ): Promise<{ version: number; retired: number; position: bigint }> =>
-  atEqualPosition(workshop, projection, version, async (client, position) => {
-    await oneAtATime(client, projection);
+  atEqualPosition(workshop, projection, building, async (client, position) => {
+    const { version } = building;
     await requireSameShape(client, projection, version);
     const live = (await versionsOf(client, projection)).find(({ state }) => state === 'live')!.version;
     await client.query(`set local lock_timeout = '${LOCK_WITHIN}'; set local synchronous_commit = on`);

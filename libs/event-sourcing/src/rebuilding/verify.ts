@@ -32,12 +32,13 @@ const EXAMPLES = 5;
  * stands still only while the version catches up with it; the comparison reads a snapshot.
  */
 export const verify = async (workshop: Workshop, projection: Projection): Promise<Verification> => {
-  const { version } = await buildingVersion(workshop.pool, projection);
+  const building = await buildingVersion(workshop, projection);
+  const { version } = building;
   const snapshot = await workshop.pool.connect();
   let broken = true;
   try {
     await requireSameShape(snapshot, projection, version);
-    const position = await atEqualPosition(workshop, projection, version, async (_, at) => {
+    const position = await atEqualPosition(workshop, projection, building, async (_, at) => {
       await snapshot.query('begin isolation level repeatable read read only');
       // The first query takes the snapshot, while both stand at this position.
       await snapshot.query('select 1');

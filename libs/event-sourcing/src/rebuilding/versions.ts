@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { intervene } from '../projections/checkpoint.js';
-import { checkpointOf, versionName, type Projection } from '../projections/projection.js';
+import { categoriesOf, checkpointOf, versionName, type Projection } from '../projections/projection.js';
 import { transaction } from '../projections/transaction.js';
 import type { EventStore } from '../store/event-store.js';
 import { createTables, differencesInShape, dropTables } from './version-tables.js';
@@ -16,6 +16,8 @@ export interface Workshop {
     warn(details: object, message: string): void;
     error(details: object, message: string): void;
   };
+  /** Tells this build of the program from every other: the rows of a version are all made by one. */
+  readonly program: string;
 }
 
 /** Rows and checkpoint of a batch are lost together or not at all, so a rebuild need not wait for the disk. */
@@ -39,6 +41,8 @@ export interface Version {
   /** Rows that differed from the live ones when it was verified. */
   readonly differences: number | null;
   readonly parkedEvents: number;
+  /** The build of the program that began it; `null` of the first version, and of those begun before it was recorded. */
+  readonly program: string | null;
   readonly createdAt: Date | null;
   readonly switchedAt: Date | null;
 }
@@ -50,6 +54,7 @@ interface Row {
   verified_position: string | null;
   differences: string | null;
   parked: number;
+  program: string | null;
   created_at: Date | null;
   switched_at: Date | null;
 }
@@ -61,10 +66,10 @@ export const versionsOf = async (
 ): Promise<readonly Version[]> => {
   const { rows } = await client.query<Row>(
     `with known as (
-       select version, state, verified_position, differences, created_at, switched_at
+       select version, state, verified_position, differences, created_at, switched_at, program
        from event_sourcing.projection_version where projection = $1
        union all
-       select 1, 'live', null, null, null, null
+       select 1, 'live', null, null, null, null, null
        where not exists (select from event_sourcing.projection_version where projection = $1 and state = 'live')
      )
      select known.*, consumer.position, parked.parked
@@ -83,36 +88,70 @@ export const versionsOf = async (
     verifiedPosition: asPosition(row.verified_position),
     differences: row.differences === null ? null : Number(row.differences),
     parkedEvents: row.parked,
+    program: row.program,
     createdAt: row.created_at,
     switchedAt: row.switched_at,
   }));
 };
 
-/** The version that is being built. @throws Refused when there is none */
+/** The version that is being built. @throws Refused when there is none, or another build of the program began it */
 export const buildingVersion = async (
-  client: Pick<Pool, 'query'>,
+  { pool, program }: Workshop,
   projection: Projection,
 ): Promise<Version> => {
-  const found = (await versionsOf(client, projection)).find(({ state }) => state === 'building');
+  const found = (await versionsOf(pool, projection)).find(({ state }) => state === 'building');
   if (!found) throw new Refused([`No version of ${projection.name} is being built: rebuild it first.`]);
+  requireSameProgram(program, projection, found);
   return found;
 };
 
-/** The number of the version being built: the one begun before, or a new one with empty tables. */
-export const beginVersion = ({ pool }: Workshop, projection: Projection): Promise<number> =>
+/** For whoever holds `oneAtATime`. @throws Refused when another operator has switched to or dropped it meanwhile */
+export const requireStillBuilding = async (
+  client: PoolClient,
+  projection: Projection,
+  { version, createdAt }: Version,
+): Promise<void> => {
+  const found = (await versionsOf(client, projection)).find(({ state }) => state === 'building');
+  // A version that was dropped leaves its number to the next.
+  if (found?.version !== version || found.createdAt?.getTime() !== createdAt?.getTime())
+    throw new Refused([`Version ${version} of ${projection.name} is no longer being built.`]);
+};
+
+/** Code that changed meanwhile would leave the rows it made before as they are, and nothing would tell which. */
+const requireSameProgram = (program: string, { name }: Projection, begun: Version): void => {
+  if (begun.program !== program)
+    throw new Refused([
+      `Version ${begun.version} of ${name} was begun by another build of the program, and its rows would be of both.`,
+      `Drop it (ops projections drop ${name} --unfinished) and rebuild.`,
+    ]);
+};
+
+/**
+ * The number of the version being built: the one begun before, or a new one with empty tables.
+ * @throws Refused when the one begun before is of another build of the program, or of another schema
+ */
+export const beginVersion = ({ pool, program }: Workshop, projection: Projection): Promise<number> =>
   transaction(pool, async (client) => {
     await oneAtATime(client, projection);
     const versions = await versionsOf(client, projection);
     const begun = versions.find(({ state }) => state === 'building');
     if (begun) {
+      requireSameProgram(program, projection, begun);
       await requireSameShape(client, projection, begun.version);
       return begun.version;
     }
     const version = Math.max(...versions.map((known) => known.version)) + 1;
     await client.query(
-      `insert into event_sourcing.projection_version (projection, version, state) values ($1, $2, 'building')`,
-      [projection.name, version],
+      `insert into event_sourcing.projection_version (projection, version, state, program)
+       values ($1, $2, 'building', $3)`,
+      [projection.name, version, program],
     );
+    const name = versionName(projection.name, version);
+    await removeConsumer(client, name);
+    await client.query('insert into event_sourcing.consumer (name, categories) values ($1, $2)', [
+      name,
+      categoriesOf(projection),
+    ]);
     for (const view of projection.views) await createTables(client, view, version);
     return version;
   });
@@ -129,10 +168,8 @@ export const dropVersions = (
       ({ state }) => state === 'retired' || (unfinished && state === 'building'),
     );
     for (const { version } of dropped) {
+      await removeConsumer(client, versionName(projection.name, version));
       for (const view of projection.views) await dropTables(client, view, version);
-      const name = versionName(projection.name, version);
-      await client.query('delete from event_sourcing.parked_event where consumer = $1', [name]);
-      await client.query('delete from event_sourcing.consumer where name = $1', [name]);
       await client.query(
         'delete from event_sourcing.projection_version where projection = $1 and version = $2',
         [projection.name, version],
@@ -140,6 +177,12 @@ export const dropVersions = (
     }
     return dropped.map(({ version }) => version);
   });
+
+/** Before the tables go, as a batch takes them in this order: a rebuild that still runs would else be in a deadlock. */
+const removeConsumer = async (client: PoolClient, name: string): Promise<void> => {
+  await client.query('delete from event_sourcing.consumer where name = $1', [name]);
+  await client.query('delete from event_sourcing.parked_event where consumer = $1', [name]);
+};
 
 /** Two operators who change the versions of one projection wait for each other. */
 export const oneAtATime = (client: PoolClient, { name }: Projection): Promise<unknown> =>

@@ -123,7 +123,13 @@ const STATEMENTS: readonly (readonly [string, Carry])[] = [
     },
   ],
   // Poison: the alarm that goes with it is a breach already.
-  ["update event_sourcing.consumer set status = 'halted'", () => undefined],
+  [
+    "update event_sourcing.consumer set status = 'halted'",
+    ({ checkpoints }, [name, , , , epoch, position]) => {
+      const row = checkpoints.get(name as string);
+      return row?.epoch === epoch && row?.position === position;
+    },
+  ],
   ['insert into event_sourcing.parked_event', () => undefined],
 
   [

@@ -2,6 +2,7 @@ import { REBUILDING_SESSION, Refused, type Workshop } from '@app/event-sourcing/
 import type { Projection } from '@app/event-sourcing/projections/projection.js';
 import { openPool } from '@app/platform/postgres/pool.js';
 import { OpsError } from '../../ops-error.js';
+import { programFingerprint } from '../../program.js';
 import { PROJECTIONS, requireProjection } from '../../projections.js';
 import { withSession, type Session } from '../../session.js';
 
@@ -30,7 +31,8 @@ export const withWorkshop = <T>(work: (workshop: Workshop, session: Session) => 
       sessionSettings: REBUILDING_SESSION,
     });
     try {
-      return await work({ pool, store: session.store, log: silent }, session);
+      const program = programFingerprint();
+      return await work({ pool, store: session.store, log: silent, program }, session);
     } catch (error) {
       if (error instanceof Refused) throw new OpsError(error.message);
       throw error;

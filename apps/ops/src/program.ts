@@ -1,0 +1,21 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { projectPath } from '@app/platform/project-path.js';
+
+/** Beside `apps/`: compiled when this runs compiled. */
+const libraries = fileURLToPath(new URL('../../../libs', import.meta.url));
+
+/**
+ * Tells one build of the program from another: SHA-256, in lowercase hex, of the code of all libraries and of
+ * `package.json`, which pins the versions of what they use. Everything counts, since any helper may decide a row.
+ */
+export const programFingerprint = (): string => {
+  const hash = createHash('sha256').update(readFileSync(projectPath('package.json')));
+  const files = readdirSync(libraries, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /\.(js|ts)$/.test(name),
+  );
+  for (const name of files.toSorted()) hash.update(`\n${name}\n`).update(readFileSync(join(libraries, name)));
+  return hash.digest('hex');
+};
