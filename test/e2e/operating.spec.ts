@@ -147,6 +147,38 @@ describe('the log', () => {
   });
 });
 
+describe('a checkpoint beyond the end of the log', () => {
+  it('is a failure wherever somebody looks, until it is put right', async () => {
+    const name = 'billing.settlement.v1';
+    const { rows } = await database.query<{ position: string | null }>(
+      `update event_sourcing.consumer set position = 1000000000000000
+       from (select position from event_sourcing.consumer where name = $1 for update) as before
+       where name = $1 returning before.position`,
+      [name],
+    );
+    const doctor = await run(['doctor']);
+    const lag = await json(['projections', 'lag', '--max-seconds', '3600']);
+    const status = await json(['processes', 'status']);
+    const notReady = (await ready()).status;
+    await database.query('update event_sourcing.consumer set position = $2 where name = $1', [
+      name,
+      rows[0]!.position,
+    ]);
+    expect([doctor.code, doctor.stdout]).toEqual([
+      1,
+      expect.stringMatching(/FAILURE {2}lag of billing.settlement.v1: its checkpoint \d+ is beyond the end/),
+    ]);
+    for (const { code, ...told } of [lag, status]) {
+      expect([code, Object.values(told).flat()]).toEqual([
+        1,
+        expect.arrayContaining([expect.objectContaining({ consumer: name, status: 'beyond_the_log' })]),
+      ]);
+    }
+    expect(notReady).toBe(503);
+    expect((await run(['processes', 'status'])).code).toBe(0);
+  });
+});
+
 describe('an event that cannot be handled', () => {
   it('parks its stream in a view; retried after the cause is mended, its rows are made anew', async () => {
     await database.query(

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { projectPath } from '@app/platform/project-path.js';
 import { startStack, type StartedStack } from '../support/index.js';
@@ -24,17 +26,49 @@ interface Ended {
   readonly stderr: string;
 }
 
-const run = async (args: readonly string[], dataDir = stack.dataDir): Promise<Ended> => {
+const run = async (
+  args: readonly string[],
+  dataDir = stack.dataDir,
+  env: Record<string, string> = {},
+): Promise<Ended> => {
   try {
     const { stdout, stderr } = await promisify(execFile)(
       process.execPath,
       [projectPath('dist/apps/ops/src/main.js'), ...args],
-      { env: { ...process.env, DATA_DIR: dataDir } },
+      // A command that never ends by itself is killed, and has no exit code then.
+      { env: { ...process.env, DATA_DIR: dataDir, ...env }, timeout: 60_000, killSignal: 'SIGKILL' },
     );
     return { code: 0, stdout, stderr };
   } catch (error) {
     return error as Ended;
   }
+};
+
+/** The event store behind a door that lets nothing out any more once the text went in. */
+const storeThatFallsSilent = async (text: string): Promise<{ url: string; close(): void }> => {
+  const store = new URL(stack.eventStoreUrl.replace('esdb:', 'http:'));
+  const sockets: Socket[] = [];
+  let silent = false;
+  const door = createServer((caller) => {
+    const inside = connect(Number(store.port), store.hostname);
+    sockets.push(caller, inside);
+    for (const socket of [caller, inside]) socket.on('error', () => undefined);
+    caller.on('data', (chunk: Buffer) => {
+      silent ||= chunk.includes(text);
+      inside.write(chunk);
+    });
+    inside.on('data', (chunk: Buffer) => {
+      if (!silent) caller.write(chunk);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(door, 'listening');
+  return {
+    url: stack.eventStoreUrl.replace(store.host, `127.0.0.1:${(door.address() as AddressInfo).port}`),
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      door.close();
+    },
+  };
 };
 
 describe('the operator’s commands', () => {
@@ -53,17 +87,15 @@ describe('the operator’s commands', () => {
     });
     expect(
       await stack.ops(['credits', 'adjust', ...of, '--amount', '-30', '--reason', 'correction']),
-    ).toEqual({
-      available: 420,
-    });
+    ).toMatchObject({ outcome: 'adjusted', available: 420 });
     const { entries: before } = (await stack.ops(['ledger', 'statement', ...of])) as {
       entries: { eventId: string }[];
     };
     const reverse = ['credits', 'adjust', ...of, '--amount', '30', '--reason', 'corrected', '--reverses'];
-    expect(await stack.ops([...reverse, before.at(-1)!.eventId])).toEqual({ available: 450 });
-    expect(await stack.ops(['credits', 'adjust', ...of, '--amount', '-30', '--reason', 'again'])).toEqual({
-      available: 420,
-    });
+    expect(await stack.ops([...reverse, before.at(-1)!.eventId])).toMatchObject({ available: 450 });
+    expect(
+      await stack.ops(['credits', 'adjust', ...of, '--amount', '-30', '--reason', 'again']),
+    ).toMatchObject({ available: 420 });
     expect(await stack.ops(['ledger', 'balance', ...of])).toEqual({
       available: 420,
       held: 0,
@@ -86,6 +118,48 @@ describe('the operator’s commands', () => {
       events: { data: { reversesEventId?: string | null } }[];
     };
     expect(events.map(({ data }) => data.reversesEventId).filter(Boolean)).toEqual([before.at(-1)!.eventId]);
+  });
+
+  it('correct a book once for one reference', async () => {
+    const { workspaceId: own } = (await stack.ops(['workspace', 'create', '--name', 'Once'])) as {
+      workspaceId: string;
+    };
+    const adjust = ['credits', 'adjust', '--workspace', own, '--reason', 'goodwill', '--reference', 'INC-42'];
+    const twenty = [...adjust, '--amount', '20'];
+    const answer = { reference: 'INC-42', available: 20 };
+    expect(await stack.ops(twenty)).toEqual({ outcome: 'adjusted', ...answer });
+    expect(await stack.ops(twenty)).toEqual({ outcome: 'already_adjusted', ...answer });
+    expect(await run(twenty)).toMatchObject({
+      code: 0,
+      stdout: 'Adjusted before, under the same reference; 20 credits available\n',
+      stderr: '',
+    });
+    expect(await run([...adjust, '--amount', '30'])).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'Under the reference INC-42, 20 credits were booked before: nothing was changed.\n',
+    });
+    expect((await run([...adjust.slice(0, -1), ' ', '--amount', '1'])).stderr).toMatch(/--reference/);
+    expect(await stack.ops(['ledger', 'balance', '--workspace', own])).toMatchObject({ adjusted: 20 });
+  });
+
+  it('tell when a correction may have been recorded, and how it is repeated without harm', async () => {
+    const { workspaceId: own } = (await stack.ops(['workspace', 'create', '--name', 'Unheard'])) as {
+      workspaceId: string;
+    };
+    const adjust = 'credits adjust --amount 20 --reason unheard --workspace'.split(' ').concat(own);
+    const silent = await storeThatFallsSilent('CreditsAdjusted');
+    const unknown = await run(adjust, stack.dataDir, { EVENTSTORE_URL: silent.url });
+    silent.close();
+    expect([unknown.code, unknown.stdout]).toEqual([1, '']);
+    const [first, last] = unknown.stderr.trim().split('\n');
+    const reference = /^Reference: (ops-\S+)$/.exec(first!)![1]!;
+    expect(last).toContain(`It may have been recorded: repeat the command with --reference ${reference}`);
+    expect(await stack.ops([...adjust, '--reference', reference])).toEqual({
+      outcome: 'already_adjusted',
+      reference,
+      available: 20,
+    });
   });
 
   it('list workspaces and show streams', async () => {
@@ -138,7 +212,8 @@ describe('the operator’s commands', () => {
     ],
     [
       'taking more than there is',
-      () => ['credits', 'adjust', '--workspace', workspaceId, '--amount', '-100000', '--reason', 'r'],
+      () =>
+        'credits adjust --amount -100000 --reason r --reference r --workspace'.split(' ').concat(workspaceId),
       /credits are available: nothing was changed/,
     ],
     [

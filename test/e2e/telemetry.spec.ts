@@ -185,6 +185,7 @@ describe('metrics', () => {
     expect(valueOf(worker, 'jobs_due', { task: 'readings.generate' })).toBe(0);
     expect(valueOf(worker, 'consumer_lag_events', { consumer: 'billing.settlement.v1' })).toBe(0);
     expect(valueOf(worker, 'consumer_halted', { consumer: 'billing.settlement.v1' })).toBe(0);
+    expect(valueOf(worker, 'consumer_beyond_log', { consumer: 'billing.settlement.v1' })).toBe(0);
     expect(valueOf(worker, 'ledger_reconciliation_differences')).toBe(0);
     expect(valueOf(worker, 'metrics_read_failures_total', { read: 'consumers' })).toBe(0);
   });

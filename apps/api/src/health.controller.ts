@@ -68,13 +68,18 @@ export class HealthController {
     if (rowCount === 0) throw new Error('No worker was heard of lately');
   }
 
-  /** A consumer that is halted waits for a person, and the others go on: that is for an alert, not for the load balancer. */
+  /**
+   * A consumer that is halted waits for a person, and the others go on: that is for an alert, not for the load balancer.
+   * One beyond the log tells that the two stores do not belong together.
+   */
   private async consumersKeepUp(): Promise<void> {
     const lags = await consumerLag(this.pool, this.store, { lookAhead: LOOK_AHEAD });
     const late = lags.find(
-      ({ status, seconds }) => status === 'running' && seconds * 1_000 > this.config.READINESS_LAG_MS,
+      ({ status, seconds }) =>
+        status === 'beyond_the_log' ||
+        (status === 'running' && seconds * 1_000 > this.config.READINESS_LAG_MS),
     );
-    if (late) throw new Error(`${late.consumer} is behind`);
+    if (late) throw new Error(`${late.consumer} is behind, or beyond the log`);
   }
 }
 

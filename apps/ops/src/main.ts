@@ -56,3 +56,11 @@ try {
   process.stderr.write(`${message}\n`);
   process.exitCode = 1;
 }
+
+/** Resolves once everything written before has left this process. */
+const flushed = (output: NodeJS.WriteStream): Promise<void> =>
+  new Promise((resolve) => output.write('', () => resolve()));
+
+// A call that the event store never answers would keep the process, and whoever waits for it, for as long.
+await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
+process.exit();

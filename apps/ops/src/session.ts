@@ -4,9 +4,11 @@ import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import type { Pool } from 'pg';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { Config } from '@app/platform/config/settings.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { within } from '@app/platform/process/within.js';
 import { createLogger } from '@app/platform/telemetry/logger.js';
 import { WorkspaceExists } from '@app/workspaces/contracts/index.js';
 import { readConnection } from './connection.js';
@@ -28,8 +30,20 @@ export interface Session {
   readonly requireWorkspace: (workspaceId: string) => Promise<void>;
 }
 
-/** Connects, does the work, disconnects. @throws OpsError in one clear line when the stores cannot be reached */
-export const withSession = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
+/** A command that asks for the same again changes nothing. */
+export const HARMLESS_TO_REPEAT = 'repeating the command changes nothing then';
+
+const CLOSE_WITHIN_MS = 5_000;
+
+/**
+ * Connects, does the work, disconnects.
+ * @param whenUnknown what to do when nobody knows whether it was recorded; the default holds for every command
+ * @throws OpsError in one clear line when the stores cannot be reached
+ */
+export const withSession = async <T>(
+  work: (session: Session) => Promise<T>,
+  whenUnknown = 'look before you repeat the command',
+): Promise<T> => {
   const config = readConnection(process.env);
   const app = await NestFactory.createApplicationContext(
     OpsModule.forProcess(config, createLogger('ops', 'silent')),
@@ -58,11 +72,15 @@ export const withSession = async <T>(work: (session: Session) => Promise<T>): Pr
       },
     });
   } catch (error) {
+    if (error instanceof StoreUnavailable && error.outcomeUnknown) {
+      throw new OpsError(`${error.message}. It may have been recorded: ${whenUnknown}.`);
+    }
     if (isDependencyAway(error)) {
       throw new OpsError(`The stack cannot be reached (${(error as Error).message}). Is it running?`);
     }
     throw error;
   } finally {
-    await app.close();
+    // What was asked is done or refused by now: connections that do not part are no reason to wait.
+    await within(CLOSE_WITHIN_MS, app.close());
   }
 };

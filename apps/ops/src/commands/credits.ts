@@ -1,5 +1,8 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { randomUUID } from 'node:crypto';
+import { decode } from '@app/event-sourcing/core/event-catalogue.js';
+import { uuid5 } from '@app/event-sourcing/core/event-id.js';
+import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import {
   AdjustCredits,
   GetLedger,
@@ -7,12 +10,13 @@ import {
   PLANS,
   PurchasePack,
   SubscribeToPlan,
+  creditsEvents,
   type PackId,
   type PlanId,
 } from '@app/billing/contracts/index.js';
 import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';
-import { withSession } from '../session.js';
+import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
 
 /** Plans as the operator types them: `access-local` for `access_local`. */
 const PLAN_NAMES = Object.keys(PLANS).map((plan) => plan.replaceAll('_', '-'));
@@ -34,7 +38,7 @@ export const addCreditsCommands = (ops: Command): void => {
         return commands.execute(
           new SubscribeToPlan(options.workspace, planOf(options.plan), options.approval ?? null, by()),
         );
-      });
+      }, HARMLESS_TO_REPEAT);
       if (answer.outcome === 'approval_required') {
         throw new OpsError(`The plan ${options.plan} needs an approval reference: add --approval.`);
       }
@@ -57,7 +61,7 @@ export const addCreditsCommands = (ops: Command): void => {
       const answer = await withSession(async ({ commands, requireWorkspace, by }) => {
         await requireWorkspace(options.workspace);
         return commands.execute(new PurchasePack(options.workspace, options.pack, options.order, by()));
-      });
+      }, HARMLESS_TO_REPEAT);
       print(
         command,
         answer,
@@ -74,49 +78,88 @@ export const addCreditsCommands = (ops: Command): void => {
     .requiredOption('--reason <text>', 'why; kept in the ledger for ever')
     .option('--approved-by <name>', 'who approved it; default: you')
     .option('--reverses <event>', 'the id of the event of this book that it corrects')
+    .option(
+      '--reference <text>',
+      'what it is known by, booked once however often it is asked for; default: a new one, told before it is booked',
+      parseReference,
+    )
     .addHelpText(
       'after',
-      '\nExample:\n  ops credits adjust --workspace ws_… --amount -20 --reason "goodwill reversed" --reverses bb8bebe9-…',
+      `
+Examples:
+  ops credits adjust --workspace ws_… --amount 20 --reason "outage of 3 April" --reference INC-42
+  ops credits adjust --workspace ws_… --amount -20 --reason "goodwill reversed" --reverses bb8bebe9-…`,
     )
-    .action(
-      async (
-        options: {
-          workspace: string;
-          amount: number;
-          reason: string;
-          approvedBy?: string;
-          reverses?: string;
-        },
-        command: Command,
-      ) => {
-        const { reverses } = options;
-        const answer = await withSession(async ({ commands, queries, requireWorkspace, by, actor }) => {
-          await requireWorkspace(options.workspace);
-          if (reverses !== undefined) {
-            const entries = await queries.execute(new GetLedger(options.workspace));
-            if (!entries.some(({ eventId }) => eventId === reverses)) {
-              throw new OpsError(`There is no event ${reverses} in the book: nothing was changed.`);
-            }
-          }
-          return commands.execute(
-            new AdjustCredits(
-              options.workspace,
-              options.amount,
-              options.reason,
-              options.approvedBy ?? actor,
-              randomUUID(),
-              by(),
-              reverses ?? null,
-            ),
-          );
-        });
-        if (answer.outcome === 'insufficient') {
-          throw new OpsError(`Only ${answer.available} credits are available: nothing was changed.`);
-        }
-        print(command, { available: answer.available }, `Adjusted; ${answer.available} credits available`);
-      },
-    );
+    .action(async (options: Adjustment, command: Command) => {
+      const reference = options.reference ?? `ops-${randomUUID()}`;
+      const answer = await withSession(
+        (session) => adjust(session, options, reference),
+        `repeat the command with --reference ${reference}, which books it once`,
+      );
+      if (answer.outcome === 'insufficient') {
+        throw new OpsError(`Only ${answer.available} credits are available: nothing was changed.`);
+      }
+      const said = answer.outcome === 'adjusted' ? 'Adjusted' : 'Adjusted before, under the same reference';
+      const { outcome, available } = answer;
+      print(command, { outcome, reference, available }, `${said}; ${available} credits available`);
+    });
 };
+
+interface Adjustment {
+  readonly workspace: string;
+  readonly amount: number;
+  readonly reason: string;
+  readonly approvedBy?: string;
+  readonly reverses?: string;
+  readonly reference?: string;
+}
+
+/** @throws OpsError when it reverses what is not there, or another amount was booked under the reference */
+const adjust = async (session: Session, options: Adjustment, reference: string) => {
+  const { commands, queries, requireWorkspace, by, actor } = session;
+  const { workspace, amount, reason, approvedBy, reverses } = options;
+  await requireWorkspace(workspace);
+  if (reverses !== undefined) {
+    const entries = await queries.execute(new GetLedger(workspace));
+    if (!entries.some(({ eventId }) => eventId === reverses)) {
+      throw new OpsError(`There is no event ${reverses} in the book: nothing was changed.`);
+    }
+  }
+  // Told before: whoever is cut off from here on could not repeat it otherwise.
+  if (options.reference === undefined) process.stderr.write(`Reference: ${reference}\n`);
+  const adjustmentId = uuid5(workspace, 'adjustment', reference);
+  const answer = await commands.execute(
+    new AdjustCredits(workspace, amount, reason, approvedBy ?? actor, adjustmentId, by(), reverses ?? null),
+  );
+  if (answer.outcome === 'already_adjusted') {
+    const booked = await bookedAmount(session, workspace, adjustmentId);
+    if (booked !== amount) {
+      throw new OpsError(
+        `Under the reference ${reference}, ${booked} credits were booked before: nothing was changed.`,
+      );
+    }
+  }
+  return answer;
+};
+
+/** The book's state remembers ids only: the amount is in the event. */
+const bookedAmount = async (
+  { store }: Session,
+  workspace: string,
+  adjustmentId: string,
+): Promise<number | null> => {
+  for await (const stored of store.read(streamName(creditsEvents.category, workspace))) {
+    const { type, data } = decode(creditsEvents, stored);
+    if (type === 'CreditsAdjusted' && data.adjustmentId === adjustmentId) return data.amount;
+  }
+  return null;
+};
+
+function parseReference(text: string): string {
+  const reference = text.trim();
+  if (reference === '') throw new InvalidArgumentError('must not be empty');
+  return reference;
+}
 
 function parseAmount(text: string): number {
   const amount = Number(text);

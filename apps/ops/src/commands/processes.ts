@@ -57,7 +57,7 @@ const addList = (processes: Command): void => {
 const addStatus = (processes: Command): void => {
   processes
     .command('status')
-    .description('where each process stands, and why it halted; exit code 1 when one has')
+    .description('where each process stands, and why it halted; exit code 1 when one does not run')
     .addHelpText('after', '\nExample:\n  ops processes status --json')
     .action(async (_: object, command: Command) => {
       const found = await withSession(async ({ pool, store }) =>
@@ -73,7 +73,7 @@ const addStatus = (processes: Command): void => {
       ]);
       const head = ['process', 'status', 'position', 'events behind', 'seconds behind', 'halted at'];
       print(command, { processes: found }, table(head, rows));
-      if (found.some(({ status }) => status === 'halted')) process.exitCode = 1;
+      if (found.some(({ status }) => status !== 'running')) process.exitCode = 1;
     });
 };
 

@@ -164,7 +164,7 @@ describe('a book', () => {
     expect(await process.purchase('flex', 'o1')).toEqual({ outcome: 'purchased', available: 450 });
     expect(await process.purchase('flex', 'o1')).toEqual({ outcome: 'already_purchased', available: 450 });
     expect(await process.adjust('a1', -30)).toEqual({ outcome: 'adjusted', available: 420 });
-    expect(await process.adjust('a1', -30)).toEqual({ outcome: 'adjusted', available: 420 });
+    expect(await process.adjust('a1', -30)).toEqual({ outcome: 'already_adjusted', available: 420 });
     expect(await process.adjust('a2', -421)).toEqual({ outcome: 'insufficient', available: 420 });
     expect(await process.cancel()).toEqual({ outcome: 'cancelled' });
     expect(await process.cancel()).toEqual({ outcome: 'not_subscribed' });

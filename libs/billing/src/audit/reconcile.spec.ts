@@ -45,8 +45,10 @@ describe('reconciling', () => {
 
   it('compares the view at the revision it has reached', () => {
     const before = { available: 30, held: 20, consumed: 0, expired: 0, granted: 50, adjusted: 0 };
-    expect(reconcile({ revision: 2n, balance: before }).differences).toEqual([]);
-    expect(reconcile({ revision: 2n, balance: { ...before, held: 21 } }).differences).toMatchObject(
+    // What comes behind that revision is younger than the grace.
+    const young = Date.parse(AT);
+    expect(reconcile({ revision: 2n, balance: before }, young).differences).toEqual([]);
+    expect(reconcile({ revision: 2n, balance: { ...before, held: 21 } }, young).differences).toMatchObject(
       [{ kind: 'balance_differs', creditsEventId: book.events[2]!.id, message: /held 21, not 20/ }].map(
         (one) => ({ ...one, message: expect.stringMatching(one.message) }),
       ),
@@ -55,6 +57,26 @@ describe('reconciling', () => {
       { kind: 'balance_differs' },
     ]);
     expect(reconcile(null).differences).toMatchObject([{ kind: 'balance_missing' }]);
+  });
+
+  it('finds a view that has stopped, by the oldest event that it has not taken in', async () => {
+    const before = { available: 30, held: 20, consumed: 0, expired: 0, granted: 50, adjusted: 0 };
+    const row = { revision: 2n, balance: before };
+    await book.do('2026-04-12T10:00:00.000Z', {
+      type: 'PurchasePack',
+      pack: 'flex',
+      orderRef: 'much later',
+    });
+    const behind = [
+      {
+        kind: 'balance_behind',
+        workspaceId: WS,
+        creditsEventId: book.events[3]!.id,
+        message: `the balance view is at revision 2, the book is at 4 and went on at ${AT}`,
+      },
+    ];
+    expect(reconcile(row, Date.parse(AT))).toMatchObject({ differences: [], pending: behind });
+    expect(reconcile(row, Date.parse(AT) + 1)).toMatchObject({ differences: behind, pending: [] });
   });
 
   it('names both events of what does not fit', async () => {

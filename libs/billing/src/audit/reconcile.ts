@@ -27,11 +27,14 @@ interface Book {
   readonly openedAt: number;
   headEventId: string;
   headRevision: bigint;
+  /** The oldest event that the row of the balance view does not hold yet. */
+  unseen?: { readonly eventId: string; readonly occurredAt: string };
 }
 
 /**
  * Compares three accounts of the same credits, in one pass over the log: captures, ReadingCompleted events, and the
- * balance view, which is compared at the revision that it has reached. Remembers ids only, one entry a reading.
+ * balance view, which is compared at the revision that it has reached and may be behind the book only for the grace.
+ * Remembers ids only, one entry a reading.
  */
 export class Reconciler {
   private readonly readings = new Map<string, Reading>();
@@ -68,7 +71,7 @@ export class Reconciler {
         difference('not_captured', workspaceId, message, { readingId, readingEventId: completed.eventId }),
       );
     }
-    for (const [workspaceId, { openedAt, headEventId, headRevision }] of this.books) {
+    for (const [workspaceId, { openedAt, headEventId, headRevision, unseen }] of this.books) {
       const row = this.rows.get(workspaceId);
       const at = { creditsEventId: headEventId };
       if (!row) {
@@ -79,6 +82,13 @@ export class Reconciler {
       } else if (row.revision > headRevision) {
         const message = `the balance view is at revision ${row.revision}, the book ends at ${headRevision}`;
         this.differences.push(difference('balance_differs', workspaceId, message, at));
+      } else if (unseen) {
+        const { eventId: creditsEventId, occurredAt } = unseen;
+        const message = `the balance view is at revision ${row.revision}, the book is at ${headRevision} and went on at ${occurredAt}`;
+        missing(
+          Date.parse(occurredAt),
+          difference('balance_behind', workspaceId, message, { creditsEventId }),
+        );
       }
     }
     const { captures, completed, differences } = this;
@@ -124,6 +134,9 @@ export class Reconciler {
     book.headEventId = event.id;
     book.headRevision = event.revision;
     const row = this.rows.get(workspaceId);
+    if (row && row.revision < event.revision) {
+      book.unseen ??= { eventId: event.id, occurredAt: event.metadata.occurredAt };
+    }
     if (row?.revision === event.revision) this.compareBalance(workspaceId, event.id, book.totals, row);
     if (event.type === 'CreditsCaptured') this.seeCapture(workspaceId, event.id, event);
   }

@@ -131,6 +131,7 @@ export interface LedgerDifference {
     | 'completed_twice'
     | 'fields_differ'
     | 'balance_differs'
+    | 'balance_behind'
     | 'balance_missing';
   readonly workspaceId: string;
   readonly readingId: string | null;
@@ -155,7 +156,7 @@ export interface Reconciliation {
 export class ReconcileLedger extends Query<Reconciliation> {
   constructor(
     readonly workspaceId: string | null,
-    /** Milliseconds a completed reading may wait for its capture. */
+    /** Milliseconds a completed reading may wait for its capture, and an event of a book for the balance view. */
     readonly graceMs: number,
     readonly progress?: Progress,
   ) {

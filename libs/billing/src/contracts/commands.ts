@@ -89,7 +89,7 @@ export class PurchasePack extends Command<PurchaseResult> {
 }
 
 export interface AdjustResult {
-  readonly outcome: 'adjusted' | 'insufficient';
+  readonly outcome: 'adjusted' | 'already_adjusted' | 'insufficient';
   readonly available: number;
 }
 

@@ -187,7 +187,29 @@ describe('the lag of consumers', () => {
       ['one', 2, 5, false],
       ['there', 0, 0, false],
     ]);
+    expect(lags.every(({ status }) => status === 'running')).toBe(true);
     const [never] = await consumerLag(pool, store, { now: Date.parse(AT), lookAhead: 2 });
     expect(never).toMatchObject({ events: 0, atLeast: true });
+  });
+
+  it('tells a checkpoint beyond the end of the log, and takes no event for one that came in between', async () => {
+    await append('a', 'b');
+    await pool.query(
+      `insert into event_sourcing.consumer (name, position, categories, status) values
+         ('ahead', 300, '{tally}', 'halted'), ('at the end', 200, '{tally}', 'running')`,
+    );
+    expect((await consumerLag(pool, store)).map(({ consumer, status }) => [consumer, status])).toEqual([
+      ['ahead', 'beyond_the_log'],
+      ['at the end', 'running'],
+    ]);
+    // A consumer that runs has handled what was appended after the head was read.
+    const moving = {
+      query: async (...asked: unknown[]) => {
+        await append('c');
+        return (pool.query as (...all: unknown[]) => unknown)(...asked);
+      },
+    } as unknown as pg.Pool;
+    await pool.query(`update event_sourcing.consumer set position = 300, status = 'running'`);
+    expect((await consumerLag(moving, store)).map(({ status }) => status)).toEqual(['running', 'running']);
   });
 });

@@ -1,11 +1,13 @@
 import type { Pool } from 'pg';
 import { categoryOf } from '../core/stream-name.js';
 import type { EventStore } from '../store/event-store.js';
+import { beyondTheLog } from './end-of-log.js';
 
 /** How far a consumer is behind the log. */
 export interface ConsumerLag {
   readonly consumer: string;
-  readonly status: 'running' | 'halted';
+  /** `beyond_the_log`: its checkpoint belongs to another, longer log; it would pass over events, and does not run. */
+  readonly status: 'running' | 'halted' | 'beyond_the_log';
   readonly position: bigint | null;
   /** Events it follows and has not handled; a lower bound when `atLeast`. */
   readonly events: number;
@@ -29,7 +31,7 @@ const LOOK_AHEAD = 10_000;
 interface Row {
   name: string;
   position: string | null;
-  status: ConsumerLag['status'];
+  status: 'running' | 'halted';
   error: string | null;
   categories: string[];
   parked: number;
@@ -52,9 +54,17 @@ export const consumerLag = async (
      from event_sourcing.consumer
      where name !~ '__v[0-9]+$' order by name`,
   );
+  const consumers = rows.map((row) => ({
+    ...row,
+    position: row.position === null ? null : BigInt(row.position),
+  }));
+  const isBeyond = await beyondTheLog(
+    store,
+    consumers.map(({ position }) => position),
+  );
   return Promise.all(
-    rows.map(async ({ name, status, error, categories, parked, ...row }) => {
-      const position = row.position === null ? null : BigInt(row.position);
+    consumers.map(async ({ name, position, error, categories, parked, ...row }) => {
+      const status = isBeyond(position) ? 'beyond_the_log' : row.status;
       const { events, atLeast, oldest } = await unhandled(store, categories, position, head, lookAhead);
       const seconds = oldest === null ? 0 : Math.max(0, (now - Date.parse(oldest)) / 1_000);
       return { consumer: name, status, position, events, atLeast, seconds, error, parkedStreams: parked };

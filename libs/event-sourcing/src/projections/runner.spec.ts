@@ -134,6 +134,26 @@ const recording: Consumer = {
   steps: (events) => events.map(({ id }) => sql`insert into applied (event_id) values (${id})`),
 };
 
+describe('a checkpoint beyond the end of the log', () => {
+  it('keeps its consumer from starting, which says why', async () => {
+    await append('a');
+    await pool.query(
+      `insert into event_sourcing.consumer (name, position, categories) values ('tally.applied', 1000, '{tally}')`,
+    );
+    start(recording);
+    await eventually(async () =>
+      logged.some(
+        ({ level, reason }) => level === 'error' && /at 1000, beyond the end of the log/.test(String(reason)),
+      ),
+    );
+    await append('b', 'c');
+    expect(await appliedIds()).toEqual([]);
+    await pool.query(`update event_sourcing.consumer set position = 100 where name = 'tally.applied'`);
+    await eventually(async () => (await appliedIds()).length === 2);
+    expect(await appliedIds()).toEqual(logIds().slice(1));
+  });
+});
+
 describe('a consumer', () => {
   it('applies history, then what is appended, and records how far it came', async () => {
     await append('a', 'b', 'a');

@@ -6,6 +6,7 @@ import type { EventStore } from '../store/event-store.js';
 import { batches } from './batches.js';
 import { CheckpointMoved, loadCheckpoint } from './checkpoint.js';
 import type { Consumer } from './consumer.js';
+import { beyondTheLog } from './end-of-log.js';
 import { describe, handleBatch, parkedStreams, type HandlingOptions } from './handle-batch.js';
 
 export interface RunnerOptions extends HandlingOptions {
@@ -54,6 +55,12 @@ const follow = async (
 ): Promise<void> => {
   const { store, pool } = options;
   let checkpoint = await loadCheckpoint(pool, consumer, () => store.head());
+  // Subscribed from there, it would be given nothing of what happens until the log has grown as long again.
+  if ((await beyondTheLog(store, [checkpoint.position]))(checkpoint.position)) {
+    throw new RangeError(
+      `its checkpoint is at ${checkpoint.position}, beyond the end of the log: PostgreSQL is newer than the event store`,
+    );
+  }
   let seen = checkpoint.position;
   const parked = await parkedStreams(pool, consumer);
   const silent = new AbortController();

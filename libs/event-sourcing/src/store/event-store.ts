@@ -50,6 +50,8 @@ export interface EventStore {
   subscribe(options: SubscribeOptions): EventSubscription;
   /** Position of the newest event, or `null` in an empty store. */
   head(): Promise<bigint | null>;
+  /** Position of the last event of the log, system events included: no checkpoint is beyond it. `null` without any. */
+  end(): Promise<bigint | null>;
   close(): Promise<void>;
 }
 

@@ -175,6 +175,14 @@ describe('the log', () => {
     // A process born now starts there: never before what is of ours, or history would fire its effects.
     expect(await store.head()).toBeGreaterThanOrEqual(position);
   });
+
+  it('ends with its last event, whoever wrote it', async () => {
+    const { position } = await store.append(newStream(), 'no_stream', newEvents(1));
+    expect(await store.end()).toBe(position);
+    const system = await store.append(`$spec-${randomUUID()}`, 'no_stream', newEvents(3));
+    expect(await store.head()).toBe(position);
+    expect(await store.end()).toBe(system.position);
+  });
 });
 
 describe('a subscription', () => {

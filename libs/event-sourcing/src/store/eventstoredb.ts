@@ -101,6 +101,12 @@ export const openEventStore = (options: EventStoreDbOptions): EventStore => {
       return newest;
     },
 
+    async end() {
+      const events = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 });
+      for await (const event of readAsStored(events, options.readTimeoutMs)) return event.position;
+      return null;
+    },
+
     close: () => settledSoon(client.dispose()),
   };
 };

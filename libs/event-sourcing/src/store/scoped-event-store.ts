@@ -16,5 +16,6 @@ export const scopedEventStore = (store: EventStore, ownCategories: readonly stri
   readAll: (options) => store.readAll(options),
   subscribe: (options) => store.subscribe(options),
   head: () => store.head(),
+  end: () => store.end(),
   close: () => store.close(),
 });

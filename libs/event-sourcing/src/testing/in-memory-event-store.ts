@@ -95,6 +95,10 @@ export class InMemoryEventStore implements EventStore {
     return this.log.at(-1)?.position ?? null;
   }
 
+  end() {
+    return this.head();
+  }
+
   async close() {
     this.streams.clear();
   }

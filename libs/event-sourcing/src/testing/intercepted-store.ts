@@ -7,6 +7,7 @@ export const intercept = (store: EventStore, doors: Partial<EventStore>): EventS
   readAll: (options) => store.readAll(options),
   subscribe: (options) => store.subscribe(options),
   head: () => store.head(),
+  end: () => store.end(),
   close: () => store.close(),
   ...doors,
 });

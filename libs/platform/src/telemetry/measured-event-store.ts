@@ -41,6 +41,7 @@ export const measuredEventStore = (store: EventStore, registry: Registry): Event
     readAll: (options) => store.readAll(options),
     subscribe: (options) => store.subscribe(options),
     head: () => store.head(),
+    end: () => store.end(),
     close: () => store.close(),
   };
 };

@@ -4,6 +4,7 @@ import type { Clock } from '@app/event-sourcing/core/clock.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
+import { beyondTheLog } from '@app/event-sourcing/projections/end-of-log.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { scrapedGauges, type Sample } from '../telemetry/scraped-gauges.js';
 
@@ -36,9 +37,13 @@ export const measureConsumers = (
       const row = rows.find(({ name }) => name === consumer.name);
       return row ? [{ ...row, consumer, at: row.position === null ? null : BigInt(row.position) }] : [];
     });
-    const positions = known.map(({ at }) => at ?? -1n);
+    const isBeyond = await beyondTheLog(
+      store,
+      known.map(({ at }) => at),
+    );
+    const positions = known.filter(({ at }) => !isBeyond(at)).map(({ at }) => at ?? -1n);
     const from = positions.reduce((least, one) => (one < least ? one : least), positions[0] ?? -1n);
-    const ahead = known.length > 0 ? await eventsAfter(store, from < 0n ? null : from) : [];
+    const ahead = positions.length > 0 ? await eventsAfter(store, from < 0n ? null : from) : [];
     const lags = known.map(({ name, at, consumer }) => {
       const missed = ahead.filter(
         ({ stream, position }) =>
@@ -47,12 +52,13 @@ export const measureConsumers = (
       const oldest = missed[0] ? Date.parse(missed[0].metadata.occurredAt) : clock.now();
       return { labels: { consumer: name }, events: missed.length, seconds: (clock.now() - oldest) / 1_000 };
     });
-    const gauge = (value: (row: ConsumerRow) => number): Sample[] =>
+    const gauge = (value: (row: (typeof known)[number]) => number): Sample[] =>
       known.map((row) => ({ labels: { consumer: row.name }, value: value(row) }));
     return {
       consumer_lag_events: lags.map(({ labels, events }) => ({ labels, value: events })),
       consumer_lag_seconds: lags.map(({ labels, seconds }) => ({ labels, value: Math.max(0, seconds) })),
       consumer_halted: gauge(({ halted }) => Number(halted)),
+      consumer_beyond_log: gauge(({ at }) => Number(isBeyond(at))),
       consumer_parked_events: gauge(({ parked }) => parked),
     };
   };
@@ -63,6 +69,7 @@ export const measureConsumers = (
       consumer_lag_events: { help: `Events not handled yet, up to ${LOOK_AHEAD}`, labelNames },
       consumer_lag_seconds: { help: 'Age of the oldest event not handled yet', labelNames },
       consumer_halted: { help: '1: it stands still at an event that it cannot handle', labelNames },
+      consumer_beyond_log: { help: '1: its checkpoint is beyond the end of the log', labelNames },
       consumer_parked_events: {
         help: 'Events set aside because their stream has one that fails',
         labelNames,

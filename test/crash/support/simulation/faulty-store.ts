@@ -70,6 +70,7 @@ export const faultyStore = (
       throw new TypeError('The simulation follows the log by reading it');
     },
     head: () => scheduler.io(life, 'head', () => store.head()),
+    end: () => scheduler.io(life, 'end', () => store.end()),
     close: async () => undefined,
   };
 };

@@ -28,8 +28,15 @@ export const checkWorkers = async (pool: Pool, within: number): Promise<Finding>
 export const checkLag = async ({ pool, store }: Session): Promise<readonly Finding[]> => {
   const lags = await consumerLag(pool, store);
   if (lags.length === 0) return [warning('lag', 'no consumer has ever run', 'Start a worker.')];
-  return lags.map(({ consumer, events, atLeast, seconds, status, error }) =>
-    status === 'halted'
+  return lags.map(({ consumer, position, events, atLeast, seconds, status, error }) => {
+    if (status === 'beyond_the_log') {
+      return failure(
+        `lag of ${consumer}`,
+        `its checkpoint ${position} is beyond the end of the log`,
+        'PostgreSQL is newer than the event store: stop API and workers, restore a PostgreSQL older than the event store.',
+      );
+    }
+    return status === 'halted'
       ? failure(
           `lag of ${consumer}`,
           `halted at ${error}`,
@@ -43,8 +50,8 @@ export const checkLag = async ({ pool, store }: Session): Promise<readonly Findi
             ? 'caught up'
             : `${events}${atLeast ? ' or more' : ''} events, ${seconds.toFixed(1)} s`,
           'Is a worker running and does it keep up? Its log tells; ops projections lag shows whether it shrinks.',
-        ),
-  );
+        );
+  });
 };
 
 export const checkParked = async (pool: Pool): Promise<Finding> => {

@@ -16,7 +16,7 @@ export const addReconcile = (ledger: Command): void => {
     .option('--all', 'every workspace')
     .option(
       '--grace <seconds>',
-      'how long a completed reading may wait for its capture',
+      'how long a completed reading may wait for its capture, and a book for the balance view',
       parseSeconds,
       GRACE_S,
     )

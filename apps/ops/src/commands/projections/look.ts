@@ -80,7 +80,11 @@ export const addLag = (projections: Command): void => {
   projections
     .command('lag')
     .description('how far each projection and process is behind the log, in events and seconds')
-    .option('--max-seconds <n>', 'exit with 1 when one is further behind, or halted', wholeNumber)
+    .option(
+      '--max-seconds <n>',
+      'exit with 1 when one is further behind, halted, or beyond the log',
+      wholeNumber,
+    )
     .addHelpText(
       'after',
       '\nExamples:\n  ops projections lag\n  ops projections lag --max-seconds 30 || page-someone',
@@ -98,7 +102,7 @@ export const addLag = (projections: Command): void => {
       const head = ['consumer', 'status', 'position', 'events behind', 'seconds behind', 'parked streams'];
       print(command, { consumers }, table(head, rows));
       const late = consumers.some(
-        ({ seconds, status }) => seconds > (maxSeconds ?? 0) || status === 'halted',
+        ({ seconds, status }) => seconds > (maxSeconds ?? 0) || status !== 'running',
       );
       if (maxSeconds !== undefined && late) process.exitCode = 1;
     });

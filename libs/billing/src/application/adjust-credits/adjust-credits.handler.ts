@@ -22,7 +22,12 @@ export class AdjustCreditsHandler implements ICommandHandler<AdjustCredits> {
       `adjust:${adjustmentId}`,
       by,
     );
-    if (outcome.kind !== 'rejected') return { outcome: 'adjusted', available: available(outcome.state) };
+    if (outcome.kind !== 'rejected') {
+      return {
+        outcome: outcome.kind === 'accepted' ? 'adjusted' : 'already_adjusted',
+        available: available(outcome.state),
+      };
+    }
     if (outcome.code === 'InsufficientCredits') {
       return { outcome: 'insufficient', available: outcome.details.available };
     }
