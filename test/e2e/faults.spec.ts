@@ -7,8 +7,14 @@ let stack: StartedStack;
 let customer: Integrator;
 
 beforeAll(async () => {
-  // Below its default, so that what the test itself needs is no part of the three seconds.
-  stack = await startStack({ env: { ENQUEUE_TIMEOUT_MS: '1500' } });
+  stack = await startStack({
+    env: {
+      // Below its default, so that what the test itself needs is no part of the three seconds.
+      ENQUEUE_TIMEOUT_MS: '1500',
+      RESERVATION_FENCE_MS: '10000',
+      RESERVATION_SWEEP_MS: '2000',
+    },
+  });
   customer = await Integrator.open(stack, 100_000);
 });
 
