@@ -58,6 +58,12 @@ describe('parseStrictJson', () => {
     ]);
   });
 
+  it.each(['{"a":[1e999]}', '{"a":[-1e999]}'])('refuses the number in %s, which is infinite', (text) => {
+    expect(refusalOf(text).options.errors).toEqual([
+      { pointer: '/a/0', code: 'invalid_value', detail: 'is too large a number' },
+    ]);
+  });
+
   it('takes whole surrogate pairs and other control characters', () => {
     expect(parse('{"a":"\\ud83d\\ude00\\u0001"}')).toEqual({ a: '😀\u0001' });
   });

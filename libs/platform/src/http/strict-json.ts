@@ -54,6 +54,9 @@ const structuralErrors = (text: string): FieldError[] => {
     },
     onLiteralValue: (value: unknown, _offset, _length, _line, _character, path) => {
       if (typeof value === 'string' && !isStorable(value)) errors.push(unstorable(path()));
+      // JSON sets numbers no bound; this one has become infinite, which no canonical form and no database has.
+      if (typeof value === 'number' && !Number.isFinite(value))
+        errors.push({ pointer: toPointer(path()), code: 'invalid_value', detail: 'is too large a number' });
     },
     onArrayBegin: enter,
     onArrayEnd: () => {
