@@ -15,7 +15,7 @@ const WATCHED = 4;
  */
 export const measureLag = async (
   customer: Integrator,
-  database: pg.Client,
+  database: pg.Pool,
   seconds: number,
 ): Promise<number[]> => {
   const lags: number[] = [];
@@ -40,7 +40,7 @@ export const measureLag = async (
   return lags.sort((one, other) => one - other);
 };
 
-const lagOf = async (database: pg.Client, readingId: string): Promise<number> => {
+const lagOf = async (database: pg.Pool, readingId: string): Promise<number> => {
   await untilRow(database, readingId);
   const seenAt = Date.now();
   const { rows } = await database.query<{ acceptedAt: Date }>(

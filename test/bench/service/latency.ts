@@ -10,7 +10,7 @@ import { untilRow } from './until-row.js';
  */
 export const measureLatency = async (
   customer: Integrator,
-  database: pg.Client,
+  database: pg.Pool,
   readings: number,
 ): Promise<number[]> => {
   const latencies: number[] = [];

@@ -5,7 +5,7 @@ const LOOK_MS = 5;
 
 /** Milliseconds from now until the status row of a reading is there and fulfils the condition, to 5 ms. */
 export const untilRow = async (
-  database: pg.Client,
+  database: pg.Pool,
   readingId: string,
   condition = 'true',
 ): Promise<number> => {
