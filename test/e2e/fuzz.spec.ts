@@ -70,8 +70,9 @@ const thingsOf = async (bearer: Record<string, string>) => {
   return { readingId, endpointId, deliveryId, replayId, keyId };
 };
 
-const answerTo = ({ method, target, headers, body }: HostileRequest): Promise<SeenAnswer> =>
+const answerTo = (request: HostileRequest): Promise<SeenAnswer> =>
   new Promise((resolve, reject) => {
+    const { method, target, headers, body } = request;
     const outgoing = send(
       stack.baseUrl,
       { agent, method, path: target, headers: { ...headers, 'content-length': String(body?.length ?? 0) } },
@@ -93,7 +94,12 @@ const answerTo = ({ method, target, headers, body }: HostileRequest): Promise<Se
       },
     );
     outgoing.setTimeout(ANSWERED_WITHIN_MS, () => outgoing.destroy(new Error('It hangs')));
-    outgoing.once('error', reject);
+    outgoing.once('error', (error: NodeJS.ErrnoException) => {
+      // The server closes connections that were idle for long, as between two lots: the request may not have come.
+      const wasClosed = outgoing.reusedSocket && error.code === 'ECONNRESET';
+      if (wasClosed) answerTo(request).then(resolve, reject);
+      else reject(error);
+    });
     outgoing.end(body ?? undefined);
   });
 
