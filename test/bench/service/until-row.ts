@@ -4,11 +4,7 @@ import type pg from 'pg';
 const LOOK_MS = 5;
 
 /** Milliseconds from now until the status row of a reading is there and fulfils the condition, to 5 ms. */
-export const untilRow = async (
-  database: pg.Pool,
-  readingId: string,
-  condition = 'true',
-): Promise<number> => {
+export const untilRow = async (database: pg.Pool, readingId: string, condition = 'true'): Promise<number> => {
   const startedAt = performance.now();
   for (;;) {
     const { rowCount } = await database.query({
