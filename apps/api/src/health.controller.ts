@@ -79,7 +79,8 @@ export class HealthController {
         status === 'beyond_the_log' ||
         (status === 'running' && seconds * 1_000 > this.config.READINESS_LAG_MS),
     );
-    if (late) throw new Error(`${late.consumer} is behind, or beyond the log`);
+    if (late)
+      throw new Error(`${late.consumer} is ${late.status === 'running' ? 'behind' : 'beyond the log'}`);
   }
 }
 

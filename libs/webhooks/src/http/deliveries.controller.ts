@@ -50,7 +50,6 @@ import {
 @ScopeArea('webhooks')
 @ApiTags('Webhooks')
 @Names('endpointId', 'webhook_not_found', NAMED_ENDPOINT)
-@UseGuards(OwnEndpointGuard)
 @UseInterceptors(RefusalsAsProblems)
 export class DeliveriesController {
   constructor(
@@ -62,6 +61,7 @@ export class DeliveriesController {
   ) {}
 
   @Post('rotate-secret')
+  @UseGuards(OwnEndpointGuard)
   @HttpCode(200)
   @ApiOperation({
     operationId: 'rotateWebhookSecret',
@@ -86,6 +86,7 @@ export class DeliveriesController {
   }
 
   @Post('test')
+  @UseGuards(OwnEndpointGuard)
   @HttpCode(202)
   @ApiOperation({
     operationId: 'sendTestEvent',
@@ -200,6 +201,7 @@ export class DeliveriesController {
   }
 
   @Post('deliveries/:deliveryId/redeliver')
+  @UseGuards(OwnEndpointGuard)
   @HttpCode(202)
   @ApiOperation({
     operationId: 'redeliver',

@@ -4,17 +4,18 @@ import { principalOf } from '@app/platform/auth/authentication.js';
 import { EndpointAccess } from '../application/endpoint-access.js';
 import { asProblem } from './refusals.js';
 
-/** Refuses who names an endpoint of another workspace, before anything is said about the rest of the request. */
+/**
+ * For routes with a body: refuses who names an endpoint of another workspace before anything is said about the body.
+ * Routes without one ask for the endpoint first by themselves.
+ */
 @Injectable()
 export class OwnEndpointGuard implements CanActivate {
   constructor(private readonly access: EndpointAccess) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
-    const { endpointId } = request.params;
-    if (typeof endpointId !== 'string') return true;
     try {
-      await this.access.require(endpointId, principalOf(request).workspaceId);
+      await this.access.require(String(request.params['endpointId']), principalOf(request).workspaceId);
     } catch (error) {
       throw asProblem(error);
     }

@@ -33,7 +33,6 @@ import { NAMED_ENDPOINT, NAMED_REPLAY, replaySchema } from './webhook.schemas.js
 @ScopeArea('webhooks')
 @ApiTags('Webhooks')
 @Names('endpointId', 'webhook_not_found', NAMED_ENDPOINT)
-@UseGuards(OwnEndpointGuard)
 @UseInterceptors(RefusalsAsProblems)
 export class ReplaysController {
   constructor(
@@ -43,6 +42,7 @@ export class ReplaysController {
   ) {}
 
   @Post('replay')
+  @UseGuards(OwnEndpointGuard)
   @OwnIdempotency()
   @HttpCode(202)
   @ApiOperation({

@@ -42,7 +42,6 @@ import {
 @Accepts('apiKey', 'bearer')
 @ScopeArea('webhooks')
 @ApiTags('Webhooks')
-@UseGuards(OwnEndpointGuard)
 @UseInterceptors(RefusalsAsProblems)
 export class WebhooksController {
   constructor(
@@ -118,6 +117,7 @@ export class WebhooksController {
   }
 
   @Patch(':endpointId')
+  @UseGuards(OwnEndpointGuard)
   @ApiConsumes('application/json', 'application/merge-patch+json')
   @ApiOperation({
     operationId: 'updateWebhookEndpoint',
