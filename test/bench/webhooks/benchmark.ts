@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { SERVICE_FLAGS } from '../../../apps/embedded/src/node-service.js';
 import { openPool } from '@app/platform/postgres/pool.js';
 import { projectPath } from '@app/platform/project-path.js';
 import { startPostgres } from '../../support/start-postgres.js';
@@ -19,6 +20,10 @@ const ENDPOINTS = 40;
 const LARGE_ENDPOINTS = 1_000;
 const LARGE = 1_000_000;
 const PICK_UPS = 40;
+/** Of each kind, of which the best counts: what is shared with others only ever slows. */
+const ROUNDS = 3;
+/** Deliveries sent at once beside hostile receivers. */
+const BACKLOG = 20_000;
 /** Deliveries a second when latency is measured, well below what a worker can do. */
 const PACE = 200;
 
@@ -30,7 +35,9 @@ interface Child {
 
 const start = async (program: string, ...args: readonly string[]): Promise<Child> => {
   const path = projectPath('dist/test/bench/webhooks', `${program}.js`);
-  const child = spawn(process.execPath, [path, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [...SERVICE_FLAGS, path, ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const exited = once(child, 'exit');
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
   return {
@@ -137,31 +144,43 @@ const measureRates = async (setting: Setting): Promise<void> => {
   add(atMost('deliveries, two workers: repeats', two.repeats, '', 0));
 };
 
+interface Rounds {
+  /** Deliveries a second. */
+  readonly rates: number[];
+  /** Milliseconds, the slowest of a hundred. */
+  readonly latencies: number[];
+}
+
+/** In turns without and with the two that hold attempts up, so that both see the same table and machine. */
 const measureHostile = async (setting: Setting): Promise<void> => {
   const { pool, databaseUrl, ports, settings } = setting;
   const { seconds, add } = settings;
-  const count = 1_000 * seconds;
-  const beside = async (): Promise<void> => {
-    for (const port of [ports.blackHole, ports.dripping])
-      await addDeliveries(pool, [await addEndpoint(pool, databaseUrl, at(port))], 1_000);
-  };
-  const latency = await pacedLatency(setting, seconds);
-  const rates = [(await sendingRate(setting, count)).rate, (await sendingRate(setting, count)).rate];
-  await beside();
-  const hostileLatency = await pacedLatency(setting, seconds);
-  await beside();
-  const hostile = [(await sendingRate(setting, count)).rate, (await sendingRate(setting, count)).rate];
+  const hostile: string[] = [];
+  for (const port of [ports.blackHole, ports.dripping])
+    hostile.push(await addEndpoint(pool, databaseUrl, at(port)));
+  const alone: Rounds = { rates: [], latencies: [] };
+  const beside: Rounds = { rates: [], latencies: [] };
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const measured of [alone, beside]) {
+      await pool.query('truncate webhooks.delivery, webhooks.lane, webhooks.endpoint_health');
+      if (measured === beside) await addDeliveries(pool, hostile, 2_000);
+      measured.latencies.push(await pacedLatency(setting, seconds));
+      measured.rates.push((await sendingRate(setting, BACKLOG)).rate);
+    }
+  }
+  const p99 = Math.min(...alone.latencies);
+  const besideP99 = Math.min(...beside.latencies);
   add(
     ratio(
       'deliveries beside one endpoint that never answers and one that drips; floor: without them',
-      Math.max(...hostile),
-      Math.max(...rates),
+      Math.max(...beside.rates),
+      Math.max(...alone.rates),
       0.9,
     ),
   );
-  add(told(`due delivery to arrival at ${PACE}/s, p99`, latency, 'ms'));
-  add(told(`due delivery to arrival at ${PACE}/s beside the two, p99`, hostileLatency, 'ms'));
-  add(atMost('p99 beside the two; floor: p99 without them', hostileLatency / latency, '×', 2));
+  add(told(`due delivery to arrival at ${PACE}/s, p99`, p99, 'ms'));
+  add(told(`due delivery to arrival at ${PACE}/s beside the two, p99`, besideP99, 'ms'));
+  add(atMost('p99 beside the two; floor: p99 without them', besideP99 / p99, '×', 2));
   await pool.query('truncate webhooks.delivery, webhooks.lane, webhooks.endpoint_health');
 };
 
