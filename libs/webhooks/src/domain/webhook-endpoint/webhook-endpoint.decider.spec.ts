@@ -103,11 +103,27 @@ describe('A webhook endpoint', () => {
   });
 
   it('keeps at most two old secrets, newest first', () => {
-    const { state } = given(webhookEndpoint, [created, rotated(2, 'a'), rotated(3, 'b'), rotated(4, 'c')]);
+    const ends = [5, 6, 7].map((day) => `2026-04-0${day}T00:00:00.000Z`) as [string, string, string];
+    const { state } = given(webhookEndpoint, [created, ...ends.map((end, index) => rotated(index + 2, end))]);
     expect(state.secrets).toEqual([
       { ref: ref(4), validUntil: null },
-      { ref: ref(3), validUntil: 'c' },
-      { ref: ref(2), validUntil: 'b' },
+      { ref: ref(3), validUntil: ends[2] },
+      { ref: ref(2), validUntil: ends[1] },
+    ]);
+  });
+
+  it('lets no secret that has ended push out one that was promised to last', () => {
+    const [promised, ended] = ['2026-04-11T00:00:00.000Z', '2026-04-04T00:00:00.000Z'];
+    const { state } = given(webhookEndpoint, [
+      created,
+      rotated(2, promised),
+      rotated(3, ended),
+      rotated(4, '2026-04-04T00:00:01.000Z'),
+    ]);
+    expect(state.secrets).toEqual([
+      { ref: ref(4), validUntil: null },
+      { ref: ref(3), validUntil: '2026-04-04T00:00:01.000Z' },
+      { ref: ref(1), validUntil: promised },
     ]);
   });
 

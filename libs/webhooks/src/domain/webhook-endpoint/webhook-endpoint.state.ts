@@ -63,11 +63,16 @@ export const evolve = (before: WebhookEndpoint, event: WebhookEndpointEvent): We
   }
 };
 
-const rotated = (
+/** The secrets after a rotation, the newest first. Of more old ones than may sign, those go that would end first. */
+export const rotated = (
   [current, ...older]: readonly EndpointSecret[],
   ref: string,
   previousValidUntil: string,
 ): readonly EndpointSecret[] => {
-  const previous = current ? [{ ref: current.ref, validUntil: previousValidUntil }] : [];
-  return [{ ref, validUntil: null }, ...[...previous, ...older].slice(0, OLD_SECRETS)];
+  const old = current ? [{ ref: current.ref, validUntil: previousValidUntil }, ...older] : older;
+  const kept = old.toSorted((a, b) => endOf(b) - endOf(a)).slice(0, OLD_SECRETS);
+  return [{ ref, validUntil: null }, ...old.filter((secret) => kept.includes(secret))];
 };
+
+const endOf = ({ validUntil }: EndpointSecret): number =>
+  validUntil === null ? Infinity : Date.parse(validUntil);

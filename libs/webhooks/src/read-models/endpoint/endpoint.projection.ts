@@ -8,12 +8,7 @@ import {
   type DisabledReason,
   type WebhookEndpointEvent,
 } from '../../contracts/events.js';
-
-interface SecretOfEndpoint {
-  readonly ref: string;
-  /** RFC 3339; `null`: it is the newest. */
-  readonly validUntil: string | null;
-}
+import { rotated, type EndpointSecret } from '../../domain/webhook-endpoint/webhook-endpoint.state.js';
 
 interface EndpointRow {
   readonly endpoint_id: string;
@@ -25,15 +20,12 @@ interface EndpointRow {
   readonly disabled_reason: DisabledReason | null;
   readonly disabled_at: string | null;
   /** Newest first. */
-  readonly secrets: readonly SecretOfEndpoint[];
+  readonly secrets: readonly EndpointSecret[];
   readonly revision: string;
   readonly created_at: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
 }
-
-/** Secrets an endpoint signs with at most: the newest, and those of the rotations under way. */
-const MOST_SECRETS = 3;
 
 const evolve = (row: EndpointRow | null, event: Recorded<WebhookEndpointEvent>): EndpointRow | null => {
   const at = event.metadata.occurredAt;
@@ -47,10 +39,7 @@ const evolve = (row: EndpointRow | null, event: Recorded<WebhookEndpointEvent>):
     }
     case 'WebhookEndpointSecretRotated': {
       const { secretRef, previousValidUntil } = event.data;
-      const before = row.secrets.map((secret, place) =>
-        place === 0 ? { ...secret, validUntil: previousValidUntil } : secret,
-      );
-      return { ...next, secrets: [{ ref: secretRef, validUntil: null }, ...before].slice(0, MOST_SECRETS) };
+      return { ...next, secrets: rotated(row.secrets, secretRef, previousValidUntil) };
     }
     case 'WebhookEndpointDisabled':
       return { ...next, enabled: false, disabled_reason: event.data.reason, disabled_at: at };
