@@ -4,17 +4,26 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { METRICS } from '@app/platform/telemetry/metrics.js';
 import { scrapedGauges } from '@app/platform/telemetry/scraped-gauges.js';
+import { freeAt } from '../read-models/health/free-at.js';
 import { DISABLED_REASONS } from '../contracts/events.js';
 import type { AttemptObserver } from '../processes/dispatch/observed-sender.js';
 
 const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
-/** Pending deliveries that could go now: neither later retries nor those in a worker's hands. */
+/** Pending deliveries that are due, by whether they could go now or their endpoint keeps failing and is only probed. */
 const DUE = `
-  select count(*)::float8 as due, coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as oldest
-  from webhooks.delivery
-  join webhooks.endpoint using (endpoint_id)
-  where status = 'pending' and due_at <= now() and lease is null and endpoint.enabled`;
+  select coalesce(sum(pending) filter (where free_at <= now()), 0)::float8 as due,
+         coalesce(sum(pending) filter (where free_at > now()), 0)::float8 as held_back,
+         coalesce(extract(epoch from now() - min(free_at) filter (where free_at <= now())), 0)::float8 as oldest
+  from (
+    select count(*) as pending, ${freeAt('min(due_at)')} as free_at
+    from webhooks.delivery
+    join webhooks.endpoint using (endpoint_id)
+    left join webhooks.endpoint_health health using (endpoint_id)
+    where status = 'pending' and due_at <= now() and lease is null and endpoint.enabled
+      and not exists (select from webhooks.skipping where skipping.endpoint_id = delivery.endpoint_id)
+    group by endpoint_id, health.consecutive_failures, health.probe_at
+  ) of_endpoint`;
 const DISABLED = `
   select disabled_reason as reason, count(*)::float8 as endpoints from webhooks.endpoint
   where not enabled and deleted_at is null group by disabled_reason`;
@@ -44,20 +53,24 @@ export class WebhookMetrics implements AttemptObserver {
       registry,
       'webhooks',
       {
-        webhook_deliveries_due: { help: 'Deliveries that could go now and have not been taken' },
+        webhook_deliveries_due: { help: 'Deliveries that could go now and are not settled' },
         webhook_oldest_due_seconds: { help: 'How long the oldest of them has waited' },
+        webhook_deliveries_held_back: {
+          help: 'Deliveries that are due at endpoints that keep failing and are only probed',
+        },
         webhook_endpoints_disabled: { help: 'Endpoints that are disabled', labelNames: ['reason'] },
       },
       async () => {
         const [due, disabled] = await Promise.all([
-          pool.query<{ due: number; oldest: number }>(DUE),
+          pool.query<{ due: number; held_back: number; oldest: number }>(DUE),
           pool.query<{ reason: string; endpoints: number }>(DISABLED),
         ]);
-        const { due: deliveries = 0, oldest = 0 } = due.rows[0] ?? {};
+        const { due: deliveries = 0, held_back: heldBack = 0, oldest = 0 } = due.rows[0] ?? {};
         const count = new Map(disabled.rows.map(({ reason, endpoints }) => [reason, endpoints]));
         return {
           webhook_deliveries_due: [{ value: deliveries }],
           webhook_oldest_due_seconds: [{ value: Math.max(0, oldest) }],
+          webhook_deliveries_held_back: [{ value: heldBack }],
           webhook_endpoints_disabled: DISABLED_REASONS.map((reason) => ({
             labels: { reason },
             value: count.get(reason) ?? 0,

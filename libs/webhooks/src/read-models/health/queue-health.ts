@@ -16,15 +16,16 @@ import {
   endpointFromColumns,
   type EndpointColumns,
 } from '../endpoint/endpoint-rows.js';
+import { freeAt } from './free-at.js';
 
 /** How far back attempts are counted. */
 const WINDOW_MS = 86_400_000;
 
-/** Pending deliveries and recent attempts of the `endpoint` of a query; $1: since when attempts are counted. */
+/** Pending deliveries and recent attempts of the `endpoint` of a query, and its `health`; $1: since when attempts are counted. */
 const HEALTH_COLUMNS = `
   (select count(*)::integer from webhooks.delivery
    where delivery.endpoint_id = endpoint.endpoint_id and delivery.status = 'pending') as pending,
-  (select min(due_at) from webhooks.delivery
+  (select ${freeAt('min(due_at)')} from webhooks.delivery
    where delivery.endpoint_id = endpoint.endpoint_id and delivery.status = 'pending') as next_at,
   (select started_at from webhooks.attempt
    where attempt.endpoint_id = endpoint.endpoint_id and attempt.error is null
@@ -52,7 +53,8 @@ export class QueueHealth {
   async of(endpointId: string): Promise<QueueHealthRecord> {
     const now = this.clock.now();
     const { rows } = await this.pool.query<HealthColumns>(
-      `select ${HEALTH_COLUMNS} from (select $2::text as endpoint_id) endpoint`,
+      `select ${HEALTH_COLUMNS}
+       from (select $2::text as endpoint_id) endpoint left join webhooks.endpoint_health health using (endpoint_id)`,
       [instant(now - WINDOW_MS), endpointId],
     );
     return healthFromColumns(rows[0]!, now);

@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { startDatabase, type TestDatabase } from '../../test/postgres.js';
+import { wipe } from '../../test/service.js';
+import { QueueHealth } from '../read-models/health/queue-health.js';
+import { WebhookMetrics } from './webhook-metrics.js';
+
+const MINUTE = 60_000;
+const now = Date.now();
+const at = (minutes: number): string => new Date(now + minutes * MINUTE).toISOString();
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await startDatabase();
+});
+afterAll(async () => database.stop());
+beforeEach(async () => wipe(database));
+
+const add = async (
+  endpointId: string,
+  { enabled = true, failures = 0, probeAt = null as string | null, due = [] as readonly string[] },
+): Promise<void> => {
+  const { pool } = database;
+  await pool.query(
+    `insert into webhooks.endpoint (endpoint_id, workspace_id, url, events, enabled, secrets, revision, created_at, updated_at)
+     values ($1, 'ws_1', 'https://receiver.example/', '{}', $2, '[]', 0, now(), now())`,
+    [endpointId, enabled],
+  );
+  await pool.query('insert into webhooks.endpoint_health values ($1, $2, now(), $3)', [
+    endpointId,
+    failures,
+    probeAt,
+  ]);
+  for (const dueAt of due)
+    await pool.query(
+      `insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at, created_at)
+       values ($1, $2, 'ws_1', 'evt_1', $1, 1, 'pending', $3, now())`,
+      [randomUUID(), endpointId, dueAt],
+    );
+};
+const gauges = async (): Promise<Record<string, number>> => {
+  const registry = new Registry();
+  new WebhookMetrics(database.pool, registry);
+  const text = await registry.metrics();
+  return Object.fromEntries(
+    [...text.matchAll(/^(webhook_(?:deliveries|oldest)\w+) ([\d.]+)$/gm)].map(([, name, value]) => [
+      name!,
+      Number(value),
+    ]),
+  );
+};
+
+describe('The gauges of due deliveries', () => {
+  it('tell what could go now, and for how long', async () => {
+    await add('we_late', { due: [at(-5), at(-2), at(10)] });
+    await add('we_failing', { failures: 9, due: [at(-1)] });
+    await add('we_off', { enabled: false, due: [at(-60)] });
+    const { webhook_oldest_due_seconds: oldest, ...counts } = await gauges();
+    expect(counts).toEqual({ webhook_deliveries_due: 3, webhook_deliveries_held_back: 0 });
+    expect(oldest).toBeGreaterThanOrEqual(300);
+    expect(oldest).toBeLessThan(600);
+  });
+
+  it('count apart what waits for the probe of an endpoint that keeps failing', async () => {
+    await add('we_dead', { failures: 12, probeAt: at(4), due: [at(-600), at(-500)] });
+    expect(await gauges()).toEqual({
+      webhook_deliveries_due: 0,
+      webhook_deliveries_held_back: 2,
+      webhook_oldest_due_seconds: 0,
+    });
+  });
+
+  it('count from the probe once it is due', async () => {
+    await add('we_dead', { failures: 12, probeAt: at(-3), due: [at(-600)] });
+    const { webhook_oldest_due_seconds: oldest, webhook_deliveries_due: due } = await gauges();
+    expect(due).toBe(1);
+    expect(oldest).toBeGreaterThanOrEqual(180);
+    expect(oldest).toBeLessThan(480);
+  });
+
+  it('leave out what is still to be skipped', async () => {
+    await add('we_again', { due: [at(-600)] });
+    await database.pool.query(`insert into webhooks.skipping values ('we_again', 1, now())`);
+    expect(await gauges()).toMatchObject({ webhook_deliveries_due: 0, webhook_oldest_due_seconds: 0 });
+  });
+});
+
+describe('The health of an endpoint', () => {
+  const health = (endpointId: string) => new QueueHealth(database.pool, { now: () => now }).of(endpointId);
+
+  it('tells how long the oldest has been due, and names its next attempt', async () => {
+    await add('we_late', { failures: 3, due: [at(-5), at(-2)] });
+    expect(await health('we_late')).toMatchObject({
+      pending: 2,
+      queueAgeSeconds: 300,
+      nextAttemptAt: at(-5),
+    });
+  });
+
+  it('names the probe as the next attempt while the endpoint keeps failing', async () => {
+    await add('we_dead', { failures: 12, probeAt: at(4), due: [at(-600)] });
+    expect(await health('we_dead')).toMatchObject({ pending: 1, queueAgeSeconds: 0, nextAttemptAt: at(4) });
+  });
+});
