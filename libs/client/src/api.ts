@@ -319,7 +319,7 @@ export interface paths {
         head?: never;
         /**
          * Change a webhook endpoint
-         * @description A JSON Merge Patch (RFC 7396), also as `application/merge-patch+json`. Enabling an endpoint resets its failures and sends nothing by itself: `skippedDeliveries` tells what a replay would send.
+         * @description A JSON Merge Patch (RFC 7396), also as `application/merge-patch+json`. Enabling an endpoint resets its failures and sends nothing by itself: `skippedDeliveries` tells how many deliveries were left out since it was disabled, up to 100,000. Another URL begins anew, without the failures of the one before.
          */
         patch: operations["updateWebhookEndpoint"];
         trace?: never;

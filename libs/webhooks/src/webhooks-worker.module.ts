@@ -14,6 +14,7 @@ import { destroyUnusedSecrets } from './application/secrets/unused-secrets.js';
 import { SecretVault } from './application/secrets/secret-vault.js';
 import { openDispatcher } from './processes/dispatch/open-dispatcher.js';
 import { fanOutConsumer } from './processes/fan-out/fan-out.consumer.js';
+import { skipNoted } from './processes/skipping/skip-pending.js';
 import { WebhookMetrics } from './telemetry/webhook-metrics.js';
 import { WebhooksModule } from './webhooks.module.js';
 
@@ -37,6 +38,7 @@ export class WebhooksWorkerModule implements OnModuleInit {
     this.registry.addConsumer(fanOutConsumer(config.WEBHOOK_RETRY_SCHEDULE_MS[0] ?? 0));
     this.registry.addJob(replayTask(pool, clock));
     this.registry.addLoop(rescueReplays(pool, clock));
+    this.registry.addLoop(skipNoted(pool));
     this.registry.addLoop(destroyUnusedSecrets(pool, streams, clock));
     this.registry.addLoop(openDispatcher({ pool, config, clock, resolve, vault, streams, log, observer }));
   }

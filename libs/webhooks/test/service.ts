@@ -172,5 +172,6 @@ export class TestService {
 export const wipe = (database: TestDatabase): Promise<unknown> =>
   database.pool.query(
     `truncate webhooks.endpoint, webhooks.endpoint_health, webhooks.public_event, webhooks.delivery, webhooks.attempt,
-       webhooks.secret, webhooks.replay, webhooks.lane, webhooks.unreleased_failure, event_sourcing.consumer, event_sourcing.parked_event`,
+       webhooks.secret, webhooks.replay, webhooks.lane, webhooks.unreleased_failure, webhooks.skipping,
+       event_sourcing.consumer, event_sourcing.parked_event`,
   );

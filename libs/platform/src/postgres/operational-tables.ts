@@ -19,6 +19,7 @@ export const OPERATIONAL_TABLES: Readonly<Record<string, string>> = {
   'webhooks.public_event': 'what was told to receivers, numbered per reading',
   'webhooks.unreleased_failure': 'failures that are told once their credits are released',
   'webhooks.delivery': 'what is and was to be sent to whom',
+  'webhooks.skipping': 'of disabled endpoints, what is still to be skipped',
   'webhooks.attempt': 'how each attempt to send ended',
   'webhooks.replay': 'replays that were asked for',
   'webhooks.lane': 'when each endpoint has something to send',

@@ -123,7 +123,7 @@ export class WebhooksController {
     operationId: 'updateWebhookEndpoint',
     summary: 'Change a webhook endpoint',
     description:
-      'A JSON Merge Patch (RFC 7396), also as `application/merge-patch+json`. Enabling an endpoint resets its failures and sends nothing by itself: `skippedDeliveries` tells what a replay would send.',
+      'A JSON Merge Patch (RFC 7396), also as `application/merge-patch+json`. Enabling an endpoint resets its failures and sends nothing by itself: `skippedDeliveries` tells how many deliveries were left out since it was disabled, up to 100,000. Another URL begins anew, without the failures of the one before.',
   })
   @Names('endpointId', 'webhook_not_found', NAMED_ENDPOINT)
   @Answers(200, 'The endpoint as it is now', changedEndpointSchema, ['ETag'])

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { TestApi, url } from '../../test/api.js';
-import { reading } from '../../test/events.js';
+import { reading, released } from '../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../test/postgres.js';
 
 let database: TestDatabase;
@@ -229,6 +229,29 @@ describe('PATCH /api/v1/webhooks/{endpointId}', () => {
       health: { state: 'ok', disabledReason: null },
       skippedDeliveries: 1,
     });
+  });
+
+  it('counts a failure that happened before and was told after it was switched off, but no trial', async () => {
+    const { endpointId } = await created();
+    const failed = reading(randomUUID()).failed({ at: Date.now() - 1_000 });
+    await api.happen(ws, failed);
+    await patch(endpointId, { enabled: false }).expect(200);
+    await api.happen(ws, released(failed, { at: Date.now() }));
+    await post(`/${endpointId}/test`, {}).expect(202);
+    expect((await patch(endpointId, { enabled: true }).expect(200)).body).toMatchObject({
+      skippedDeliveries: 1,
+    });
+  });
+
+  it('moves an endpoint that fails to another URL, where it begins anew', async () => {
+    const { endpointId } = await created();
+    await database.pool.query('insert into webhooks.endpoint_health values ($1, 12, now(), now())', [
+      endpointId,
+    ]);
+    expect((await get(`/${endpointId}`)).body).toMatchObject({ health: { state: 'failing' } });
+    const well = { health: { state: 'ok', consecutiveFailures: 0, failingSince: null } };
+    expect((await patch(endpointId, { url: `${url}/moved` }).expect(200)).body).toMatchObject(well);
+    expect((await get(`/${endpointId}`)).body).toMatchObject(well);
   });
 
   it('changes only what the caller has seen, with If-Match', async () => {

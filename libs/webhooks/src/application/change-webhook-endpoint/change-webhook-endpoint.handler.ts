@@ -36,14 +36,15 @@ export class ChangeWebhookEndpointHandler implements ICommandHandler<ChangeWebho
     );
     const { state, events } = outcome;
     const enabledAgain = events.some(({ type }) => type === 'WebhookEndpointEnabled');
+    const beginsAnew = enabledAgain || state.url !== before.url;
     if (events.length > 0) await this.rows.waitFor(endpointId, state.revision);
     return {
       record: recordOf(endpointId, state, {
         createdAt: before.createdAt,
         updatedAt: events.at(-1)?.metadata.occurredAt ?? before.updatedAt,
         secretHint: before.secretHint,
-        consecutiveFailures: enabledAgain ? 0 : before.health.consecutiveFailures,
-        failingSince: enabledAgain ? null : before.health.failingSince,
+        consecutiveFailures: beginsAnew ? 0 : before.health.consecutiveFailures,
+        failingSince: beginsAnew ? null : before.health.failingSince,
       }),
       revision: state.revision,
       skippedDeliveries: enabledAgain ? skipped : null,

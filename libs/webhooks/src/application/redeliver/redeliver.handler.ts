@@ -8,6 +8,7 @@ import { CLOCK } from '@app/platform/tokens.js';
 import { WebhookRefused } from '../../contracts/errors.js';
 import { DeliveryRows, type DeliveryRecord } from '../../read-models/delivery/delivery-rows.js';
 import { EndpointAccess } from '../endpoint-access.js';
+import { OPEN_ENDPOINT } from '../open-endpoint.js';
 import { Redeliver } from './redeliver.js';
 
 @CommandHandler(Redeliver)
@@ -24,15 +25,15 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
     if (!(await this.deliveries.find(endpointId, deliveryId))) throw new WebhookRefused('delivery_not_found');
     const again = randomUUID();
     await this.pool.query(
-      `with added as (
+      `with ${OPEN_ENDPOINT}, added as (
          insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
                                         due_at, test, redelivery, created_at, settled_at)
-         select $2, endpoint_id, workspace_id, event_id, reading_id, sequence, case when $3 then 'pending' else 'skipped' end,
-                $4::timestamptz, test, true, $4::timestamptz, case when $3 then null else $4::timestamptz end
-         from webhooks.delivery where delivery_id = $1
+         select $5, endpoint_id, workspace_id, event_id, reading_id, sequence, case when is_open then 'pending' else 'skipped' end,
+                $4::timestamptz, test, true, $4::timestamptz, case when is_open then null else $4::timestamptz end
+         from webhooks.delivery cross join open_endpoint where delivery_id = $3
        )
        select pg_notify('webhooks_due', '')`,
-      [deliveryId, again, record.enabled, instant(this.clock.now())],
+      [endpointId, record.enabled, deliveryId, instant(this.clock.now()), again],
     );
     return (await this.deliveries.find(endpointId, again))!;
   }

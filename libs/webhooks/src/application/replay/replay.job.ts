@@ -20,12 +20,14 @@ export const replayJob = (replayId: string): JobRequest => ({
   key: `${REPLAY_EVENTS}:${replayId}`,
 });
 
+const SKIPPING_PAUSE_MS = 500;
+
 interface Open {
   readonly endpoint_id: string;
-  readonly workspace_id: string;
-  readonly enabled: boolean;
   readonly dry_run: boolean;
 }
+
+type Step = 'moved' | 'ended' | 'waits';
 
 /**
  * One page: what became of each event at the endpoint decides whether it is chosen, and a real run adds its delivery.
@@ -82,37 +84,54 @@ const REPLAY_PAGE = `
 export const replayTask = (pool: pg.Pool, clock: Clock): JobTask => ({
   task: REPLAY_EVENTS,
   async handle({ replayId }, signal) {
-    while (await replayPage(pool, String(replayId), instant(clock.now()))) {
+    for (;;) {
+      const step = await replayPage(pool, String(replayId), instant(clock.now()));
+      if (step === 'ended') return;
       // Throwing puts the job back for another worker.
       signal.throwIfAborted();
+      if (step === 'waits') await delay(SKIPPING_PAUSE_MS, undefined, { signal });
     }
   },
 });
 
-/** @returns whether there is more to do */
-const replayPage = (pool: pg.Pool, replayId: string, at: string): Promise<boolean> =>
+/** A page waits while deliveries are being skipped: what becomes of their events is not to be seen yet. */
+const replayPage = (pool: pg.Pool, replayId: string, at: string): Promise<Step> =>
   transaction(pool, async (client) => {
     const { rows } = await client.query<Open>(
-      `select replay.endpoint_id, replay.workspace_id, replay.dry_run,
-              coalesce(endpoint.enabled and endpoint.deleted_at is null, true) as enabled
-       from webhooks.replay left join webhooks.endpoint using (endpoint_id)
-       where replay_id = $1 and state in ('queued', 'running')
-       for update of replay`,
+      `select endpoint_id, dry_run from webhooks.replay
+       where replay_id = $1 and state in ('queued', 'running') for update`,
       [replayId],
     );
     const [open] = rows;
-    if (!open) return false;
-    if (!open.enabled && !open.dry_run) {
+    if (!open) return 'ended';
+    const { isEnabled, isSkipping } = await lockEndpoint(client, open.endpoint_id);
+    if (isSkipping) return 'waits';
+    if (!isEnabled && !open.dry_run) {
       await client.query(
         `update webhooks.replay set state = 'stopped', finished_at = $2, updated_at = $2 where replay_id = $1`,
         [replayId, at],
       );
-      return false;
+      return 'ended';
     }
     const moved = await client.query<{ state: string }>(REPLAY_PAGE, [replayId, at]);
     await client.query(`select pg_notify('webhooks_due', '')`);
-    return moved.rows[0]!.state === 'running';
+    return moved.rows[0]!.state === 'running' ? 'moved' : 'ended';
   });
+
+/** Until the page is committed the endpoint cannot be disabled: its deliveries would be sent when it is enabled again. */
+const lockEndpoint = async (
+  client: pg.PoolClient,
+  endpointId: string,
+): Promise<{ readonly isEnabled: boolean; readonly isSkipping: boolean }> => {
+  const locked = await client.query<{ enabled: boolean }>(
+    `select enabled and deleted_at is null as enabled from webhooks.endpoint where endpoint_id = $1 for share`,
+    [endpointId],
+  );
+  // A statement of its own sees what was noted until the endpoint was locked.
+  const noted = await client.query('select from webhooks.skipping where endpoint_id = $1', [endpointId]);
+  // An endpoint that is not projected yet was created a moment ago.
+  return { isEnabled: locked.rows[0]?.enabled ?? true, isSkipping: noted.rows.length > 0 };
+};
 
 /** Adds the job of replays again whose worker was killed: the job queue would hold theirs for hours. */
 export const rescueReplays = (pool: pg.Pool, clock: Clock): WorkLoop => ({

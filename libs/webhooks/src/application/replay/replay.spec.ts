@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
 import { transaction } from '@app/platform/postgres/pool.js';
 import { TestApi } from '../../../test/api.js';
 import { failure, reading } from '../../../test/events.js';
@@ -7,6 +8,7 @@ import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { Receiver, eventually, ok, status } from '../../../test/receiver.js';
 import { TestService, wipe } from '../../../test/service.js';
 import type { ReplayRecord } from '../../contracts/replay.js';
+import { skipNoted } from '../../processes/skipping/skip-pending.js';
 import { replayTask, rescueAbandoned } from './replay.job.js';
 
 const WS = 'ws_1';
@@ -69,6 +71,22 @@ const arrivals = () =>
     };
     return { id, readingId, sequence, body: body.toString('utf8'), headers };
   });
+
+/** Connections that take a while to commit; `meanwhile` begins before. */
+const slowToCommit = (pool: pg.Pool, meanwhile: () => void): pg.Pool => {
+  const connect = async (): Promise<pg.PoolClient> => {
+    const client = await pool.connect();
+    const query = async (text: string, values?: unknown[]): Promise<unknown> => {
+      if (text === 'commit') {
+        meanwhile();
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+      return client.query(text, values);
+    };
+    return { query, release: (broken?: boolean) => client.release(broken) } as unknown as pg.PoolClient;
+  };
+  return { connect } as unknown as pg.Pool;
+};
 
 describe('A replay', () => {
   it('sends events from before the endpoint existed: the same ids and bytes, in the order of the log', async () => {
@@ -169,6 +187,54 @@ describe('A replay', () => {
       expect(sent.events).toBe(counted.events);
       expect(receiver.received).toHaveLength(counted.events);
     }
+  });
+
+  it('adds nothing to an endpoint that is disabled while a page is being added', async () => {
+    await sending.stop();
+    await api.happen(WS, reading(randomUUID()).completed({ at: DAY(2) }));
+    const endpointId = await endpoint();
+    const asked = (await ask(endpointId, { since: SINCE }).expect(202)).body as ReplayRecord;
+    let disabled: Promise<unknown> = Promise.resolve();
+    const slow = slowToCommit(database.pool, () => {
+      // Sent when somebody waits for it.
+      disabled = api.request('patch', `/webhooks/${endpointId}`, WS, { enabled: false }).expect(200).then();
+    });
+    await replayTask(slow, { now: () => Date.now() }).handle({ replayId: asked.replayId }, never);
+    await disabled;
+    await eventually(async () => (await sending.deliveries()).every(({ status: is }) => is === 'skipped'));
+    const { body } = await api.request('patch', `/webhooks/${endpointId}`, WS, { enabled: true }).expect(200);
+    expect(body).toMatchObject({ enabled: true, skippedDeliveries: 1 });
+    sending = new TestService(database);
+    sending.dispatch();
+    await sending.idle();
+    expect(receiver.received).toEqual([]);
+  });
+
+  it('waits while deliveries of a disabled endpoint are still to be skipped, and then has them too', async () => {
+    const one = reading(randomUUID());
+    const endpointId = await endpoint();
+    receiver.answer = () => undefined;
+    await api.happen(WS, one.completed({ at: DAY(2) }));
+    await eventually(async () => (await sending.deliveries()).length === 1);
+    await database.pool.query(`update webhooks.delivery set due_at = 'infinity'`);
+    await database.pool.query(`insert into webhooks.skipping values ($1, $2, now())`, [
+      endpointId,
+      Number.MAX_SAFE_INTEGER,
+    ]);
+    receiver.answer = ok;
+    const asked = (await ask(endpointId, { since: SINCE, dryRun: true }).expect(202)).body as ReplayRecord;
+    const job = replayTask(database.pool, { now: () => Date.now() }).handle(
+      { replayId: asked.replayId },
+      never,
+    );
+    await sending.idle();
+    expect(await find(asked)).toMatchObject({ state: 'queued', events: 0 });
+    const stopping = new AbortController();
+    const skipping = skipNoted(database.pool).run(stopping.signal);
+    await job;
+    stopping.abort();
+    await skipping;
+    expect(await find(asked)).toMatchObject({ state: 'finished', events: 1 });
   });
 
   it('chooses by time, type and what became of the events', async () => {

@@ -8,6 +8,7 @@ import { CLOCK } from '@app/platform/tokens.js';
 import { sampleEvent } from '../../domain/delivery/public-event.js';
 import { DeliveryRows, type DeliveryRecord } from '../../read-models/delivery/delivery-rows.js';
 import { EndpointAccess } from '../endpoint-access.js';
+import { OPEN_ENDPOINT } from '../open-endpoint.js';
 import { SendTestEvent } from './send-test-event.js';
 
 @CommandHandler(SendTestEvent)
@@ -25,19 +26,21 @@ export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
     const [eventId, readingId, deliveryId] = [`evt_${randomUUID()}`, randomUUID(), randomUUID()];
     const { bodyHead, bodyTail } = sampleEvent({ eventId, type, workspaceId, readingId, occurredAt });
     await this.pool.query(
-      `with sample as (
+      `with ${OPEN_ENDPOINT}, sample as (
          insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at)
-         values ($1, $2, $3, $4, 1, $5, $6)
+         values ($3, $4, $5, $6, 1, $7, $8)
          returning event_id, workspace_id, reading_id, sequence, occurred_at
        ), added as (
          insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
                                         due_at, test, created_at, settled_at)
-         select $7, $8, workspace_id, event_id, reading_id, sequence, case when $9 then 'pending' else 'skipped' end,
-                occurred_at, true, occurred_at, case when $9 then null else occurred_at end
-         from sample
+         select $9, $1, workspace_id, event_id, reading_id, sequence, case when is_open then 'pending' else 'skipped' end,
+                occurred_at, true, occurred_at, case when is_open then null else occurred_at end
+         from sample cross join open_endpoint
        )
        select pg_notify('webhooks_due', '')`,
       [
+        endpointId,
+        record.enabled,
         eventId,
         workspaceId,
         readingId,
@@ -45,8 +48,6 @@ export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
         `${bodyHead}1${bodyTail}`,
         occurredAt,
         deliveryId,
-        endpointId,
-        record.enabled,
       ],
     );
     return (await this.deliveries.find(endpointId, deliveryId))!;

@@ -56,6 +56,7 @@ export class DeliveryAttempts {
         deliveryId: delivery.deliveryId,
         number: delivery.attempt,
         endpointId: endpoint.endpoint.endpointId,
+        url: endpoint.endpoint.url,
         redelivery: delivery.redelivery,
         lease: turn.lease,
         startedAt,
@@ -120,7 +121,7 @@ export class DeliveryAttempts {
     const schedule = config.WEBHOOK_RETRY_SCHEDULE_MS;
     const pauseMs = retryPause(schedule, deliveryId, number, result.retryAfterMs);
     const failures = await outcomes.failed(attempt, pauseMs);
-    // Another worker sends for this workspace now, and draws its own consequences.
+    // The endpoint has moved, or another worker sends for this workspace now and draws its own consequences.
     if (failures === null) return;
     endpoint.failed(failures.consecutiveFailures, endedAt + PROBE_PAUSE_MS);
     const { statusCode } = result;

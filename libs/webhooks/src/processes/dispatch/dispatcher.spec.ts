@@ -228,9 +228,9 @@ describe('The dispatcher', () => {
     expect(receiver.received[0]!.headers['x-service-attempt']).toBe('1');
     // The worker was not dead after all, but late.
     const deliveryId = (await service.deliveries())[0]!.delivery_id;
-    const { endpointId } = lost!.endpoints[0]!;
+    const { endpointId, url } = lost!.endpoints[0]!;
     const result = { error: 'timeout' as const, statusCode: null, retryAfterMs: null, responseBody: null };
-    const late = { deliveryId, endpointId, lease: lost!.lease, number: 1, redelivery: false, result };
+    const late = { deliveryId, endpointId, url, lease: lost!.lease, number: 1, redelivery: false, result };
     await new OutcomeLog(database.pool).failed({ ...late, startedAt: 0, endedAt: 0 }, null);
     expect(await service.deliveries()).toMatchObject([{ status: 'pending', attempts: 0 }]);
     for (const answer of answers) answer();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { instant } from '@app/event-sourcing/core/clock.js';
 import { transaction } from '@app/platform/postgres/pool.js';
-import { PROBE_AFTER_FAILURES } from '../../domain/delivery/attempt-result.js';
+import { freeAt } from '../../read-models/health/free-at.js';
 import type { EndpointSecret } from '../../domain/webhook-endpoint/webhook-endpoint.state.js';
 
 /** A workspace that this worker alone sends for, until the lease ends. */
@@ -71,6 +71,7 @@ const ENDPOINTS = `
   cross join lateral (
     select * from webhooks.endpoint known
     where known.workspace_id = lane.workspace_id and known.deleted_at is null and known.enabled
+      and not exists (select from webhooks.skipping where skipping.endpoint_id = known.endpoint_id)
   ) endpoint
   left join webhooks.endpoint_health health on health.endpoint_id = endpoint.endpoint_id`;
 
@@ -95,8 +96,7 @@ const GIVE_BACK = `
                       else $1::timestamptz + turn.pause_ms * interval '1 millisecond' end
   from unnest($2::text[], $3::integer[]) turn (workspace_id, pause_ms)
   cross join lateral (
-    select coalesce(min(case when health.consecutive_failures >= ${PROBE_AFTER_FAILURES} and due.at is not null
-                             then greatest(due.at, health.probe_at) else due.at end), 'infinity') as at
+    select coalesce(min(${freeAt('due.at')}), 'infinity') as at
     from webhooks.endpoint
     left join webhooks.endpoint_health health on health.endpoint_id = endpoint.endpoint_id
     cross join lateral (
@@ -208,10 +208,11 @@ export class Lanes {
 
   /** A delivery that outlasted its turn has ended: there may be room in its lane. */
   async open(workspaceId: string, now: number): Promise<void> {
-    await this.pool.query(
-      'update webhooks.lane set ready_at = $2 where workspace_id = $1 and ready_at > $2',
-      [workspaceId, instant(now)],
-    );
+    // Without a condition, so that it waits for who is giving the lane back, and may have read the due time of before.
+    await this.pool.query('update webhooks.lane set ready_at = least(ready_at, $2) where workspace_id = $1', [
+      workspaceId,
+      instant(now),
+    ]);
   }
 }
 

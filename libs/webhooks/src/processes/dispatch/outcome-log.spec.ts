@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { instant } from '@app/event-sourcing/core/clock.js';
+import { runSteps } from '@app/event-sourcing/projections/statement.js';
+import { transaction } from '@app/platform/postgres/pool.js';
 import { reading } from '../../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { eventually } from '../../../test/receiver.js';
 import { TestService, wipe } from '../../../test/service.js';
 import type { AttemptResult } from '../../domain/delivery/attempt-result.js';
+import { skipPending } from '../skipping/skip-pending.js';
 import { Lanes, type TakenLane } from './lanes.js';
 import { OutcomeLog, type FinishedAttempt } from './outcome-log.js';
 
@@ -47,6 +51,7 @@ const attemptIn = (lane: TakenLane, endedAt: number, result: AttemptResult): Fin
   deliveryId: deliveryIds[0]!,
   number: 1,
   endpointId: lane.endpoints[0]!.endpointId,
+  url: lane.endpoints[0]!.url,
   redelivery: false,
   lease: lane.lease,
   startedAt: endedAt,
@@ -118,6 +123,61 @@ describe('A worker that lost its lease', () => {
   });
 });
 
+describe('An attempt under way when its endpoint moves', () => {
+  it('and failed is recorded, and is no failure of the new URL', async () => {
+    const now = Date.now();
+    const lane = await take(now);
+    await database.pool.query(`update webhooks.endpoint set url = 'http://127.0.0.1:9998/'`);
+    expect(await outcomes.failed(attemptIn(lane, now, failure), HOUR)).toBeNull();
+    expect(await deliveries()).toMatchObject([
+      { status: 'pending', attempts: 1, dueAt: now + HOUR },
+      { status: 'pending', dueAt: now + HOUR },
+    ]);
+    const { rows } = await database.pool.query('select * from webhooks.endpoint_health');
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('A delivery that outlasted its turn', () => {
+  it('has its outcome recorded, also when its endpoint was disabled meanwhile', async () => {
+    const now = Date.now();
+    const lane = await take(now);
+    const stragglers = [{ deliveryId: deliveryIds[0]!, attempts: 0 }];
+    await lanes.giveBack([{ ...lane, stragglers, pauseMs: 0 }], now);
+    const { endpointId } = lane.endpoints[0]!;
+    await transaction(database.pool, (client) =>
+      runSteps(client, skipPending(endpointId, '99', instant(now))),
+    );
+    await outcomes.succeeded(attemptIn(lane, now, success));
+    const { rows } = await database.pool.query('select delivery_id, error from webhooks.attempt');
+    expect(rows).toEqual([{ delivery_id: deliveryIds[0], error: null }]);
+    expect(await deliveries()).toMatchObject([
+      { status: 'skipped', attempts: 1, lease: null },
+      { status: 'skipped', attempts: 0 },
+    ]);
+  });
+
+  it('opens its lane when it ends, also while somebody is giving the lane back', async () => {
+    const now = Date.now();
+    const lane = await take(now);
+    const client = await database.pool.connect();
+    try {
+      // Whoever gives back has read when the delivery was due before it ended, and has not committed.
+      await client.query('begin');
+      await client.query(`update webhooks.lane set ready_at = $1, lease = null, leased_until = '-infinity'`, [
+        instant(now + HOUR),
+      ]);
+      const opened = lanes.open(lane.workspaceId, now);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      await client.query('commit');
+      await opened;
+    } finally {
+      client.release();
+    }
+    expect(await lanes.take(1, now)).toMatchObject([{ workspaceId: lane.workspaceId }]);
+  });
+});
+
 describe('An attempt under way when its endpoint is disabled', () => {
   it.each([
     ['succeeded', (log: OutcomeLog, attempt: FinishedAttempt) => log.succeeded(attempt), success],
@@ -125,9 +185,7 @@ describe('An attempt under way when its endpoint is disabled', () => {
   ] as const)('and %s is in the history of a delivery that stays skipped', async (_, record, result) => {
     const now = Date.now();
     const lane = await take(now);
-    await database.pool.query(
-      `update webhooks.delivery set status = 'skipped', lease = null, settled_at = now()`,
-    );
+    await database.pool.query(`update webhooks.delivery set status = 'skipped', settled_at = now()`);
     await record(outcomes, attemptIn(lane, now, result));
     expect(await deliveries()).toMatchObject([
       { status: 'skipped', attempts: 1 },

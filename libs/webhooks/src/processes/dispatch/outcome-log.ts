@@ -13,6 +13,8 @@ export interface FinishedAttempt {
   /** From 1. */
   readonly number: number;
   readonly endpointId: string;
+  /** Where it was sent. */
+  readonly url: string;
   readonly redelivery: boolean;
   /** Of the turn in which it was sent. */
   readonly lease: string;
@@ -85,9 +87,10 @@ const HOLD_UP_FOLLOWERS = `
     and follower.sequence > held.sequence and follower.status = 'pending' and not follower.redelivery
     and follower.due_at < $2`;
 
+/** What became of the URL of before says nothing about the one of now. */
 const COUNT_FAILURE = `
   insert into webhooks.endpoint_health as health (endpoint_id, consecutive_failures, failing_since)
-  values ($1, 1, $2)
+  select endpoint_id, 1, $2::timestamptz from webhooks.endpoint where endpoint_id = $1 and url = $4
   on conflict (endpoint_id) do update
   set consecutive_failures = health.consecutive_failures + 1,
       failing_since = coalesce(health.failing_since, excluded.failing_since),
@@ -114,7 +117,8 @@ export class OutcomeLog {
 
   /**
    * @param pauseMs until the next attempt; `null`: there is none
-   * @returns `null` when the lease was lost: then nothing has changed
+   * @returns `null` when it has no consequences for the endpoint: it has moved meanwhile, or the lease was lost (then
+   * nothing has changed)
    */
   async failed(attempt: FinishedAttempt, pauseMs: number | null): Promise<EndpointFailures | null> {
     const { deliveryId, number, endpointId, lease, startedAt, endedAt, result } = attempt;
@@ -131,11 +135,13 @@ export class OutcomeLog {
         await client.query(HOLD_UP_FOLLOWERS, [deliveryId, dueAt]);
       const { rows } = await client.query<{ consecutive_failures: number; failing_since: Date }>(
         COUNT_FAILURE,
-        [endpointId, at, instant(endedAt + PROBE_PAUSE_MS)],
+        [endpointId, at, instant(endedAt + PROBE_PAUSE_MS), attempt.url],
       );
+      const [health] = rows;
+      if (!health) return null;
       return {
-        consecutiveFailures: rows[0]!.consecutive_failures,
-        failingSince: rows[0]!.failing_since.getTime(),
+        consecutiveFailures: health.consecutive_failures,
+        failingSince: health.failing_since.getTime(),
       };
     });
   }

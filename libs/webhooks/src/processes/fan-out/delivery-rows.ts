@@ -48,7 +48,7 @@ export const deliveryStatements = (facts: Statement, firstPauseMs: number): read
            case when endpoint.enabled then 'pending' else 'skipped' end,
            greatest(stored.occurred_at + ${pause} * interval '1 millisecond', waiting.due_at),
            stored.occurred_at,
-           case when endpoint.enabled then null else stored.occurred_at end
+           case when endpoint.enabled then null else greatest(stored.occurred_at, endpoint.disabled_at) end
     from stored
     join webhooks.endpoint on endpoint.workspace_id = stored.workspace_id and endpoint.deleted_at is null
       and stored.type = any (endpoint.events)

@@ -4,6 +4,20 @@ import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import { sql, type Statement, type Step } from '@app/event-sourcing/projections/statement.js';
 import type { WebhookEndpointEvent } from '../../contracts/events.js';
 import { endpoints } from '../../read-models/endpoint/endpoint.projection.js';
+import { skipPending } from '../skipping/skip-pending.js';
+
+/**
+ * Waits for whoever is adding deliveries to one of these endpoints, and keeps others from it until the transaction
+ * ends. Comes first in it: those who add deliveries lock the endpoint first, and lanes after it.
+ */
+export const lockEndpoints = (events: readonly Recorded<WebhookEndpointEvent>[]): readonly Statement[] => {
+  const known = events.filter(({ type }) => type !== 'WebhookEndpointCreated');
+  if (known.length === 0) return [];
+  const endpointIds = known.map(({ stream }) => streamId(stream));
+  return [
+    sql`select from webhooks.endpoint where endpoint_id = any (${endpointIds}) order by endpoint_id for no key update`,
+  ];
+};
 
 /**
  * What an event of an endpoint changes: its row, and before it what depends on the row as it was. The same event twice
@@ -20,26 +34,20 @@ const effectsOf = (event: Recorded<WebhookEndpointEvent>): readonly Statement[] 
   const { occurredAt } = event.metadata;
   switch (event.type) {
     case 'WebhookEndpointCreated':
-    case 'WebhookEndpointUpdated':
     case 'WebhookEndpointSecretRotated':
       return [];
+    case 'WebhookEndpointUpdated':
+      return beginAnew(
+        sql`${endpointId} and endpoint.revision < ${revision} and endpoint.url <> ${event.data.url}`,
+        occurredAt,
+      );
     case 'WebhookEndpointDisabled':
-      return [skipPending(endpointId, revision, occurredAt)];
+      return skipPending(endpointId, revision, occurredAt);
     case 'WebhookEndpointEnabled':
-      return [
-        sql`
-          delete from webhooks.endpoint_health using webhooks.endpoint
-          where endpoint_health.endpoint_id = ${endpointId}
-            and endpoint.endpoint_id = endpoint_health.endpoint_id and endpoint.revision < ${revision}`,
-        sql`
-          update webhooks.lane set ready_at = ${occurredAt}
-          from webhooks.endpoint
-          where endpoint.endpoint_id = ${endpointId} and lane.workspace_id = endpoint.workspace_id
-            and ready_at > ${occurredAt}`,
-      ];
+      return beginAnew(sql`${endpointId} and endpoint.revision < ${revision}`, occurredAt);
     case 'WebhookEndpointDeleted':
       return [
-        skipPending(endpointId, revision, occurredAt),
+        ...skipPending(endpointId, revision, occurredAt),
         sql`delete from webhooks.secret where endpoint_id = ${endpointId}`,
         sql`delete from webhooks.endpoint_health where endpoint_id = ${endpointId}`,
       ];
@@ -48,9 +56,22 @@ const effectsOf = (event: Recorded<WebhookEndpointEvent>): readonly Statement[] 
   }
 };
 
-/** What was still to be sent is not sent any more, nor when the endpoint is enabled again. */
-const skipPending = (endpointId: string, revision: string, occurredAt: string): Statement => sql`
-  update webhooks.delivery set status = 'skipped', lease = null, settled_at = ${occurredAt}
-  from webhooks.endpoint
-  where delivery.endpoint_id = ${endpointId} and delivery.status = 'pending'
-    and endpoint.endpoint_id = delivery.endpoint_id and endpoint.revision < ${revision}`;
+/** Failures so far say nothing any more: the endpoint is tried like a new one, at once. */
+const beginAnew = (which: Statement, at: string): readonly Statement[] => {
+  const next = `$${which.values.length + 1}`;
+  return [
+    {
+      text: `
+        delete from webhooks.endpoint_health using webhooks.endpoint
+        where endpoint.endpoint_id = ${which.text} and endpoint_health.endpoint_id = endpoint.endpoint_id`,
+      values: which.values,
+    },
+    {
+      text: `
+        update webhooks.lane set ready_at = ${next}
+        from webhooks.endpoint
+        where endpoint.endpoint_id = ${which.text} and lane.workspace_id = endpoint.workspace_id and ready_at > ${next}`,
+      values: [...which.values, at],
+    },
+  ];
+};

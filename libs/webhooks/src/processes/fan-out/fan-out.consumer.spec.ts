@@ -240,12 +240,25 @@ describe('The fan-out', () => {
     expect(await endpointRow()).toMatchObject({ enabled: true, disabled_reason: null });
   });
 
+  it('forgets the failures of an endpoint that moves, and of no other', async () => {
+    await handle(A.created(), B.created());
+    await database.pool.query(
+      `insert into webhooks.endpoint_health values ('we_a', 12, now(), now()), ('we_b', 3, now(), null)`,
+    );
+    await handle(B.updated(1, { description: 'the same place' }));
+    await handle(A.updated(1, { url: 'https://moved.example/' }));
+    expect(await rows('select endpoint_id, consecutive_failures from webhooks.endpoint_health')).toEqual([
+      { endpoint_id: 'we_b', consecutive_failures: 3 },
+    ]);
+  });
+
   it('keeps the newest secret and two old ones', async () => {
-    await handle(A.created(), A.rotated(1, 2, 'a'), A.rotated(2, 3, 'b'), A.rotated(3, 4, 'c'));
+    const ends = [5, 6, 7].map((day) => `2026-04-0${day}T00:00:00.000Z`) as [string, string, string];
+    await handle(A.created(), ...ends.map((end, index) => A.rotated(index + 1, index + 2, end)));
     expect((await endpointRow())['secrets']).toEqual([
       { ref: secretRef(4), validUntil: null },
-      { ref: secretRef(3), validUntil: 'c' },
-      { ref: secretRef(2), validUntil: 'b' },
+      { ref: secretRef(3), validUntil: ends[2] },
+      { ref: secretRef(2), validUntil: ends[1] },
     ]);
   });
 

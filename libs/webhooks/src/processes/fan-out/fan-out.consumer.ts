@@ -14,7 +14,7 @@ import {
   type TellableEvent,
 } from '../../domain/delivery/public-event.js';
 import { tellEvents } from './delivery-rows.js';
-import { endpointSteps } from './endpoint-rows.js';
+import { endpointSteps, lockEndpoints } from './endpoint-rows.js';
 import { keepFailures, tellReleased, type Release, type UnreleasedFailure } from './failure-rows.js';
 
 /** Of a book only the releases are read: whatever else is in it, receivers go on being told. */
@@ -41,11 +41,10 @@ export const fanOutConsumer = (firstPauseMs: number): Consumer => ({
 });
 
 const fanOutSteps = (stored: readonly StoredEvent[], firstPauseMs: number): readonly Step[] => {
-  const steps: Step[] = [];
+  const events = stored.map((one) => decodeAny(CATALOGUES, one)).filter((event) => event !== null);
+  const steps: Step[] = [...lockEndpoints(events.filter(isOfEndpoint))];
   let stretch: ToldEvent[] = [];
-  for (const one of stored) {
-    const event = decodeAny(CATALOGUES, one);
-    if (event === null) continue;
+  for (const event of events) {
     if (isOfEndpoint(event)) {
       steps.push(...tell(stretch, firstPauseMs), ...endpointSteps(event));
       stretch = [];
