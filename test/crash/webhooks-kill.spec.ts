@@ -11,6 +11,7 @@ import {
   RECEIVER_SETTINGS,
   startReceiver,
   startStack,
+  type Answer,
   type Receiver,
   type StartedStack,
 } from '../support/index.js';
@@ -21,6 +22,11 @@ const CALLERS = 2;
 /** Readings asked for in a round: as many as the last worker, which is not killed, can catch up with. */
 const READINGS_A_ROUND = 4;
 const CATCH_UP_MS = 600_000;
+/** The receiver thinks for so long, and refuses one in ten. */
+const THINKS_MS = [50, 300] as const;
+const REFUSES = 0.1;
+/** How long a kill waits for a delivery to be under way. */
+const ARRIVES_WITHIN_MS = 5_000;
 const SEED = Number(process.env['CRASH_SEED'] ?? 20261121);
 const IMPATIENT = {
   ...RECEIVER_SETTINGS,
@@ -47,6 +53,7 @@ beforeAll(async () => {
   stack = await startStack({ env: IMPATIENT });
   customer = await Integrator.open(stack, 1_000_000);
   receiver = await startReceiver();
+  receiver.answer = answer;
   const { body } = await customer.call<{ signingSecret: string }>('POST', '/api/v1/webhooks', {
     body: { url: receiver.url },
   });
@@ -60,6 +67,26 @@ afterAll(async () => {
   await stack?.stop();
   await receiver?.stop();
 });
+
+const taken = new Set<string>();
+const outOfOrder: string[] = [];
+
+/** Keeps a book of what it took, and of what came before it had taken the one before. */
+const answer: Answer = async ({ event: { id, readingId, sequence } }) => {
+  if (sequence > 1 && !taken.has(`${readingId} ${sequence - 1}`)) outOfOrder.push(id);
+  await delay(random.between(...THINKS_MS));
+  if (random.chance(REFUSES)) return { status: 503 };
+  taken.add(`${readingId} ${sequence}`);
+  return { status: 204 };
+};
+
+/** Half of the kills come at any time, half while a receiver is thinking. */
+const untilKilled = async (): Promise<void> => {
+  await delay(300 + random.next() * 1_500);
+  if (random.chance(0.5)) return;
+  const now = new Date();
+  await receiver.waitFor(({ receivedAt }) => receivedAt > now, ARRIVES_WITHIN_MS).catch(() => undefined);
+};
 
 const startWorker = async (): Promise<ChildProcess> => {
   const runtime = JSON.parse(readFileSync(join(stack.dataDir, 'runtime.json'), 'utf8')) as Record<
@@ -113,7 +140,7 @@ describe(`kill -9 of the worker, ${ROUNDS} times under load (CRASH_SEED=${SEED})
     for (let round = 0; round < ROUNDS; round += 1) {
       const worker = await startWorker();
       allowed = READINGS_A_ROUND * (round + 1);
-      await delay(300 + random.next() * 1_500);
+      await untilKilled();
       worker.kill('SIGKILL');
       await once(worker, 'exit');
     }
@@ -144,5 +171,11 @@ describe(`kill -9 of the worker, ${ROUNDS} times under load (CRASH_SEED=${SEED})
     }
     expect(new Set(sequences.keys())).toEqual(accepted);
     for (const order of sequences.values()) expect(order).toEqual(order.map((_, index) => index + 1));
+    expect(outOfOrder).toEqual([]);
+    // A killed worker's deliveries are sent again as the attempts that they were.
+    const attempts = receiver.received.map(
+      ({ headers }) => `${String(headers['x-service-delivery-id'])} ${String(headers['x-service-attempt'])}`,
+    );
+    expect(attempts.length).toBeGreaterThan(new Set(attempts).size);
   }, 3_600_000);
 });

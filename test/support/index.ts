@@ -2,5 +2,11 @@ export { removeDataFolder, temporaryDataDir } from './data-dir.js';
 export { startApi, type StartedApi } from './start-api.js';
 export { startCollector, type CollectedSpan, type Collector } from './start-collector.js';
 export { startPostgres, type StartedPostgres } from './start-postgres.js';
-export { RECEIVER_SETTINGS, startReceiver, type Receiver, type ReceivedWebhook } from './start-receiver.js';
+export {
+  RECEIVER_SETTINGS,
+  startReceiver,
+  type Answer,
+  type Receiver,
+  type ReceivedWebhook,
+} from './start-receiver.js';
 export { startStack, type StackStart, type StartedStack } from './start-stack.js';

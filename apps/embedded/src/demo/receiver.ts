@@ -22,8 +22,13 @@ export interface ReceivedWebhook {
   readonly verified: boolean;
 }
 
-/** What a receiver answers; by default 204. */
-export type Answer = (webhook: ReceivedWebhook) => { status: number; headers?: Record<string, string> };
+export interface Reply {
+  readonly status: number;
+  readonly headers?: Record<string, string>;
+}
+
+/** What a receiver answers, at once or later; by default 204. */
+export type Answer = (webhook: ReceivedWebhook) => Reply | Promise<Reply>;
 
 /** A webhook receiver on this machine: keeps what it gets, in order, and verifies every signature. */
 export class Receiver {
@@ -90,7 +95,7 @@ export class Receiver {
     });
   }
 
-  private async take(request: IncomingMessage): Promise<ReturnType<Answer>> {
+  private async take(request: IncomingMessage): Promise<Reply> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const rawBody = Buffer.concat(chunks);
