@@ -37,14 +37,11 @@ const effectsOf = (event: Recorded<WebhookEndpointEvent>): readonly Statement[] 
     case 'WebhookEndpointSecretRotated':
       return [];
     case 'WebhookEndpointUpdated':
-      return beginAnew(
-        sql`${endpointId} and endpoint.revision < ${revision} and endpoint.url <> ${event.data.url}`,
-        occurredAt,
-      );
+      return beginAnew(endpointId, revision, occurredAt, event.data.url);
     case 'WebhookEndpointDisabled':
       return skipPending(endpointId, revision, occurredAt);
     case 'WebhookEndpointEnabled':
-      return beginAnew(sql`${endpointId} and endpoint.revision < ${revision}`, occurredAt);
+      return beginAnew(endpointId, revision, occurredAt, null);
     case 'WebhookEndpointDeleted':
       return [
         ...skipPending(endpointId, revision, occurredAt),
@@ -56,22 +53,23 @@ const effectsOf = (event: Recorded<WebhookEndpointEvent>): readonly Statement[] 
   }
 };
 
-/** Failures so far say nothing any more: the endpoint is tried like a new one, at once. */
-const beginAnew = (which: Statement, at: string): readonly Statement[] => {
-  const next = `$${which.values.length + 1}`;
-  return [
-    {
-      text: `
-        delete from webhooks.endpoint_health using webhooks.endpoint
-        where endpoint.endpoint_id = ${which.text} and endpoint_health.endpoint_id = endpoint.endpoint_id`,
-      values: which.values,
-    },
-    {
-      text: `
-        update webhooks.lane set ready_at = ${next}
-        from webhooks.endpoint
-        where endpoint.endpoint_id = ${which.text} and lane.workspace_id = endpoint.workspace_id and ready_at > ${next}`,
-      values: [...which.values, at],
-    },
-  ];
-};
+/**
+ * Failures so far say nothing any more: the endpoint is tried like a new one, at once.
+ * @param movedTo nothing changes where the endpoint is there already; `null`: it has not moved, and begins anew
+ */
+const beginAnew = (
+  endpointId: string,
+  revision: string,
+  at: string,
+  movedTo: string | null,
+): readonly Statement[] => [
+  sql`
+    delete from webhooks.endpoint_health using webhooks.endpoint
+    where endpoint_health.endpoint_id = ${endpointId} and endpoint.endpoint_id = endpoint_health.endpoint_id
+      and endpoint.revision < ${revision} and endpoint.url is distinct from ${movedTo}`,
+  sql`
+    update webhooks.lane set ready_at = ${at}
+    from webhooks.endpoint
+    where endpoint.endpoint_id = ${endpointId} and lane.workspace_id = endpoint.workspace_id and ready_at > ${at}
+      and endpoint.revision < ${revision} and endpoint.url is distinct from ${movedTo}`,
+];
