@@ -19,8 +19,10 @@ import { SecretVault } from '../src/application/secrets/secret-vault.js';
 import { UrlCheck } from '../src/application/url-check.js';
 import { openDispatcher } from '../src/processes/dispatch/open-dispatcher.js';
 import { fanOutConsumer } from '../src/processes/fan-out/fan-out.consumer.js';
+import { skipNoted } from '../src/processes/skipping/skip-pending.js';
 import { EndpointRows } from '../src/read-models/endpoint/endpoint-rows.js';
 import type { TestDatabase } from './postgres.js';
+import { eventually } from './receiver.js';
 
 export interface ServiceOptions {
   readonly settings?: Readonly<Record<string, string>>;
@@ -100,6 +102,16 @@ export class TestService {
   async idle(): Promise<void> {
     await this.database.pool.query(`select pg_notify('webhooks_due', '')`);
     await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+
+  /** Skips what is noted, as a worker does, until nothing is. */
+  async skip(): Promise<void> {
+    const { pool } = this.database;
+    const stopping = new AbortController();
+    const loop = skipNoted(pool).run(stopping.signal);
+    await eventually(async () => (await pool.query('select from webhooks.skipping')).rowCount === 0);
+    stopping.abort();
+    await loop;
   }
 
   async stop(): Promise<void> {

@@ -5,12 +5,13 @@ import type { JobTask } from '@app/platform/jobs/job-runner.js';
 import { addJob, type JobRequest } from '@app/platform/jobs/jobs.js';
 import { transaction } from '@app/platform/postgres/pool.js';
 import type { WorkLoop } from '@app/platform/work/work-registry.js';
+import { LOCK_ENDPOINT } from '../open-endpoint.js';
 
 export const REPLAY_EVENTS = 'webhooks.replay';
 
 /** Events of the log looked at in one transaction. */
 const PAGE = 1_000;
-/** A replay that has not moved for this long lost its worker. */
+/** A replay that has not moved for this long lost its worker, or waits. */
 const ABANDONED_AFTER_MS = 30_000;
 const LOOK_FOR_ABANDONED_EVERY_MS = 10_000;
 
@@ -20,14 +21,10 @@ export const replayJob = (replayId: string): JobRequest => ({
   key: `${REPLAY_EVENTS}:${replayId}`,
 });
 
-const SKIPPING_PAUSE_MS = 500;
-
 interface Open {
   readonly endpoint_id: string;
   readonly dry_run: boolean;
 }
-
-type Step = 'moved' | 'ended' | 'waits';
 
 /**
  * One page: what became of each event at the endpoint decides whether it is chosen, and a real run adds its delivery.
@@ -84,18 +81,19 @@ const REPLAY_PAGE = `
 export const replayTask = (pool: pg.Pool, clock: Clock): JobTask => ({
   task: REPLAY_EVENTS,
   async handle({ replayId }, signal) {
-    for (;;) {
-      const step = await replayPage(pool, String(replayId), instant(clock.now()));
-      if (step === 'ended') return;
+    while (await replayPage(pool, String(replayId), instant(clock.now()))) {
       // Throwing puts the job back for another worker.
       signal.throwIfAborted();
-      if (step === 'waits') await delay(SKIPPING_PAUSE_MS, undefined, { signal });
     }
   },
 });
 
-/** A page waits while deliveries are being skipped: what becomes of their events is not to be seen yet. */
-const replayPage = (pool: pg.Pool, replayId: string, at: string): Promise<Step> =>
+/**
+ * While deliveries are being skipped it is not to be seen what becomes of their events: the replay waits, without
+ * keeping a worker, until it is rescued.
+ * @returns whether there is more to do now
+ */
+const replayPage = (pool: pg.Pool, replayId: string, at: string): Promise<boolean> =>
   transaction(pool, async (client) => {
     const { rows } = await client.query<Open>(
       `select endpoint_id, dry_run from webhooks.replay
@@ -103,19 +101,19 @@ const replayPage = (pool: pg.Pool, replayId: string, at: string): Promise<Step> 
       [replayId],
     );
     const [open] = rows;
-    if (!open) return 'ended';
+    if (!open) return false;
     const { isEnabled, isSkipping } = await lockEndpoint(client, open.endpoint_id);
-    if (isSkipping) return 'waits';
+    if (isSkipping) return false;
     if (!isEnabled && !open.dry_run) {
       await client.query(
         `update webhooks.replay set state = 'stopped', finished_at = $2, updated_at = $2 where replay_id = $1`,
         [replayId, at],
       );
-      return 'ended';
+      return false;
     }
     const moved = await client.query<{ state: string }>(REPLAY_PAGE, [replayId, at]);
     await client.query(`select pg_notify('webhooks_due', '')`);
-    return moved.rows[0]!.state === 'running' ? 'moved' : 'ended';
+    return moved.rows[0]!.state === 'running';
   });
 
 /** Until the page is committed the endpoint cannot be disabled: its deliveries would be sent when it is enabled again. */
@@ -123,14 +121,11 @@ const lockEndpoint = async (
   client: pg.PoolClient,
   endpointId: string,
 ): Promise<{ readonly isEnabled: boolean; readonly isSkipping: boolean }> => {
-  const locked = await client.query<{ enabled: boolean }>(
-    `select enabled and deleted_at is null as enabled from webhooks.endpoint where endpoint_id = $1 for share`,
-    [endpointId],
-  );
+  const locked = await client.query<{ is_open: boolean }>(LOCK_ENDPOINT, [endpointId]);
   // A statement of its own sees what was noted until the endpoint was locked.
   const noted = await client.query('select from webhooks.skipping where endpoint_id = $1', [endpointId]);
   // An endpoint that is not projected yet was created a moment ago.
-  return { isEnabled: locked.rows[0]?.enabled ?? true, isSkipping: noted.rows.length > 0 };
+  return { isEnabled: locked.rows[0]?.is_open ?? true, isSkipping: noted.rows.length > 0 };
 };
 
 /** Adds the job of replays again whose worker was killed: the job queue would hold theirs for hours. */

@@ -5,7 +5,6 @@ import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { Receiver, eventually } from '../../../test/receiver.js';
 import { TestService, wipe } from '../../../test/service.js';
 import { DeliveryRows } from '../../read-models/delivery/delivery-rows.js';
-import { skipNoted } from './skip-pending.js';
 
 /** More than are skipped at once. */
 const MANY = 12_000;
@@ -48,14 +47,6 @@ const change = (endpointId: string, enabled: boolean) =>
   );
 const isEnabled = async (endpointId: string): Promise<boolean | undefined> =>
   (await service.rows.find(endpointId))?.record.enabled;
-/** A worker's loop, until nothing is noted. */
-const skipAll = async (): Promise<void> => {
-  const stopping = new AbortController();
-  const loop = skipNoted(database.pool).run(stopping.signal);
-  await eventually(async () => (await database.pool.query('select from webhooks.skipping')).rowCount === 0);
-  stopping.abort();
-  await loop;
-};
 
 describe('An endpoint with thousands of pending deliveries that is disabled', () => {
   it('does not hold up what is told to others: most of them are skipped later', async () => {
@@ -69,7 +60,7 @@ describe('An endpoint with thousands of pending deliveries that is disabled', ()
     expect(skipped).toBeGreaterThan(0);
     expect(skipped).toBeLessThan(MANY);
     expect(await rows.countSkipped(endpointId)).toBe(MANY);
-    await skipAll();
+    await service.skip();
     expect(await count('skipped')).toBe(MANY);
     expect(await rows.countSkipped(endpointId)).toBe(MANY);
   });
@@ -87,7 +78,7 @@ describe('An endpoint with thousands of pending deliveries that is disabled', ()
     await service.idle();
     // The new one waits for the old ones to be gone.
     expect(receiver.received).toEqual([]);
-    await skipAll();
+    await service.skip();
     await eventually(() => receiver.received.length === 1);
     await eventually(async () => (await count('succeeded')) === 1);
     expect(await count('skipped')).toBe(MANY);

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Statement } from '@app/event-sourcing/projections/statement.js';
-import { runSteps } from '@app/event-sourcing/projections/statement.js';
 import { transaction } from '@app/platform/postgres/pool.js';
 import type { WorkLoop } from '@app/platform/work/work-registry.js';
 
@@ -39,11 +38,6 @@ const FORGET = `
     select from webhooks.delivery
     where delivery.endpoint_id = noted.endpoint_id and status = 'pending' and coalesce(added, 0) <= noted.up_to)`;
 
-const skipSome = (endpointId: string): readonly Statement[] => [
-  { text: SKIP, values: [endpointId] },
-  { text: FORGET, values: [endpointId] },
-];
-
 /**
  * What was still to be sent to an endpoint is not sent any more, nor when it is enabled again. A few thousand are
  * skipped at once; of more the rest is noted, for it may be millions, and whoever follows the log must go on.
@@ -54,7 +48,8 @@ const skipSome = (endpointId: string): readonly Statement[] => [
  */
 export const skipPending = (endpointId: string, revision: string, at: string): readonly Statement[] => [
   { text: NOTE, values: [endpointId, revision, at] },
-  ...skipSome(endpointId),
+  { text: SKIP, values: [endpointId] },
+  { text: FORGET, values: [endpointId] },
 ];
 
 /** Skips what was noted, until nothing is. */
@@ -70,13 +65,15 @@ export const skipNoted = (pool: pg.Pool): WorkLoop => ({
   },
 });
 
-/** @returns whether there was something to skip that nobody else was skipping */
+/** @returns whether there may be more to skip now; what is being recorded is left for a later look */
 const skipNext = (pool: pg.Pool): Promise<boolean> =>
   transaction(pool, async (client) => {
     const { rows } = await client.query<{ endpoint_id: string }>(
       'select endpoint_id from webhooks.skipping order by up_to limit 1 for update skip locked',
     );
     if (!rows[0]) return false;
-    await runSteps(client, skipSome(rows[0].endpoint_id));
-    return true;
+    const values = [rows[0].endpoint_id];
+    const { rowCount } = await client.query(SKIP, values);
+    await client.query(FORGET, values);
+    return rowCount === AT_ONCE;
   });
