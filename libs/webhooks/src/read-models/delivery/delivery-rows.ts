@@ -155,14 +155,13 @@ export class DeliveryRows {
   }
 
   /**
-   * Deliveries of events left out since the endpoint was disabled, those included that are still to be skipped; 0 while
-   * it is enabled. Counted no further than `MOST_SKIPPED`: nobody who enables an endpoint waits for millions.
+   * Deliveries of events left out since the endpoint was disabled, those included that are still to be skipped. Counted no further than `MOST_SKIPPED`: nobody who enables an endpoint waits for millions.
    */
   async countSkipped(endpointId: string): Promise<number> {
     const { rows } = await this.pool.query<{ skipped: number }>(
       `select count(*)::integer as skipped from (
          select from webhooks.delivery join webhooks.endpoint using (endpoint_id)
-         where endpoint_id = $1 and delivery.status <> 'succeeded' and not delivery.test and not delivery.redelivery
+         where endpoint_id = $1 ${UNSUCCEEDED} and not delivery.test and not delivery.redelivery
            and (delivery.status = 'skipped' and delivery.settled_at >= endpoint.disabled_at
              or delivery.status = 'pending' and exists (
                select from webhooks.skipping
