@@ -20,7 +20,7 @@ const ENDPOINTS = 40;
 const LARGE_ENDPOINTS = 1_000;
 const LARGE = 1_000_000;
 const PICK_UPS = 40;
-/** Of each kind, of which the best counts: what is shared with others only ever slows. */
+/** Runs of each kind, of which the best counts: other load on the machine only ever slows. */
 const ROUNDS = 3;
 /** Deliveries sent at once beside hostile receivers. */
 const BACKLOG = 20_000;
@@ -244,7 +244,7 @@ const measureLargeTable = async (setting: Setting): Promise<void> => {
 export const webhooksBenchmark: Benchmark = {
   name: 'webhooks',
   title: 'Webhooks',
-  explanation: `Workers and receivers in processes of their own, PostgreSQL as the embedded stack runs it, ${ENDPOINTS} endpoints. The floor is the
+  explanation: `Workers and receivers in processes of their own with the flags of the service, PostgreSQL as the embedded stack runs it, ${ENDPOINTS} endpoints. The floor is the
 same HTTP client posting the same body in a loop, unsigned and unrecorded, ${CONCURRENCY} at a time as a worker does. In the large
 table a tenth is due at an endpoint that keeps failing, the rest later.`,
   async run(settings) {
