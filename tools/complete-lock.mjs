@@ -3,8 +3,12 @@
  * releases behind). `npm install` leaves such packages out of the lock, and `npm ci` then refuses the lock it wrote:
  * "Missing: … from lock file". Run it after every `npm install` that changed the lock; a complete lock is left as it is.
  *
- * An entry it adds has no integrity hash, because the file was never seen; npm adds the hash once a registry has it.
+ * The integrity of an entry it adds is that of the last commit's lock or of the registry. Where neither knows the
+ * package, take the hash from a registry that does (`npm view NAME@VERSION dist.integrity`) and give it as an argument:
+ *   node tools/complete-lock.mjs NAME@VERSION=sha512-…
+ * Without a hash for each entry it writes nothing: npm would install whatever it is given for one that has none.
  */
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const OPERATING_SYSTEMS = ['android', 'darwin', 'freebsd', 'linux', 'openharmony', 'win32'];
@@ -37,15 +41,55 @@ const platformOf = (name) => {
   return { cpu: [cpu], ...(libc && { libc }), os: [parts[at]] };
 };
 
+const output = (program, args) => {
+  try {
+    return execFileSync(program, args, {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      maxBuffer: 2 ** 26,
+    });
+  } catch {
+    return '';
+  }
+};
+
+const HASH = /^sha512-[A-Za-z0-9+/]{86}==$/;
+const given = new Map(
+  process.argv.slice(2).map((argument) => {
+    const at = argument.indexOf('=');
+    return [argument.slice(0, at), argument.slice(at + 1)];
+  }),
+);
+const committed = JSON.parse(output('git', ['show', 'HEAD:package-lock.json']) || '{"packages":{}}').packages;
+
+/** @returns the hash of a package that npm has not seen, or undefined */
+const integrityOf = (name, version) => {
+  const before = committed[`node_modules/${name}`];
+  const candidates = [
+    () => given.get(`${name}@${version}`),
+    () => (before?.version === version ? before.integrity : undefined),
+    () => output('npm', ['view', `${name}@${version}`, 'dist.integrity']).trim(),
+  ];
+  for (const candidate of candidates) {
+    const hash = candidate();
+    if (hash && HASH.test(hash)) return hash;
+  }
+  return undefined;
+};
+
 const added = {};
+const unknown = [];
 for (const [path, entry] of Object.entries(packages)) {
   for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
     if (isLocked(path, name)) continue;
     if (!/^\d+\.\d+\.\d+/.test(version))
       throw new Error(`${name}@${version} is not locked and not one version.`);
     const { cpu, libc, os } = platformOf(name);
+    const integrity = integrityOf(name, version);
+    if (!integrity) unknown.push(`${name}@${version}`);
     added[`node_modules/${name}`] = {
       version,
+      integrity,
       cpu,
       ...(entry.dev && { dev: true }),
       ...(libc && { libc }),
@@ -57,6 +101,12 @@ for (const [path, entry] of Object.entries(packages)) {
   }
 }
 
+if (unknown.length > 0) {
+  console.error(
+    `No integrity is known, and nothing was written: give NAME@VERSION=sha512-… for\n  ${unknown.join('\n  ')}`,
+  );
+  process.exit(1);
+}
 if (Object.keys(added).length > 0) {
   const byPath = ([a], [b]) => a.localeCompare(b, 'en');
   lock.packages = Object.fromEntries(Object.entries({ ...packages, ...added }).sort(byPath));

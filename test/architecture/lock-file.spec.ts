@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { projectPath } from '@app/platform/project-path.js';
+
+interface Entry {
+  readonly version?: string;
+  readonly integrity?: string;
+  readonly resolved?: string;
+  readonly link?: boolean;
+}
+
+const { packages } = JSON.parse(readFileSync(projectPath('package-lock.json'), 'utf8')) as {
+  packages: Record<string, Entry>;
+};
+const entries = Object.entries(packages).filter(([path]) => path !== '');
+
+describe('package-lock.json', () => {
+  it('has the SHA-512 of every package, those for other platforms included', () => {
+    expect(entries.length).toBeGreaterThan(500);
+    expect(entries.filter(([, { link }]) => link).map(([path]) => path)).toEqual([]);
+    const unverified = entries.filter(
+      ([, { integrity }]) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity ?? ''),
+    );
+    expect(unverified.map(([path]) => path)).toEqual([]);
+  });
+
+  it('names no address to download from: the registry is whoever installs it chooses', () => {
+    expect(entries.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path)).toEqual([]);
+  });
+});
