@@ -10,7 +10,12 @@ const STOP_WITHIN_MS = 5_000;
 const CONNECTIONS_GONE_WITHIN_MS = 2_000;
 
 export interface StartedPostgres {
+  /** As the superuser: tests make tables of their own. */
   readonly databaseUrl: string;
+  /** As the role that API and worker have. */
+  readonly applicationUrl: string;
+  /** As the role that owns the schemas. */
+  readonly ownerUrl: string;
   /** Stops the server and deletes its data. */
   stop(): Promise<void>;
 }
@@ -20,7 +25,7 @@ export const startPostgres = async (): Promise<StartedPostgres> => {
   const folder = openDataFolder(temporaryDataDir());
   const { POSTGRES_PASSWORD } = loadSecrets(folder);
   const events = { say: () => undefined, onRestart: () => undefined, onGivenUp: () => undefined };
-  const { supervisor, url } = await start(
+  const { supervisor, urls } = await start(
     folder,
     POSTGRES_PASSWORD,
     new ProcessRecord(folder.processes),
@@ -28,9 +33,11 @@ export const startPostgres = async (): Promise<StartedPostgres> => {
     () => undefined,
   );
   return {
-    databaseUrl: url,
+    databaseUrl: urls.admin,
+    applicationUrl: urls.application,
+    ownerUrl: urls.owner,
     stop: async () => {
-      await connectionsGone(url);
+      await connectionsGone(urls.admin);
       await supervisor.stop(STOP_WITHIN_MS);
       removeDataFolder(folder.path);
     },

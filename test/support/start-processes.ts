@@ -2,7 +2,11 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { projectPath } from '@app/platform/project-path.js';
-import { checkSettings, childEnvironment } from '../../apps/embedded/src/child-environment.js';
+import {
+  checkSettings,
+  childEnvironment,
+  withoutOperatorsSecrets,
+} from '../../apps/embedded/src/child-environment.js';
 import { openDataFolder } from '../../apps/embedded/src/data-folder.js';
 import { startEventStore } from '../../apps/embedded/src/event-store-process.js';
 import { opsJson } from '../../apps/embedded/src/ops.js';
@@ -22,6 +26,7 @@ export interface StartedProcess {
 
 /** One event store and one database, for any number of API and worker processes. */
 export interface StartedStores {
+  /** As the superuser. */
   readonly databaseUrl: string;
   ops(args: readonly string[]): Promise<unknown>;
   start(name: 'api' | 'worker', settings?: Readonly<Record<string, string>>): Promise<StartedProcess>;
@@ -38,12 +43,17 @@ export const startStores = async (settings: Readonly<Record<string, string>>): P
     startPostgres(folder, secrets.POSTGRES_PASSWORD, record, events, () => undefined),
     startEventStore(folder, record, events, () => undefined),
   ]);
-  const connections = { DATABASE_URL: postgres.url, EVENTSTORE_URL: eventStore.url };
+  const connections = {
+    DATABASE_URL: postgres.urls.application,
+    DATABASE_OWNER_URL: postgres.urls.owner,
+    EVENTSTORE_URL: eventStore.url,
+  };
   const environment = childEnvironment({ ...process.env, ...settings }, secrets, connections);
   return {
-    databaseUrl: postgres.url,
+    databaseUrl: postgres.urls.admin,
     ops: (args) => opsJson(environment, args),
-    start: (name, own = {}) => start(name, { ...environment, PORT: '0', EXIT_WITH_PARENT: '1', ...own }),
+    start: (name, own = {}) =>
+      start(name, { ...withoutOperatorsSecrets(environment), PORT: '0', EXIT_WITH_PARENT: '1', ...own }),
     stop: async () => {
       await eventStore.supervisor.stop(STOP_WITHIN_MS);
       await postgres.supervisor.stop(STOP_WITHIN_MS);

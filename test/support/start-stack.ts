@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { projectPath } from '@app/platform/project-path.js';
+import { ADMINISTRATOR } from '../../apps/embedded/src/postgres/cluster.js';
 import { opsJson } from '../../apps/embedded/src/ops.js';
 import { readJson } from '../../apps/embedded/src/private-file.js';
 import { identify, isRunning } from '../../apps/embedded/src/process-identity.js';
@@ -15,7 +16,10 @@ type ChildName = 'postgres' | 'event-store' | 'api' | 'worker';
 
 export interface StartedStack {
   readonly baseUrl: string;
+  /** As the superuser, for tests that look into the database or damage it. */
   readonly databaseUrl: string;
+  /** As the processes of the stack have it. */
+  readonly applicationDatabaseUrl: string;
   readonly eventStoreUrl: string;
   readonly dataDir: string;
   /** The process ids at this moment: a child that was killed comes back with another. */
@@ -79,7 +83,8 @@ export const startStack = async ({ env = {}, dataDir }: StackStart = {}): Promis
   const pids = () => (readRuntime(folder) ?? runtime).pids;
   return {
     baseUrl: runtime.baseUrl,
-    databaseUrl: runtime.DATABASE_URL,
+    databaseUrl: asSuperuser(folder, runtime.DATABASE_URL),
+    applicationDatabaseUrl: runtime.DATABASE_URL,
     eventStoreUrl: runtime.EVENTSTORE_URL,
     dataDir: folder,
     pids,
@@ -108,6 +113,15 @@ interface Runtime {
   readonly EVENTSTORE_URL: string;
   readonly pids: Readonly<Record<ChildName | 'main', number>>;
 }
+
+/** The superuser's password is in the folder's secrets, and in no process but the first. */
+const asSuperuser = (folder: string, databaseUrl: string): string => {
+  const { POSTGRES_PASSWORD } = readJson(join(folder, 'secrets.json')) as { POSTGRES_PASSWORD: string };
+  const url = new URL(databaseUrl);
+  url.username = ADMINISTRATOR;
+  url.password = POSTGRES_PASSWORD;
+  return url.href;
+};
 
 const readRuntime = (folder: string): Runtime | undefined =>
   readJson(join(folder, 'runtime.json')) as Runtime | undefined;

@@ -6,17 +6,18 @@ import type { Secrets } from './secrets.js';
 const DRAIN_MS = '5000';
 
 /** What the stack itself decides; set from outside it would point elsewhere. */
-export const OWN_SETTINGS = ['DATABASE_URL', 'EVENTSTORE_URL'] as const;
+export const OWN_SETTINGS = ['DATABASE_URL', 'DATABASE_OWNER_URL', 'EVENTSTORE_URL'] as const;
 
 export interface Connections {
   readonly DATABASE_URL: string;
+  readonly DATABASE_OWNER_URL: string;
   readonly EVENTSTORE_URL: string;
 }
 
 /** The issuer of the tokens that `ops token mint` signs. */
 const OWN_ISSUER = 'urn:reading-service:embedded';
 
-/** The environment of API, worker and `ops`: ours, completed by the folder's secrets and the stack's own addresses. */
+/** The environment of `ops`: ours, completed by the folder's secrets and the stack's own addresses. */
 export const childEnvironment = (
   environment: NodeJS.ProcessEnv,
   { ENCRYPTION_KEYS, DIGEST_KEY, TOKEN_SIGNING_KEY }: Secrets,
@@ -32,6 +33,13 @@ export const childEnvironment = (
   ...connections,
 });
 
+/** What only `ops` needs: the processes that answer requests and do the work hold neither. */
+export const withoutOperatorsSecrets = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  ...environment,
+  TOKEN_SIGNING_KEY: undefined,
+  DATABASE_OWNER_URL: undefined,
+});
+
 const publicKeys = (signingKey: string): string => {
   const { d: _, ...publicKey } = JSON.parse(signingKey) as Record<string, string>;
   return JSON.stringify({ keys: [publicKey] });
@@ -42,6 +50,7 @@ export const checkSettings = (environment: NodeJS.ProcessEnv, secrets: Secrets):
   loadConfig(
     childEnvironment(environment, secrets, {
       DATABASE_URL: 'postgresql://127.0.0.1:5432/unused',
+      DATABASE_OWNER_URL: 'postgresql://127.0.0.1:5432/unused',
       EVENTSTORE_URL: 'esdb://127.0.0.1:2113',
     }),
   );

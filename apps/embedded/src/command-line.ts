@@ -10,7 +10,7 @@ Settings are environment variables. The stack itself knows:
   EMBEDDED_SKIP_DEMO_WORKSPACE       1: the first start opens no demo workspace [0]
   EXIT_WITH_PARENT                   1: stop when standard input ends, for programs that start the stack [0]
 
-It decides DATABASE_URL and EVENTSTORE_URL itself, and generates ENCRYPTION_KEYS and DIGEST_KEY at the first start.
+It decides DATABASE_URL, DATABASE_OWNER_URL and EVENTSTORE_URL itself, and generates ENCRYPTION_KEYS and DIGEST_KEY at the first start.
 All other settings are those of the service:
 
 ${configHelp()}

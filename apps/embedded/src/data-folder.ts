@@ -8,6 +8,8 @@ export interface DataFolder {
   /** The database; as root in a folder that others cannot enter, a link to `/var/lib/…`. */
   readonly postgres: string;
   readonly eventStore: string;
+  /** The event store's certificate, its key and its login, of this start. */
+  readonly eventStoreAccess: string;
   readonly logs: string;
   readonly secrets: string;
   readonly runtime: string;
@@ -23,6 +25,7 @@ export const openDataFolder = (path: string): DataFolder => {
     path: root,
     postgres: join(root, 'postgres'),
     eventStore: join(root, 'event-store'),
+    eventStoreAccess: join(root, 'event-store-access'),
     logs: join(root, 'logs'),
     secrets: join(root, 'secrets.json'),
     runtime: join(root, 'runtime.json'),
@@ -34,7 +37,8 @@ export const openDataFolder = (path: string): DataFolder => {
     mkdirSync(root, { recursive: true, mode: 0o700 });
     // Run by root, the database server is another user, who must be able to pass through (but not to look around).
     chmodSync(root, process.getuid?.() === 0 ? 0o711 : 0o700);
-    for (const part of [folder.eventStore, folder.logs]) mkdirSync(part, { recursive: true, mode: 0o700 });
+    for (const part of [folder.eventStore, folder.eventStoreAccess, folder.logs])
+      mkdirSync(part, { recursive: true, mode: 0o700 });
   } catch (error) {
     if (hasCode(error, 'EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST')) {
       throw new StackError(`The data folder ${root} cannot be written: choose another with DATA_DIR.`);

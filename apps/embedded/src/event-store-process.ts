@@ -1,3 +1,4 @@
+import { newAccess } from './event-store-access.js';
 import type { DataFolder } from './data-folder.js';
 import { LogFile } from './log-file.js';
 import { EVENT_STORE_FLAGS, launchNode, type Announcement } from './node-service.js';
@@ -9,7 +10,10 @@ export interface EventStoreProcess {
   readonly url: string;
 }
 
-/** Starts the embedded event store of a data folder; one that is started again keeps its port. */
+/**
+ * Starts the embedded event store of a data folder, with a login and a certificate of this start. One that is started
+ * again keeps its port: whoever took it meanwhile lacks the key, and is not sent the login.
+ */
 export const startEventStore = async (
   folder: DataFolder,
   record: ProcessRecord,
@@ -17,6 +21,7 @@ export const startEventStore = async (
   adopt: (supervisor: Supervisor<Announcement>) => void,
 ): Promise<EventStoreProcess> => {
   const log = new LogFile(folder.logs, 'event-store');
+  const access = newAccess(folder);
   let port = 0;
   const supervisor = new Supervisor(
     {
@@ -28,7 +33,10 @@ export const startEventStore = async (
           'libs/embedded-event-store/src/main.js',
           {
             name: 'event-store',
-            args: ['--data', folder.eventStore, '--port', String(port), '--exit-with-parent'],
+            args: [
+              ...['--data', folder.eventStore, '--port', String(port), '--exit-with-parent'],
+              ...['--tls-cert', access.certificate, '--tls-key', access.key, '--user-file', access.login],
+            ],
             environment: process.env,
             log,
             record,
@@ -40,5 +48,5 @@ export const startEventStore = async (
   );
   adopt(supervisor);
   port = (await supervisor.start()).port ?? 0;
-  return { supervisor, url: `esdb://127.0.0.1:${port}?tls=false` };
+  return { supervisor, url: access.urlAt(port) };
 };

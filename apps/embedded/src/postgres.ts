@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { migrate } from '@app/platform/postgres/migrate.js';
 import type { DataFolder } from './data-folder.js';
-import { freePort } from './free-port.js';
 import { LogFile } from './log-file.js';
 import { databaseAccount } from './postgres/account.js';
 import { findBinaries } from './postgres/binaries.js';
 import { ensureCluster, releaseCluster } from './postgres/cluster.js';
-import { databaseUrl, ensureDatabase } from './postgres/database.js';
+import { databaseUrls, prepareEmbeddedDatabase, type DatabaseUrls } from './postgres/database.js';
 import { databaseHome } from './postgres/home.js';
 import { launchServer } from './postgres/server.js';
+import { socketFolder } from './postgres/sockets.js';
 import type { ProcessRecord } from './process-record.js';
 import { Supervisor, type SupervisorEvents } from './supervisor.js';
 
@@ -17,7 +16,7 @@ const BETWEEN_ATTEMPTS_MS = 500;
 
 export interface Postgres {
   readonly supervisor: Supervisor<void>;
-  readonly url: string;
+  readonly urls: DatabaseUrls;
 }
 
 /**
@@ -38,20 +37,19 @@ export const startPostgres = async (
   await releaseCluster(cluster);
 
   const log = new LogFile(folder.logs, 'postgres');
-  let port = 0;
+  const sockets = socketFolder(home, account);
   const supervisor = new Supervisor(
     {
       name: 'postgres',
       log,
       stopSignal: 'SIGINT',
-      launch: () => launchServer({ cluster, binaries, account, port, log, record }),
+      launch: () => launchServer({ cluster, binaries, account, sockets, log, record }),
     },
     events,
   );
   adopt(supervisor);
-  // The port may be taken meanwhile, and the memory of a killed server is freed a moment after it.
+  // The memory of a killed server is freed a moment after it.
   for (let attempt = 1; ; attempt++) {
-    port = await freePort();
     try {
       await supervisor.start();
       break;
@@ -60,8 +58,7 @@ export const startPostgres = async (
       await sleep(BETWEEN_ATTEMPTS_MS);
     }
   }
-  await ensureDatabase(port, password);
-  const url = databaseUrl(port, password);
-  await migrate(url);
-  return { supervisor, url };
+  const urls = databaseUrls(sockets, password);
+  await prepareEmbeddedDatabase(urls);
+  return { supervisor, urls };
 };

@@ -2,12 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { hasCode } from './stack-error.js';
 
-/** Writes JSON that only the owner may read (mode 0600), whole or not at all, also across a power cut. */
-export const writePrivateJson = (path: string, value: unknown): void => {
+/** As `writePrivateFile`, of a value as JSON. */
+export const writePrivateJson = (path: string, value: unknown): void =>
+  writePrivateFile(path, `${JSON.stringify(value, null, 2)}\n`);
+
+/** Writes a file that only the owner may read (mode 0600), whole or not at all, also across a power cut. */
+export const writePrivateFile = (path: string, text: string): void => {
   const draft = `${path}.${randomUUID()}`;
   const file = openSync(draft, 'wx', 0o600);
   try {
-    writeSync(file, `${JSON.stringify(value, null, 2)}\n`);
+    writeSync(file, text);
     fsyncSync(file);
   } finally {
     closeSync(file);

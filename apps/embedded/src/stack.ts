@@ -1,5 +1,11 @@
 import { appProcess } from './app-process.js';
-import { checkSettings, childEnvironment, settingsOf } from './child-environment.js';
+import {
+  checkSettings,
+  childEnvironment,
+  settingsOf,
+  withoutOperatorsSecrets,
+  type Connections,
+} from './child-environment.js';
 import { openDataFolder, type DataFolder } from './data-folder.js';
 import { startEventStore } from './event-store-process.js';
 import { listenOnce } from './free-port.js';
@@ -86,14 +92,22 @@ export class Stack {
     return this.running;
   }
 
-  private async startStores(folder: DataFolder, secrets: Secrets, record: ProcessRecord) {
+  private async startStores(
+    folder: DataFolder,
+    secrets: Secrets,
+    record: ProcessRecord,
+  ): Promise<Connections> {
     const [postgres, eventStore] = await Promise.all([
       startPostgres(folder, secrets.POSTGRES_PASSWORD, record, this.events(), (child) =>
         this.adopt('postgres', child),
       ),
       startEventStore(folder, record, this.events(), (child) => this.adopt('event-store', child)),
     ]);
-    return { DATABASE_URL: postgres.url, EVENTSTORE_URL: eventStore.url };
+    return {
+      DATABASE_URL: postgres.urls.application,
+      DATABASE_OWNER_URL: postgres.urls.owner,
+      EVENTSTORE_URL: eventStore.url,
+    };
   }
 
   /** @returns the port of the API, which it keeps when it is started again. */
@@ -102,8 +116,7 @@ export class Stack {
     record: ProcessRecord,
     environment: NodeJS.ProcessEnv,
   ): Promise<number> {
-    // Only `ops token mint` signs: the processes that verify tokens do not hold the key.
-    const settings = () => ({ ...environment, TOKEN_SIGNING_KEY: undefined });
+    const settings = () => withoutOperatorsSecrets(environment);
     const api = appProcess('api', folder, record, this.events(), settings);
     const worker = appProcess('worker', folder, record, this.events(), () => ({
       ...settings(),

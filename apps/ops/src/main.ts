@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { Command } from 'commander';
 import { addCreditsCommands } from './commands/credits.js';
+import { addDatabaseCommands } from './commands/database.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { addEncryptionKeysCommands } from './commands/encryption-keys.js';
 import { addEraseCommand } from './commands/erase.js';
@@ -34,6 +35,7 @@ addStreamsCommands(ops);
 addEventsCommand(ops);
 addEraseCommand(ops);
 addEncryptionKeysCommands(ops);
+addDatabaseCommands(ops);
 addMigrateCommand(ops);
 addDoctorCommand(ops);
 

@@ -6,8 +6,8 @@ import { commandLine, endProcess, identify } from '../process-identity.js';
 import type { Account } from './account.js';
 import type { Binaries } from './binaries.js';
 
-/** The one role and the database of the embedded cluster. */
-export const ROLE = 'reading_service';
+/** The superuser of the embedded cluster, for the stack itself, and the name of its database. */
+export const ADMINISTRATOR = 'reading_service';
 
 const SHUTDOWN_PATIENCE_MS = 5_000;
 
@@ -34,7 +34,7 @@ export const ensureCluster = async (
       binaries.initdb,
       [
         `--pgdata=${draft}`,
-        `--username=${ROLE}`,
+        `--username=${ADMINISTRATOR}`,
         `--pwfile=${passwordFile}`,
         '--auth=scram-sha-256',
         '--encoding=UTF8',

@@ -8,11 +8,13 @@ import type { ProcessRecord } from '../process-record.js';
 import type { Account } from './account.js';
 import type { Binaries } from './binaries.js';
 import { SERVER_ENVIRONMENT } from './cluster.js';
+import { SOCKET_NUMBER } from './sockets.js';
 
 /** For a laptop: small, without replication, and as durable as PostgreSQL is by default (fsync on). */
 const SETTINGS = {
-  listen_addresses: '127.0.0.1',
-  unix_socket_directories: '',
+  // No port: anyone on the machine could reach it, or take it while the server is down and be sent the password.
+  listen_addresses: '',
+  unix_socket_permissions: '0700',
   max_connections: '100',
   shared_buffers: '128MB',
   fsync: 'on',
@@ -36,17 +38,24 @@ export interface ServerOptions {
   readonly cluster: string;
   readonly binaries: Binaries;
   readonly account: Account | undefined;
-  readonly port: number;
+  /** Folder of its socket. */
+  readonly sockets: string;
   readonly log: LogFile;
   readonly record: ProcessRecord;
 }
+
+/** The setting is a list with commas, of which this is one name. */
+const socketsIn = (folder: string): string[] => [
+  '-c',
+  `unix_socket_directories="${folder.replaceAll('"', '""')}"`,
+];
 
 /** Spawns the server; ready when it accepts connections. Stop it with SIGINT (its "fast" shutdown). */
 export const launchServer = ({
   cluster,
   binaries,
   account,
-  port,
+  sockets,
   log,
   record,
 }: ServerOptions): Launched<void> => {
@@ -55,7 +64,7 @@ export const launchServer = ({
     {
       name: 'postgres',
       command: binaries.postgres,
-      args: ['-D', cluster, '-p', String(port), ...settings],
+      args: ['-D', cluster, '-p', String(SOCKET_NUMBER), ...settings, ...socketsIn(sockets)],
       environment: { ...SERVER_ENVIRONMENT },
       workingFolder: '/',
       log,

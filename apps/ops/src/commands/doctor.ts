@@ -4,6 +4,7 @@ import { print } from '../output.js';
 import { withSession, type Session } from '../session.js';
 import {
   checkClock,
+  checkDatabaseRole,
   checkDisk,
   checkEventStore,
   checkKeys,
@@ -23,6 +24,7 @@ const CHECKS: readonly Check[] = [
   ['postgres', ({ pool }) => checkPostgres(pool)],
   ['event store', ({ store, config }) => checkEventStore(store, config)],
   ['clock', ({ pool }) => checkClock(pool)],
+  ['database role', ({ pool }) => checkDatabaseRole(pool)],
   ['migrations', ({ config }) => checkMigrations(config)],
   ['encryption keys', ({ pool, config }) => checkKeys(pool, config)],
   ['workers', ({ pool, config }) => checkWorkers(pool, config.READINESS_WORKER_MS)],

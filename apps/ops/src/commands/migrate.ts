@@ -1,14 +1,52 @@
 import type { Command } from 'commander';
+import pg from 'pg';
 import { migrate } from '@app/platform/postgres/migrate.js';
 import { readConnection } from '../connection.js';
+import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';
+
+const CONNECT_WITHIN_MS = 5_000;
+
+const ONE_ROLE =
+  'DATABASE_OWNER_URL is not set: the schemas belong to the role that the service runs as. ops database prepare gives it one that does not own them.';
 
 export const addMigrateCommand = (ops: Command): void => {
   ops
     .command('migrate')
     .description('bring the Postgres schema to this version; safe to run from many machines at once')
+    .addHelpText(
+      'after',
+      '\nIt works as DATABASE_OWNER_URL, and gives the role of DATABASE_URL its rights. Without DATABASE_OWNER_URL it works as DATABASE_URL.',
+    )
     .action(async (_: object, command: Command) => {
-      await migrate(readConnection(process.env).DATABASE_URL);
-      print(command, { migrated: true }, 'The schema is up to date');
+      const { DATABASE_URL, DATABASE_OWNER_URL } = readConnection(process.env);
+      if (DATABASE_OWNER_URL === undefined) {
+        await migrate(DATABASE_URL);
+        print(command, { migrated: true, note: ONE_ROLE }, `The schema is up to date. ${ONE_ROLE}`);
+        return;
+      }
+      const application = await roleOf(DATABASE_URL);
+      await migrate(DATABASE_OWNER_URL, application);
+      print(
+        command,
+        { migrated: true, application },
+        `The schema is up to date, and ${application} may use it`,
+      );
     });
+};
+
+/** Asked of the server: what a URL says may be changed on the way, as by a pooler. */
+const roleOf = async (databaseUrl: string): Promise<string> => {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_WITHIN_MS });
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ role: string }>('select current_user as role');
+    return rows[0]!.role;
+  } catch (error) {
+    throw new OpsError(
+      `The role of DATABASE_URL cannot connect (${(error as Error).message}). ops database prepare makes it.`,
+    );
+  } finally {
+    await client.end().catch(() => undefined);
+  }
 };

@@ -39,11 +39,15 @@ export const settings = z.object({
     z.url({ protocol: /^postgres(ql)?$/ }),
     'PostgreSQL, as postgresql://user:password@host:port/database',
   ),
+  DATABASE_OWNER_URL: setting(
+    z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+    'the same database as the role that owns its schemas, for ops migrate and ops projections; never needed by API or worker',
+  ),
   DATABASE_POOL_SIZE: count(12, 'connections per process'),
   DATABASE_QUERY_TIMEOUT_MS: milliseconds(5_000, 'a query not answered within this fails'),
   EVENTSTORE_URL: setting(
     z.string().regex(/^esdb(\+discover)?:\/\//, 'must begin with esdb://'),
-    'EventStoreDB, as esdb://host:port?tls=false',
+    'EventStoreDB, as esdb://user:password@host:port?tlsCAFile=/path/to/ca.crt',
   ),
   EVENT_STORE_APPEND_TIMEOUT_MS: milliseconds(
     1_000,

@@ -3,21 +3,11 @@ import { runMigrations as installJobs } from 'graphile-worker';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { projectPath } from '../project-path.js';
+import { grantToApplication } from './application-rights.js';
 import { openPool } from './pool.js';
-
-/** Every library with SQL of its own, in the order in which they may refer to each other. */
-const OWNERS = [
-  'event-sourcing',
-  'platform',
-  'workspaces',
-  'readings',
-  'publishing',
-  'billing',
-  'webhooks',
-] as const;
+import { MIGRATED_LIBRARIES, MIGRATIONS_SCHEMA, schemaOf } from './schemas.js';
 
 const folderOf = (owner: string): string => projectPath('libs', owner, 'migrations');
-const tableOf = (owner: string): string => owner.replaceAll('-', '_');
 
 /** Migrations of this program that the database has not seen, as `<library>/<name>`. */
 export const pendingMigrations = async (databaseUrl: string): Promise<readonly string[]> => {
@@ -25,15 +15,15 @@ export const pendingMigrations = async (databaseUrl: string): Promise<readonly s
   await client.connect();
   try {
     const pending: string[] = [];
-    for (const owner of OWNERS) {
+    for (const owner of MIGRATED_LIBRARIES) {
       const names = existsSync(folderOf(owner))
         ? readdirSync(folderOf(owner)).map((file) => file.replace(/[.]sql$/, ''))
         : [];
       const { rows } = await client.query<{ there: boolean }>('select to_regclass($1) is not null as there', [
-        `migrations.${tableOf(owner)}`,
+        `migrations.${schemaOf(owner)}`,
       ]);
       const applied = rows[0]?.there
-        ? (await client.query<{ name: string }>(`select name from migrations.${tableOf(owner)}`)).rows
+        ? (await client.query<{ name: string }>(`select name from migrations.${schemaOf(owner)}`)).rows
         : [];
       const known = new Set(applied.map(({ name }) => name));
       pending.push(...names.filter((name) => !known.has(name)).map((name) => `${owner}/${name}`));
@@ -47,32 +37,47 @@ export const pendingMigrations = async (databaseUrl: string): Promise<readonly s
 /**
  * Brings the database to the schema of this program. Safe to run from many processes at once: they wait for one
  * another on an advisory lock.
+ * @param databaseUrl of the role that is to own the schemas
+ * @param application the role that API and worker connect as, which is given its rights on what was made; without it,
+ *   or when it is the owner itself, nothing is granted
  */
-export const migrate = async (databaseUrl: string): Promise<void> => {
+export const migrate = async (databaseUrl: string, application?: string): Promise<void> => {
+  await applyMigrations(databaseUrl);
+  const pool = openPool(databaseUrl, { size: 1, applicationName: 'migrate', onError: () => undefined });
+  try {
+    await installJobs({ pgPool: pool });
+    if (application === undefined) return;
+    const client = await pool.connect();
+    try {
+      const { rows } = await client.query<{ owner: string }>('select current_user as owner');
+      if (rows[0]?.owner !== application) await grantToApplication(client, application);
+    } finally {
+      client.release();
+    }
+  } finally {
+    await pool.end();
+  }
+};
+
+const applyMigrations = async (databaseUrl: string): Promise<void> => {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     await client.query('create schema if not exists migrations');
-    for (const owner of OWNERS) {
+    for (const owner of MIGRATED_LIBRARIES) {
       const dir = folderOf(owner);
       if (!existsSync(dir)) continue;
       await runner({
         dbClient: client,
         dir,
         direction: 'up',
-        migrationsSchema: 'migrations',
-        migrationsTable: tableOf(owner),
+        migrationsSchema: MIGRATIONS_SCHEMA,
+        migrationsTable: schemaOf(owner),
         advisoryLockMode: 'wait',
         log: () => undefined,
       });
     }
   } finally {
     await client.end();
-  }
-  const pool = openPool(databaseUrl, { size: 1, applicationName: 'migrate', onError: () => undefined });
-  try {
-    await installJobs({ pgPool: pool });
-  } finally {
-    await pool.end();
   }
 };

@@ -6,6 +6,7 @@ import type { Config } from '@app/platform/config/settings.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { pendingMigrations } from '@app/platform/postgres/migrate.js';
+import { roleStanding } from '@app/platform/postgres/role-standing.js';
 import { failure, graded, ok, warning, type Finding } from './finding.js';
 
 /** PostgreSQL versions: older ones are not tested; those below the first lack what the SQL uses. */
@@ -95,6 +96,24 @@ export const checkKeys = async (pool: Pool, { ENCRYPTION_KEYS }: Config): Promis
       ? `nothing is sealed yet; ${ring.currentKeyId} will seal`
       : `the oldest and the newest seal open; ${ring.currentKeyId} seals`,
   );
+};
+
+/** A role that may do more than read and write rows hands that on to whoever finds a way into the program. */
+export const checkDatabaseRole = async (pool: Pool): Promise<Finding> => {
+  const check = 'database role';
+  const { role, superuser, administrator, owner } = await roleStanding(pool);
+  const may = [
+    ...(superuser ? ['is a superuser'] : []),
+    ...(administrator && !superuser ? ['may make roles or databases'] : []),
+    ...(owner && !superuser ? ['owns tables of the service'] : []),
+  ];
+  return may.length === 0
+    ? ok(check, `${role} may read and write rows, and no more`)
+    : warning(
+        check,
+        `${role} ${may.join(' and ')}`,
+        'Give the service a role of its own: ops database prepare, then ops migrate (docs/operations.md).',
+      );
 };
 
 export const checkMigrations = async ({ DATABASE_URL }: Config): Promise<Finding> => {

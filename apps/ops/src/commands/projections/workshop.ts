@@ -24,7 +24,8 @@ const silent = { warn: () => undefined, error: () => undefined };
 /** As `withSession`, with what rebuilding works with. @throws OpsError with the reasons when it is refused */
 export const withWorkshop = <T>(work: (workshop: Workshop, session: Session) => Promise<T>): Promise<T> =>
   withSession(async (session) => {
-    const pool = openPool(session.config.DATABASE_URL, {
+    // Versions of tables are made, renamed and dropped, which only their owner may.
+    const pool = openPool(session.config.DATABASE_OWNER_URL ?? session.config.DATABASE_URL, {
       size: CONNECTIONS,
       applicationName: 'reading-service ops projections',
       onError: () => undefined,

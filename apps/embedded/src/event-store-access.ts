@@ -1,0 +1,49 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { selfSignedCertificate } from './certificate/self-signed.js';
+import type { DataFolder } from './data-folder.js';
+import { writePrivateFile } from './private-file.js';
+
+/** Clients check the certificate against it; the store listens on 127.0.0.1 alone. */
+const HOST = 'localhost';
+const LOGIN = 'reading-service';
+
+const DAY_MS = 86_400_000;
+/** A certificate serves one run of the stack, which has no bound. */
+const VALID_MS = 10 * 365 * DAY_MS;
+
+/** Files that let the event store ask for a login over TLS, and the address that passes both. */
+export interface EventStoreAccess {
+  readonly certificate: string;
+  readonly key: string;
+  readonly login: string;
+  urlAt(port: number): string;
+}
+
+/** Makes a certificate and a login, new at each start: nothing is to be kept, rotated or upgraded. */
+export const newAccess = (folder: DataFolder): EventStoreAccess => {
+  const files = {
+    certificate: join(folder.eventStoreAccess, 'server.crt'),
+    key: join(folder.eventStoreAccess, 'server.key'),
+    login: join(folder.eventStoreAccess, 'login'),
+  };
+  const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const now = Date.now();
+  const certificate = selfSignedCertificate({
+    keys,
+    name: HOST,
+    // Clocks of machines that sleep are set back now and then.
+    from: new Date(now - DAY_MS),
+    until: new Date(now + VALID_MS),
+    serial: randomBytes(16),
+  });
+  const password = randomBytes(24).toString('base64url');
+  writePrivateFile(files.certificate, certificate);
+  writePrivateFile(files.key, keys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
+  writePrivateFile(files.login, `${LOGIN}:${password}\n`);
+  const trusted = encodeURIComponent(files.certificate);
+  return {
+    ...files,
+    urlAt: (port) => `esdb://${LOGIN}:${password}@${HOST}:${port}?tls=true&tlsCAFile=${trusted}`,
+  };
+};

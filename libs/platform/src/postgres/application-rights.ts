@@ -1,0 +1,65 @@
+import pg from 'pg';
+import { DATA_SCHEMAS, JOBS_SCHEMA, MIGRATIONS_SCHEMA } from './schemas.js';
+
+const name = (identifier: string): string => pg.escapeIdentifier(identifier);
+
+/**
+ * What the API and the worker need, and no more: rows of every table, of the tables of migrations to read them.
+ * Default rights cover what the owner makes later, such as the next version of a read model.
+ */
+const grants = (application: string): readonly string[] => {
+  const role = name(application);
+  const rights = (schema: string, tables: string): string[] => [
+    `grant usage on schema ${name(schema)} to ${role}`,
+    `grant ${tables} on all tables in schema ${name(schema)} to ${role}`,
+    `grant usage, select on all sequences in schema ${name(schema)} to ${role}`,
+    `alter default privileges in schema ${name(schema)} grant ${tables} on tables to ${role}`,
+    `alter default privileges in schema ${name(schema)} grant usage, select on sequences to ${role}`,
+  ];
+  const rows = 'select, insert, update, delete';
+  return [
+    ...DATA_SCHEMAS.flatMap((schema) => rights(schema, rows)),
+    ...rights(MIGRATIONS_SCHEMA, 'select'),
+    ...rights(JOBS_SCHEMA, rows),
+    `revoke insert, update, delete on ${name(JOBS_SCHEMA)}.migrations from ${role}`,
+  ];
+};
+
+/** Tables of jobs show their rows to nobody but their owner unless a policy says so. */
+const policies = async (client: pg.ClientBase, application: string): Promise<readonly string[]> => {
+  const { rows } = await client.query<{ table: string }>(
+    `select format('%I.%I', n.nspname, c.relname) as table
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = $1 and c.relrowsecurity and not exists (
+       select from pg_policy p
+       where p.polrelid = c.oid and (select oid from pg_roles where rolname = $2) = any(p.polroles))
+     order by 1`,
+    [JOBS_SCHEMA, application],
+  );
+  const policy = name(`all rows for ${application}`.slice(0, 63));
+  return rows.map(
+    ({ table }) =>
+      `create policy ${policy} on ${table} to ${name(application)} using (true) with check (true)`,
+  );
+};
+
+/** Of this program's own choosing: two that grant at once would fail with "tuple concurrently updated". */
+const GRANTING = 7_230_164;
+
+/**
+ * Gives the application's role its rights on the tables that the connected role owns. Safe to repeat, and from many
+ * machines at once.
+ */
+export const grantToApplication = async (client: pg.ClientBase, application: string): Promise<void> => {
+  await client.query('begin');
+  try {
+    await client.query('select pg_advisory_xact_lock($1)', [GRANTING]);
+    for (const statement of [...grants(application), ...(await policies(client, application))]) {
+      await client.query(statement);
+    }
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+};

@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { scramVerifier } from './scram.js';
+import { SERVICE_SCHEMAS } from './schemas.js';
+
+/** A request that cannot be carried out, with what to do instead. */
+export class UnusableRoles extends Error {
+  override readonly name = 'UnusableRoles';
+}
+
+export interface DatabaseRoles {
+  /** Of a role that may make roles and databases; any database of the server. */
+  readonly adminUrl: string;
+  /** Of the role that owns the schemas; names the database. */
+  readonly ownerUrl: string;
+  /** Of the role that API and worker connect as; names the same database. */
+  readonly applicationUrl: string;
+}
+
+interface Login {
+  readonly role: string;
+  readonly password: string;
+  readonly database: string;
+}
+
+/**
+ * The statements that give the service its database and its two roles, and the owner what other roles own of it. They
+ * depend on what is there: in a database that is prepared only the passwords are set again.
+ * @param carryOut whether to run them; otherwise nothing is changed
+ * @returns the statements, in their order; passwords stand in them as SCRAM verifiers
+ * @throws UnusableRoles when the URLs do not name three roles and one database
+ */
+export const prepareDatabase = async (
+  { adminUrl, ownerUrl, applicationUrl }: DatabaseRoles,
+  carryOut: boolean,
+): Promise<readonly string[]> => {
+  const [owner, application] = [loginOf(ownerUrl), loginOf(applicationUrl)];
+  if (owner.database !== application.database)
+    throw new UnusableRoles('The owner and the application must name the same database.');
+  if (owner.role === application.role)
+    throw new UnusableRoles('The owner and the application must be different roles.');
+  const done: string[] = [];
+  const run = async (client: pg.Client, statements: readonly string[]): Promise<void> => {
+    for (const statement of statements) {
+      if (carryOut) await client.query(statement);
+      done.push(statement);
+    }
+  };
+  const { there, created } = await onServer(adminUrl, async (client) => {
+    for (const login of [owner, application]) await run(client, await roleStatements(client, login));
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [owner.database]);
+    const isThere = rowCount === 1;
+    await run(client, isThere ? [] : [`create database ${id(owner.database)}`]);
+    await run(client, databaseStatements(owner, application));
+    return { there: isThere, created: !isThere && carryOut };
+  });
+  if (there || created) {
+    await onServer(inDatabase(adminUrl, owner.database), async (client) =>
+      run(client, await ownershipStatements(client, owner.role)),
+    );
+  }
+  return done;
+};
+
+const id = (name: string): string => pg.escapeIdentifier(name);
+
+const onServer = async <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+};
+
+const loginOf = (url: string): Login => {
+  const { username, password, pathname } = new URL(url);
+  const login = {
+    role: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+    database: decodeURIComponent(pathname.slice(1)),
+  };
+  if (login.role === '' || login.database === '')
+    throw new UnusableRoles(
+      'Each URL must name a user and a database: postgresql://user:password@host:port/database.',
+    );
+  if (!/^[\x20-\x7e]*$/.test(login.password))
+    throw new UnusableRoles(`The password of ${login.role} must be printable ASCII.`);
+  return login;
+};
+
+const inDatabase = (url: string, database: string): string => {
+  const changed = new URL(url);
+  changed.pathname = `/${encodeURIComponent(database)}`;
+  return changed.href;
+};
+
+const roleStatements = async (client: pg.Client, { role, password }: Login): Promise<readonly string[]> => {
+  const { rows } = await client.query<{ superuser: boolean; self: boolean }>(
+    'select rolsuper as superuser, rolname = current_user as self from pg_roles where rolname = $1',
+    [role],
+  );
+  const [found] = rows;
+  if (found?.superuser || found?.self)
+    throw new UnusableRoles(
+      `${role} administers the server: give the service roles of its own, which this command creates.`,
+    );
+  const secret = password === '' ? '' : ` password '${scramVerifier(password, randomBytes(16))}'`;
+  if (found) return secret === '' ? [] : [`alter role ${id(role)} with login${secret}`];
+  return [
+    `create role ${id(role)} with login nosuperuser nocreatedb nocreaterole noreplication nobypassrls${secret}`,
+  ];
+};
+
+/** The owner may make schemas; nobody else may, nor temporary tables. */
+const databaseStatements = (owner: Login, application: Login): readonly string[] => [
+  `revoke create, temporary on database ${id(owner.database)} from public`,
+  `grant connect, create on database ${id(owner.database)} to ${id(owner.role)}`,
+  `grant connect on database ${id(owner.database)} to ${id(application.role)}`,
+];
+
+/** Everything of the service's schemas that someone else owns: what was made before there was an owner. */
+const ownershipStatements = async (client: pg.Client, owner: string): Promise<readonly string[]> => {
+  const { rows } = await client.query<{ statement: string }>(OWNED_BY_OTHERS, [SERVICE_SCHEMAS, owner]);
+  const moves = rows.map(({ statement }) => statement);
+  const { rows: who } = await client.query<{ superuser: boolean; open: boolean }>(
+    `select rolsuper as superuser, exists (select from pg_namespace
+       where nspname = 'public' and has_schema_privilege('public', oid, 'create')) as open
+     from pg_roles where rolname = current_user`,
+  );
+  // Only a superuser, or a member of both, may give an object away.
+  const membership = moves.length > 0 && !who[0]?.superuser ? [`grant ${id(owner)} to current_user`] : [];
+  // Open to everyone in databases that were made before PostgreSQL 15.
+  const closing = who[0]?.open ? ['revoke create on schema public from public'] : [];
+  return [...closing, ...membership, ...moves];
+};
+
+/**
+ * Sequences of serial and identity columns follow their table, and row types theirs. $1 schemas, $2 the owner, who may
+ * not exist yet.
+ */
+const OWNED_BY_OTHERS = `
+  with service as (select oid, nspname, nspowner from pg_namespace where nspname = any($1)),
+  rightful as (select coalesce((select oid from pg_roles where rolname = $2), 0) as owner)
+  select format('alter schema %I owner to %I', nspname, $2::text) as statement, 1 as step
+    from service, rightful where nspowner <> owner
+  union all
+  select format('alter table %I.%I owner to %I', nspname, relname, $2::text), 2
+    from pg_class c join service s on s.oid = c.relnamespace, rightful
+   where relkind in ('r', 'p', 'v', 'm', 'f') and relowner <> owner
+  union all
+  select format('alter sequence %I.%I owner to %I', nspname, relname, $2::text), 3
+    from pg_class c join service s on s.oid = c.relnamespace, rightful
+   where relkind = 'S' and relowner <> owner
+     and not exists (select from pg_depend d where d.objid = c.oid and d.classid = 'pg_class'::regclass
+                       and d.deptype in ('a', 'i'))
+  union all
+  select format('alter routine %s owner to %I', p.oid::regprocedure, $2::text), 4
+    from pg_proc p join service s on s.oid = p.pronamespace, rightful where proowner <> owner
+  union all
+  select format('alter type %I.%I owner to %I', nspname, typname, $2::text), 5
+    from pg_type t join service s on s.oid = t.typnamespace, rightful
+   where typowner <> owner and typelem = 0
+     and (typtype in ('e', 'd', 'r')
+       or (typtype = 'c' and exists (select from pg_class c where c.oid = t.typrelid and c.relkind = 'c')))
+  order by step, statement`;
