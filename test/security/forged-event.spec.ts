@@ -1,16 +1,28 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { randomBytes, randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { lstatSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { createServer as createNetServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { connect, type DetailedPeerCertificate } from 'node:tls';
+import {
+  Server as TlsServer,
+  connect,
+  createServer as createTlsServer,
+  type DetailedPeerCertificate,
+} from 'node:tls';
+import pg from 'pg';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { selfSignedCertificate } from '../../apps/embedded/src/certificate/self-signed.js';
 import { RANDOM_BYTES, makeApiKey } from '../../libs/workspaces/src/domain/api-key/api-key.js';
 import { Integrator } from '../support/integrator.js';
 import { removeDataFolder, startStack, temporaryDataDir, type StartedStack } from '../support/index.js';
 
 /** How long a forged key is tried for: more than the consumers take to read a new event. */
 const BELIEVED_WITHIN_MS = 3_000;
+
+const othersKeys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
 let stack: StartedStack;
 let victim: Integrator;
@@ -87,9 +99,112 @@ const forge = async (connectionString: string): Promise<{ appended: boolean; bel
 };
 
 const REFUSED = { appended: false, believed: false };
+const LOGIN = /^esdb:\/\/([^@]+)@/;
+
+/** Everything in the data folder that is not inside a folder closed to others. */
+const withinReach = (folder: string): string[] =>
+  readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    const { mode } = lstatSync(path);
+    return (mode & 0o170000) === 0o120000 || (mode & 0o077) === 0 ? [] : [path];
+  });
+
+/** A server that took the store's port, and all that it is sent. */
+const squat = async (
+  server: Server,
+): Promise<{ port: number; received: () => Buffer; close: () => void }> => {
+  const chunks: Buffer[] = [];
+  const sockets = new Set<Socket>();
+  server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
+    sockets.add(socket.on('error', () => undefined));
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  });
+  server.on('tlsClientError', () => undefined);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    received: () => Buffer.concat(chunks),
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+};
 
 describe('another user of the machine', () => {
   it('cannot append an event to the store by its port alone', async () => {
     expect(await forge(`esdb://127.0.0.1:${storePort()}?tls=false`)).toEqual(REFUSED);
+  });
+
+  it('cannot do so by trusting the certificate that the store shows, without its login or with a guess', async () => {
+    const certificate = await shownCertificate();
+    expect(certificate).toBeDefined();
+    const trusting = `localhost:${storePort()}?tls=true&tlsCAFile=${encodeURIComponent(certificate!)}`;
+    expect(await forge(`esdb://${trusting}`)).toEqual(REFUSED);
+    expect(await forge(`esdb://admin:changeit@${trusting}`)).toEqual(REFUSED);
+    // The door that is tried is the right one.
+    const [, login] = LOGIN.exec(stack.eventStoreUrl)!;
+    expect(await forge(`esdb://${login}@${trusting}`)).toEqual({ appended: true, believed: true });
+  });
+
+  it('finds the login in no file and no command line that others can read', async () => {
+    const [, login] = LOGIN.exec(stack.eventStoreUrl)!;
+    const password = login!.split(':')[1]!;
+    expect(withinReach(stack.dataDir)).toEqual([]);
+    const runtime = readFileSync(join(stack.dataDir, 'runtime.json'), 'utf8');
+    expect(runtime).toContain(password);
+    const secrets = [
+      password,
+      ...[...runtime.matchAll(/postgresql:\/\/[^:]+:([^@]+)@/g)].map(([, one]) => one!),
+    ];
+    expect(secrets).toHaveLength(3);
+    for (const pid of Object.values(stack.pids())) {
+      const commandLine = execFileSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], {
+        encoding: 'utf8',
+      });
+      expect(commandLine).not.toBe('');
+      for (const secret of secrets) expect(commandLine).not.toContain(secret);
+    }
+  });
+
+  it('is not sent the login when it takes the port of a store that is down', async () => {
+    const certificate = selfSignedCertificate({
+      keys: othersKeys,
+      name: 'localhost',
+      from: new Date(Date.now() - 60_000),
+      until: new Date(Date.now() + 600_000),
+      serial: randomBytes(16),
+    });
+    const key = othersKeys.privateKey.export({ type: 'pkcs8', format: 'pem' });
+    const impostors = [
+      createNetServer(),
+      createTlsServer({ cert: certificate, key, ALPNProtocols: ['h2'] }),
+    ] as Server[];
+    const [, login] = LOGIN.exec(stack.eventStoreUrl)!;
+    for (const server of impostors) {
+      const impostor = await squat(server);
+      const url = stack.eventStoreUrl.replace(/localhost:\d+/, `localhost:${impostor.port}`);
+      expect(await forge(url)).toEqual(REFUSED);
+      const received = impostor.received();
+      expect(received.includes(login!)).toBe(false);
+      expect(received.includes(Buffer.from(login!).toString('base64'))).toBe(false);
+      // Without TLS it is sent a greeting (22: handshake), with TLS nothing that it could read.
+      expect([undefined, 22]).toContain(received[0]);
+      impostor.close();
+    }
+  });
+
+  it('finds no port of the database, and cannot enter the folder of its socket', async () => {
+    const { searchParams } = new URL(stack.applicationDatabaseUrl);
+    const folder = searchParams.get('host')!;
+    expect(lstatSync(folder).mode & 0o077).toBe(0);
+    const client = new pg.Client({ connectionString: stack.databaseUrl });
+    await client.connect();
+    const { rows } = await client.query<{ listen: string }>(
+      `select current_setting('listen_addresses') as listen`,
+    );
+    await client.end();
+    expect(rows[0]?.listen).toBe('');
   });
 });

@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { migrate } from '@app/platform/postgres/migrate.js';
+import { prepareDatabase } from '@app/platform/postgres/prepare-database.js';
+import { SERVICE_SCHEMAS } from '@app/platform/postgres/schemas.js';
+import { addJob } from '@app/platform/jobs/jobs.js';
+import { ops, opsJson } from '../../apps/embedded/src/ops.js';
+import { startPostgres, type StartedPostgres } from '../support/index.js';
+
+let postgres: StartedPostgres;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+
+afterAll(async () => {
+  await postgres?.stop();
+});
+
+const as = async <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+};
+
+/** The same server, another role or database. */
+const changed = (url: string, { role, password, database }: Record<string, string>): string => {
+  const other = new URL(url);
+  if (role !== undefined) [other.username, other.password] = [role, password ?? ''];
+  if (database !== undefined) other.pathname = `/${database}`;
+  return other.href;
+};
+
+/** SQLSTATE of the refusal, or `done`. Nothing stays of what was done. */
+const attempt = (url: string, statement: string): Promise<string> =>
+  as(url, async (client) => {
+    await client.query('begin');
+    try {
+      await client.query(statement);
+      return 'done';
+    } catch (error) {
+      return (error as { code: string }).code;
+    } finally {
+      await client.query('rollback');
+    }
+  });
+
+const NOT_PERMITTED = '42501';
+
+describe('whoever gets hold of the application’s database role', () => {
+  it.each([
+    'create role forged superuser',
+    'alter role current_user superuser',
+    'alter role reading_service_owner password null',
+    'set session authorization reading_service',
+    'set role reading_service_owner',
+    'alter database reading_service owner to current_user',
+    `copy (select 1) to program 'id'`,
+    `select pg_read_file('/etc/passwd')`,
+    `select pg_ls_dir('.')`,
+    'select * from pg_authid',
+    'create schema forged',
+    'create table public.forged (id int)',
+    'create temporary table forged (id int)',
+    'create table readings.forged (id int)',
+    'drop schema workspaces cascade',
+    'drop table readings.reading',
+    'truncate readings.reading',
+    'alter table readings.reading add column forged text',
+    `create trigger forged before insert on readings.reading
+       for each row execute function suppress_redundant_updates_trigger()`,
+    `insert into migrations.readings (name, run_on) values ('9999_forged', now())`,
+    'delete from migrations.readings',
+    'alter table migrations.readings add column forged text',
+    'delete from graphile_worker.migrations',
+    'drop table graphile_worker._private_jobs',
+    'alter table graphile_worker._private_jobs disable row level security',
+    'create extension pg_stat_statements',
+  ])('cannot %s', async (statement) => {
+    expect(await attempt(postgres.applicationUrl, statement)).toBe(NOT_PERMITTED);
+  });
+
+  it('can read and write the rows of every table, and add jobs and see them', async () => {
+    await as(postgres.applicationUrl, async (client) => {
+      const { rows } = await client.query<{ table: string; missing: boolean }>(
+        `select format('%I.%I', n.nspname, c.relname) as table,
+                not (has_table_privilege(c.oid, 'select') and has_table_privilege(c.oid, 'insert')
+                 and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete')) as missing
+         from pg_class c join pg_namespace n on n.oid = c.relnamespace
+         where n.nspname = any($1) and c.relkind in ('r', 'p') and n.nspname <> 'migrations'`,
+        [SERVICE_SCHEMAS],
+      );
+      expect(rows.length).toBeGreaterThan(20);
+      expect(rows.filter(({ missing }) => missing).map(({ table }) => table)).toEqual([
+        'graphile_worker.migrations',
+      ]);
+      const { text, values } = addJob({ task: 'generate', key: 'k', payload: { readingId: 'r' } });
+      await client.query(text, values as unknown[]);
+      const jobs = await client.query('select key from graphile_worker.jobs');
+      expect(jobs.rows).toEqual([{ key: 'k' }]);
+    });
+  });
+
+  it('can use what the owner makes later, such as the next version of a read model', async () => {
+    await as(postgres.ownerUrl, (client) =>
+      client.query('create table readings.reading__v2 (like readings.reading including all)'),
+    );
+    expect(await attempt(postgres.applicationUrl, 'select from readings.reading__v2')).toBe('done');
+    expect(await attempt(postgres.applicationUrl, 'drop table readings.reading__v2')).toBe(NOT_PERMITTED);
+    await as(postgres.ownerUrl, (client) => client.query('drop table readings.reading__v2'));
+  });
+});
+
+describe('the role that owns the schemas', () => {
+  it.each(['create role forged', `copy (select 1) to program 'id'`])('cannot %s', async (statement) => {
+    expect(await attempt(postgres.ownerUrl, statement)).toBe(NOT_PERMITTED);
+  });
+});
+
+describe('a database that an older version made as a superuser', () => {
+  const roles = (database: string) => ({
+    DATABASE_ADMIN_URL: postgres.databaseUrl,
+    DATABASE_OWNER_URL: changed(postgres.databaseUrl, { role: 'own', password: 'p-own', database }),
+    DATABASE_URL: changed(postgres.databaseUrl, { role: 'app', password: 'p:/@pp', database }),
+  });
+  const environment = (database: string): NodeJS.ProcessEnv => ({
+    ...process.env,
+    ...roles(database),
+    EVENTSTORE_URL: 'esdb://unused',
+    ENCRYPTION_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
+    DIGEST_KEY: Buffer.alloc(32).toString('base64'),
+  });
+  const owners = (database: string) =>
+    as(changed(postgres.databaseUrl, { database }), async (client) => {
+      const { rows } = await client.query<{ owner: string }>(
+        `select distinct pg_get_userbyid(owner) as owner from (
+           select nspowner as owner from pg_namespace where nspname = any($1)
+           union all select relowner from pg_class where relnamespace::regnamespace::text = any($1)
+           union all select proowner from pg_proc where pronamespace::regnamespace::text = any($1)
+           union all select typowner from pg_type where typnamespace::regnamespace::text = any($1)) as owned`,
+        [SERVICE_SCHEMAS],
+      );
+      return rows.map(({ owner }) => owner);
+    });
+
+  beforeAll(async () => {
+    await as(postgres.databaseUrl, (client) => client.query('create database old'));
+    await migrate(changed(postgres.databaseUrl, { database: 'old' }));
+    await as(changed(postgres.databaseUrl, { database: 'old' }), (client) =>
+      client.query(`insert into platform.heartbeat (instance, role) values ('a', 'worker')`),
+    );
+  });
+
+  it('is shown what would be done to it, without a password, and stays as it is', async () => {
+    const printed = await ops(environment('old'), ['database', 'prepare', '--dry-run']);
+    expect(printed).toContain(`create role "own" with login nosuperuser`);
+    expect(printed).toContain('alter schema readings owner to own;');
+    expect(printed).toContain("password 'SCRAM-SHA-256$4096:");
+    for (const password of ['p-own', 'p:/@pp', 'p%3A']) expect(printed).not.toContain(password);
+    expect(await owners('old')).toEqual(['reading_service']);
+  });
+
+  it('passes to its owner with its rows, and is used by a role that owns nothing', async () => {
+    await ops(environment('old'), ['database', 'prepare']);
+    expect(await owners('old')).toEqual(['own']);
+    expect(await opsJson(environment('old'), ['migrate'])).toEqual({ migrated: true, application: 'app' });
+    const { DATABASE_URL } = roles('old');
+    await as(DATABASE_URL, async (client) => {
+      expect((await client.query('select from platform.heartbeat')).rowCount).toBe(1);
+      await client.query('delete from platform.heartbeat');
+    });
+    expect(await attempt(DATABASE_URL, 'drop table platform.heartbeat')).toBe(NOT_PERMITTED);
+  });
+
+  it('may be prepared again, by many at once: only the passwords are set anew', async () => {
+    const again = (await opsJson(environment('old'), ['database', 'prepare'])) as { statements: string[] };
+    expect(again.statements.filter((statement) => /^(create|alter (?!role))/.test(statement))).toEqual([]);
+    await Promise.all([1, 2, 3].map(() => migrate(roles('old').DATABASE_OWNER_URL, 'app')));
+    expect(await attempt(roles('old').DATABASE_URL, 'select from readings.reading')).toBe('done');
+  });
+
+  it('is made when it is not there', async () => {
+    await ops(environment('fresh'), ['database', 'prepare']);
+    await ops(environment('fresh'), ['migrate']);
+    expect(await owners('fresh')).toEqual(['own']);
+    expect(await attempt(roles('fresh').DATABASE_URL, 'select from readings.reading')).toBe('done');
+  });
+
+  it('is not prepared for a role that administers the server, nor for one role in both parts', async () => {
+    const { DATABASE_ADMIN_URL: adminUrl, DATABASE_OWNER_URL: ownerUrl } = roles('old');
+    const one = { adminUrl, ownerUrl, applicationUrl: adminUrl.replace(/\/reading_service\?/, '/old?') };
+    await expect(prepareDatabase(one, true)).rejects.toThrow(/administers the server/);
+    await expect(prepareDatabase({ ...one, applicationUrl: ownerUrl }, true)).rejects.toThrow(
+      /different roles/,
+    );
+  });
+
+  it('says that there is one role when no owner is named', async () => {
+    const printed = await ops(
+      { ...environment('old'), DATABASE_URL: roles('old').DATABASE_OWNER_URL, DATABASE_OWNER_URL: '' },
+      ['migrate'],
+    );
+    expect(printed).toMatch(/DATABASE_OWNER_URL is not set/);
+  });
+});
