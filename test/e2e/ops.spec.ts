@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { connect, createServer, type TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { projectPath } from '@app/platform/project-path.js';
 import { startStack, type StartedStack } from '../support/index.js';
@@ -44,13 +47,21 @@ const run = async (
   }
 };
 
-/** The event store behind a door that lets nothing out any more once the text went in. */
+/** The event store behind a door that lets nothing out any more once the text went in; the door has the store's key. */
 const storeThatFallsSilent = async (text: string): Promise<{ url: string; close(): void }> => {
   const store = new URL(stack.eventStoreUrl.replace('esdb:', 'http:'));
-  const sockets: Socket[] = [];
+  const access = (file: string): Buffer => readFileSync(join(stack.dataDir, 'event-store-access', file));
+  const [cert, key, ALPNProtocols] = [access('server.crt'), access('server.key'), ['h2']];
+  const sockets: TLSSocket[] = [];
   let silent = false;
-  const door = createServer((caller) => {
-    const inside = connect(Number(store.port), store.hostname);
+  const door = createServer({ cert, key, ALPNProtocols }, (caller) => {
+    const inside = connect({
+      port: Number(store.port),
+      host: '127.0.0.1',
+      servername: 'localhost',
+      ca: cert,
+      ALPNProtocols,
+    });
     sockets.push(caller, inside);
     for (const socket of [caller, inside]) socket.on('error', () => undefined);
     caller.on('data', (chunk: Buffer) => {
@@ -63,7 +74,7 @@ const storeThatFallsSilent = async (text: string): Promise<{ url: string; close(
   }).listen(0, '127.0.0.1');
   await once(door, 'listening');
   return {
-    url: stack.eventStoreUrl.replace(store.host, `127.0.0.1:${(door.address() as AddressInfo).port}`),
+    url: stack.eventStoreUrl.replace(store.host, `localhost:${(door.address() as AddressInfo).port}`),
     close: () => {
       for (const socket of sockets) socket.destroy();
       door.close();

@@ -6,13 +6,9 @@ import { lstatSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer as createNetServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  Server as TlsServer,
-  connect,
-  createServer as createTlsServer,
-  type DetailedPeerCertificate,
-} from 'node:tls';
+import { Server as TlsServer, connect, createServer as createTlsServer } from 'node:tls';
 import pg from 'pg';
+import { WrongExpectedRevision } from '@app/event-sourcing/store/errors.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
 import { selfSignedCertificate } from '../../apps/embedded/src/certificate/self-signed.js';
 import { RANDOM_BYTES, makeApiKey } from '../../libs/workspaces/src/domain/api-key/api-key.js';
@@ -45,7 +41,7 @@ const storePort = (): number => Number(new URL(stack.eventStoreUrl.replace(/^esd
 const shownCertificate = (): Promise<string | undefined> =>
   new Promise((resolve) => {
     const socket = connect({ port: storePort(), host: '127.0.0.1', rejectUnauthorized: false }, () => {
-      const { raw } = socket.getPeerCertificate(true) as DetailedPeerCertificate;
+      const { raw } = socket.getPeerCertificate(true);
       socket.destroy();
       const file = join(attackers, 'shown.crt');
       const lines = raw.toString('base64').replace(/.{64}/g, '$&\n');
@@ -80,8 +76,8 @@ const forge = async (connectionString: string): Promise<{ appended: boolean; bel
     ]));
   // The revision is no secret either: a conflict tells it.
   const appended = await append(0n)
-    .catch((error: { actual?: bigint }) => {
-      if (typeof error.actual !== 'bigint') throw error;
+    .catch((error: unknown) => {
+      if (!(error instanceof WrongExpectedRevision) || typeof error.actual !== 'bigint') throw error;
       return append(error.actual);
     })
     .then(

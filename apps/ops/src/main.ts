@@ -5,6 +5,7 @@ import { addDatabaseCommands } from './commands/database.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { addEncryptionKeysCommands } from './commands/encryption-keys.js';
 import { addEraseCommand } from './commands/erase.js';
+import { addEventStoreCommands } from './commands/event-store.js';
 import { addEventsCommand } from './commands/events.js';
 import { addKeyCommands } from './commands/key.js';
 import { addLedgerCommands } from './commands/ledger.js';
@@ -36,6 +37,7 @@ addEventsCommand(ops);
 addEraseCommand(ops);
 addEncryptionKeysCommands(ops);
 addDatabaseCommands(ops);
+addEventStoreCommands(ops);
 addMigrateCommand(ops);
 addDoctorCommand(ops);
 

@@ -1,0 +1,211 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { CallOptions, Metadata, ServiceError } from '@grpc/grpc-js';
+import { BACKWARDS, END, EventStoreDBClient, StreamNotFoundError, jsonEvent } from '@eventstore/db-client';
+import usersGrpc from '@eventstore/db-client/generated/users_grpc_pb.js';
+import type { UsersClient } from '@eventstore/db-client/generated/users_grpc_pb.js';
+import usersPb from '@eventstore/db-client/generated/users_pb.js';
+
+/** Logins and access lists of an EventStoreDB cannot be made as asked; the message says why and what to do. */
+export class UnpreparableStore extends Error {
+  override readonly name = 'UnpreparableStore';
+}
+
+export interface Preparation {
+  /** Of a member of `$admins`; used for this alone. */
+  readonly adminUrl: string;
+  /** What the service presents. */
+  readonly login: { readonly username: string; readonly password: string };
+}
+
+/** One thing that was done, or that was so before. */
+export interface PreparedPart {
+  readonly part: 'login' | 'access to $all' | 'default access';
+  readonly change: 'ready' | 'password set' | 'changed' | 'as wanted';
+}
+
+const ADMINS = '$admins';
+const SETTINGS = '$settings';
+const DEFAULT_ACCESS = 'update-default-acl';
+
+/** The store is sometimes a moment without a leader, and makes its own users a moment after it answers. */
+const ATTEMPTS = 10;
+const BETWEEN_ATTEMPTS_MS = 1_000;
+const CALL_WITHIN_MS = 5_000;
+
+/** FAILED_PRECONDITION: a user of that name has another password. With the same one, creating succeeds again. */
+const CONFLICT = 9;
+const UNAUTHENTICATED = 16;
+const UNIMPLEMENTED = 12;
+/** gRPC codes: DEADLINE_EXCEEDED, NOT_FOUND (not the leader), UNAVAILABLE, and UNAUTHENTICATED while users are made. */
+const PASSING = new Set([4, 5, 14, UNAUTHENTICATED]);
+
+/**
+ * Gives the service a login that is no administrator, and lets it read `$all`, and read and append to streams; it can
+ * neither delete streams, nor change their metadata, nor touch system streams. Other logins get nothing by default.
+ * Where default access was set before, the service is added and nobody's access is taken away. Safe to repeat.
+ * @throws UnpreparableStore
+ */
+export const prepareEventStore = async ({
+  adminUrl,
+  login,
+}: Preparation): Promise<readonly PreparedPart[]> => {
+  const client = EventStoreDBClient.connectionString(adminUrl);
+  try {
+    return [
+      { part: 'login', change: await patiently(() => ensureLogin(client, login)) },
+      { part: 'access to $all', change: await patiently(() => openAll(client, login.username)) },
+      { part: 'default access', change: await patiently(() => setDefaultAccess(client, login.username)) },
+    ];
+  } finally {
+    await client.dispose();
+  }
+};
+
+const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      const { code, message } = error as { code?: number; message: string };
+      if (code === UNIMPLEMENTED)
+        throw new UnpreparableStore('This store has no users: it is an embedded one.');
+      if (attempt === ATTEMPTS && code === UNAUTHENTICATED)
+        throw new UnpreparableStore('The event store refuses the login of the administrator.');
+      if (attempt === ATTEMPTS || (code !== undefined && !PASSING.has(code)))
+        throw new UnpreparableStore(`The event store refused: ${message}`, { cause: error });
+      await pause(BETWEEN_ATTEMPTS_MS);
+    }
+  }
+};
+
+type Answered = (error: ServiceError | null) => void;
+
+/** The client has no operation for users, but the protocol's own stubs: they are called on its connection. */
+const askUsers = (
+  client: EventStoreDBClient,
+  ask: (users: UsersClient, metadata: Metadata, options: CallOptions, answered: Answered) => unknown,
+): Promise<void> =>
+  client['execute'](
+    usersGrpc.UsersClient,
+    'users',
+    (users: UsersClient) =>
+      new Promise<void>((resolve, reject) => {
+        const [metadata, options] = client['callArguments']({
+          requiresLeader: true,
+          deadline: CALL_WITHIN_MS,
+        });
+        ask(users, metadata, options, (error) => (error ? reject(error) : resolve()));
+      }),
+  );
+
+const ensureLogin = async (
+  client: EventStoreDBClient,
+  { username, password }: Preparation['login'],
+): Promise<PreparedPart['change']> => {
+  const options = new usersPb.CreateReq.Options();
+  options.setLoginName(username);
+  options.setPassword(password);
+  options.setFullName('The service');
+  const create = new usersPb.CreateReq();
+  create.setOptions(options);
+  try {
+    await askUsers(client, (users, metadata, options, answered) =>
+      users.create(create, metadata, options, answered),
+    );
+    return 'ready';
+  } catch (error) {
+    if ((error as { code?: number }).code !== CONFLICT) throw error;
+  }
+  const known = new usersPb.ResetPasswordReq.Options();
+  known.setLoginName(username);
+  known.setNewPassword(password);
+  const reset = new usersPb.ResetPasswordReq();
+  reset.setOptions(known);
+  await askUsers(client, (users, metadata, options, answered) =>
+    users.resetPassword(reset, metadata, options, answered),
+  );
+  return 'password set';
+};
+
+type Roles = string | readonly string[] | undefined;
+const listed = (roles: Roles): readonly string[] =>
+  roles === undefined ? [] : typeof roles === 'string' ? [roles] : roles;
+const includesAll = (roles: Roles, wanted: readonly string[]): boolean =>
+  wanted.every((role) => listed(roles).includes(role));
+const union = (roles: Roles, wanted: readonly string[]): readonly string[] => [
+  ...new Set([...listed(roles), ...wanted]),
+];
+
+const openAll = async (client: EventStoreDBClient, username: string): Promise<PreparedPart['change']> => {
+  const { metadata = {}, metastreamRevision } = await client.getStreamMetadata('$all');
+  const acl = metadata.acl ?? {};
+  const wanted = [ADMINS, username];
+  if (includesAll(acl.readRoles, wanted)) return 'as wanted';
+  await client.setStreamMetadata(
+    '$all',
+    { ...metadata, acl: { ...acl, readRoles: [...union(acl.readRoles, wanted)] } },
+    { expectedRevision: metastreamRevision ?? 'no_stream' },
+  );
+  return 'changed';
+};
+
+interface AccessList {
+  readonly $r?: Roles;
+  readonly $w?: Roles;
+  readonly $d?: Roles;
+  readonly $mr?: Roles;
+  readonly $mw?: Roles;
+}
+interface DefaultAccess {
+  readonly $userStreamAcl?: AccessList;
+  readonly $systemStreamAcl?: AccessList;
+}
+
+const setDefaultAccess = async (
+  client: EventStoreDBClient,
+  username: string,
+): Promise<PreparedPart['change']> => {
+  const { access, revision } = await currentAccess(client);
+  const service = [ADMINS, username];
+  const users = access?.$userStreamAcl;
+  if (['$r', '$w', '$mr'].every((right) => includesAll(users?.[right as keyof AccessList], service)))
+    return 'as wanted';
+  const admins = [ADMINS];
+  const changed = {
+    $userStreamAcl: {
+      $r: union(users?.$r, service),
+      $w: union(users?.$w, service),
+      $d: users?.$d ?? admins,
+      $mr: union(users?.$mr, service),
+      $mw: users?.$mw ?? admins,
+    },
+    $systemStreamAcl: access?.$systemStreamAcl ?? {
+      $r: admins,
+      $w: admins,
+      $d: admins,
+      $mr: admins,
+      $mw: admins,
+    },
+  };
+  await client.appendToStream(SETTINGS, jsonEvent({ type: DEFAULT_ACCESS, data: changed as never }), {
+    expectedRevision: revision ?? 'no_stream',
+  });
+  return 'changed';
+};
+
+/** The last event of the settings holds, whatever came before it. */
+const currentAccess = async (
+  client: EventStoreDBClient,
+): Promise<{ access?: DefaultAccess; revision?: bigint }> => {
+  const events = client.readStream(SETTINGS, { direction: BACKWARDS, fromRevision: END, maxCount: 1 });
+  try {
+    for await (const { event } of events) {
+      if (!event) continue;
+      const { type, data, revision } = event;
+      return { revision, ...(type === DEFAULT_ACCESS && { access: data as DefaultAccess }) };
+    }
+  } catch (error) {
+    if (!(error instanceof StreamNotFoundError)) throw error;
+  }
+  return {};
+};
