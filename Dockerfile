@@ -1,7 +1,8 @@
 # One image for every program of the service; the command chooses which:
 #   node dist/apps/api/src/main.js      node dist/apps/worker/src/main.js      node dist/apps/ops/src/main.js <command>
 # Debian rather than Alpine: the PDF compiler's and LMDB's binaries are linked against glibc.
-ARG NODE_IMAGE=node:22-bookworm-slim
+# The digest is that of the tag; both are renewed together: docker buildx imagetools inspect node:22-bookworm-slim
+ARG NODE_IMAGE=node:22-bookworm-slim@sha256:43ac6c60b8f89723f746e8a92ce91abd5017e627ce1ddfe4238355d3a30b772c
 
 # Install scripts are left out in both stages: they only serve the embedded PostgreSQL and the tests.
 FROM ${NODE_IMAGE} AS build
