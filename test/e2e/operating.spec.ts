@@ -284,6 +284,7 @@ describe('the doctor', () => {
       'postgres',
       'event store',
       'clock',
+      'database role',
       'migrations',
       'encryption keys',
       'workers',
@@ -295,6 +296,7 @@ describe('the doctor', () => {
     ])
       expect(checks).toContain(check);
     expect(findings.find(({ check }) => check === 'encryption keys')!.message).toMatch(/seal open/);
+    expect(findings).toContainEqual(expect.objectContaining({ check: 'database role', level: 'ok' }));
   });
 
   it('says what is wrong, and what to do', async () => {

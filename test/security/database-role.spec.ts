@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { migrate } from '@app/platform/postgres/migrate.js';
 import { prepareDatabase } from '@app/platform/postgres/prepare-database.js';
+import { roleStanding } from '@app/platform/postgres/role-standing.js';
 import { SERVICE_SCHEMAS } from '@app/platform/postgres/schemas.js';
 import { addJob } from '@app/platform/jobs/jobs.js';
 import { ops, opsJson } from '../../apps/embedded/src/ops.js';
@@ -112,6 +113,18 @@ describe('whoever gets hold of the application’s database role', () => {
     expect(await attempt(postgres.applicationUrl, 'select from readings.reading__v2')).toBe('done');
     expect(await attempt(postgres.applicationUrl, 'drop table readings.reading__v2')).toBe(NOT_PERMITTED);
     await as(postgres.ownerUrl, (client) => client.query('drop table readings.reading__v2'));
+  });
+});
+
+describe('what a role may do', () => {
+  it.each([
+    ['applicationUrl', { superuser: false, administrator: false, owner: false }],
+    ['ownerUrl', { superuser: false, administrator: false, owner: true }],
+    ['databaseUrl', { superuser: true, administrator: true, owner: true }],
+  ] as const)('is told of %s, so that the doctor can warn', async (url, expected) => {
+    const pool = new pg.Pool({ connectionString: postgres[url], max: 1 });
+    expect(await roleStanding(pool)).toMatchObject(expected);
+    await pool.end();
   });
 });
 

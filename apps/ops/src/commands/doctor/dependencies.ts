@@ -33,14 +33,21 @@ export const checkPostgres = async (pool: Pool): Promise<Finding> => {
     : ok(check, message);
 };
 
+/** Without TLS an EventStoreDB asks for no login, and its client sends none. */
+const OPEN = /[?&]tls=false(&|$)/i;
+
 export const checkEventStore = async (store: EventStore, { EVENTSTORE_URL }: Config): Promise<Finding> => {
   const startedAt = performance.now();
   const head = await store.head();
   const took = Math.round(performance.now() - startedAt);
-  return ok(
-    'event store',
-    `${await eventStoreVersion(EVENTSTORE_URL)}, head at ${head ?? 'no event'}, answered in ${took} ms`,
-  );
+  const message = `${await eventStoreVersion(EVENTSTORE_URL)}, head at ${head ?? 'no event'}, answered in ${took} ms`;
+  return OPEN.test(EVENTSTORE_URL)
+    ? warning(
+        'event store',
+        `${message}; without TLS and login`,
+        'Whoever reaches its port can append events: give it certificates, then ops event-store prepare (docs/operations.md).',
+      )
+    : ok('event store', message);
 };
 
 /** EventStoreDB tells its version over HTTP; the embedded store speaks gRPC only. */
