@@ -8,7 +8,7 @@ import {
 } from './child-environment.js';
 import { openDataFolder, type DataFolder } from './data-folder.js';
 import { startEventStore } from './event-store-process.js';
-import { listenOnce } from './free-port.js';
+import { listenOnce } from './listen-once.js';
 import { takeLock } from './lock.js';
 import { startPostgres } from './postgres.js';
 import { ProcessRecord } from './process-record.js';

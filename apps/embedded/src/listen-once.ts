@@ -1,8 +1,5 @@
 import { createServer } from 'node:net';
 
-/** A TCP port that is free now. Another program may take it before it is used: callers try again. */
-export const freePort = (): Promise<number> => listenOnce(0, '127.0.0.1');
-
 /** Listens and closes again. @returns the port. @throws the system's error, such as EADDRINUSE */
 export const listenOnce = (port: number, host: string): Promise<number> =>
   new Promise((resolve, reject) => {
