@@ -24,8 +24,8 @@ interface WrappedKey {
 }
 
 /**
- * One data key per reading, wrapped by the key ring and kept in Postgres only. Destroying the row makes everything
- * sealed with it unreadable, in events, rows and backups of the event store alike.
+ * One data key per reading, wrapped by the key ring and kept in Postgres only. Once the row and its copies in
+ * PostgreSQL's log and backups are gone, nothing sealed with it opens: docs/operations.md says when that is.
  */
 export class SubjectKeys {
   private readonly opened = new RecentlyUsed<string, { key: SubjectKey; until: number }>(OPENED_KEYS);
