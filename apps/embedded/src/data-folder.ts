@@ -10,6 +10,8 @@ export interface DataFolder {
   readonly eventStore: string;
   readonly logs: string;
   readonly secrets: string;
+  /** Keys of epochs, sealed with those of `secrets`; apart from the database, whose backups do not hold them. */
+  readonly keys: string;
   readonly runtime: string;
   readonly processes: string;
   readonly lock: string;
@@ -25,6 +27,7 @@ export const openDataFolder = (path: string): DataFolder => {
     eventStore: join(root, 'event-store'),
     logs: join(root, 'logs'),
     secrets: join(root, 'secrets.json'),
+    keys: join(root, 'keys'),
     runtime: join(root, 'runtime.json'),
     processes: join(root, 'processes.json'),
     lock: join(root, 'lock'),
@@ -34,7 +37,8 @@ export const openDataFolder = (path: string): DataFolder => {
     mkdirSync(root, { recursive: true, mode: 0o700 });
     // Run by root, the database server is another user, who must be able to pass through (but not to look around).
     chmodSync(root, process.getuid?.() === 0 ? 0o711 : 0o700);
-    for (const part of [folder.eventStore, folder.logs]) mkdirSync(part, { recursive: true, mode: 0o700 });
+    for (const part of [folder.eventStore, folder.logs, folder.keys])
+      mkdirSync(part, { recursive: true, mode: 0o700 });
   } catch (error) {
     if (hasCode(error, 'EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST')) {
       throw new StackError(`The data folder ${root} cannot be written: choose another with DATA_DIR.`);
