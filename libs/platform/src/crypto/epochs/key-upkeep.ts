@@ -105,14 +105,14 @@ export class KeyUpkeep {
     const { retentionMs, noticeMs } = this.settings;
     const destroyed: string[] = [];
     const waiting: { epoch: string; why: string }[] = [];
-    const now = await this.rows.now();
     for (const row of await this.rows.all()) {
       if (signal?.aborted) break;
       const dueAt = dueAtOf(row, retentionMs);
-      if (dueAt === null || now < dueAt - noticeMs) continue;
+      if (dueAt === null || (await this.rows.now()) < dueAt - noticeMs) continue;
       await this.rows.announce(row.epoch);
-      const announcedAt = (await this.rows.find(row.epoch))?.announcedAt ?? now;
-      if (now < dueAt || now < announcedAt + noticeMs) continue;
+      const announcedAt = (await this.rows.find(row.epoch))?.announcedAt;
+      const now = await this.rows.now();
+      if (now < dueAt || announcedAt == null || now < announcedAt + noticeMs) continue;
       const why = await this.obstacle(row);
       if (why !== null) {
         waiting.push({ epoch: row.epoch, why });

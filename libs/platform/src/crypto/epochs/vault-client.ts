@@ -38,9 +38,17 @@ export class VaultClient {
   /** @throws KeysUnavailable when no attempt was answered */
   async call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<VaultAnswer> {
     for (let attempt = 1; ; attempt += 1) {
-      const answer = await this.once(method, path, body).catch((error: unknown) => error as Error);
-      if (!(answer instanceof Error) && !isPassing(answer.status)) return answer;
-      if (attempt === ATTEMPTS) throw unavailable(answer);
+      let failure: KeysUnavailable;
+      try {
+        const answer = await this.once(method, path, body);
+        if (!isPassing(answer.status)) return answer;
+        failure = new KeysUnavailable(`The KMS answers ${answer.status}`);
+      } catch (error) {
+        const { code, name } = error as NodeJS.ErrnoException;
+        const reason = typeof code === 'string' ? code : name;
+        failure = new KeysUnavailable(`The KMS cannot be reached (${reason})`, { cause: error });
+      }
+      if (attempt === ATTEMPTS) throw failure;
       await delay(FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random()));
     }
   }
@@ -99,10 +107,4 @@ const parse = (text: string): { data?: Record<string, unknown> | null; errors?: 
   } catch {
     return { errors: ['an answer that is no JSON'] };
   }
-};
-
-const unavailable = (answer: VaultAnswer | Error): KeysUnavailable => {
-  if (!(answer instanceof Error)) return new KeysUnavailable(`The KMS answers ${answer.status}`);
-  const { code, name } = answer as NodeJS.ErrnoException;
-  return new KeysUnavailable(`The KMS cannot be reached (${code ?? name})`, { cause: answer });
 };
