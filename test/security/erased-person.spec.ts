@@ -90,6 +90,14 @@ const restoredKeysOf = async ({ readingId }: Sought): Promise<Buffer[]> => {
 
 const inputs = (found: readonly Found[]): readonly string[] => [...new Set(found.map(({ input }) => input))];
 
+it('A request that is refused leaves no key of a person behind', async () => {
+  const poor = await Integrator.open(stack, 0);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => poor.create()));
+  expect([...new Set(answers.map(({ status }) => status))]).toEqual([402]);
+  const { sealed } = (await stack.ops(['keys', 'status'])) as { sealed: { what: string }[] };
+  expect(sealed.filter(({ what }) => what === 'keys of readings')).toEqual([]);
+});
+
 describe('An erased person', () => {
   let erased: Sought;
   let survivor: Sought;
