@@ -32,6 +32,8 @@ COPY --from=build /app/dist dist
 COPY --from=build /app/libs libs
 COPY tools/verify-ledger.mjs tools/
 COPY package.json LICENSE ./
+# A new volume for the keys of epochs takes its owner from here.
+RUN mkdir -m 700 /keys && chown node:node /keys
 # Nothing in /app belongs to the user who runs it: a program cannot change itself.
 USER node
 ENV HOST=0.0.0.0 PORT=3000

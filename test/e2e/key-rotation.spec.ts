@@ -16,6 +16,7 @@ import {
 let dataDir: string;
 let stack: StartedStack;
 let receiver: Receiver;
+let provider = 'environment';
 
 beforeAll(async () => {
   dataDir = temporaryDataDir();
@@ -37,12 +38,12 @@ const start = async (change: (keys: string) => string = (keys) => keys): Promise
     const changed = { ...secrets, ENCRYPTION_KEYS: change(secrets.ENCRYPTION_KEYS) };
     writeFileSync(file, JSON.stringify(changed));
   }
-  stack = await startStack({ dataDir, env: RECEIVER_SETTINGS });
+  stack = await startStack({ dataDir, env: { ...RECEIVER_SETTINGS, KEY_PROVIDER: provider } });
   return stack;
 };
 
 const keysInUse = async (): Promise<Record<string, number>> => {
-  const { sealed } = (await stack.ops(['encryption-keys', 'status'])) as {
+  const { sealed } = (await stack.ops(['keys', 'status'])) as {
     sealed: { what: string; key: string; count: number }[];
   };
   return Object.fromEntries(sealed.map(({ what, key, count }) => [`${what} ${key}`, count]));
@@ -107,4 +108,27 @@ it('A key-encryption key is rotated under load, and the old one is needed no mor
     () => `${told().length} webhooks`,
   );
   expect(told().every(({ verified }) => verified)).toBe(true);
+
+  // From here on in epochs: what ENCRYPTION_KEYS wrapped is wrapped anew, and they seal the keys of epochs instead.
+  provider = 'file';
+  customer = customer.at(await start());
+  expect(await stack.ops(['encryption-keys', 'rewrap', '--yes'])).toMatchObject({ done: true });
+  customer = customer.at(await start((keys) => `k3:${randomBytes(32).toString('base64')},${keys}`));
+  await stack.ops(['keys', 'rewrap', '--yes']);
+  const { epochs } = (await stack.ops(['keys', 'status'])) as { epochs: { epoch: string; state: string }[] };
+  const { epoch } = epochs.find((one) => one.epoch !== 'k2')!;
+  expect(Object.keys(await keysInUse()).sort()).toEqual([
+    'keys of epochs k3',
+    `keys of readings ${epoch}`,
+    'webhook secrets k3',
+  ]);
+  customer = customer.at(await start((keys) => keys.split(',')[0]!));
+  expect(await customer.reading(first)).toMatchObject({ input: { dateOfBirth: person().dateOfBirth } });
+
+  // And back.
+  provider = 'environment';
+  customer = customer.at(await start());
+  await stack.ops(['keys', 'rewrap', '--yes']);
+  expect(Object.keys(await keysInUse())).toContain('keys of readings k3');
+  expect(await customer.reading(first)).toMatchObject({ input: { dateOfBirth: person().dateOfBirth } });
 });

@@ -12,6 +12,8 @@ export interface DataFolder {
   readonly eventStoreAccess: string;
   readonly logs: string;
   readonly secrets: string;
+  /** Keys of epochs, sealed with those of `secrets`; apart from the database, whose backups do not hold them. */
+  readonly keys: string;
   readonly runtime: string;
   readonly processes: string;
   readonly lock: string;
@@ -28,6 +30,7 @@ export const openDataFolder = (path: string): DataFolder => {
     eventStoreAccess: join(root, 'event-store-access'),
     logs: join(root, 'logs'),
     secrets: join(root, 'secrets.json'),
+    keys: join(root, 'keys'),
     runtime: join(root, 'runtime.json'),
     processes: join(root, 'processes.json'),
     lock: join(root, 'lock'),
@@ -37,7 +40,7 @@ export const openDataFolder = (path: string): DataFolder => {
     mkdirSync(root, { recursive: true, mode: 0o700 });
     // Run by root, the database server is another user, who must be able to pass through (but not to look around).
     chmodSync(root, process.getuid?.() === 0 ? 0o711 : 0o700);
-    for (const part of [folder.eventStore, folder.eventStoreAccess, folder.logs])
+    for (const part of [folder.eventStore, folder.eventStoreAccess, folder.logs, folder.keys])
       mkdirSync(part, { recursive: true, mode: 0o700 });
   } catch (error) {
     if (hasCode(error, 'EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST')) {

@@ -72,8 +72,13 @@ export class Stack {
   }
 
   private async startAll(): Promise<RunningStack> {
-    const { environment, say } = this.options;
+    const { say } = this.options;
     const folder = (this.folder = openDataFolder(this.options.dataDir));
+    const environment = {
+      KEY_PROVIDER: 'file',
+      KEY_DIRECTORY: folder.keys,
+      ...withoutEmpty(this.options.environment),
+    };
     this.releaseLock = takeLock(folder.lock, folder.path);
     const secrets = loadSecrets(folder);
     const config = checkSettings(environment, secrets);
@@ -182,6 +187,10 @@ const requireFreePort = async (port: number, host: string): Promise<void> => {
 /** API and worker are on one machine: the worker's metrics are one port further. */
 const nextMetricsPort = (port: string | undefined): NodeJS.ProcessEnv =>
   port && port !== '0' ? { METRICS_PORT: String(Number(port) + 1) } : {};
+
+/** What a shell passes on as empty is not set. */
+const withoutEmpty = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''));
 
 /** The address to call an API by that listens on this one. */
 const reachable = (host: string): string => {

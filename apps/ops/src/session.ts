@@ -7,6 +7,8 @@ import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { Config } from '@app/platform/config/settings.js';
+import { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
+import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { within } from '@app/platform/process/within.js';
 import { createLogger } from '@app/platform/telemetry/logger.js';
@@ -22,6 +24,8 @@ export interface Session {
   readonly store: EventStore;
   readonly pool: Pool;
   readonly config: Config;
+  readonly ring: KeyRing;
+  readonly keys: EpochKeys;
   /** `operator:<login name>`, recorded with every event. */
   readonly actor: string;
   /** Who asks, for a command of another module. */
@@ -60,6 +64,8 @@ export const withSession = async <T>(
       store: app.get<EventStore>(EVENT_STORE),
       pool: app.get<Pool>(POSTGRES),
       config,
+      ring: app.get(KeyRing),
+      keys: app.get(EpochKeys),
       actor,
       by: () => {
         const id = `ops_${randomUUID()}`;

@@ -9,6 +9,7 @@ import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-st
 import { configHelp } from '@app/platform/config/load-config.js';
 import type { WorkerRole } from '@app/platform/config/settings.js';
 import { startUp } from '@app/platform/config/start-up.js';
+import { measureKeys } from '@app/platform/crypto/epochs/key-metrics.js';
 import { measureJobs } from '@app/platform/jobs/job-metrics.js';
 import { startJobs } from '@app/platform/jobs/job-runner.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
@@ -21,6 +22,7 @@ import { measureConsumers } from '@app/platform/work/consumer-metrics.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { heartbeat } from './heartbeat.js';
 import { housekeeping } from './housekeeping.js';
+import { keyUpkeep } from './key-upkeep.js';
 import { WorkerModule } from './worker.module.js';
 
 if (process.argv.includes('--help')) {
@@ -41,6 +43,7 @@ const work = app.get(WorkRegistry);
 const store = app.get<EventStore>(EVENT_STORE);
 const pool = app.get<Pool>(POSTGRES);
 work.addLoop(housekeeping(pool, log));
+work.addLoop(keyUpkeep(app, config, log));
 
 const metrics = app.get<Registry>(METRICS);
 measureConsumers({ pool, store, clock: app.get<Clock>(CLOCK) }, work.consumers, metrics);
@@ -49,6 +52,7 @@ measureJobs(
   work.jobs.map(({ task }) => task),
   metrics,
 );
+measureKeys(pool, config, metrics);
 await telemetry.serve(metrics, config);
 
 const stopping = new AbortController();

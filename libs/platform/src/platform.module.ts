@@ -13,6 +13,8 @@ import { TokenBuckets } from './rate-limit/token-buckets.js';
 import { CLOCK, CONFIG } from './tokens.js';
 import type { Config } from './config/settings.js';
 import { Digester } from './crypto/digest.js';
+import { EpochKeys } from './crypto/epochs/epoch-keys.js';
+import { openEpochKeys } from './crypto/epochs/open-epoch-keys.js';
 import { KeyRing } from './crypto/key-ring.js';
 import { SubjectKeys } from './crypto/subject-keys.js';
 import { POSTGRES, openPool } from './postgres/pool.js';
@@ -41,7 +43,8 @@ export class PlatformModule implements OnApplicationShutdown {
     const metrics = createMetrics(role, config.METRICS_PORT !== undefined);
     measurePool(pool, metrics);
     const ring = new KeyRing(config.ENCRYPTION_KEYS);
-    const subjectKeys = new SubjectKeys(pool, ring, {
+    const epochKeys = openEpochKeys(pool, ring, config);
+    const subjectKeys = new SubjectKeys(pool, epochKeys, {
       clock: systemClock,
       milliseconds: config.SUBJECT_KEY_CACHE_MS,
     });
@@ -63,6 +66,7 @@ export class PlatformModule implements OnApplicationShutdown {
         },
       },
       { provide: KeyRing, useValue: ring },
+      { provide: EpochKeys, useValue: epochKeys },
       { provide: Digester, useValue: new Digester(config.DIGEST_KEY) },
       { provide: SubjectKeys, useValue: subjectKeys },
       { provide: RATE_POLICIES, useValue: ratePolicies(config) },

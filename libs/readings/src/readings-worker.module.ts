@@ -9,6 +9,7 @@ import { rescueOverdue } from '@app/platform/jobs/rescue.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CONFIG } from '@app/platform/tokens.js';
+import { repeatedWork } from '@app/platform/work/repeated-work.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { GenerateReadingJob } from './application/generate-reading/generate-reading.job.js';
 import { THEME_CALCULATOR, calculateResult } from './application/generate-reading/theme-calculator.js';
@@ -19,6 +20,7 @@ import {
   TIME_OUT_READING,
   generationProcess,
 } from './processes/generation.process.js';
+import { KeySweep } from './application/sweep-keys/key-sweep.js';
 import { OVERDUE_READINGS } from './read-models/reading/overdue.js';
 import { ReadingsModule } from './readings.module.js';
 import { ReadingMetrics } from './telemetry/reading-metrics.js';
@@ -28,6 +30,7 @@ import { ReadingMetrics } from './telemetry/reading-metrics.js';
   providers: [
     GenerateReadingJob,
     ReadingTimers,
+    KeySweep,
     ReadingMetrics,
     { provide: THEME_CALCULATOR, useValue: calculateResult },
   ],
@@ -37,13 +40,14 @@ export class ReadingsWorkerModule implements OnModuleInit {
     private readonly work: WorkRegistry,
     private readonly generate: GenerateReadingJob,
     private readonly timers: ReadingTimers,
+    private readonly keySweep: KeySweep,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(POSTGRES) private readonly pool: Pool,
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
   onModuleInit(): void {
-    const { READING_DELAYED_AFTER_MS, READING_TIMEOUT_MS } = this.config;
+    const { READING_DELAYED_AFTER_MS, READING_TIMEOUT_MS, KEY_UPKEEP_EVERY_MS } = this.config;
     const process = generationProcess({
       delayedAfterMs: READING_DELAYED_AFTER_MS,
       timeoutMs: READING_TIMEOUT_MS,
@@ -64,6 +68,14 @@ export class ReadingsWorkerModule implements OnModuleInit {
     });
     this.work.addLoop(
       rescueOverdue(this.pool, { task: GENERATE_READING, overdue: OVERDUE_READINGS }, this.log),
+    );
+    this.work.addLoop(
+      repeatedWork(
+        'readings.key-sweep',
+        KEY_UPKEEP_EVERY_MS,
+        (signal) => this.keySweep.sweep(signal),
+        this.log,
+      ),
     );
   }
 }

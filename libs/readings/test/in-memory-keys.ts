@@ -3,8 +3,12 @@ import type { SubjectKey, SubjectKeys } from '@app/platform/crypto/subject-keys.
 import { open, seal } from '@app/platform/crypto/sealing.js';
 
 /** The keys of readings without a database: real sealing, keys in memory. */
-export class InMemoryKeys implements Pick<SubjectKeys, 'create' | 'find'> {
+export class InMemoryKeys implements Pick<SubjectKeys, 'create' | 'find' | 'ready'> {
   readonly keys = new Map<string, Buffer>();
+
+  async ready(): Promise<void> {
+    // Always.
+  }
 
   async create(subjectId: string): Promise<SubjectKey> {
     if (!this.keys.has(subjectId)) this.keys.set(subjectId, randomBytes(32));

@@ -7,7 +7,7 @@ import { withSession } from '../session.js';
 export const addEraseCommand = (ops: Command): void => {
   ops
     .command('erase')
-    .description('erase the personal data of a reading by destroying its key; it cannot be undone')
+    .description('erase the personal data of a reading by deleting its key; it cannot be undone')
     .argument('<readingId>', 'the reading')
     .option('--yes', 'do it; without this, only tell what would be erased')
     .addHelpText(
@@ -31,7 +31,8 @@ const sentence = (
   outcome: 'not_erased' | 'erased' | 'already_erased' | 'unknown_reading',
   { readingId, workspaceId, status }: { readingId: string; workspaceId: string; status: string },
 ): string => {
-  if (outcome === 'erased') return `Erased: the personal data of ${readingId} cannot be read any more.`;
+  if (outcome === 'erased')
+    return `Erased: the service cannot read the personal data of ${readingId} any more. Backups: docs/operations.md.`;
   if (outcome === 'already_erased') return 'It was erased before.';
   const consequence =
     status === 'queued' || status === 'processing' ? ' It would fail and release its credits.' : '';

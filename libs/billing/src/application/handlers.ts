@@ -12,6 +12,7 @@ import { CountOldHoldsHandler } from './count-old-holds/count-old-holds.handler.
 import { GetBalanceHandler } from './get-balance/get-balance.handler.js';
 import { GetCreditsHandler } from './get-credits/get-credits.handler.js';
 import { GetLedgerHandler } from './get-ledger/get-ledger.handler.js';
+import { GetOpenHoldsHandler } from './get-open-holds/get-open-holds.handler.js';
 import { OpenBookHandler } from './open-book/open-book.handler.js';
 import { PurchasePackHandler } from './purchase-pack/purchase-pack.handler.js';
 import { RecordDueHandler } from './record-due/record-due.handler.js';
@@ -30,6 +31,7 @@ export const HANDLERS = [
   GetBalanceHandler,
   GetCreditsHandler,
   GetLedgerHandler,
+  GetOpenHoldsHandler,
   MonthlyStatementHandler,
   OpenBookHandler,
   PurchasePackHandler,

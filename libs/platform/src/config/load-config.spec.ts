@@ -102,6 +102,18 @@ describe('loadConfig', () => {
     expect(messageOf({ ...REQUIRED, ENCRYPTION_KEYS: `k1:${KEY},k1:${KEY}` })).toContain('ENCRYPTION_KEYS');
   });
 
+  it('names what a keeper of keys needs', () => {
+    expect(messageOf({ ...REQUIRED, KEY_PROVIDER: 'file' })).toMatch(/^ {2}KEY_DIRECTORY: is required — /m);
+    expect(messageOf({ ...REQUIRED, KEY_PROVIDER: 'vault' })).toMatch(/^ {2}KEY_VAULT_URL: is required — /m);
+    const KEY_VAULT_URL = 'https://kms.example.com';
+    expect(messageOf({ ...REQUIRED, KEY_VAULT_URL })).toMatch(/^ {2}KEY_VAULT_TOKEN_FILE: is required — /m);
+    for (const canary of ['http://kms.example.com', 'ftp://canary'])
+      expect(messageOf({ ...REQUIRED, KEY_VAULT_URL: canary })).toMatch(
+        /^ {2}KEY_VAULT_URL: must begin with/m,
+      );
+    expect(loadConfig({ ...REQUIRED, KEY_VAULT_URL, KEY_VAULT_TOKEN: 't' }).KEY_PROVIDER).toBe('environment');
+  });
+
   it('tells all that is wrong at once', () => {
     const message = messageOf({ PORT: 'x', LOG_LEVEL: 'y' });
     for (const name of [...Object.keys(REQUIRED), 'PORT', 'LOG_LEVEL'])

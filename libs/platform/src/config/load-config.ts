@@ -11,11 +11,23 @@ export const loadConfig = (given: Readonly<Record<string, string | undefined>>):
   // Compose files and shells pass on what is not set as an empty string.
   const environment = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
   const parsed = settings.safeParse(environment);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) return complete(parsed.data);
   const lines = parsed.error.issues.map((issue) => {
     const name = String(issue.path[0]);
     return `  ${name}: ${environment[name] === undefined ? 'is required' : issue.message} — ${describe(name)}`;
   });
+  throw new ConfigError(`The configuration cannot be used:\n${lines.join('\n')}`);
+};
+
+/** What one setting asks of another. */
+const complete = (config: Config): Config => {
+  const missing = [
+    config.KEY_PROVIDER === 'file' && !config.KEY_DIRECTORY && 'KEY_DIRECTORY',
+    config.KEY_PROVIDER === 'vault' && !config.KEY_VAULT_URL && 'KEY_VAULT_URL',
+    config.KEY_VAULT_URL && !config.KEY_VAULT_TOKEN && !config.KEY_VAULT_TOKEN_FILE && 'KEY_VAULT_TOKEN_FILE',
+  ].filter((name) => typeof name === 'string');
+  if (missing.length === 0) return config;
+  const lines = missing.map((name) => `  ${name}: is required — ${describe(name)}`);
   throw new ConfigError(`The configuration cannot be used:\n${lines.join('\n')}`);
 };
 

@@ -59,6 +59,78 @@ export const settings = z.object({
     z.string().transform((text, context) => parseKeys(text, context)),
     'key-encryption keys, id:base64 of 32 bytes, comma-separated; the first seals, the others only open',
   ),
+  KEY_PROVIDER: setting(
+    z.enum(['environment', 'file', 'vault']).default('environment'),
+    'who keeps the keys that wrap the keys of readings: environment (ENCRYPTION_KEYS), file (KEY_DIRECTORY) or vault (KEY_VAULT_URL); the latter two in epochs, whose keys are destroyed',
+  ),
+  KEY_DIRECTORY: setting(
+    z.string().min(1).optional(),
+    'folder of the keys of epochs, the same one for every process; apart from PostgreSQL and its backups',
+  ),
+  KEY_EPOCH_MS: setting(
+    z.coerce.number().int().min(1_000).default(604_800_000),
+    'how long one key wraps the keys of readings (ms)',
+  ),
+  KEY_RETENTION_MS: milliseconds(
+    3_024_000_000,
+    'how long the key of an epoch is kept after its end; a backup older than this opens nothing',
+  ),
+  KEY_DESTROY_NOTICE_MS: count(
+    86_400_000,
+    'least time between announcing that a key is destroyed and destroying it (ms)',
+    0,
+  ),
+  KEY_CLOCK_SKEW_MS: milliseconds(
+    300_000,
+    'no key is destroyed while the clocks of worker, PostgreSQL and event log are further apart',
+  ),
+  KEY_EPOCH_CACHE_MS: milliseconds(
+    300_000,
+    'how long the opened key of an epoch is used without asking again; twelve times as long while its keeper is away',
+  ),
+  KEY_UPKEEP_EVERY_MS: milliseconds(
+    60_000,
+    'how often surviving keys are wrapped anew and due ones destroyed',
+  ),
+  KEY_ABANDONED_AFTER_MS: milliseconds(
+    3_600_000,
+    'age at which the key of a request that never became a reading is deleted',
+  ),
+  KEY_VAULT_URL: setting(
+    z
+      .string()
+      .regex(
+        /^(https:\/\/|http:\/\/(127\.0\.0\.1|localhost|\[::1\])[:/])/,
+        'must begin with https:// (http:// on loopback alone)',
+      )
+      .optional(),
+    'HashiCorp Vault, or what speaks its transit API, as https://vault.example.com:8200',
+  ),
+  KEY_VAULT_MOUNT: setting(
+    z
+      .string()
+      .regex(/^[\w-]+(\/[\w-]+)*$/, 'must be a path such as transit')
+      .default('transit'),
+    'where its transit engine is mounted',
+  ),
+  KEY_VAULT_PREFIX: setting(
+    z
+      .string()
+      .regex(/^[\w-]{1,64}$/, 'must be letters, digits, _ and -')
+      .default('reading-service'),
+    'what the names of keys there begin with',
+  ),
+  KEY_VAULT_NAMESPACE: setting(z.string().min(1).optional(), 'its namespace'),
+  KEY_VAULT_TOKEN: setting(z.string().min(1).optional(), 'token for it; rather use KEY_VAULT_TOKEN_FILE'),
+  KEY_VAULT_TOKEN_FILE: setting(
+    z.string().min(1).optional(),
+    'file with the token, read anew for each call, as an agent keeps it',
+  ),
+  KEY_VAULT_CA_FILE: setting(
+    z.string().min(1).optional(),
+    'certificates (PEM) by which it is known, instead of the system’s',
+  ),
+  KEY_VAULT_TIMEOUT_MS: milliseconds(1_000, 'longest wait for one of its answers; asked three times at most'),
   DIGEST_KEY: setting(
     base64Key,
     'key of digests over personal data and of idempotent reading ids, base64 of 32 bytes',

@@ -1,11 +1,12 @@
 import type { EncryptionKey } from '../config/settings.js';
 import { SealBroken, open, seal } from './sealing.js';
+import { splitKeyId, withKeyId, type WrappingKey, type WrappingKeys } from './wrapping-keys.js';
 
 /**
- * The key-encryption keys. The first seals; any opens, so that a rotation needs no stop. Sealed bytes begin with the
- * id of their key: one length byte, the id, then the sealed part.
+ * The key-encryption keys of ENCRYPTION_KEYS. The first seals; any opens, so that a rotation needs no stop. Sealed bytes
+ * begin with the id of their key: one length byte, the id, then the sealed part.
  */
-export class KeyRing {
+export class KeyRing implements WrappingKeys {
   constructor(private readonly keys: readonly EncryptionKey[]) {
     if (keys.length === 0) throw new TypeError('A key ring needs a key');
   }
@@ -14,17 +15,37 @@ export class KeyRing {
     return this.keys[0]!.id;
   }
 
+  has(id: string): boolean {
+    return this.keys.some((key) => key.id === id);
+  }
+
   seal(context: string, plaintext: Uint8Array): Buffer {
     const { id, key } = this.keys[0]!;
-    return Buffer.concat([Buffer.from([id.length]), Buffer.from(id, 'ascii'), seal(key, context, plaintext)]);
+    return withKeyId(id, seal(key, context, plaintext));
   }
 
   /** @throws SealBroken when no key of the ring opens it */
-  open(context: string, sealed: Uint8Array): Buffer {
-    const length = sealed[0] ?? 0;
-    const id = Buffer.from(sealed.subarray(1, 1 + length)).toString('ascii');
+  open(context: string, bytes: Uint8Array): Buffer {
+    const { id, sealed } = splitKeyId(bytes);
+    return open(this.find(id), context, sealed);
+  }
+
+  async current(): Promise<WrappingKey> {
+    const { id, key } = this.keys[0]!;
+    return { id, key, ofEpoch: false };
+  }
+
+  async named(id: string): Promise<Buffer> {
+    return this.find(id);
+  }
+
+  renew(): void {
+    // The keys of a process do not change.
+  }
+
+  private find(id: string): Buffer {
     const found = this.keys.find((key) => key.id === id);
     if (!found) throw new SealBroken(`No encryption key named ${id} is configured`);
-    return open(found.key, context, sealed.subarray(1 + length));
+    return found.key;
   }
 }

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
-import type { KeyRing } from './key-ring.js';
 import { SealBroken } from './sealing.js';
+import { KeyDestroyed, splitKeyId } from './wrapping-keys.js';
 
-/** A table with a column that the key ring sealed. Names are SQL and come from code, never from outside. */
+/** A table with a column that a key-encryption key sealed. Names are SQL and come from code, never from outside. */
 export interface SealedColumn {
   readonly table: string;
   readonly id: string;
@@ -13,19 +13,32 @@ export interface SealedColumn {
   readonly context: (id: string, owner: readonly string[]) => string;
 }
 
-export interface Rewrapped {
-  readonly rewrapped: number;
-  /** Ids of rows that no key of the ring opens; they are left as they are. */
-  readonly unopened: readonly string[];
+/** Opens what any key-encryption key sealed, and seals with one of them. */
+export interface Resealer {
+  readonly currentKeyId: string;
+  /** @throws SealBroken, KeyDestroyed */
+  open(context: string, bytes: Uint8Array): Buffer | Promise<Buffer>;
+  seal(context: string, plaintext: Uint8Array): Buffer;
+  /** SQL that is true for as long as rows may be sealed with the current key; always, without it. */
+  readonly whileTrue?: string;
 }
 
-/** Rows sealed anew in one statement: short enough to lock nobody out. */
+export interface Rewrapped {
+  readonly rewrapped: number;
+  /** Ids of rows that no key opens; they are left as they are. */
+  readonly unopened: readonly string[];
+  /** Ids of keys other than the current one that may still have sealed a row. */
+  readonly left: ReadonlySet<string>;
+}
+
+/** Rows looked at, and sealed anew, in one statement at most: short enough to lock nobody out. */
+const PAGE = 2_000;
 const BATCH = 500;
 /** Unopened rows named at most. */
 const NAMED = 100;
 
 /** The id of the key-encryption key that sealed a value: a length byte, then so many ASCII characters. */
-const keyIdOf = (column: string): string =>
+export const keyIdOf = (column: string): string =>
   `convert_from(substring(${column} from 2 for get_byte(${column}, 0)), 'UTF8')`;
 
 /** How many rows each key-encryption key sealed, by its id. */
@@ -39,46 +52,77 @@ export const countByKey = async (
   return new Map(rows.map(({ key, count }) => [key, count]));
 };
 
+interface Row {
+  readonly id: string;
+  readonly sealed: Buffer;
+  readonly owner: readonly string[];
+}
+
 /**
- * Seals with the ring's first key what another one sealed. What was sealed inside (a reading's key, a secret) stays the
+ * Rows that a key sealed, or that any other than a key did, page by page in the order of their ids: no statement grows
+ * with the table.
+ */
+export const rowsSealed = async function* (
+  pool: Pool,
+  { table, id, sealed, owner }: SealedColumn,
+  which: { readonly by: string } | { readonly notBy: string },
+): AsyncGenerator<readonly Row[]> {
+  const [operator, keyId] = 'by' in which ? ['=', which.by] : ['<>', which.notBy];
+  let after: string | null = null;
+  for (;;) {
+    const { rows }: { rows: (Omit<Row, 'sealed'> & { sealed: Buffer | null })[] } = await pool.query(
+      `select ${id} as id, case when ${keyIdOf(sealed)} ${operator} $1 then ${sealed} end as sealed,
+              array[${owner.join(', ')}]::text[] as owner
+       from ${table} where $2::uuid is null or ${id} > $2 order by ${id} limit ${PAGE}`,
+      [keyId, after],
+    );
+    const found = rows.filter((row): row is Row => row.sealed !== null);
+    for (let at = 0; at < found.length; at += BATCH) yield found.slice(at, at + BATCH);
+    after = rows.at(-1)?.id ?? null;
+    if (rows.length < PAGE) return;
+  }
+};
+
+/**
+ * Seals with the current key what another one sealed. What was sealed inside (a reading's key, a secret) stays the
  * same, so readers and writers go on meanwhile; each row changes only if it still is what was read. Stopped half way, it
  * goes on where it was when run again.
- * @param onProgress is told how many rows have been looked at
+ * @param onProgress is told how many rows of other keys have been looked at
  */
 export const rewrap = async (
   pool: Pool,
-  ring: KeyRing,
-  { table, id, sealed, owner, context }: SealedColumn,
+  keys: Resealer,
+  column: SealedColumn,
   onProgress: (seen: number) => void = () => undefined,
+  signal?: AbortSignal,
 ): Promise<Rewrapped> => {
+  const { table, id, sealed, context } = column;
   const unopened: string[] = [];
-  let [after, seen, rewrapped]: [string | null, number, number] = [null, 0, 0];
-  for (;;) {
-    const { rows }: { rows: { id: string; sealed: Buffer; owner: string[] }[] } = await pool.query(
-      `select ${id} as id, ${sealed} as sealed, array[${owner.join(', ')}]::text[] as owner from ${table}
-       where ${keyIdOf(sealed)} <> $1 and ($2::uuid is null or ${id} > $2) order by ${id} limit $3`,
-      [ring.currentKeyId, after, BATCH],
-    );
-    const opened = rows.flatMap((row) => {
+  const left = new Set<string>();
+  let [seen, rewrapped] = [0, 0];
+  for await (const rows of rowsSealed(pool, column, { notBy: keys.currentKeyId })) {
+    if (signal?.aborted) break;
+    const opened: (Row & { renewed: Buffer })[] = [];
+    for (const row of rows) {
       const place = context(row.id, row.owner);
       try {
-        return [{ ...row, renewed: ring.seal(place, ring.open(place, row.sealed)) }];
+        opened.push({ ...row, renewed: keys.seal(place, await keys.open(place, row.sealed)) });
       } catch (error) {
-        if (!(error instanceof SealBroken)) throw error;
+        if (!(error instanceof SealBroken || error instanceof KeyDestroyed)) throw error;
         if (unopened.length < NAMED) unopened.push(row.id);
-        return [];
+        left.add(splitKeyId(row.sealed).id);
       }
-    });
+    }
     const { rowCount } = await pool.query(
       `update ${table} as stored set ${sealed} = renewed.sealed
        from unnest($1::uuid[], $2::bytea[], $3::bytea[]) as renewed (id, former, sealed)
-       where stored.${id} = renewed.id and stored.${sealed} = renewed.former`,
+       where stored.${id} = renewed.id and stored.${sealed} = renewed.former and (${keys.whileTrue ?? 'true'})`,
       [opened.map((row) => row.id), opened.map((row) => row.sealed), opened.map((row) => row.renewed)],
     );
     rewrapped += rowCount ?? 0;
+    if (rowCount !== opened.length) for (const row of opened) left.add(splitKeyId(row.sealed).id);
     seen += rows.length;
     onProgress(seen);
-    after = rows.at(-1)?.id ?? null;
-    if (rows.length < BATCH) return { rewrapped, unopened };
   }
+  return { rewrapped, unopened, left };
 };

@@ -3,12 +3,14 @@ import type { Pool } from 'pg';
 import { systemClock, type Clock } from '@app/event-sourcing/core/clock.js';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import { askedTogether } from '../postgres/asked-together.js';
-import type { KeyRing } from './key-ring.js';
 import type { SealedColumn } from './rewrapping.js';
 import { open, seal } from './sealing.js';
+import { KeyDestroyed, KeysUnavailable, splitKeyId, withKeyId, type WrappingKeys } from './wrapping-keys.js';
 
 /** Opened keys kept at most. */
 const OPENED_KEYS = 10_000;
+/** An epoch can end between wrapping a key and storing it; the next one does not end at once. */
+const WRAPPINGS = 3;
 
 /** Seals and opens what belongs to one reading. Context names the place (`input`, `result`, `artifact:pdf:1`…). */
 export interface SubjectKey {
@@ -23,14 +25,20 @@ interface WrappedKey {
   readonly wrapped: Buffer;
 }
 
+interface KeyToStore extends WrappedKey {
+  /** Of the key that wrapped it, when that belongs to one. */
+  readonly epoch: string | null;
+}
+
 /**
- * One data key per reading, wrapped by the key ring and kept in Postgres only. Destroying the row makes everything
- * sealed with it unreadable, in events, rows and backups of the event store alike.
+ * One data key per reading, wrapped by a key-encryption key and kept in Postgres only. Once its row, the copies of the
+ * row in PostgreSQL's log and backups, or the key of the last epoch that wrapped it are gone, nothing sealed with it
+ * opens: docs/operations.md says when that is.
  */
 export class SubjectKeys {
   private readonly opened = new RecentlyUsed<string, { key: SubjectKey; until: number }>(OPENED_KEYS);
   private readonly stored = askedTogether((subjectIds: readonly string[]) => this.select(subjectIds));
-  private readonly inserted = askedTogether((keys: readonly WrappedKey[]) => this.insert(keys));
+  private readonly inserted = askedTogether((keys: readonly KeyToStore[]) => this.insert(keys));
 
   /**
    * @param cache how long an opened key serves without asking the database again (ms); an erasure takes effect on this
@@ -38,25 +46,37 @@ export class SubjectKeys {
    */
   constructor(
     private readonly pool: Pool,
-    private readonly ring: KeyRing,
+    private readonly wrapping: WrappingKeys,
     private readonly cache: { readonly clock: Clock; readonly milliseconds: number } = {
       clock: systemClock,
       milliseconds: 0,
     },
   ) {}
 
-  /** Makes the key of a subject, or returns the one it has: durable before anything is sealed with it. */
-  async create(subjectId: string, workspaceId: string): Promise<SubjectKey> {
-    const key = randomBytes(32);
-    const wrapped = this.ring.seal(wrapContext(subjectId, workspaceId), key);
-    if (await this.inserted({ subjectId, workspaceId, wrapped }))
-      return subjectKey(subjectId, workspaceId, key);
-    const existing = await this.read(subjectId);
-    if (!existing) throw new Error('The key of a subject vanished while it was being made');
-    return existing;
+  /** Makes sure that a key could be made now, without making one. @throws KeysUnavailable */
+  async ready(): Promise<void> {
+    await this.wrapping.current();
   }
 
-  /** `null` when the subject has no key, or was erased. */
+  /**
+   * Makes the key of a subject, or returns the one it has: durable before anything is sealed with it. A key that it has
+   * counts as made now, so that nobody takes it for one that was left behind.
+   * @throws KeysUnavailable
+   */
+  async create(subjectId: string, workspaceId: string): Promise<SubjectKey> {
+    const key = randomBytes(32);
+    for (let wrapping = 1; wrapping <= WRAPPINGS; wrapping += 1) {
+      const { id, key: wrappingKey, ofEpoch } = await this.wrapping.current();
+      const wrapped = withKeyId(id, seal(wrappingKey, wrapContext(subjectId, workspaceId), key));
+      const kept = await this.inserted({ subjectId, workspaceId, wrapped, epoch: ofEpoch ? id : null });
+      if (kept?.wrapped.equals(wrapped)) return subjectKey(subjectId, workspaceId, key);
+      if (kept) return await this.unwrap(kept);
+      this.wrapping.renew();
+    }
+    throw new KeysUnavailable('The epochs of key-encryption keys end sooner than a key can be stored');
+  }
+
+  /** `null` when the subject has no key, or was erased. @throws KeysUnavailable */
   async find(subjectId: string): Promise<SubjectKey | null> {
     const now = this.cache.clock.now();
     const known = this.opened.get(subjectId);
@@ -73,11 +93,22 @@ export class SubjectKeys {
     this.opened.delete(subjectId);
   }
 
+  /** Restored from a backup that is older than the life of its epoch's key, a wrapped key is as good as erased. */
   private async read(subjectId: string): Promise<SubjectKey | null> {
     const row = await this.stored(subjectId);
     if (!row) return null;
-    const { workspaceId, wrapped } = row;
-    return subjectKey(subjectId, workspaceId, this.ring.open(wrapContext(subjectId, workspaceId), wrapped));
+    try {
+      return await this.unwrap(row);
+    } catch (error) {
+      if (error instanceof KeyDestroyed) return null;
+      throw error;
+    }
+  }
+
+  private async unwrap({ subjectId, workspaceId, wrapped }: WrappedKey): Promise<SubjectKey> {
+    const { id, sealed } = splitKeyId(wrapped);
+    const key = await this.wrapping.named(id);
+    return subjectKey(subjectId, workspaceId, open(key, wrapContext(subjectId, workspaceId), sealed));
   }
 
   private async select(subjectIds: readonly string[]): Promise<readonly (WrappedKey | null)[]> {
@@ -91,28 +122,36 @@ export class SubjectKeys {
     return subjectIds.map((subjectId) => byId.get(subjectId) ?? null);
   }
 
-  /** Tells of each key whether it is now the one of its subject. */
-  private async insert(keys: readonly WrappedKey[]): Promise<readonly boolean[]> {
-    const { rows } = await this.pool.query<{ wrapped: Buffer }>({
+  /** Answers for each the key that its subject has now; `null` when its epoch has ended and it was not taken. */
+  private async insert(keys: readonly KeyToStore[]): Promise<readonly (WrappedKey | null)[]> {
+    const { rows } = await this.pool.query<WrappedKey>({
       name: 'insert-subject-keys',
       text: `insert into platform.subject_key (subject_id, workspace_id, wrapped_key)
-             select * from unnest($1::uuid[], $2::text[], $3::bytea[]) order by 1
-             on conflict (subject_id) do nothing returning wrapped_key as wrapped`,
+             select distinct on (subject_id) subject_id, workspace_id, wrapped_key
+             from unnest($1::uuid[], $2::text[], $3::bytea[], $4::text[])
+               as new (subject_id, workspace_id, wrapped_key, epoch)
+             where epoch is null or exists (
+               select from platform.key_epoch
+               where key_epoch.epoch = new.epoch and ends_at > clock_timestamp() and destroyed_at is null)
+             order by subject_id
+             on conflict (subject_id) do update set created_at = now()
+             returning subject_id as "subjectId", workspace_id as "workspaceId", wrapped_key as wrapped`,
       values: [
         keys.map(({ subjectId }) => subjectId),
         keys.map(({ workspaceId }) => workspaceId),
         keys.map(({ wrapped }) => wrapped),
+        keys.map(({ epoch }) => epoch),
       ],
     });
-    const kept = new Set(rows.map(({ wrapped }) => wrapped.toString('base64')));
-    return keys.map(({ wrapped }) => kept.has(wrapped.toString('base64')));
+    const byId = new Map(rows.map((row) => [row.subjectId, row]));
+    return keys.map(({ subjectId }) => byId.get(subjectId) ?? null);
   }
 }
 
 const wrapContext = (subjectId: string, workspaceId: string): string =>
   `subject-key|${subjectId}|${workspaceId}`;
 
-/** Where the wrapped keys are, for a rotation of the key-encryption key. */
+/** Where the wrapped keys are, for whoever wraps them anew. */
 export const SUBJECT_KEY_COLUMN: SealedColumn = {
   table: 'platform.subject_key',
   id: 'subject_id',

@@ -9,6 +9,8 @@ export const OPERATIONAL_TABLES: Readonly<Record<string, string>> = {
   'event_sourcing.skipped_event': 'who decided to skip what, and why',
   'event_sourcing.projection_version': 'versions of the tables of projections',
   'platform.subject_key': 'data keys of readings: deleting one erases what it sealed',
+  'platform.key_epoch': 'when keys that wrap them were begun and destroyed; the keys are elsewhere',
+  'platform.key_sweep': 'how far keys without a reading were looked for; may be lost',
   'platform.heartbeat': 'workers that live',
   'platform.rate_bucket': 'token buckets; may be lost',
   'platform.idempotent_request': 'answers to repeated requests, for seven days',

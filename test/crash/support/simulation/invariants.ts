@@ -42,6 +42,7 @@ export const breachesOf = async (world: World, customers: readonly Customer[]): 
   const tell: Tell = (breach) => breaches.push(breach);
   const history = historyOf(world);
   checkReadings(history, tell);
+  checkKeys(world, history, tell);
   checkPublications(world, history, tell);
   checkCustomers(history, customers, tell);
   checkHolds(history, tell);
@@ -91,6 +92,18 @@ const checkReadings = ({ readings, publications }: History, tell: Tell): void =>
     const attempts = events.flatMap((event) => (event.type === 'ReadingStarted' ? [event.data.attempt] : []));
     if (attempts.some((attempt, index) => attempt !== index + 1))
       tell(`reading ${id} lost count of its attempts`);
+  }
+};
+
+/** Every reading can be opened, and no key is left of a request that never became one. */
+const checkKeys = ({ tables }: World, { readings }: History, tell: Tell): void => {
+  for (const [id, events] of readings) {
+    if (count(events, 'ReadingRequested') > 0 && !tables.subjectKeys.has(id))
+      tell(`reading ${id} has lost its key`);
+  }
+  for (const id of tables.subjectKeys.keys()) {
+    if (count(readings.get(id) ?? [], 'ReadingRequested') === 0)
+      tell(`a key is left of ${id}, which is no reading`);
   }
 };
 

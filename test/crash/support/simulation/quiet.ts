@@ -1,18 +1,21 @@
-import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
+import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { World } from './world.js';
 
-/** Whether every reading has ended, every hold is settled, every consumer has seen everything, and nothing is on its way. */
+/** Whether every reading has ended, every key belongs to one, every hold is settled, every consumer has seen everything, and nothing is on its way. */
 export const isQuiet = ({ store, tables, onTheWay, scheduler, consumers }: World): boolean => {
   if (onTheWay.count > 0 || scheduler.pauses > 0) return false;
   const count = new Map<string, number>();
   const last = new Map<string, bigint>();
+  const requested = new Set<string>();
   for (const { type, stream, position } of store.log) {
     count.set(type, (count.get(type) ?? 0) + 1);
     last.set(categoryOf(stream), position);
+    if (type === 'ReadingRequested') requested.add(streamId(stream));
   }
   const of = (...types: readonly string[]): number =>
     types.reduce((sum, type) => sum + (count.get(type) ?? 0), 0);
   return (
+    [...tables.subjectKeys.keys()].every((id) => requested.has(id)) &&
     of('ReadingRequested') === of('ReadingCompleted', 'ReadingFailed') &&
     of('ReadingCompleted') === of('DocumentPublished') &&
     of('CreditsReserved') === of('CreditsCaptured', 'CreditsReleased') &&

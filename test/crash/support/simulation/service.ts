@@ -2,12 +2,13 @@ import type { CommandBus, QueryBus } from '@nestjs/cqrs';
 import type { Pool } from 'pg';
 import { BillingWorkerModule } from '@app/billing/billing-worker.module.js';
 import { CreditBooks } from '@app/billing/application/credit-books.js';
+import { GetOpenHoldsHandler } from '@app/billing/application/get-open-holds/get-open-holds.handler.js';
 import { HoldFence } from '@app/billing/application/fence-holds/hold-fence.js';
 import { OpenBookHandler } from '@app/billing/application/open-book/open-book.handler.js';
 import { ReserveCreditsHandler } from '@app/billing/application/reserve-credits/reserve-credits.handler.js';
 import { SettleReservation } from '@app/billing/application/settle-reservation/settle-reservation.command.js';
 import { SettleReservationHandler } from '@app/billing/application/settle-reservation/settle-reservation.handler.js';
-import { OpenBook, ReserveCredits } from '@app/billing/contracts/index.js';
+import { GetOpenHolds, OpenBook, ReserveCredits } from '@app/billing/contracts/index.js';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { Config } from '@app/platform/config/settings.js';
@@ -23,6 +24,7 @@ import { GenerateReadingJob } from '@app/readings/application/generate-reading/g
 import { InputUnprocessable } from '@app/readings/application/generate-reading/theme-calculator.js';
 import { ReadingTimers } from '@app/readings/application/reading-timers.js';
 import { RequestReadingHandler } from '@app/readings/application/request-reading/request-reading.handler.js';
+import { KeySweep } from '@app/readings/application/sweep-keys/key-sweep.js';
 import { AbandonReading, GetReadingResult, GetReadingSummary } from '@app/readings/contracts/index.js';
 import {
   GetReadingResultHandler,
@@ -45,6 +47,9 @@ export const CONFIG = {
   RESERVATION_SWEEP_MS: 15_000,
   LEDGER_RECONCILE_EVERY_MS: 3_600_000,
   LEDGER_RECONCILE_GRACE_MS: 60_000,
+  KEY_UPKEEP_EVERY_MS: 60_000,
+  // Far less than is wise: what keeps a request's key is not its age.
+  KEY_ABANDONED_AFTER_MS: 1_000,
 } as Config;
 
 /** What one process has of the world. */
@@ -94,6 +99,7 @@ const application = ({ store, pool, clock, keys }: Surroundings) => {
   const queries = busOf([
     [GetReadingResult, new GetReadingResultHandler(query)],
     [GetReadingSummary, new GetReadingSummaryHandler(query)],
+    [GetOpenHolds, new GetOpenHoldsHandler(books)],
   ]) as unknown as QueryBus;
   return { books, readings, query, commands, queries };
 };
@@ -106,7 +112,12 @@ export const apiOf = (surroundings: Surroundings): RequestReadingHandler => {
 };
 
 /** Loops of the worker that the simulation runs; the others change nothing that it looks at. */
-const LOOPS = ['billing.hold-fence', 'readings.generate.rescue', 'publishing.publish.rescue'];
+const LOOPS = [
+  'billing.hold-fence',
+  'readings.generate.rescue',
+  'readings.key-sweep',
+  'publishing.publish.rescue',
+];
 
 /** What a worker process does: its consumers, jobs and loops, registered by the modules themselves. */
 export const workOf = (surroundings: Surroundings): WorkRegistry => {
@@ -132,7 +143,8 @@ export const workOf = (surroundings: Surroundings): WorkRegistry => {
   const idle = { nudge: async () => undefined } as never;
   const reconciliation = { round: async () => undefined } as never;
   new BillingWorkerModule(work, commands, fence, idle, reconciliation, CONFIG, log as never).onModuleInit();
-  new ReadingsWorkerModule(work, generate, timers, CONFIG, pool, log as never).onModuleInit();
+  const sweep = new KeySweep(queries as never, readings, pool, CONFIG);
+  new ReadingsWorkerModule(work, generate, timers, sweep, CONFIG, pool, log as never).onModuleInit();
   new PublishingWorkerModule(work, publish, pdf, pool, log as never).onModuleInit();
   work.addConsumer(fanOutConsumer(0));
   const loops = work.loops.filter(({ name }) => LOOPS.includes(name));

@@ -40,6 +40,8 @@ export class Tables {
   readonly unreleasedFailures = new Map<string, readonly string[]>();
   readonly deliveries: DeliveryRow[] = [];
   readonly artifacts = new Map<string, Record<string, unknown>>();
+  /** By reading; when it was made or asked for again, to the microsecond, is the number of the request. */
+  readonly subjectKeys = new Map<string, { workspaceId: string; madeAt: number; made: number }>();
   jobs: Job[] = [];
 
   /** Carries out one statement outside a transaction. */
@@ -153,6 +155,28 @@ const STATEMENTS: readonly (readonly [string, Carry])[] = [
       tables.jobs = tables.jobs.filter((job) => job.key !== key || job.lockedUntil > now);
     },
   ],
+
+  [
+    'from platform.subject_key where created_at < now()',
+    (tables, [seconds], now) =>
+      [...tables.subjectKeys]
+        .filter(([, { madeAt }]) => madeAt < now - (seconds as number) * 1_000)
+        .map(([id, { workspaceId, made }]) => ({
+          subject_id: id,
+          workspace_id: workspaceId,
+          created_at: String(made),
+          known: tables.views.of('readings.reading').has(id),
+        })),
+  ],
+  [
+    'delete from platform.subject_key where subject_id = $1 and created_at = $2',
+    ({ subjectKeys }, [id, made]) => {
+      if (String(subjectKeys.get(id as string)?.made) === made) subjectKeys.delete(id as string);
+    },
+  ],
+  // Every sweep looks at all keys anew.
+  ['from platform.key_sweep', () => []],
+  ['insert into platform.key_sweep', () => undefined],
 
   [
     'select reading_id, workspace_id, correlation_id from readings.reading',

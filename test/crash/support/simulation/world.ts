@@ -33,7 +33,7 @@ export class World {
   crashes = 0;
   /** The API processes that answer now. */
   readonly apis: (RequestReadingHandler | null)[] = Array.from({ length: APIS }, () => null);
-  private readonly keys = new Map<string, true>();
+  private keysMade = 0;
   private readonly sleepers = new Set<() => void>();
 
   constructor(
@@ -91,9 +91,16 @@ export class World {
       seal: (_: string, bytes: Uint8Array) => Buffer.from(bytes),
       open: (_: string, bytes: Uint8Array) => Buffer.from(bytes),
     };
-    const keys: Pick<SubjectKeys, 'create' | 'find'> = {
-      create: (id) => this.scheduler.io(life, 'make a key', () => (this.keys.set(id, true), key)),
-      find: async (id) => (this.keys.has(id) ? key : null),
+    const { subjectKeys } = this.tables;
+    const keys: Pick<SubjectKeys, 'create' | 'find' | 'ready'> = {
+      ready: async () => undefined,
+      create: (id, workspaceId) =>
+        this.scheduler.io(life, 'make a key', () => {
+          this.keysMade += 1;
+          subjectKeys.set(id, { workspaceId, madeAt: this.scheduler.now, made: this.keysMade });
+          return key;
+        }),
+      find: async (id) => (subjectKeys.has(id) ? key : null),
     };
     return keys as SubjectKeys;
   }

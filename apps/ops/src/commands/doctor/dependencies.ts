@@ -4,7 +4,7 @@ import type { Pool } from 'pg';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { Config } from '@app/platform/config/settings.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
-import { KeyRing } from '@app/platform/crypto/key-ring.js';
+import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
 import { pendingMigrations } from '@app/platform/postgres/migrate.js';
 import { roleStanding } from '@app/platform/postgres/role-standing.js';
 import { failure, graded, ok, warning, type Finding } from './finding.js';
@@ -80,28 +80,28 @@ export const checkClock = async (pool: Pool): Promise<Finding> => {
 };
 
 /** Opens the oldest and the newest data key: whoever lost a key-encryption key should know before a customer does. */
-export const checkKeys = async (pool: Pool, { ENCRYPTION_KEYS }: Config): Promise<Finding> => {
+export const checkKeys = async (pool: Pool, epochKeys: EpochKeys): Promise<Finding> => {
   const check = 'encryption keys';
   const { rows } = await pool.query<{ subject_id: string }>(
     `(select subject_id from platform.subject_key order by created_at limit 1)
      union (select subject_id from platform.subject_key order by created_at desc limit 1)`,
   );
-  const ring = new KeyRing(ENCRYPTION_KEYS);
-  const keys = new SubjectKeys(pool, ring);
+  const keys = new SubjectKeys(pool, epochKeys);
   try {
     for (const { subject_id } of rows) await keys.find(subject_id);
   } catch (error) {
     return failure(
       check,
       `A known seal cannot be opened: ${(error as Error).message}`,
-      'Put the missing key back into ENCRYPTION_KEYS.',
+      'Put the missing key back into ENCRYPTION_KEYS, or where KEY_PROVIDER keeps it: ops keys status.',
     );
   }
+  const { id } = await epochKeys.current();
   return ok(
     check,
     rows.length === 0
-      ? `nothing is sealed yet; ${ring.currentKeyId} will seal`
-      : `the oldest and the newest seal open; ${ring.currentKeyId} seals`,
+      ? `nothing is sealed yet; ${id} will seal`
+      : `the oldest and the newest seal open; ${id} seals`,
   );
 };
 

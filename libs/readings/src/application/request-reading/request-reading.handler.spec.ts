@@ -97,6 +97,18 @@ describe('requesting a reading', () => {
     reserve = async () => ({ outcome: 'misconfigured', reason: 'no book' });
     expect(await api().execute(ask())).toEqual({ outcome: 'billing_misconfigured' });
     expect(store.log).toHaveLength(0);
+    expect(keys.keys.size).toBe(0);
+  });
+
+  it('holds nothing while whoever keeps the keys is away, and makes no key while the ledger is', async () => {
+    const ready = keys.ready.bind(keys);
+    keys.ready = () => Promise.reject(new StoreUnavailable('the KMS is away', false));
+    await expect(api().execute(ask())).rejects.toBeInstanceOf(StoreUnavailable);
+    expect(reserved.size).toBe(0);
+    keys.ready = ready;
+    reserve = () => Promise.reject(new StoreUnavailable('the ledger is away', false));
+    await expect(api().execute(ask())).rejects.toBeInstanceOf(StoreUnavailable);
+    expect(keys.keys.size).toBe(0);
   });
 
   it('under one key is accepted once, by however many processes at a time', async () => {

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { ReserveCredits } from '@app/billing/contracts/index.js';
 import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { uuid5, uuidFromHash } from '@app/event-sourcing/core/event-id.js';
+import { uuidFromHash } from '@app/event-sourcing/core/event-id.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import type { ExpectedRevision } from '@app/event-sourcing/store/event-store.js';
 import type { Config } from '@app/platform/config/settings.js';
@@ -12,6 +12,7 @@ import { Digester } from '@app/platform/crypto/digest.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { readingView, type ReadingInput } from '../../domain/reading/reading-view.js';
+import { reservationIdAt } from '../../domain/reading/reservation-id.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
 import { ReadingQuery } from '../../read-models/reading/reading.query.js';
 import { RequestReading, type RequestReadingResult } from './request-reading.js';
@@ -68,7 +69,10 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
     throw new StoreUnavailable('The reservation was abandoned again and again', false);
   }
 
-  /** One round: the key, the hold, then the request, so that a crash in between leaves only a hold to be released. */
+  /**
+   * One round: the hold, the key, then the request. A request that is refused writes no key; a crash in between leaves a
+   * hold to be released and, after that, a key to be deleted (`KeySweep`).
+   */
   private async attempt(
     { workspaceId, request, idempotencyKey, caller }: RequestReading,
     readingId: string,
@@ -76,9 +80,10 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
     revision: ExpectedRevision,
     givenUp: AbortSignal,
   ): Promise<RequestReadingResult | 'again'> {
-    const key = await this.keys.create(readingId, workspaceId);
+    // Whoever keeps the keys may be away: then nothing is held either.
+    await this.keys.ready();
     givenUp.throwIfAborted();
-    const reservationId = uuid5(readingId, 'reservation', String(revision));
+    const reservationId = reservationIdAt(readingId, revision);
     const reserved = await this.commands.execute(
       new ReserveCredits(workspaceId, readingId, reservationId, request.productId, {
         actor: caller.actor,
@@ -91,6 +96,8 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
     if (reserved.outcome === 'insufficient') {
       return { outcome: 'insufficient_credits', required: reserved.required, available: reserved.available };
     }
+    givenUp.throwIfAborted();
+    const key = await this.keys.create(readingId, workspaceId);
     givenUp.throwIfAborted();
     const occurredAt = instant(this.clock.now());
     const outcome = await this.executor.execute(

@@ -1,0 +1,95 @@
+import type { Command } from 'commander';
+import { EpochRows } from '@app/platform/crypto/epochs/epoch-rows.js';
+import { OpsError } from '../../ops-error.js';
+import { print } from '../../output.js';
+import { withSession } from '../../session.js';
+import { upkeepOf } from './holdings.js';
+
+export const addEpochCommands = (keys: Command): void => {
+  keys
+    .command('advance')
+    .description('end the epoch of now and begin the next one, before its time')
+    .option('--yes', 'do it; without this, nothing is changed')
+    .addHelpText(
+      'after',
+      `
+What is erased until then can be read from backups until the retention of the epoch that ends here is over, not a week
+longer. The worker wraps surviving keys anew within a minute; "ops keys rewrap --yes" does it now.
+
+Examples:
+  ops keys advance --yes`,
+    )
+    .action(async ({ yes = false }: { yes?: boolean }, command: Command) => {
+      const answer = await withSession(async (session) => {
+        if (session.keys.store === null)
+          throw new OpsError(
+            'KEY_PROVIDER is environment: rotate ENCRYPTION_KEYS instead (ops keys --help).',
+          );
+        const former = (await session.keys.current()).id;
+        return { done: yes, former, current: yes ? await upkeepOf(session).advance() : former };
+      });
+      print(
+        command,
+        answer,
+        yes
+          ? `${answer.former} has ended, ${answer.current} wraps.`
+          : `Would end ${answer.former}. Add --yes to do it.`,
+      );
+    });
+
+  keys
+    .command('retire')
+    .description(
+      'destroy now the keys whose retention is over, as the worker does by itself; exit 1 when one has to wait',
+    )
+    .option('--yes', 'do it; without this, nothing is changed')
+    .addHelpText('after', '\nIt cannot be undone.\n\nExamples:\n  ops keys retire --yes')
+    .action(async ({ yes = false }: { yes?: boolean }, command: Command) => {
+      if (!yes) {
+        print(command, { done: false }, 'ops keys status shows what is due. Add --yes to destroy it.');
+        return;
+      }
+      const { destroyed, waiting } = await withSession((session) => upkeepOf(session).retire());
+      const lines = [
+        ...destroyed.map((epoch) => `destroyed ${epoch}`),
+        ...waiting.map(({ epoch, why }) => `not yet ${epoch}: ${why}`),
+      ];
+      print(
+        command,
+        { done: true, destroyed, waiting },
+        lines.length > 0 ? lines.join('\n') : 'No key is due.',
+      );
+      if (waiting.length > 0) process.exitCode = 1;
+    });
+
+  keys
+    .command('forget')
+    .description('take the key of an epoch as destroyed that was lost: what it wrapped counts as erased')
+    .argument('<epoch>', 'as ops keys status names it')
+    .option('--yes', 'do it; without this, nothing is changed')
+    .addHelpText(
+      'after',
+      `
+While a key is missing, its readings answer 503 and their jobs are tried again, in case it comes back. It cannot be
+undone.
+
+Examples:
+  ops keys forget 20261116T000000Z --yes`,
+    )
+    .action(async (epoch: string, { yes = false }: { yes?: boolean }, command: Command) => {
+      await withSession(async ({ pool, keys: epochKeys }) => {
+        const rows = new EpochRows(pool);
+        const found = await rows.find(epoch);
+        if (!found || found.provider === 'environment') throw new OpsError(`There is no epoch ${epoch}.`);
+        if (found.destroyedAt !== null) throw new OpsError(`The key of ${epoch} was destroyed.`);
+        const key = await epochKeys.storeOf(found.provider).open(epoch, found.stored);
+        if (key !== 'missing') throw new OpsError(`The key of ${epoch} is there: nothing is lost.`);
+        if (yes) await rows.markDestroyed(epoch);
+      });
+      print(
+        command,
+        { epoch, done: yes },
+        yes ? `${epoch} counts as destroyed.` : `Would give up ${epoch}. Add --yes to do it.`,
+      );
+    });
+};

@@ -1,0 +1,57 @@
+import { createLogger } from '@app/platform/telemetry/logger.js';
+import { systemClock } from '@app/event-sourcing/core/clock.js';
+import { KeyUpkeep, upkeepSettings } from '@app/platform/crypto/epochs/key-upkeep.js';
+import { countByKey } from '@app/platform/crypto/rewrapping.js';
+import { SUBJECT_KEY_COLUMN } from '@app/platform/crypto/subject-keys.js';
+import { CountSecretsByKey, RewrapSecrets } from '@app/webhooks/contracts/index.js';
+import type { Session } from '../../session.js';
+
+export type Counts = ReadonlyMap<string, number>;
+
+/** What a key-encryption key has sealed, and how it is sealed anew. */
+export interface Holding {
+  readonly what: string;
+  /** The id of the key that seals this now. */
+  readonly current: string;
+  readonly count: () => Promise<Counts>;
+  readonly rewrap: (
+    onProgress: (seen: number) => void,
+  ) => Promise<{ readonly rewrapped: number; readonly unopened: readonly string[] }>;
+}
+
+export const upkeepOf = ({ pool, store, ring, keys, config }: Session): KeyUpkeep =>
+  new KeyUpkeep(
+    { pool, store, ring, keys, clock: systemClock, log: createLogger('ops', 'silent') },
+    upkeepSettings(config),
+  );
+
+export const holdingsOf = async (session: Session): Promise<readonly Holding[]> => {
+  const { pool, ring, keys, commands, queries } = session;
+  const { store } = keys;
+  return [
+    {
+      what: 'keys of readings',
+      current: (await keys.current()).id,
+      count: () => countByKey(pool, SUBJECT_KEY_COLUMN),
+      rewrap: (onProgress) => upkeepOf(session).rewrapAll(onProgress),
+    },
+    {
+      what: 'webhook secrets',
+      current: ring.currentKeyId,
+      count: () => queries.execute(new CountSecretsByKey()),
+      rewrap: (onProgress) => commands.execute(new RewrapSecrets(onProgress)),
+    },
+    ...(store
+      ? [
+          {
+            what: 'keys of epochs',
+            current: ring.currentKeyId,
+            count: () => store.sealedBy(),
+            rewrap: async () => ({ rewrapped: await store.reseal(), unopened: [] }),
+          },
+        ]
+      : []),
+  ];
+};
+
+export const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, one) => total + one, 0);

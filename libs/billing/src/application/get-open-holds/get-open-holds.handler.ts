@@ -1,0 +1,14 @@
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { GetOpenHolds } from '../../contracts/queries.js';
+import { keysOf } from '../../domain/credits/bucket-map.js';
+import { CreditBooks } from '../credit-books.js';
+
+@QueryHandler(GetOpenHolds)
+export class GetOpenHoldsHandler implements IQueryHandler<GetOpenHolds> {
+  constructor(private readonly books: CreditBooks) {}
+
+  async execute({ workspaceId }: GetOpenHolds): Promise<readonly string[]> {
+    const book = await this.books.current(workspaceId);
+    return book ? keysOf(book.holds) : [];
+  }
+}

@@ -1,0 +1,177 @@
+import type { Pool } from 'pg';
+import type { KeyRing } from '../key-ring.js';
+import { KeyDestroyed, KeysUnavailable, type WrappingKey, type WrappingKeys } from '../wrapping-keys.js';
+import { epochAt, fingerprintOf, startOf } from './epoch.js';
+import { EpochRows, type EpochRow, type Provider } from './epoch-rows.js';
+import type { EpochKeyStore } from './key-store.js';
+
+export interface EpochSettings {
+  /** Who keeps the keys that wrap from now on; those of any store that is given still open. */
+  readonly provider: Provider;
+  readonly lengthMs: number;
+  /** How long an opened key is used without asking again (ms): a destroyed one has left this process within it. */
+  readonly cacheMs: number;
+}
+
+interface Opened {
+  readonly key: Buffer | 'destroyed';
+  /** On this process's own, steady clock. */
+  readonly until: number;
+}
+
+/** After a failure nobody is asked again for so long: a KMS that is away is not flooded. */
+const PAUSE_AFTER_FAILURE_MS = 500;
+/** An opened key that could not be asked about again serves so many times as long. */
+const OUTAGE_FACTOR = 12;
+const BEGINNINGS = 3;
+/** setTimeout knows no longer ones. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * The key-encryption keys of data keys, one for each epoch. PostgreSQL says which epoch it is, by its own clock, so that
+ * all processes agree; the key comes from the store, which keeps it apart from PostgreSQL. What ENCRYPTION_KEYS wrapped
+ * before there were epochs is still opened.
+ */
+export class EpochKeys implements WrappingKeys {
+  private readonly rows: EpochRows;
+  private readonly opened = new Map<string, Opened>();
+  private readonly opening = new Map<string, Promise<Buffer>>();
+  private wraps: { readonly key: WrappingKey; readonly until: number } | null = null;
+  private asking: Promise<WrappingKey> | null = null;
+  private failed: { readonly error: unknown; readonly until: number } | null = null;
+
+  constructor(
+    pool: Pool,
+    private readonly ring: KeyRing,
+    private readonly stores: readonly EpochKeyStore[],
+    private readonly settings: EpochSettings,
+    private readonly steadyNow: () => number = () => performance.now(),
+  ) {
+    this.rows = new EpochRows(pool);
+  }
+
+  async current(): Promise<WrappingKey> {
+    if (this.settings.provider === 'environment') return this.ring.current();
+    const now = this.steadyNow();
+    if (this.wraps && this.wraps.until > now) return this.wraps.key;
+    if (this.failed && this.failed.until > now) throw this.failed.error;
+    this.asking ??= this.ask().finally(() => (this.asking = null));
+    return this.asking;
+  }
+
+  async named(id: string): Promise<Buffer> {
+    // Anything that is not the name of an epoch is, or was, one of ENCRYPTION_KEYS.
+    if (startOf(id) === null) return this.ring.named(id);
+    const known = this.opened.get(id);
+    if (known && known.until > this.steadyNow()) return usable(id, known.key);
+    const running = this.opening.get(id) ?? this.open(id).finally(() => this.opening.delete(id));
+    this.opening.set(id, running);
+    return running;
+  }
+
+  renew(): void {
+    this.wraps = null;
+  }
+
+  /** The store of the provider that wraps; `null` with `environment`. */
+  get store(): EpochKeyStore | null {
+    const { provider } = this.settings;
+    return provider === 'environment' ? null : this.storeOf(provider);
+  }
+
+  /** @throws KeysUnavailable when this process has no such store */
+  storeOf(provider: Provider): EpochKeyStore {
+    const store = this.stores.find((one) => one.provider === provider);
+    if (!store)
+      throw new KeysUnavailable(
+        `Keys of epochs are kept by "${provider}", which is not configured here: ${provider === 'vault' ? 'KEY_VAULT_URL' : 'KEY_DIRECTORY'}`,
+      );
+    return store;
+  }
+
+  private async ask(): Promise<WrappingKey> {
+    const askedAt = this.steadyNow();
+    try {
+      const { row, remainingMs } = await this.currentRow();
+      const key = await this.named(row.epoch);
+      const until = askedAt + Math.min(remainingMs, this.settings.cacheMs);
+      this.wraps = { key: { id: row.epoch, key, ofEpoch: true }, until };
+      return this.wraps.key;
+    } catch (error) {
+      this.failed = { error, until: this.steadyNow() + PAUSE_AFTER_FAILURE_MS };
+      throw error;
+    }
+  }
+
+  private async currentRow(): Promise<{ row: EpochRow; remainingMs: number }> {
+    const { provider } = this.settings;
+    for (let beginning = 0; beginning < BEGINNINGS; beginning += 1) {
+      const found = await this.rows.current(provider);
+      if (found) return found;
+      await this.begin(provider);
+    }
+    throw new KeysUnavailable('No epoch of key-encryption keys could be begun; the next second will do');
+  }
+
+  /** Any number of processes may begin one epoch at once: the store keeps one key, PostgreSQL one row. */
+  private async begin(provider: Provider): Promise<void> {
+    const store = this.storeOf(provider);
+    const { now, lastEnd, newest } = await this.rows.before(provider);
+    // In a folder that is not mounted, or another's, keys would be made that are lost with this process.
+    if (newest !== null) {
+      await this.named(newest).catch((error: unknown) => {
+        if (!(error instanceof KeyDestroyed)) throw error;
+      });
+    }
+    const epoch = epochAt(now, this.settings.lengthMs, lastEnd);
+    const { key, stored } = await store.make(epoch.id);
+    await this.rows.add(epoch, provider, stored, fingerprintOf(epoch.id, key));
+  }
+
+  private async open(id: string): Promise<Buffer> {
+    const now = this.steadyNow();
+    const known = this.opened.get(id);
+    let key: Buffer | 'destroyed';
+    try {
+      key = await this.fetch(id);
+      this.keep(id, key, now + this.settings.cacheMs);
+    } catch (error) {
+      const serves = known && known.until + this.settings.cacheMs * OUTAGE_FACTOR > now;
+      if (!(error instanceof KeysUnavailable) || !serves) throw error;
+      key = known.key;
+    }
+    return usable(id, key);
+  }
+
+  /** What nobody asks for any more leaves the memory of this process, too. */
+  private keep(id: string, key: Buffer | 'destroyed', until: number): void {
+    const opened = { key, until };
+    this.opened.set(id, opened);
+    setTimeout(
+      () => {
+        if (this.opened.get(id) === opened) this.opened.delete(id);
+        if (this.wraps && this.wraps.until <= this.steadyNow()) this.wraps = null;
+      },
+      Math.min(this.settings.cacheMs * (1 + OUTAGE_FACTOR), LONGEST_TIMER_MS),
+    ).unref();
+  }
+
+  private async fetch(id: string): Promise<Buffer | 'destroyed'> {
+    const row = await this.rows.find(id);
+    if (!row) throw new KeysUnavailable(`Nothing is known of the epoch ${id}`);
+    if (row.destroyedAt !== null) return 'destroyed';
+    const key = await this.storeOf(row.provider).open(id, row.stored);
+    if (key === 'missing')
+      throw new KeysUnavailable(
+        `The key of epoch ${id} is not where "${row.provider}" keeps keys: is it the right place? (ops keys status)`,
+      );
+    if (key !== 'destroyed' && row.fingerprint && !fingerprintOf(id, key).equals(row.fingerprint))
+      throw new KeysUnavailable(`The key found for epoch ${id} is another one than the one that wrapped`);
+    return key;
+  }
+}
+
+const usable = (id: string, key: Buffer | 'destroyed'): Buffer => {
+  if (key === 'destroyed') throw new KeyDestroyed(`The key of epoch ${id} was destroyed`);
+  return key;
+};

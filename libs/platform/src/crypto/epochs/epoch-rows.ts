@@ -1,0 +1,171 @@
+import type { Pool } from 'pg';
+import type { Epoch } from './epoch.js';
+
+export type Provider = 'environment' | 'file' | 'vault';
+
+/** What PostgreSQL knows of an epoch. Times in milliseconds since 1970, by its clock. */
+export interface EpochRow {
+  readonly epoch: string;
+  readonly provider: Provider;
+  readonly stored: Buffer | null;
+  readonly fingerprint: Buffer | null;
+  readonly startedAt: number;
+  /** `null`: not known yet, with the provider `environment`. */
+  readonly endsAt: number | null;
+  readonly emptiedAt: number | null;
+  readonly announcedAt: number | null;
+  readonly destroyedAt: number | null;
+}
+
+const ms = (column: string): string => `(extract(epoch from ${column}) * 1000)::float8`;
+
+const COLUMNS = `epoch, provider, stored, fingerprint, ${ms('started_at')} as "startedAt",
+  ${ms("nullif(ends_at, 'infinity')")} as "endsAt", ${ms('emptied_at')} as "emptiedAt",
+  ${ms('announced_at')} as "announcedAt", ${ms('destroyed_at')} as "destroyedAt"`;
+
+/** The statements on `platform.key_epoch`. Every time is PostgreSQL's. */
+export class EpochRows {
+  constructor(private readonly pool: Pool) {}
+
+  async all(): Promise<readonly EpochRow[]> {
+    const { rows } = await this.pool.query<EpochRow>(
+      `select ${COLUMNS} from platform.key_epoch order by started_at, epoch`,
+    );
+    return rows;
+  }
+
+  async find(epoch: string): Promise<EpochRow | null> {
+    const { rows } = await this.pool.query<EpochRow>(
+      `select ${COLUMNS} from platform.key_epoch where epoch = $1`,
+      [epoch],
+    );
+    return rows[0] ?? null;
+  }
+
+  /** The epoch whose key wraps now, and for how long yet (ms). */
+  async current(provider: Provider): Promise<{ row: EpochRow; remainingMs: number } | null> {
+    const { rows } = await this.pool.query<EpochRow & { remainingMs: number }>(
+      `select ${COLUMNS}, (extract(epoch from ends_at - clock_timestamp()) * 1000)::float8 as "remainingMs"
+       from platform.key_epoch
+       where provider = $1 and ends_at > clock_timestamp() and destroyed_at is null
+       order by started_at desc limit 1`,
+      [provider],
+    );
+    const row = rows[0];
+    return row ? { row, remainingMs: row.remainingMs } : null;
+  }
+
+  /** The newest epoch of a provider whose key is not destroyed, and when the last epoch of all ended. */
+  async before(provider: Provider): Promise<{ now: number; lastEnd: number; newest: string | null }> {
+    const { rows } = await this.pool.query<{ now: number; lastEnd: number | null; newest: string | null }>(
+      `select ${ms('clock_timestamp()')} as now,
+              (select ${ms('max(ends_at)')} from platform.key_epoch
+               where provider <> 'environment' and ends_at <= clock_timestamp()) as "lastEnd",
+              (select epoch from platform.key_epoch where provider = $1 and destroyed_at is null
+               order by started_at desc limit 1) as newest`,
+      [provider],
+    );
+    const { now, lastEnd, newest } = rows[0]!;
+    return { now, lastEnd: lastEnd ?? 0, newest };
+  }
+
+  /** Of several processes that begin one epoch, the first counts. */
+  async add(
+    { id, startsAt, endsAt }: Epoch,
+    provider: Provider,
+    stored: Buffer | null,
+    fingerprint: Buffer | null,
+  ): Promise<void> {
+    await this.pool.query(
+      `insert into platform.key_epoch (epoch, provider, stored, fingerprint, started_at, ends_at)
+       values ($1, $2, $3, $4, to_timestamp($5::float8 / 1000), to_timestamp($6::float8 / 1000)) on conflict do nothing`,
+      [id, provider, stored, fingerprint, startsAt, endsAt],
+    );
+  }
+
+  /** An epoch whose key is there and of which this database, restored from a backup, knows nothing: it has ended. */
+  async adopt(epoch: string, provider: Provider, startsAt: number): Promise<void> {
+    await this.pool.query(
+      `insert into platform.key_epoch (epoch, provider, started_at, ends_at)
+       values ($1, $2, to_timestamp($3::float8 / 1000), clock_timestamp()) on conflict do nothing`,
+      [epoch, provider, startsAt],
+    );
+  }
+
+  /** With the provider `environment`, the ids of ENCRYPTION_KEYS are the epochs: one seals, the others have ended. */
+  async recordRing(currentId: string): Promise<void> {
+    await this.pool.query(
+      `insert into platform.key_epoch (epoch, provider, ends_at) values ($1, 'environment', 'infinity')
+       on conflict (epoch) do update set ends_at = 'infinity', destroyed_at = null
+       where key_epoch.ends_at <> 'infinity' or key_epoch.destroyed_at is not null`,
+      [currentId],
+    );
+    await this.endRing(currentId);
+  }
+
+  async endRing(currentId: string | null): Promise<void> {
+    await this.pool.query(
+      `update platform.key_epoch set ends_at = clock_timestamp()
+       where provider = 'environment' and ends_at = 'infinity' and epoch is distinct from $1`,
+      [currentId],
+    );
+  }
+
+  /** Ends the epoch that wraps now before its time. */
+  async end(provider: Provider): Promise<void> {
+    await this.pool.query(
+      `update platform.key_epoch set ends_at = clock_timestamp()
+       where provider = $1 and provider <> 'environment' and ends_at > clock_timestamp()`,
+      [provider],
+    );
+  }
+
+  async markEmptied(epochs: readonly string[]): Promise<void> {
+    await this.pool.query(
+      `update platform.key_epoch set emptied_at = clock_timestamp()
+       where epoch = any($1) and emptied_at is null and ends_at <= clock_timestamp()`,
+      [epochs],
+    );
+  }
+
+  /** Announces that a key is about to be destroyed. One announced in the future was so by a clock that was wrong. */
+  async announce(epoch: string): Promise<void> {
+    await this.pool.query(
+      `update platform.key_epoch set announced_at = clock_timestamp()
+       where epoch = $1 and (announced_at is null or announced_at > clock_timestamp())`,
+      [epoch],
+    );
+  }
+
+  async markDestroyed(epoch: string): Promise<void> {
+    await this.pool.query(
+      `update platform.key_epoch set destroyed_at = clock_timestamp(), stored = null
+       where epoch = $1 and destroyed_at is null`,
+      [epoch],
+    );
+  }
+
+  async now(): Promise<number> {
+    const { rows } = await this.pool.query<{ now: number }>(`select ${ms('clock_timestamp()')} as now`);
+    return rows[0]!.now;
+  }
+
+  /**
+   * Returns once every statement that was storing keys when it was called has ended. What is stored later is held
+   * against the ends of epochs as they are now. @throws when they take longer than a second or two
+   */
+  async writersPassed(): Promise<void> {
+    const client = await this.pool.connect();
+    try {
+      await client.query('begin');
+      await client.query(`set local lock_timeout = '2s'`);
+      await client.query('lock table platform.subject_key in share mode');
+      await client.query('commit');
+    } catch (error) {
+      await client.query('rollback').catch(() => undefined);
+      throw error;
+    } finally {
+      client.release();
+    }
+  }
+}

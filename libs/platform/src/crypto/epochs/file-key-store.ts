@@ -1,0 +1,174 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { link, mkdir, open, readFile, readdir, rename, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { KeyRing } from '../key-ring.js';
+import { SealBroken } from '../sealing.js';
+import { KeysUnavailable, splitKeyId } from '../wrapping-keys.js';
+import { startOf } from './epoch.js';
+import type { EpochKeyStore } from './key-store.js';
+
+const KEY = '.key';
+const DESTROYED = '.destroyed';
+
+/**
+ * Keys of epochs as files of a folder, each sealed with the first of ENCRYPTION_KEYS: the folder alone opens nothing.
+ * Every process of the service needs the same folder. A key is destroyed by overwriting and unlinking its file; a file
+ * system that copies on write, an SSD or a snapshot may keep the old bytes, which then still need ENCRYPTION_KEYS.
+ */
+export class FileKeyStore implements EpochKeyStore {
+  readonly provider = 'file';
+
+  constructor(
+    private readonly folder: string,
+    private readonly ring: KeyRing,
+  ) {}
+
+  make(epoch: string) {
+    return this.attempt(`make the key of ${epoch}`, async () => {
+      await mkdir(this.folder, { recursive: true, mode: 0o700 });
+      if (await exists(this.path(epoch, DESTROYED)))
+        throw new KeysUnavailable(`The key of epoch ${epoch} was destroyed; it is not made again`);
+      const draft = this.path(epoch, `.${randomUUID()}.draft`);
+      await writeNew(draft, this.ring.seal(context(epoch), randomBytes(32)));
+      // Unlike a rename, a link fails when another process was first.
+      await link(draft, this.path(epoch, KEY)).catch(unless('EEXIST'));
+      await unlink(draft);
+      await this.sync();
+      const key = await this.read(epoch);
+      if (!key) throw new KeysUnavailable(`The key of epoch ${epoch} vanished while it was being made`);
+      return { key, stored: null };
+    });
+  }
+
+  open(epoch: string) {
+    return this.attempt(`open the key of ${epoch}`, async () => {
+      const key = await this.read(epoch);
+      if (key) return key;
+      return (await exists(this.path(epoch, DESTROYED))) ? 'destroyed' : 'missing';
+    });
+  }
+
+  destroy(epoch: string) {
+    return this.attempt(`destroy the key of ${epoch}`, async () => {
+      await writeNew(this.path(epoch, DESTROYED), Buffer.alloc(0)).catch(unless('EEXIST'));
+      await this.sync();
+      // Drafts of a process that was killed while it made the key, too.
+      for (const name of await readdir(this.folder)) {
+        if (name.startsWith(`${epoch}.`) && !name.endsWith(DESTROYED))
+          await shred(join(this.folder, name)).catch(unless('ENOENT'));
+      }
+      await this.sync();
+    });
+  }
+
+  list() {
+    return this.attempt('list the keys of epochs', async () =>
+      (await this.names()).filter((name) => name.endsWith(KEY)).map((name) => name.slice(0, -KEY.length)),
+    );
+  }
+
+  sealedBy() {
+    return this.attempt('read the keys of epochs', async () => {
+      const counts = new Map<string, number>();
+      for (const name of (await this.names()).filter((one) => one.endsWith(KEY))) {
+        const { id } = splitKeyId(await readFile(join(this.folder, name)));
+        counts.set(id, (counts.get(id) ?? 0) + 1);
+      }
+      return counts;
+    });
+  }
+
+  reseal() {
+    return this.attempt('seal the keys of epochs anew', async () => {
+      let resealed = 0;
+      for (const name of (await this.names()).filter((one) => one.endsWith(KEY))) {
+        const epoch = name.slice(0, -KEY.length);
+        const bytes = await readFile(join(this.folder, name));
+        if (splitKeyId(bytes).id === this.ring.currentKeyId) continue;
+        const draft = this.path(epoch, `.${randomUUID()}.draft`);
+        await writeNew(draft, this.ring.seal(context(epoch), this.ring.open(context(epoch), bytes)));
+        await rename(draft, join(this.folder, name));
+        // Destroyed meanwhile by another process: it does not come back.
+        if (await exists(this.path(epoch, DESTROYED))) await this.destroy(epoch);
+        resealed += 1;
+      }
+      if (resealed > 0) await this.sync();
+      return resealed;
+    });
+  }
+
+  private async names(): Promise<readonly string[]> {
+    const names = await readdir(this.folder).catch(unless('ENOENT'));
+    return (names ?? []).filter((name) => startOf(name.slice(0, name.indexOf('.'))) !== null).sort();
+  }
+
+  private async read(epoch: string): Promise<Buffer | null> {
+    const bytes = await readFile(this.path(epoch, KEY)).catch(unless('ENOENT'));
+    return bytes ? this.ring.open(context(epoch), bytes) : null;
+  }
+
+  private path(epoch: string, ending: string): string {
+    // Names come from the database; none may lead out of the folder.
+    if (startOf(epoch) === null) throw new TypeError(`${epoch} names no epoch`);
+    return join(this.folder, `${epoch}${ending}`);
+  }
+
+  /** What was created or unlinked stays so across a power cut. */
+  private async sync(): Promise<void> {
+    const folder = await open(this.folder, constants.O_RDONLY);
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  }
+
+  private async attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof KeysUnavailable) throw error;
+      if (error instanceof SealBroken)
+        throw new KeysUnavailable(`Cannot ${what} in KEY_DIRECTORY: ENCRYPTION_KEYS do not open it`);
+      throw new KeysUnavailable(
+        `Cannot ${what} in KEY_DIRECTORY: ${(error as NodeJS.ErrnoException).code ?? (error as Error).name}`,
+        { cause: error },
+      );
+    }
+  }
+}
+
+const context = (epoch: string): string => `key-epoch|${epoch}`;
+
+const writeNew = async (path: string, bytes: Buffer): Promise<void> => {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+};
+
+const shred = async (path: string): Promise<void> => {
+  const file = await open(path, 'r+');
+  try {
+    const { size } = await file.stat();
+    await file.write(randomBytes(Math.max(size, 1)), 0, size, 0);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await unlink(path);
+};
+
+const exists = async (path: string): Promise<boolean> =>
+  (await stat(path).catch(unless('ENOENT'))) !== undefined;
+
+const unless =
+  (code: string) =>
+  (error: unknown): undefined => {
+    if ((error as NodeJS.ErrnoException).code !== code) throw error;
+    return undefined;
+  };

@@ -1,0 +1,26 @@
+import type { Pool } from 'pg';
+import type { Registry } from 'prom-client';
+import type { Config } from '../../config/settings.js';
+import { scrapedGauges } from '../../telemetry/scraped-gauges.js';
+import { EpochRows } from './epoch-rows.js';
+import { overdueEpochs } from './key-status.js';
+
+/** Whether keys are destroyed when they should be, the same for every worker. */
+export const measureKeys = (pool: Pool, config: Config, registry: Registry): void =>
+  scrapedGauges(
+    registry,
+    'keys',
+    {
+      key_epochs: { help: 'Epochs of key-encryption keys whose keys are not destroyed' },
+      key_epochs_overdue: { help: 'Of these, the ones whose keys should be destroyed by now' },
+    },
+    async () => {
+      const overdue = await overdueEpochs(pool, {
+        retentionMs: config.KEY_RETENTION_MS,
+        noticeMs: config.KEY_DESTROY_NOTICE_MS,
+        ringIds: config.ENCRYPTION_KEYS.map(({ id }) => id),
+      });
+      const epochs = (await new EpochRows(pool).all()).filter(({ destroyedAt }) => destroyedAt === null);
+      return { key_epochs: [{ value: epochs.length }], key_epochs_overdue: [{ value: overdue }] };
+    },
+  );

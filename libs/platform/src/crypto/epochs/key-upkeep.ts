@@ -1,0 +1,197 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import type { Clock } from '@app/event-sourcing/core/clock.js';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import type { Config } from '../../config/settings.js';
+import type { KeyRing } from '../key-ring.js';
+import { rewrap, rowsSealed, type Resealer, type Rewrapped } from '../rewrapping.js';
+import { onlyOne } from '../../postgres/only-one.js';
+import { open, seal } from '../sealing.js';
+import { SUBJECT_KEY_COLUMN } from '../subject-keys.js';
+import { splitKeyId, withKeyId } from '../wrapping-keys.js';
+import { startOf } from './epoch.js';
+import type { EpochKeys } from './epoch-keys.js';
+import { EpochRows, type EpochRow } from './epoch-rows.js';
+import { disagreement } from './trusted-time.js';
+
+export interface UpkeepSettings {
+  /** How long the key of an epoch is kept after its end (ms). */
+  readonly retentionMs: number;
+  /** The least time between the announcement of a key's destruction and the destruction (ms). */
+  readonly noticeMs: number;
+  /** How far clocks may be apart while keys are destroyed (ms). */
+  readonly skewMs: number;
+}
+
+export interface Retired {
+  readonly destroyed: readonly string[];
+  /** Keys whose time has come and that were not destroyed, and why. */
+  readonly waiting: readonly { readonly epoch: string; readonly why: string }[];
+}
+
+/** Rows wrapped by ENCRYPTION_KEYS come from processes of an older version: how often they are looked for. */
+const LOOK_AT_ALL_MS = 3_600_000;
+/** A key in the store of which PostgreSQL knows nothing may be just being made; later it was left by a restore. */
+const UNKNOWN_AFTER_MS = 600_000;
+
+interface Parts {
+  readonly pool: Pool;
+  readonly store: EventStore;
+  readonly ring: KeyRing;
+  readonly keys: EpochKeys;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+}
+
+/**
+ * Wraps the keys of surviving readings with the key of the epoch that is now, and destroys the keys of epochs whose time
+ * has come. Any number of workers may do so at once: rows change only from what was read, and a key goes only when no
+ * row can need it.
+ */
+export class KeyUpkeep {
+  private readonly rows: EpochRows;
+  private lookedAtAll = -Infinity;
+
+  constructor(
+    private readonly parts: Parts,
+    private readonly settings: UpkeepSettings,
+  ) {
+    this.rows = new EpochRows(parts.pool);
+  }
+
+  /** One round. @throws KeysUnavailable, or when PostgreSQL or the event store is away */
+  async round(signal: AbortSignal): Promise<void> {
+    const { pool, keys, ring, log } = this.parts;
+    if (keys.store === null) {
+      await this.rows.recordRing(ring.currentKeyId);
+    } else {
+      await this.rows.endRing(null);
+      await keys.current();
+      const now = await this.rows.now();
+      const isAllDue = performance.now() - this.lookedAtAll > LOOK_AT_ALL_MS;
+      if (isAllDue || (await this.rows.all()).some((row) => isToBeEmptied(row, now))) {
+        await onlyOne(pool, 'key upkeep', async () => {
+          await this.adoptUnknown();
+          await this.rewrapAll(() => undefined, signal);
+        });
+        if (!signal.aborted) this.lookedAtAll = performance.now();
+      }
+    }
+    const { destroyed, waiting } = await this.retire(signal);
+    for (const epoch of destroyed) log.info({ epoch }, 'the key of an epoch was destroyed');
+    for (const { epoch, why } of waiting)
+      log.warn({ epoch, why }, 'the key of an epoch cannot be destroyed yet');
+  }
+
+  /**
+   * Wraps with the key of now whatever another one wrapped, and notes epochs that wrap nothing any more: what is looked
+   * at comes after every statement that may have stored a key under them.
+   */
+  async rewrapAll(onProgress: (seen: number) => void, signal?: AbortSignal): Promise<Rewrapped> {
+    const { pool } = this.parts;
+    const now = await this.rows.now();
+    const ended = (await this.rows.all()).filter((row) => isToBeEmptied(row, now));
+    if (ended.length > 0) await this.rows.writersPassed();
+    const done = await rewrap(pool, await this.resealer(), SUBJECT_KEY_COLUMN, onProgress, signal);
+    if (!signal?.aborted) {
+      const emptied = ended.map(({ epoch }) => epoch).filter((epoch) => !done.left.has(epoch));
+      await this.rows.markEmptied(emptied);
+    }
+    return done;
+  }
+
+  /** Destroys each key whose epoch has ended a retention ago, unless a row needs it, a clock is wrong, or nobody was told. */
+  async retire(signal?: AbortSignal): Promise<Retired> {
+    const { retentionMs, noticeMs } = this.settings;
+    const destroyed: string[] = [];
+    const waiting: { epoch: string; why: string }[] = [];
+    for (const row of await this.rows.all()) {
+      if (signal?.aborted) break;
+      const dueAt = dueAtOf(row, retentionMs);
+      if (dueAt === null || (await this.rows.now()) < dueAt - noticeMs) continue;
+      await this.rows.announce(row.epoch);
+      const announcedAt = (await this.rows.find(row.epoch))?.announcedAt;
+      const now = await this.rows.now();
+      if (now < dueAt || announcedAt == null || now < announcedAt + noticeMs) continue;
+      const why = await this.obstacle(row);
+      if (why !== null) {
+        waiting.push({ epoch: row.epoch, why });
+        continue;
+      }
+      await this.parts.keys.storeOf(row.provider).destroy(row.epoch);
+      await this.rows.markDestroyed(row.epoch);
+      destroyed.push(row.epoch);
+    }
+    return { destroyed, waiting };
+  }
+
+  /** Ends the epoch of now before its time; the next one begins with its first key. */
+  async advance(): Promise<string> {
+    const { keys } = this.parts;
+    if (keys.store === null) return (await keys.current()).id;
+    await keys.current();
+    await this.rows.end(keys.store.provider);
+    keys.renew();
+    return (await keys.current()).id;
+  }
+
+  private async obstacle({ epoch, provider, emptiedAt, stored }: EpochRow): Promise<string | null> {
+    const { pool, store, clock, keys } = this.parts;
+    const apart = await disagreement({ pool, store, clock }, this.settings.skewMs);
+    if (apart !== null) return apart;
+    // A database restored from a backup that is older than the key's end still knows it, and rows that it wrapped.
+    if ((await keys.storeOf(provider).open(epoch, stored)) === 'destroyed') return null;
+    if (emptiedAt === null) return 'rows that it wrapped have not been wrapped anew';
+    await this.rows.writersPassed();
+    for await (const [row] of rowsSealed(pool, SUBJECT_KEY_COLUMN, { by: epoch }))
+      if (row) return 'rows that it wrapped have come back, as from a backup';
+    return null;
+  }
+
+  private async adoptUnknown(): Promise<void> {
+    const { keys } = this.parts;
+    const { store } = keys;
+    if (!store) return;
+    const known = new Set((await this.rows.all()).map(({ epoch }) => epoch));
+    const now = await this.rows.now();
+    for (const epoch of await store.list()) {
+      const startsAt = startOf(epoch);
+      if (known.has(epoch) || startsAt === null || startsAt > now - UNKNOWN_AFTER_MS) continue;
+      await this.rows.adopt(epoch, store.provider, startsAt);
+    }
+  }
+
+  private async resealer(): Promise<Resealer> {
+    const { keys } = this.parts;
+    const { id, key, ofEpoch } = await keys.current();
+    return {
+      currentKeyId: id,
+      open: async (context, bytes) => {
+        const { id: sealedBy, sealed } = splitKeyId(bytes);
+        return open(await keys.named(sealedBy), context, sealed);
+      },
+      seal: (context, plaintext) => withKeyId(id, seal(key, context, plaintext)),
+      ...(ofEpoch && { whileTrue: isOpen(id) }),
+    };
+  }
+}
+
+const isOpen = (epoch: string): string =>
+  `exists (select from platform.key_epoch where epoch = '${epoch}' and ends_at > clock_timestamp() and destroyed_at is null)`;
+
+const isToBeEmptied = ({ provider, endsAt, emptiedAt, destroyedAt }: EpochRow, now: number): boolean =>
+  provider !== 'environment' &&
+  emptiedAt === null &&
+  destroyedAt === null &&
+  endsAt !== null &&
+  endsAt <= now;
+
+/** When the key of an epoch is destroyed (ms); `null` when it was, or is not ours to destroy, or has not ended. */
+export const dueAtOf = ({ provider, endsAt, destroyedAt }: EpochRow, retentionMs: number): number | null =>
+  provider === 'environment' || destroyedAt !== null || endsAt === null ? null : endsAt + retentionMs;
+
+export const upkeepSettings = (config: Config): UpkeepSettings => ({
+  retentionMs: config.KEY_RETENTION_MS,
+  noticeMs: config.KEY_DESTROY_NOTICE_MS,
+  skewMs: config.KEY_CLOCK_SKEW_MS,
+});

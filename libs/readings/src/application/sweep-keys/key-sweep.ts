@@ -1,0 +1,107 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import type pg from 'pg';
+import { GetOpenHolds } from '@app/billing/contracts/index.js';
+import type { Config } from '@app/platform/config/settings.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { CONFIG } from '@app/platform/tokens.js';
+import { reservationIdsUpTo } from '../../domain/reading/reservation-id.js';
+import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
+
+/** Keys looked at in one statement. */
+const PAGE = 500;
+
+interface OldKey {
+  subject_id: string;
+  workspace_id: string;
+  /** Text, so that the microseconds of the database survive the way back. */
+  created_at: string;
+  known: boolean;
+}
+
+/**
+ * Deletes the keys of requests that died between making a key and recording their reading. A request makes its key after
+ * its hold, and a hold is settled only once the reading's stream says that no request can use it any more. So a key
+ * without a reading, all of whose holds are settled, belongs to nobody; and a request that comes upon it meanwhile makes
+ * it anew, which the deletion sees.
+ */
+@Injectable()
+export class KeySweep {
+  constructor(
+    private readonly queries: QueryBus,
+    @Inject(READING_EXECUTOR) private readonly executor: ReadingExecutor,
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'KEY_ABANDONED_AFTER_MS'>,
+  ) {}
+
+  /** Goes on where the last sweep has come to, the oldest keys first. @throws StoreUnavailable */
+  async sweep(signal: AbortSignal): Promise<void> {
+    let after = await this.reached();
+    let isDecided = true;
+    while (!signal.aborted) {
+      const page = await this.oldKeys(after);
+      const undecided = await this.judge(page.filter(({ known }) => !known));
+      isDecided &&= undecided === 0;
+      const last = page.at(-1);
+      if (!last) return;
+      after = last;
+      // A key that could not be judged yet is looked at again.
+      if (isDecided) await this.reach(last);
+      if (page.length < PAGE) return;
+    }
+  }
+
+  /** @returns how many may still belong to a request */
+  private async judge(keys: readonly OldKey[]): Promise<number> {
+    let undecided = 0;
+    const openHolds = new Map<string, ReadonlySet<string>>();
+    for (const key of keys) {
+      const { subject_id: readingId, workspace_id: workspaceId } = key;
+      const { state, revision } = await this.executor.load(readingId);
+      // Its row is not projected yet.
+      if (state.status !== 'none') continue;
+      const open =
+        openHolds.get(workspaceId) ?? new Set(await this.queries.execute(new GetOpenHolds(workspaceId)));
+      openHolds.set(workspaceId, open);
+      if (reservationIdsUpTo(readingId, revision).some((id) => open.has(id))) undecided += 1;
+      else await this.delete(key);
+    }
+    return undecided;
+  }
+
+  private async delete({ subject_id, created_at }: OldKey): Promise<void> {
+    await this.pool.query(
+      'delete from platform.subject_key where subject_id = $1 and created_at = $2::timestamptz',
+      [subject_id, created_at],
+    );
+  }
+
+  private async oldKeys(after: Pick<OldKey, 'created_at' | 'subject_id'> | null): Promise<OldKey[]> {
+    const { rows } = await this.pool.query<OldKey>(
+      `select key.subject_id, key.workspace_id, key.created_at::text, reading.reading_id is not null as known
+       from (select subject_id, workspace_id, created_at from platform.subject_key
+             where created_at < now() - make_interval(secs => $1)
+               and ($2::text is null or (created_at, subject_id) > ($2::timestamptz, $3::uuid))
+             order by created_at, subject_id limit ${PAGE}) as key
+       left join readings.reading on reading.reading_id = key.subject_id
+       order by key.created_at, key.subject_id`,
+      [this.config.KEY_ABANDONED_AFTER_MS / 1_000, after?.created_at ?? null, after?.subject_id ?? null],
+    );
+    return rows;
+  }
+
+  private async reached(): Promise<Pick<OldKey, 'created_at' | 'subject_id'> | null> {
+    const { rows } = await this.pool.query<Pick<OldKey, 'created_at' | 'subject_id'>>(
+      'select created_at::text, subject_id from platform.key_sweep',
+    );
+    return rows[0] ?? null;
+  }
+
+  private async reach({ created_at, subject_id }: OldKey): Promise<void> {
+    await this.pool.query(
+      `insert into platform.key_sweep (created_at, subject_id) values ($1::timestamptz, $2)
+       on conflict (single) do update set created_at = excluded.created_at, subject_id = excluded.subject_id`,
+      [created_at, subject_id],
+    );
+  }
+}

@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { openDataFolder } from '../../apps/embedded/src/data-folder.js';
+import { opsJson } from '../../apps/embedded/src/ops.js';
+import { startPostgres } from '../../apps/embedded/src/postgres.js';
+import { ProcessRecord } from '../../apps/embedded/src/process-record.js';
+import { removeDataFolder, temporaryDataDir } from '../support/data-dir.js';
+import { startStack, type StartedStack } from '../support/index.js';
+import { Integrator, person, until } from '../support/integrator.js';
+import { keysLeft, searchFiles, searchValues, type Found, type Sought } from './support/left-behind.js';
+
+const STOP_WITHIN_MS = 5_000;
+
+/**
+ * The attacker has everything: the event log, PostgreSQL's files with its write-ahead log, a backup from before the
+ * erasure, the secrets, and the keys of epochs that are left.
+ */
+const dataDir = temporaryDataDir();
+const backupDir = temporaryDataDir();
+let stack: StartedStack;
+let customer: Integrator;
+
+beforeAll(async () => {
+  stack = await startStack({ dataDir });
+  customer = await Integrator.open(stack, 400);
+});
+
+afterAll(async () => {
+  await stack?.stop();
+  removeDataFolder(dataDir);
+  removeDataFolder(backupDir);
+});
+
+const secrets = () =>
+  JSON.parse(readFileSync(join(dataDir, 'secrets.json'), 'utf8')) as Record<
+    'ENCRYPTION_KEYS' | 'POSTGRES_PASSWORD',
+    string
+  >;
+const keys = () => keysLeft(secrets().ENCRYPTION_KEYS, join(dataDir, 'keys'));
+const databaseOf = (folder: string): string => realpathSync(join(folder, 'postgres'));
+/** As an operator does it whose retention is over. */
+const opsLater = (args: readonly string[]) =>
+  opsJson({ ...process.env, DATA_DIR: dataDir, KEY_RETENTION_MS: '1', KEY_DESTROY_NOTICE_MS: '0' }, args);
+
+/** A reading that is done, and what the event log will always tell of it. */
+const readingOf = async (firstName: string): Promise<Sought> => {
+  const { readingId } = (await customer.create(person(firstName))).body;
+  await customer.untilEnded(readingId);
+  const { events } = (await stack.ops(['streams', 'show', `reading-${readingId}`])) as {
+    events: { type: string; data: { sealedInput: string } }[];
+  };
+  const { sealedInput } = events.find(({ type }) => type === 'ReadingRequested')!.data;
+  return { readingId, workspaceId: customer.workspaceId, sealedInput };
+};
+
+const copyDatabase = async (): Promise<void> => {
+  const source = join(dataDir, 'postgres');
+  const real = existsSync(source) && lstatSync(source).isSymbolicLink() ? realpathSync(source) : source;
+  await promisify(execFile)('cp', ['-a', real, join(backupDir, 'postgres')]);
+};
+
+/** What a server tells that is started on the backup: every wrapped key of a reading. */
+const restoredKeysOf = async ({ readingId }: Sought): Promise<Buffer[]> => {
+  const folder = openDataFolder(backupDir);
+  const events = { say: () => undefined, onRestart: () => undefined, onGivenUp: () => undefined };
+  const { supervisor, url } = await startPostgres(
+    folder,
+    secrets().POSTGRES_PASSWORD,
+    new ProcessRecord(folder.processes),
+    events,
+    () => undefined,
+  );
+  const client = new pg.Client({ connectionString: url });
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ wrapped_key: Buffer }>(
+      'select wrapped_key from platform.subject_key where subject_id = $1',
+      [readingId],
+    );
+    return rows.map(({ wrapped_key }) => wrapped_key);
+  } finally {
+    await client.end();
+    await supervisor.stop(STOP_WITHIN_MS);
+  }
+};
+
+const inputs = (found: readonly Found[]): readonly string[] => [...new Set(found.map(({ input }) => input))];
+
+it('A request that is refused leaves no key of a person behind', async () => {
+  const poor = await Integrator.open(stack, 0);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => poor.create()));
+  expect([...new Set(answers.map(({ status }) => status))]).toEqual([402]);
+  const { sealed } = (await stack.ops(['keys', 'status'])) as { sealed: { what: string }[] };
+  expect(sealed.filter(({ what }) => what === 'keys of readings')).toEqual([]);
+});
+
+describe('An erased person', () => {
+  let erased: Sought;
+  let survivor: Sought;
+  let erasedAt: { epoch: string; destroyAt: string };
+
+  beforeAll(async () => {
+    erased = await readingOf('Eurydice');
+    survivor = await readingOf('Alcestis');
+    await stack.stop();
+    await copyDatabase();
+    stack = await startStack({ dataDir });
+    customer = customer.at(stack);
+    await stack.ops(['erase', erased.readingId, '--yes']);
+  });
+
+  it('can be found in PostgreSQL’s files and backups for as long as the epoch’s key is kept, as docs/operations.md says', async () => {
+    const status = (await stack.ops(['keys', 'status'])) as {
+      epochs: { epoch: string; state: string; destroyAt: string; endsAt: string }[];
+    };
+    expect(status.epochs).toHaveLength(1);
+    const [epoch] = status.epochs;
+    erasedAt = epoch!;
+    expect(epoch).toMatchObject({ state: 'current', rows: 1, provider: 'file' });
+    expect(Date.parse(epoch!.destroyAt) - Date.parse(epoch!.endsAt)).toBe(35 * 86_400_000);
+
+    const live = searchFiles(databaseOf(dataDir), erased, keys());
+    expect(inputs(live)).toEqual([expect.stringContaining('Eurydice')]);
+    expect(live.map(({ file }) => file).some((file) => file.includes('pg_wal'))).toBe(true);
+    expect(inputs(searchFiles(databaseOf(backupDir), erased, keys()))).toEqual([
+      expect.stringContaining('Eurydice'),
+    ]);
+  });
+
+  it('is kept no longer than promised, nor a survivor’s key destroyed', async () => {
+    expect(await stack.ops(['keys', 'retire', '--yes'])).toMatchObject({ destroyed: [], waiting: [] });
+    const { former, current } = (await stack.ops(['keys', 'advance', '--yes'])) as Record<string, string>;
+    expect(former).toBe(erasedAt.epoch);
+    expect(current).not.toBe(former);
+    expect(await stack.ops(['keys', 'retire', '--yes'])).toMatchObject({ destroyed: [] });
+    expect(await stack.ops(['keys', 'rewrap', '--yes'])).toMatchObject({
+      sealed: expect.arrayContaining([expect.objectContaining({ what: 'keys of readings', unopened: [] })]),
+    });
+    await until(
+      async () => {
+        const { destroyed } = (await opsLater(['keys', 'retire', '--yes'])) as { destroyed: string[] };
+        return destroyed.includes(erasedAt.epoch);
+      },
+      () => 'the key is not destroyed',
+    );
+    expect(await stack.ops(['keys', 'status'])).toMatchObject({
+      overdue: 0,
+      epochs: [
+        { epoch: erasedAt.epoch, state: 'destroyed', rows: 0 },
+        { epoch: current, state: 'current', rows: 1 },
+      ],
+    });
+  });
+
+  it('is then found nowhere, with every key that is left: not in tables, dead rows, log or backup', async () => {
+    expect(await customer.reading(survivor.readingId)).toMatchObject({
+      input: { name: { firstNames: ['Alcestis'] } },
+    });
+    const after = await readingOf('Persephone');
+    await stack.stop();
+    const left = keys();
+    expect(left).toHaveLength(2);
+
+    for (const folder of [
+      databaseOf(dataDir),
+      databaseOf(backupDir),
+      join(dataDir, 'logs'),
+      join(dataDir, 'keys'),
+    ])
+      expect(searchFiles(folder, erased, left)).toEqual([]);
+    const restored = await restoredKeysOf(erased);
+    expect(restored).toHaveLength(1);
+    expect(searchValues(restored, erased, left)).toEqual([]);
+
+    // The same search finds who was not erased: it is no search that finds nothing.
+    for (const sought of [survivor, after])
+      expect(inputs(searchFiles(databaseOf(dataDir), sought, left))).toHaveLength(1);
+    // Wrapped by the epoch's key as well, the survivor's copy in the backup is shut too: hence the retention.
+    expect(searchValues(await restoredKeysOf(survivor), survivor, left)).toEqual([]);
+  });
+});
