@@ -23,6 +23,7 @@ export interface StartedProcess {
 /** One event store and one database, for any number of API and worker processes. */
 export interface StartedStores {
   readonly databaseUrl: string;
+  readonly eventStoreUrl: string;
   ops(args: readonly string[]): Promise<unknown>;
   start(name: 'api' | 'worker', settings?: Readonly<Record<string, string>>): Promise<StartedProcess>;
   stop(): Promise<void>;
@@ -42,6 +43,7 @@ export const startStores = async (settings: Readonly<Record<string, string>>): P
   const environment = childEnvironment({ ...process.env, ...settings }, secrets, connections);
   return {
     databaseUrl: postgres.url,
+    eventStoreUrl: eventStore.url,
     ops: (args) => opsJson(environment, args),
     start: (name, own = {}) => start(name, { ...environment, PORT: '0', EXIT_WITH_PARENT: '1', ...own }),
     stop: async () => {

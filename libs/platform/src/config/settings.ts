@@ -100,8 +100,9 @@ export const settings = z.object({
   HTTP_DRAIN_MS: milliseconds(8_000, 'longest wait for open requests when stopping'),
   API_KEY_CACHE_MS: milliseconds(
     3_000,
-    'how long a verified API key is trusted without asking again; revocation takes effect within it',
+    'how long a verified API key is trusted without asking again: a revocation takes effect at once, and within this in a process that is cut off from PostgreSQL',
   ),
+  API_KEYS_PER_WORKSPACE: count(100, 'API keys of a workspace that may be active at once'),
   SUBJECT_KEY_CACHE_MS: milliseconds(
     2_000,
     'how long the opened key of a reading is kept; an erasure takes effect within it',

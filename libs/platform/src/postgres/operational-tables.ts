@@ -12,6 +12,7 @@ export const OPERATIONAL_TABLES: Readonly<Record<string, string>> = {
   'platform.heartbeat': 'workers that live',
   'platform.rate_bucket': 'token buckets; may be lost',
   'platform.idempotent_request': 'answers to repeated requests, for seven days',
+  'workspaces.api_key_use': 'when each API key was last used, to the hour',
   'publishing.artifact': 'published bytes, sealed',
   'billing.reconciliation': 'the last reconciliation',
   'webhooks.secret': 'signing secrets, sealed',
