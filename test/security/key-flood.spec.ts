@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { exportJWK, SignJWT } from 'jose';
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import type { EventToAppend } from '@app/event-sourcing/core/event.js';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import { RANDOM_BYTES, makeApiKey, type NewApiKey } from '@app/workspaces/domain/api-key/api-key.js';
+import { RANDOM_BYTES, base62, makeApiKey, type NewApiKey } from '@app/workspaces/domain/api-key/api-key.js';
 import { until } from '../support/integrator.js';
 import { startStores, type StartedProcess, type StartedStores } from '../support/start-processes.js';
 import { startTcpProxy, type StartedProxy } from '../support/start-tcp-proxy.js';
@@ -9,7 +12,7 @@ import { startTcpProxy, type StartedProxy } from '../support/start-tcp-proxy.js'
 /**
  * A flood of API keys, and keys that are revoked while something is in the way. `KEY_FLOOD_KEYS=10000` is the long form.
  */
-const OLD_KEYS = Number(process.env['KEY_FLOOD_KEYS'] ?? 1_200);
+const OLD_KEYS = Number(process.env['KEY_FLOOD_KEYS'] ?? 1_100);
 const LIMIT = 5;
 /** As it comes; the first API trusts a key for so long that only a message can have told it of a revocation. */
 const CACHE_MS = 3_000;
@@ -33,7 +36,12 @@ interface Listed {
   readonly nextCursor: string | null;
 }
 
+const portal = generateKeyPairSync('ed25519');
+const ISSUER = 'https://portal.example';
+const KID = 'k1';
+
 let stores: StartedStores;
+let log: EventStore;
 let proxy: StartedProxy;
 let worker: StartedProcess;
 let api: StartedProcess;
@@ -41,7 +49,17 @@ let api: StartedProcess;
 let remote: StartedProcess;
 
 beforeAll(async () => {
-  stores = await startStores(SETTINGS);
+  const jwk = { ...(await exportJWK(portal.publicKey)), kid: KID, alg: 'EdDSA' };
+  stores = await startStores({
+    ...SETTINGS,
+    TOKEN_ISSUER: ISSUER,
+    TOKEN_JWKS: JSON.stringify({ keys: [jwk] }),
+  });
+  log = openEventStore({
+    connectionString: stores.eventStoreUrl,
+    appendTimeoutMs: 10_000,
+    readTimeoutMs: 10_000,
+  });
   const url = new URL(stores.databaseUrl);
   proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
   url.port = String(proxy.port);
@@ -55,6 +73,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.allSettled([worker, api, remote].map((one) => one?.stop()));
   await proxy?.stop();
+  await log?.close();
   await stores?.stop();
 });
 
@@ -63,13 +82,34 @@ interface Customer {
   readonly token: string;
 }
 
+/** As the operator's commands would, which take seconds each to start. */
 const openWorkspace = async (): Promise<Customer> => {
-  const { workspaceId } = (await stores.ops(['workspace', 'create', '--name', 'Flood'])) as Customer;
-  const { token } = (await stores.ops([
-    ...['token', 'mint', '--workspace', workspaceId, '--scope', 'keys:read keys:write'],
-  ])) as Customer;
+  const workspaceId = `ws_${base62(randomBytes(RANDOM_BYTES), 22)}`;
+  await log.append(`workspace-${workspaceId}`, 'no_stream', [
+    stored('WorkspaceOpened', workspaceId, { workspaceId, name: 'Flood' }),
+  ]);
+  const token = await new SignJWT({ wid: workspaceId, scope: 'keys:read keys:write' })
+    .setProtectedHeader({ alg: 'EdDSA', kid: KID })
+    .setIssuer(ISSUER)
+    .setAudience('reading-service')
+    .setExpirationTime('10m')
+    .sign(portal.privateKey);
   return { workspaceId, token };
 };
+
+const stored = (type: string, workspaceId: string, data: object): EventToAppend => ({
+  id: randomUUID(),
+  type,
+  data,
+  metadata: {
+    correlationId: 'test',
+    causationId: 'test',
+    workspaceId,
+    actor: 'test',
+    occurredAt: new Date().toISOString(),
+    schemaVersion: 1,
+  },
+});
 
 const manage = async <T = Record<string, unknown>>(
   { token }: Customer,
@@ -104,36 +144,19 @@ const KNOWN = 400;
 
 /** Keys of a time without a limit, as they stand in the log. */
 const issuedBefore = async ({ workspaceId }: Customer, count: number): Promise<readonly NewApiKey[]> => {
-  const store = openEventStore({
-    connectionString: stores.eventStoreUrl,
-    appendTimeoutMs: 10_000,
-    readTimeoutMs: 10_000,
-  });
-  try {
-    const keys = Array.from({ length: count }, () =>
-      makeApiKey({ id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) }),
-    );
-    let revision = 0n;
-    for (let from = 0; from < count; from += 500) {
-      const events = keys.slice(from, from + 500).map(({ keyId, hash }) => ({
-        id: randomUUID(),
-        type: 'ApiKeyIssued',
-        data: { keyId, hash, label: null, expiresAt: null },
-        metadata: {
-          correlationId: 'test',
-          causationId: 'test',
-          workspaceId,
-          actor: 'test',
-          occurredAt: new Date().toISOString(),
-          schemaVersion: 1,
-        },
-      }));
-      ({ revision } = await store.append(`workspace-${workspaceId}`, revision, events));
-    }
-    return keys;
-  } finally {
-    await store.close();
+  const keys = Array.from({ length: count }, () =>
+    makeApiKey({ id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) }),
+  );
+  let revision = 0n;
+  for (let from = 0; from < count; from += 500) {
+    const events = keys
+      .slice(from, from + 500)
+      .map(({ keyId, hash }) =>
+        stored('ApiKeyIssued', workspaceId, { keyId, hash, label: null, expiresAt: null }),
+      );
+    ({ revision } = await log.append(`workspace-${workspaceId}`, revision, events));
   }
+  return keys;
 };
 
 const listAll = async (customer: Customer, limit: number): Promise<string[]> => {
