@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { exportJWK, SignJWT } from 'jose';
-import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
-import type { EventToAppend } from '@app/event-sourcing/core/event.js';
+import { randomBytes } from 'node:crypto';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import { RANDOM_BYTES, base62, makeApiKey, type NewApiKey } from '@app/workspaces/domain/api-key/api-key.js';
+import { RANDOM_BYTES, makeApiKey, type NewApiKey } from '@app/workspaces/domain/api-key/api-key.js';
 import { until } from '../support/integrator.js';
+import { Portal, openWorkspace, workspaceEvent } from '../support/portal.js';
 import { startStores, type StartedProcess, type StartedStores } from '../support/start-processes.js';
 import { startTcpProxy, type StartedProxy } from '../support/start-tcp-proxy.js';
 
@@ -36,9 +35,7 @@ interface Listed {
   readonly nextCursor: string | null;
 }
 
-const portal = generateKeyPairSync('ed25519');
-const ISSUER = 'https://portal.example';
-const KID = 'k1';
+const portal = new Portal();
 
 let stores: StartedStores;
 let log: EventStore;
@@ -49,12 +46,7 @@ let api: StartedProcess;
 let remote: StartedProcess;
 
 beforeAll(async () => {
-  const jwk = { ...(await exportJWK(portal.publicKey)), kid: KID, alg: 'EdDSA' };
-  stores = await startStores({
-    ...SETTINGS,
-    TOKEN_ISSUER: ISSUER,
-    TOKEN_JWKS: JSON.stringify({ keys: [jwk] }),
-  });
+  stores = await startStores({ ...SETTINGS, ...(await portal.settings()) });
   log = openEventStore({
     connectionString: stores.eventStoreUrl,
     appendTimeoutMs: 10_000,
@@ -82,34 +74,10 @@ interface Customer {
   readonly token: string;
 }
 
-/** As the operator's commands would, which take seconds each to start. */
-const openWorkspace = async (): Promise<Customer> => {
-  const workspaceId = `ws_${base62(randomBytes(RANDOM_BYTES), 22)}`;
-  await log.append(`workspace-${workspaceId}`, 'no_stream', [
-    stored('WorkspaceOpened', workspaceId, { workspaceId, name: 'Flood' }),
-  ]);
-  const token = await new SignJWT({ wid: workspaceId, scope: 'keys:read keys:write' })
-    .setProtectedHeader({ alg: 'EdDSA', kid: KID })
-    .setIssuer(ISSUER)
-    .setAudience('reading-service')
-    .setExpirationTime('10m')
-    .sign(portal.privateKey);
-  return { workspaceId, token };
+const open = async (): Promise<Customer> => {
+  const workspaceId = await openWorkspace(log);
+  return { workspaceId, token: await portal.mint(workspaceId, 'keys:read keys:write') };
 };
-
-const stored = (type: string, workspaceId: string, data: object): EventToAppend => ({
-  id: randomUUID(),
-  type,
-  data,
-  metadata: {
-    correlationId: 'test',
-    causationId: 'test',
-    workspaceId,
-    actor: 'test',
-    occurredAt: new Date().toISOString(),
-    schemaVersion: 1,
-  },
-});
 
 const manage = async <T = Record<string, unknown>>(
   { token }: Customer,
@@ -152,7 +120,7 @@ const issuedBefore = async ({ workspaceId }: Customer, count: number): Promise<r
     const events = keys
       .slice(from, from + 500)
       .map(({ keyId, hash }) =>
-        stored('ApiKeyIssued', workspaceId, { keyId, hash, label: null, expiresAt: null }),
+        workspaceEvent('ApiKeyIssued', workspaceId, { keyId, hash, label: null, expiresAt: null }),
       );
     ({ revision } = await log.append(`workspace-${workspaceId}`, revision, events));
   }
@@ -177,7 +145,7 @@ const listAll = async (customer: Customer, limit: number): Promise<string[]> => 
 
 describe('the number of active keys', () => {
   it('is limited, whoever asks at the same moment; revoked and expired keys do not count', async () => {
-    const customer = await openWorkspace();
+    const customer = await open();
     const short = await issue(customer, { expiresAt: new Date(Date.now() + 1_500).toISOString() });
     expect(short.status).toBe(201);
     const answers = await Promise.all(Array.from({ length: 4 * LIMIT }, () => issue(customer)));
@@ -204,7 +172,7 @@ describe('the number of active keys', () => {
 
 describe('a workspace with keys from before there was a limit', () => {
   it('keeps, lists and revokes them all, and gets no more', async () => {
-    const customer = await openWorkspace();
+    const customer = await open();
     const keys = await issuedBefore(customer, OLD_KEYS);
     const oldest = keys[0]!;
     await until(
@@ -224,7 +192,7 @@ describe('a workspace with keys from before there was a limit', () => {
       () => 'the oldest key ends',
     );
 
-    const [foreign, first] = [await openWorkspace(), await manage<Listed>(customer, 'GET', '?limit=1')];
+    const [foreign, first] = [await open(), await manage<Listed>(customer, 'GET', '?limit=1')];
     for (const query of [`?cursor=${first.body.nextCursor}`, '?cursor=x', '?limit=0', '?limit=101']) {
       expect((await manage(foreign, 'GET', query)).status).toBe(400);
     }
@@ -233,7 +201,7 @@ describe('a workspace with keys from before there was a limit', () => {
 
 describe('a revoked key', () => {
   it('is refused at once by another process that trusts it for ten minutes more', async () => {
-    const customer = await openWorkspace();
+    const customer = await open();
     const [here, there] = [await issue(customer), await issue(customer)];
     for (const { body } of [here, there]) expect(await statusOf(api, body.apiKey)).toBe(KNOWN);
 
@@ -248,7 +216,7 @@ describe('a revoked key', () => {
   });
 
   it('is never honoured for longer than the cache lasts by a process that is cut off from PostgreSQL', async () => {
-    const customer = await openWorkspace();
+    const customer = await open();
     const { apiKey, keyId } = (await issue(customer)).body;
     expect(await statusOf(remote, apiKey)).toBe(KNOWN);
 

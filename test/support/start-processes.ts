@@ -24,6 +24,8 @@ export interface StartedProcess {
 export interface StartedStores {
   readonly databaseUrl: string;
   readonly eventStoreUrl: string;
+  /** What its processes, and the operator's commands, are started with. */
+  readonly environment: NodeJS.ProcessEnv;
   ops(args: readonly string[]): Promise<unknown>;
   start(name: 'api' | 'worker', settings?: Readonly<Record<string, string>>): Promise<StartedProcess>;
   stop(): Promise<void>;
@@ -44,6 +46,7 @@ export const startStores = async (settings: Readonly<Record<string, string>>): P
   return {
     databaseUrl: postgres.url,
     eventStoreUrl: eventStore.url,
+    environment,
     ops: (args) => opsJson(environment, args),
     start: (name, own = {}) => start(name, { ...environment, PORT: '0', EXIT_WITH_PARENT: '1', ...own }),
     stop: async () => {

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { Command } from 'commander';
+import { addAuditCommand } from './commands/audit.js';
 import { addCreditsCommands } from './commands/credits.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { addEncryptionKeysCommands } from './commands/encryption-keys.js';
@@ -14,13 +15,17 @@ import { addStreamsCommands } from './commands/streams.js';
 import { addTokenCommands } from './commands/token.js';
 import { addWebhooksCommands } from './commands/webhooks.js';
 import { addWorkspaceCommands } from './commands/workspace.js';
+import { printableLines } from '@app/platform/text/printable.js';
 import { OpsError } from './ops-error.js';
+import { tell } from './output.js';
 
 const ops = new Command('ops')
   .description(
     'Operates a reading service: the embedded stack on DATA_DIR, or whatever DATABASE_URL and EVENTSTORE_URL name.',
   )
-  .option('--json', 'print one JSON value instead of text');
+  .option('--json', 'print one JSON value instead of text')
+  // Refusals repeat what was typed, or pasted.
+  .configureOutput({ writeErr: (text) => process.stderr.write(printableLines(text)) });
 
 addWorkspaceCommands(ops);
 addKeyCommands(ops);
@@ -33,6 +38,7 @@ addProcessesCommands(ops);
 addStreamsCommands(ops);
 addEventsCommand(ops);
 addEraseCommand(ops);
+addAuditCommand(ops);
 addEncryptionKeysCommands(ops);
 addMigrateCommand(ops);
 addDoctorCommand(ops);
@@ -53,7 +59,7 @@ try {
     error instanceof OpsError
       ? error.message
       : `Unexpected: ${error instanceof Error ? error.message : 'error'}`;
-  process.stderr.write(`${message}\n`);
+  tell(message);
   process.exitCode = 1;
 }
 

@@ -8,7 +8,7 @@ import {
   type ApiKeySummary,
 } from '@app/workspaces/contracts/index.js';
 import { OpsError } from '../ops-error.js';
-import { print, table } from '../output.js';
+import { print, table, tell } from '../output.js';
 import { wholeNumber } from './options.js';
 import { withSession, type Session } from '../session.js';
 
@@ -115,7 +115,7 @@ const waitUntilKnown = async ({ queries }: Session, keyId: string): Promise<void
   for (const deadline = Date.now() + PROJECTED_WITHIN_MS; Date.now() < deadline; await delay(50)) {
     if (await queries.execute(new ApiKeyIsKnown(keyId))) return;
   }
-  process.stderr.write('The key is issued but no worker has taken it up yet: it works once a worker runs.\n');
+  tell('The key is issued but no worker has taken it up yet: it works once a worker runs.');
 };
 
 function parseInstant(text: string): string {

@@ -12,6 +12,8 @@ export const OPERATIONAL_TABLES: Readonly<Record<string, string>> = {
   'platform.heartbeat': 'workers that live',
   'platform.rate_bucket': 'token buckets; may be lost',
   'platform.idempotent_request': 'answers to repeated requests, for seven days',
+  'platform.audit_record': 'who asked for what, for as long as AUDIT_RETENTION_DAYS says',
+  'platform.audit_loss': 'when requests went without an audit record, and how many',
   'workspaces.api_key_use': 'when each API key was last used, to the hour',
   'publishing.artifact': 'published bytes, sealed',
   'billing.reconciliation': 'the last reconciliation',

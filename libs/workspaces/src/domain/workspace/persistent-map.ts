@@ -23,7 +23,7 @@ export class PersistentMap<V> {
   ) {}
 
   static empty<V>(): PersistentMap<V> {
-    return new PersistentMap<V>(NO_NODE as Node<V>, 0);
+    return new PersistentMap<V>(NO_NODE, 0);
   }
 
   get(key: string): V | undefined {
