@@ -92,7 +92,8 @@ export class KeysController {
   @ApiOperation({
     operationId: 'revokeApiKey',
     summary: 'Revoke an API key',
-    description: 'Every process refuses it within five seconds. Repeating it changes nothing.',
+    description:
+      'Every process refuses it at once, or within seconds while it cannot reach its database. Repeating it changes nothing.',
   })
   @Names('keyId', 'not_found', NAMED_KEY)
   @Answers(204, 'The key is revoked')
