@@ -28,6 +28,9 @@ export interface StartedProcess {
 export interface StartedStores {
   /** As the superuser. */
   readonly databaseUrl: string;
+  readonly eventStoreUrl: string;
+  /** What its processes, and the operator's commands, are started with. */
+  readonly environment: NodeJS.ProcessEnv;
   ops(args: readonly string[]): Promise<unknown>;
   start(name: 'api' | 'worker', settings?: Readonly<Record<string, string>>): Promise<StartedProcess>;
   stop(): Promise<void>;
@@ -51,6 +54,8 @@ export const startStores = async (settings: Readonly<Record<string, string>>): P
   const environment = childEnvironment({ ...process.env, ...settings }, secrets, connections);
   return {
     databaseUrl: postgres.urls.admin,
+    eventStoreUrl: eventStore.url,
+    environment,
     ops: (args) => opsJson(environment, args),
     start: (name, own = {}) =>
       start(name, { ...withoutOperatorsSecrets(environment), PORT: '0', EXIT_WITH_PARENT: '1', ...own }),

@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { BillingHttpModule } from '@app/billing/billing-http.module.js';
+import { PersonalDataGuard } from '@app/platform/audit/personal-data.js';
 import { AuthGuard } from '@app/platform/auth/auth.guard.js';
 import type { Config } from '@app/platform/config/settings.js';
 import { AcceptGuard } from '@app/platform/http/accept.guard.js';
@@ -37,6 +38,7 @@ export class ApiModule {
         { provide: APP_GUARD, useClass: AuthGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_GUARD, useClass: AcceptGuard },
+        { provide: APP_GUARD, useClass: PersonalDataGuard },
         { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
         IdempotentRequests,
         { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },

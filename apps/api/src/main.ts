@@ -3,6 +3,9 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
+import type { Clock } from '@app/event-sourcing/core/clock.js';
+import { auditRequests } from '@app/platform/audit/audit-requests.js';
+import { AuditTrail } from '@app/platform/audit/audit-trail.js';
 import { configHelp } from '@app/platform/config/load-config.js';
 import { startUp } from '@app/platform/config/start-up.js';
 import { configureHttp } from '@app/platform/http/configure-http.js';
@@ -13,6 +16,7 @@ import { announce, stopWhenTold, surviveLateRejections } from '@app/platform/pro
 import { nestLogger } from '@app/platform/telemetry/logger.js';
 import { METRICS } from '@app/platform/telemetry/metrics.js';
 import { startTelemetry } from '@app/platform/telemetry/start-telemetry.js';
+import { CLOCK } from '@app/platform/tokens.js';
 import { ApiModule } from './api.module.js';
 import { serveOpenApi } from './openapi.js';
 
@@ -33,6 +37,7 @@ const app = await NestFactory.create<NestExpressApplication>(
 requireDeclared(routesOf(app));
 const metrics = app.get<Registry>(METRICS);
 if (config.METRICS_PORT !== undefined) app.use(measureRequests(metrics));
+app.use(auditRequests(app.get(AuditTrail), app.get<Clock>(CLOCK)));
 configureHttp(app, config, log);
 serveOpenApi(app);
 await telemetry.serve(metrics, config);

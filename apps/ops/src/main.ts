@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { Command } from 'commander';
+import { addAuditCommand } from './commands/audit.js';
 import { addCreditsCommands } from './commands/credits.js';
 import { addDatabaseCommands } from './commands/database.js';
 import { addDoctorCommand } from './commands/doctor.js';
@@ -16,13 +17,17 @@ import { addStreamsCommands } from './commands/streams.js';
 import { addTokenCommands } from './commands/token.js';
 import { addWebhooksCommands } from './commands/webhooks.js';
 import { addWorkspaceCommands } from './commands/workspace.js';
+import { printableLines } from '@app/platform/text/printable.js';
 import { OpsError } from './ops-error.js';
+import { tell } from './output.js';
 
 const ops = new Command('ops')
   .description(
     'Operates a reading service: the embedded stack on DATA_DIR, or whatever DATABASE_URL and EVENTSTORE_URL name.',
   )
-  .option('--json', 'print one JSON value instead of text');
+  .option('--json', 'print one JSON value instead of text')
+  // Refusals repeat what was typed, or pasted.
+  .configureOutput({ writeErr: (text) => process.stderr.write(printableLines(text)) });
 
 addWorkspaceCommands(ops);
 addKeyCommands(ops);
@@ -38,6 +43,7 @@ addEraseCommand(ops);
 addKeysCommands(ops);
 addDatabaseCommands(ops);
 addEventStoreCommands(ops);
+addAuditCommand(ops);
 addMigrateCommand(ops);
 addDoctorCommand(ops);
 
@@ -57,7 +63,7 @@ try {
     error instanceof OpsError
       ? error.message
       : `Unexpected: ${error instanceof Error ? error.message : 'error'}`;
-  process.stderr.write(`${message}\n`);
+  tell(message);
   process.exitCode = 1;
 }
 

@@ -1,9 +1,18 @@
 import type { Command } from 'commander';
+import { printable, printableLines } from '@app/platform/text/printable.js';
 
-/** With `--json`, exactly one JSON value; without, text for people. */
+/**
+ * With `--json`, exactly one JSON value; without, text for people. Nothing that strangers wrote reaches the terminal as
+ * anything but text: neither escape sequences nor characters that hide or reorder what stands beside them.
+ */
 export const print = (command: Command, value: object, text: string): void => {
   const { json } = command.optsWithGlobals<{ json?: boolean }>();
-  process.stdout.write(`${json ? JSON.stringify(value, bigintAsText) : text}\n`);
+  process.stdout.write(`${json ? printable(JSON.stringify(value, bigintAsText)) : printableLines(text)}\n`);
+};
+
+/** A remark or a failure, in one line on standard error. */
+export const tell = (text: string): void => {
+  process.stderr.write(`${printableLines(text)}\n`);
 };
 
 /** Revisions and positions are decimal strings outside memory. */
@@ -11,7 +20,9 @@ const bigintAsText = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? String(value) : value;
 
 /** Columns padded to their widest cell; numbers to the right. */
-export const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string => {
+export const table = (head: readonly string[], body: readonly (readonly (string | number)[])[]): string => {
+  // Before widths are taken: a cell is one line.
+  const rows = body.map((row) => row.map((cell) => (typeof cell === 'number' ? cell : printable(cell))));
   const widths = head.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => String(row[column]).length)),
   );

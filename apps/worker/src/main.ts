@@ -6,6 +6,7 @@ import type { Registry } from 'prom-client';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { runConsumer } from '@app/event-sourcing/projections/runner.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { auditRetention } from '@app/platform/audit/audit-retention.js';
 import { configHelp } from '@app/platform/config/load-config.js';
 import type { WorkerRole } from '@app/platform/config/settings.js';
 import { startUp } from '@app/platform/config/start-up.js';
@@ -44,6 +45,7 @@ const store = app.get<EventStore>(EVENT_STORE);
 const pool = app.get<Pool>(POSTGRES);
 work.addLoop(housekeeping(pool, log));
 work.addLoop(keyUpkeep(app, config, log));
+work.addLoop(auditRetention(pool, app.get<Clock>(CLOCK), config, log));
 
 const metrics = app.get<Registry>(METRICS);
 measureConsumers({ pool, store, clock: app.get<Clock>(CLOCK) }, work.consumers, metrics);

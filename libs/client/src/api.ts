@@ -80,7 +80,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key
-         * @description Every process refuses it within five seconds. Repeating it changes nothing.
+         * @description Every process refuses it at once, or within seconds while it cannot reach its database. Repeating it changes nothing.
          */
         delete: operations["revokeApiKey"];
         options?: never;
@@ -1176,9 +1176,16 @@ export interface components {
             issuedAt: string;
             /** Format: date-time */
             revokedAt: string | null;
+            /**
+             * Format: date-time
+             * @description The hour in which it was last used, known some seconds later; null: it was not
+             */
+            lastUsedAt: string | null;
         };
         ApiKeys: {
             data: components["schemas"]["ApiKey"][];
+            /** @description Opaque: send it as `cursor` with the same filters; null on the last page */
+            nextCursor: string | null;
         };
         ChangedWebhookEndpoint: {
             endpointId: string;
@@ -1378,7 +1385,7 @@ export interface components {
              * @description Decide by this; the list is closed
              * @enum {string}
              */
-            code: "validation_failed" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile" | "invalid_format" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type" | "unauthenticated" | "insufficient_credits" | "auth_mode_not_allowed" | "wrong_workspace" | "not_found" | "reading_not_found" | "document_not_available" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "not_acceptable" | "reading_not_completed" | "reading_failed" | "endpoint_limit_reached" | "idempotency_in_progress" | "reading_erased" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "enqueue_unavailable" | "billing_misconfigured";
+            code: "validation_failed" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile" | "invalid_format" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type" | "unauthenticated" | "insufficient_credits" | "auth_mode_not_allowed" | "wrong_workspace" | "not_found" | "reading_not_found" | "document_not_available" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "not_acceptable" | "reading_not_completed" | "reading_failed" | "endpoint_limit_reached" | "key_limit_reached" | "idempotency_in_progress" | "reading_erased" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "enqueue_unavailable" | "billing_misconfigured";
             detail?: string;
             /** @description `urn:request:` and the request id */
             instance: string;
@@ -2227,14 +2234,22 @@ export interface operations {
     };
     listApiKeys: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Elements of a page at most
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /** @description `nextCursor` of the page before, with the same filters; left out for the first page */
+                cursor?: components["parameters"]["Cursor"];
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The keys */
+            /** @description A page of keys */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2246,6 +2261,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeys"];
                 };
             };
+            400: components["responses"]["validation_failed"];
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["auth_mode_not_allowed"];
             406: components["responses"]["not_acceptable"];
@@ -2324,7 +2340,24 @@ export interface operations {
                 };
             };
             406: components["responses"]["not_acceptable"];
-            409: components["responses"]["idempotency_in_progress"];
+            /** @description `key_limit_reached`: API key limit reached; `idempotency_in_progress`: A request with this idempotency key is in progress */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @constant */
+                        status?: 409;
+                        /** @enum {unknown} */
+                        code?: "key_limit_reached" | "idempotency_in_progress";
+                    };
+                };
+            };
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["idempotency_key_reused"];

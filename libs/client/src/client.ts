@@ -1,5 +1,5 @@
 import type { ApiKey, ApiKeys, Credits, EventPage, IssueApiKey, IssuedApiKey, PublicEvent } from './api.js';
-import type { PageOptions } from './pages.js';
+import { everything, type PageOptions } from './pages.js';
 import { Readings } from './readings.js';
 import { Transport, type CallOptions, type ClientOptions, type PostOptions } from './transport.js';
 import { Webhooks } from './webhooks.js';
@@ -46,9 +46,17 @@ export class Events {
 export class Keys {
   constructor(private readonly transport: Transport) {}
 
+  /** One page, the newest first. */
+  page({ signal, ...query }: PageOptions = {}): Promise<ApiKeys> {
+    return this.transport.json({ method: 'GET', path: '/api/v1/keys', query, signal });
+  }
+
+  /** All of them, page after page. */
   async list({ signal }: CallOptions = {}): Promise<readonly ApiKey[]> {
-    const { data } = await this.transport.json<ApiKeys>({ method: 'GET', path: '/api/v1/keys', signal });
-    return data;
+    const keys: ApiKey[] = [];
+    const pages = everything<ApiKey>(this.transport, '/api/v1/keys', { signal, limit: 100 });
+    for await (const key of pages) keys.push(key);
+    return keys;
   }
 
   /** `apiKey` is shown this once. Without it, the answer that had it was lost on the way: revoke the key, issue another. */

@@ -5,6 +5,8 @@ import type { Logger } from 'pino';
 import { systemClock } from '@app/event-sourcing/core/clock.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { AuditRecords } from './audit/audit-records.js';
+import { AuditTrail } from './audit/audit-trail.js';
 import { AddressLimiter } from './rate-limit/address-limiter.js';
 import { ratePolicies } from './rate-limit/policies.js';
 import { RATE_POLICIES } from './rate-limit/rate-limit.guard.js';
@@ -30,6 +32,7 @@ export class PlatformModule implements OnApplicationShutdown {
   constructor(
     @Inject(POSTGRES) private readonly pool: pg.Pool,
     @Inject(EVENT_STORE) private readonly store: EventStore,
+    private readonly audit: AuditTrail,
   ) {}
 
   static forProcess(config: Config, log: Logger): DynamicModule {
@@ -42,6 +45,7 @@ export class PlatformModule implements OnApplicationShutdown {
     });
     const metrics = createMetrics(role, config.METRICS_PORT !== undefined);
     measurePool(pool, metrics);
+    const audit = new AuditTrail(new AuditRecords(pool), systemClock, config, log, metrics);
     const ring = new KeyRing(config.ENCRYPTION_KEYS);
     const epochKeys = openEpochKeys(pool, ring, config);
     const subjectKeys = new SubjectKeys(pool, epochKeys, {
@@ -69,6 +73,7 @@ export class PlatformModule implements OnApplicationShutdown {
       { provide: EpochKeys, useValue: epochKeys },
       { provide: Digester, useValue: new Digester(config.DIGEST_KEY) },
       { provide: SubjectKeys, useValue: subjectKeys },
+      { provide: AuditTrail, useValue: audit },
       { provide: RATE_POLICIES, useValue: ratePolicies(config) },
       AddressLimiter,
       { provide: RateLimiter, useValue: new RateLimiter(new TokenBuckets(pool), systemClock) },
@@ -85,6 +90,7 @@ export class PlatformModule implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
+    await this.audit.stop();
     await Promise.allSettled([this.pool.end(), this.store.close()]);
   }
 }

@@ -4,9 +4,17 @@ import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { workspaceEvents } from './contracts/events.js';
 import { workspaceDecider } from './domain/workspace/workspace.decider.js';
 
+/** Of a workspace that issues and revokes a great many keys, only what is new is read again. */
+const CACHED_STREAMS = 64;
+
 /** Runs commands on `workspace-<id>` streams, and on no others. */
 export const createWorkspaceExecutor = (store: EventStore) =>
-  new CommandExecutor(scopedEventStore(store, [workspaceEvents.category]), workspaceEvents, workspaceDecider);
+  new CommandExecutor(
+    scopedEventStore(store, [workspaceEvents.category]),
+    workspaceEvents,
+    workspaceDecider,
+    { cachedStreams: CACHED_STREAMS },
+  );
 
 export type WorkspaceExecutor = ReturnType<typeof createWorkspaceExecutor>;
 export const WORKSPACE_EXECUTOR = Symbol('WorkspaceExecutor');

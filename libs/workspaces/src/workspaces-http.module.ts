@@ -1,7 +1,9 @@
 import { Global, Module } from '@nestjs/common';
 import { AUTHENTICATOR } from '@app/platform/auth/authentication.js';
 import { ApiKeyAuthenticator } from './authentication/api-key.authenticator.js';
+import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { BearerAuthenticator } from './authentication/bearer.authenticator.js';
+import { KeyUse } from './authentication/key-use.js';
 import { WorkspaceAuthenticator } from './authentication/workspace.authenticator.js';
 import { KeysController } from './http/keys.controller.js';
 import { WorkspacesModule } from './workspaces.module.js';
@@ -12,6 +14,8 @@ import { WorkspacesModule } from './workspaces.module.js';
   imports: [WorkspacesModule],
   controllers: [KeysController],
   providers: [
+    KeyUse,
+    PageCursors,
     ApiKeyAuthenticator,
     BearerAuthenticator,
     { provide: AUTHENTICATOR, useClass: WorkspaceAuthenticator },

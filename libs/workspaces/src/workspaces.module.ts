@@ -4,7 +4,12 @@ import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { IssueApiKeyHandler } from './application/issue-api-key/issue-api-key.handler.js';
 import { OpenWorkspaceHandler } from './application/open-workspace/open-workspace.handler.js';
 import { RevokeApiKeyHandler } from './application/revoke-api-key/revoke-api-key.handler.js';
-import { ApiKeyIsKnownHandler, ApiKeyQuery } from './read-models/api-key/api-key.query.js';
+import { RevokedKeys } from './authentication/revoked-keys.js';
+import {
+  ApiKeyIsKnownHandler,
+  ApiKeyQuery,
+  ListApiKeysHandler,
+} from './read-models/api-key/api-key.query.js';
 import { ListWorkspacesHandler, WorkspaceExistsHandler } from './read-models/workspace/workspace.query.js';
 import { workspaceProjection } from './read-models/workspace/workspace.projection.js';
 import { WORKSPACE_EXECUTOR, createWorkspaceExecutor } from './workspace.executor.js';
@@ -13,14 +18,16 @@ import { WORKSPACE_EXECUTOR, createWorkspaceExecutor } from './workspace.executo
   providers: [
     { provide: WORKSPACE_EXECUTOR, useFactory: createWorkspaceExecutor, inject: [EVENT_STORE] },
     ApiKeyQuery,
+    RevokedKeys,
     ApiKeyIsKnownHandler,
+    ListApiKeysHandler,
     OpenWorkspaceHandler,
     IssueApiKeyHandler,
     RevokeApiKeyHandler,
     WorkspaceExistsHandler,
     ListWorkspacesHandler,
   ],
-  exports: [ApiKeyQuery],
+  exports: [ApiKeyQuery, RevokedKeys],
 })
 export class WorkspacesModule {
   /** For the worker, which keeps them, and the operator, who may have them built again. */

@@ -13,6 +13,8 @@ import { RateLimiter } from '@app/platform/rate-limit/rate-limiter.js';
 import { TokenBuckets } from '@app/platform/rate-limit/token-buckets.js';
 import { CreateReadingDto } from '@app/readings/http/dto/create-reading.dto.js';
 import { ApiKeyAuthenticator } from '@app/workspaces/authentication/api-key.authenticator.js';
+import { KeyUse } from '@app/workspaces/authentication/key-use.js';
+import { RevokedKeys } from '@app/workspaces/authentication/revoked-keys.js';
 import { ApiKeyQuery } from '@app/workspaces/read-models/api-key/api-key.query.js';
 import { serve } from '../serve.js';
 
@@ -50,7 +52,13 @@ const guards = (): Provider[] => {
   const connectionString = process.env['DATABASE_URL'];
   if (connectionString === undefined) return [];
   const pool = new pg.Pool({ connectionString, max: 10 });
-  const keys = new ApiKeyAuthenticator(new ApiKeyQuery(pool), systemClock, { API_KEY_CACHE_MS: 2_000 });
+  const keys = new ApiKeyAuthenticator(
+    new ApiKeyQuery(pool),
+    systemClock,
+    { API_KEY_CACHE_MS: 2_000, DATABASE_URL: connectionString },
+    new KeyUse(pool, systemClock, { warn: () => undefined }),
+    new RevokedKeys(),
+  );
   const authenticator = {
     verifyApiKey: (key: string) => keys.verify(key),
     verifyBearer: () => Promise.resolve(null),

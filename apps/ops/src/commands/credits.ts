@@ -15,7 +15,7 @@ import {
   type PlanId,
 } from '@app/billing/contracts/index.js';
 import { OpsError } from '../ops-error.js';
-import { print } from '../output.js';
+import { print, tell } from '../output.js';
 import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
 
 /** Plans as the operator types them: `access-local` for `access_local`. */
@@ -126,7 +126,7 @@ const adjust = async (session: Session, options: Adjustment, reference: string) 
     }
   }
   // Told before: whoever is cut off from here on could not repeat it otherwise.
-  if (options.reference === undefined) process.stderr.write(`Reference: ${reference}\n`);
+  if (options.reference === undefined) tell(`Reference: ${reference}`);
   const adjustmentId = uuid5(workspace, 'adjustment', reference);
   const answer = await commands.execute(
     new AdjustCredits(workspace, amount, reason, approvedBy ?? actor, adjustmentId, by(), reverses ?? null),

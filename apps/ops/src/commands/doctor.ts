@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { printable } from '@app/platform/text/printable.js';
 import { readConnection } from '../connection.js';
 import { print } from '../output.js';
 import { withSession, type Session } from '../session.js';
@@ -76,4 +77,4 @@ const MARKS: Readonly<Record<Finding['level'], string>> = {
 };
 
 const line = ({ check, level, message, advice }: Finding): string =>
-  `${MARKS[level]}  ${check}: ${message}${advice && `\n         → ${advice}`}`;
+  `${MARKS[level]}  ${check}: ${printable(message)}${advice && `\n         → ${advice}`}`;

@@ -1,14 +1,21 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ApiKeyIsKnown, IssueApiKey, RevokeApiKey } from '@app/workspaces/contracts/index.js';
+import {
+  ApiKeyIsKnown,
+  IssueApiKey,
+  ListApiKeys,
+  RevokeApiKey,
+  type ApiKeySummary,
+} from '@app/workspaces/contracts/index.js';
 import { OpsError } from '../ops-error.js';
-import { print } from '../output.js';
+import { print, table, tell } from '../output.js';
+import { wholeNumber } from './options.js';
 import { withSession, type Session } from '../session.js';
 
 const PROJECTED_WITHIN_MS = 5_000;
 
 export const addKeyCommands = (ops: Command): void => {
-  const key = ops.command('key').description('issue and revoke API keys');
+  const key = ops.command('key').description('issue, list and revoke API keys');
   key
     .command('issue')
     .description('issue an API key; it is shown this once')
@@ -28,20 +35,46 @@ export const addKeyCommands = (ops: Command): void => {
         if (answer.outcome === 'unknown_workspace') {
           throw new OpsError(`There is no workspace ${options.workspace}: ops workspace list shows them.`);
         }
+        if (answer.outcome === 'key_limit_reached') {
+          throw new OpsError(
+            `${options.workspace} has ${answer.limit} active keys, as many as it may: revoke one (ops key list shows when each was last used), or raise API_KEYS_PER_WORKSPACE.`,
+          );
+        }
         await waitUntilKnown(session, answer.keyId);
         return { keyId: answer.keyId, apiKey: answer.apiKey };
       });
       print(command, issued, `Key ${issued.keyId}. Keep it now, it is not shown again:\n${issued.apiKey}`);
     });
   key
+    .command('list')
+    .description('the keys of a workspace, the newest first, never their secrets')
+    .requiredOption('--workspace <id>', 'the workspace')
+    .option('--limit <n>', 'so many at most', wholeNumber, 100)
+    .option('--after <cursor>', 'what the list before named as `next`', parseCursor)
+    .addHelpText('after', '\nExample:\n  ops key list --workspace ws_… --limit 20')
+    .action(async ({ workspace, limit, after }: ListOptions, command: Command) => {
+      const found = await withSession(async ({ queries, requireWorkspace }) => {
+        await requireWorkspace(workspace);
+        return queries.execute(new ListApiKeys(workspace, limit + 1, after ?? null));
+      });
+      const keys = found.slice(0, limit);
+      const last = found.length > limit ? keys.at(-1) : undefined;
+      const next = last ? `${last.issuedAt},${last.keyId}` : null;
+      const text = table(['key', 'label', 'issued', 'expires', 'revoked', 'last used'], keys.map(cells));
+      print(command, { keys, next }, next ? `${text}\n\nMore: --after ${next}` : text);
+    });
+  key
     .command('revoke')
-    .description('revoke an API key; it stops working within seconds')
+    .description('revoke an API key; it stops working at once')
     .requiredOption('--key <id>', 'the 8-character id of the key')
+    .option('--workspace <id>', 'whose it is: needed for a key that no worker has taken up yet')
     .option('--reason <text>', 'why')
     .addHelpText('after', '\nExample:\n  ops key revoke --key Ab3dE6gH --reason leaked')
-    .action(async (options: { key: string; reason?: string }, command: Command) => {
+    .action(async (options: { key: string; workspace?: string; reason?: string }, command: Command) => {
       const answer = await withSession(({ commands, actor }) =>
-        commands.execute(new RevokeApiKey(options.key, options.reason ?? null, actor)),
+        commands.execute(
+          new RevokeApiKey(options.key, options.reason ?? null, actor, options.workspace ?? null),
+        ),
       );
       if (answer.outcome === 'unknown_key') throw new OpsError(`There is no API key ${options.key}.`);
       print(
@@ -52,12 +85,37 @@ export const addKeyCommands = (ops: Command): void => {
     });
 };
 
+interface ListOptions {
+  readonly workspace: string;
+  readonly limit: number;
+  readonly after?: Cursor;
+}
+
+type Cursor = readonly [issuedAt: string, keyId: string];
+
+function parseCursor(text: string): Cursor {
+  const [, issuedAt, keyId] = /^([\d:.TZ-]{20,30}),([0-9A-Za-z]{8})$/.exec(text) ?? [];
+  if (issuedAt === undefined || keyId === undefined || Number.isNaN(Date.parse(issuedAt))) {
+    throw new InvalidArgumentError('must be what ops key list printed');
+  }
+  return [issuedAt, keyId];
+}
+
+const cells = ({ keyId, label, issuedAt, expiresAt, revokedAt, lastUsedAt }: ApiKeySummary) => [
+  keyId,
+  label ?? '',
+  issuedAt,
+  expiresAt ?? 'never',
+  revokedAt ?? '',
+  lastUsedAt ?? 'never',
+];
+
 /** A key works once the worker has projected it; waiting here spares the operator a puzzling 401. */
 const waitUntilKnown = async ({ queries }: Session, keyId: string): Promise<void> => {
   for (const deadline = Date.now() + PROJECTED_WITHIN_MS; Date.now() < deadline; await delay(50)) {
     if (await queries.execute(new ApiKeyIsKnown(keyId))) return;
   }
-  process.stderr.write('The key is issued but no worker has taken it up yet: it works once a worker runs.\n');
+  tell('The key is issued but no worker has taken it up yet: it works once a worker runs.');
 };
 
 function parseInstant(text: string): string {

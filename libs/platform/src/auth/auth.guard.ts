@@ -8,6 +8,7 @@ import {
   AUTH_MODES_KEY,
   SCOPE_AREA_KEY,
   scopeFor,
+  setIdentified,
   setPrincipal,
   type AuthMode,
   type Authenticator,
@@ -29,6 +30,7 @@ export class AuthGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     const principal = await this.verify(request);
     if (!principal) throw await this.unauthenticated(request);
+    setIdentified(request, principal);
     if (!modes?.includes(principal.mode)) {
       const needed = principal.mode === 'apiKey' ? 'a bearer token' : 'an API key in x-api-key';
       throw new Problem('auth_mode_not_allowed', { detail: `This operation needs ${needed}` });

@@ -28,7 +28,8 @@ export const AUTHENTICATOR = Symbol('Authenticator');
 const MODES = 'auth:modes';
 const SCOPE_AREA = 'auth:scope-area';
 const PRINCIPAL = Symbol('principal');
-type Authenticated = Request & { [PRINCIPAL]?: Principal };
+const IDENTIFIED = Symbol('identified');
+type Authenticated = Request & { [PRINCIPAL]?: Principal; [IDENTIFIED]?: Principal };
 
 /** Declares which authentication modes a route accepts. A route without it, or `@Public()`, refuses everyone. */
 export const Accepts = (...modes: readonly AuthMode[]) => SetMetadata(MODES, modes);
@@ -58,6 +59,18 @@ export const Caller = createParamDecorator((_: unknown, context: ExecutionContex
 export const setPrincipal = (request: Request, principal: Principal): void => {
   (request as Authenticated)[PRINCIPAL] = principal;
 };
+
+/** Notes who proved to be the caller, before it is judged whether the route is for them. */
+export const setIdentified = (request: Request, principal: Principal): void => {
+  (request as Authenticated)[IDENTIFIED] = principal;
+};
+
+/** Who called, whether or not the route was for them; `null` when nobody was proved. */
+export const identifiedAs = (request: Request): Principal | null =>
+  (request as Authenticated)[IDENTIFIED] ?? null;
+
+/** Whether the caller was proved and the route was for them. */
+export const wasAccepted = (request: Request): boolean => (request as Authenticated)[PRINCIPAL] !== undefined;
 
 export const principalOf = (request: Request): Principal => {
   const principal = (request as Authenticated)[PRINCIPAL];

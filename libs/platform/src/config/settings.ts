@@ -176,7 +176,21 @@ export const settings = z.object({
   HTTP_DRAIN_MS: milliseconds(8_000, 'longest wait for open requests when stopping'),
   API_KEY_CACHE_MS: milliseconds(
     3_000,
-    'how long a verified API key is trusted without asking again; revocation takes effect within it',
+    'how long a verified API key is trusted without asking again: a revocation takes effect at once, and within this in a process that is cut off from PostgreSQL',
+  ),
+  API_KEYS_PER_WORKSPACE: count(100, 'API keys of a workspace that may be active at once'),
+  AUDIT_RETENTION_DAYS: count(400, 'how long audit records are kept (days)'),
+  AUDIT_FLUSH_MS: milliseconds(
+    250,
+    'how often audit records are written: those of so long are lost with a process that is killed',
+  ),
+  AUDIT_BUFFER_RECORDS: count(
+    10_000,
+    'audit records a process keeps while PostgreSQL is away (about 500 bytes each); beyond, personal data is not given out (503) and other requests are not recorded',
+  ),
+  AUDIT_REFUSED_ROWS_PER_MINUTE: count(
+    100,
+    'audit records of refused requests a process writes per minute, once for known and once for unknown callers; beyond, they are only counted',
   ),
   SUBJECT_KEY_CACHE_MS: milliseconds(
     2_000,

@@ -3,6 +3,7 @@ import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { setTimeout as delay } from 'node:timers/promises';
+import { GivesPersonalData } from '@app/platform/audit/personal-data.js';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
 import type { Config } from '@app/platform/config/settings.js';
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
@@ -31,6 +32,7 @@ export class DocumentController {
   ) {}
 
   @Get()
+  @GivesPersonalData()
   @Produces('application/json', 'text/markdown', 'application/pdf')
   @ApiOperation({
     operationId: 'getReadingDocument',

@@ -3,6 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { setTimeout as delay } from 'node:timers/promises';
+import { GivesPersonalData } from '@app/platform/audit/personal-data.js';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { readIdempotencyKey } from '@app/platform/http/idempotency-key.js';
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
@@ -127,6 +128,7 @@ export class ReadingsController {
   }
 
   @Get(':readingId')
+  @GivesPersonalData()
   @ApiOperation({
     operationId: 'getReading',
     summary: 'Get a reading and where it stands',
@@ -149,6 +151,7 @@ export class ReadingsController {
   }
 
   @Get(':readingId/result')
+  @GivesPersonalData()
   @ApiOperation({
     operationId: 'getReadingResult',
     summary: 'Get the result of a completed reading',

@@ -1,46 +1,80 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import type { Principal } from '@app/platform/auth/authentication.js';
 import type { Config } from '@app/platform/config/settings.js';
+import { Notifications } from '@app/platform/postgres/notifications.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { hashSecret, parseApiKey } from '../domain/api-key/api-key.js';
 import { ApiKeyQuery, type ApiKeyRow } from '../read-models/api-key/api-key.query.js';
+import { API_KEY_REVOKED } from '../read-models/api-key/revocations.js';
+import { KeyUse } from './key-use.js';
+import { RevokedKeys } from './revoked-keys.js';
 
 const CACHED_KEYS = 10_000;
 
+interface Trusted {
+  readonly row: ApiKeyRow;
+  /** When it was asked for, milliseconds since the epoch. */
+  readonly askedAt: number;
+}
+
 /**
- * Verifies API keys: shape and checksum without asking anyone, then the stored hash in constant time. A row is trusted
- * for API_KEY_CACHE_MS, which bounds how long a revoked key still works.
+ * Verifies API keys: shape and checksum without asking anyone, then the stored hash in constant time. PostgreSQL tells
+ * of a revocation at once. Whatever it could not tell, a row is trusted for API_KEY_CACHE_MS since it was asked for, and
+ * a process that cannot ask again refuses (503): so long, at most, a revoked key works where PostgreSQL is out of reach.
  */
 @Injectable()
-export class ApiKeyAuthenticator {
-  private readonly cache = new RecentlyUsed<string, { row: ApiKeyRow; until: number }>(CACHED_KEYS);
+export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicationShutdown {
+  private cache = new RecentlyUsed<string, Trusted>(CACHED_KEYS);
+  private readonly revocations: Notifications;
 
   constructor(
     private readonly keys: ApiKeyQuery,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'API_KEY_CACHE_MS'>,
-  ) {}
+    @Inject(CONFIG) private readonly config: Pick<Config, 'API_KEY_CACHE_MS' | 'DATABASE_URL'>,
+    private readonly use: KeyUse,
+    private readonly revoked: RevokedKeys,
+  ) {
+    this.revocations = new Notifications(config.DATABASE_URL, API_KEY_REVOKED, {
+      onNotification: (keyId) => this.revoked.add(keyId),
+      onConnected: () => {
+        this.cache = new RecentlyUsed(CACHED_KEYS);
+      },
+    });
+  }
+
+  onApplicationBootstrap(): void {
+    this.revocations.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.revocations.stop();
+  }
 
   async verify(apiKey: string): Promise<Principal | null> {
     const parsed = parseApiKey(apiKey);
     if (!parsed) return null;
-    const row = await this.row(parsed.keyId);
-    if (!row || !timingSafeEqual(Buffer.from(row.hash), Buffer.from(hashSecret(parsed.secret)))) return null;
+    const { keyId, secret } = parsed;
+    const row = await this.row(keyId);
+    if (!row || !timingSafeEqual(Buffer.from(row.hash), Buffer.from(hashSecret(secret)))) return null;
     const expired = row.expiresAt !== null && row.expiresAt.getTime() <= this.clock.now();
-    if (expired || row.revokedAt !== null) return null;
-    return { mode: 'apiKey', workspaceId: row.workspaceId, actor: `apiKey:${parsed.keyId}`, scopes: [] };
+    if (expired || row.revokedAt !== null || this.revoked.has(keyId)) return null;
+    this.use.note(keyId);
+    return { mode: 'apiKey', workspaceId: row.workspaceId, actor: `apiKey:${keyId}`, scopes: [] };
   }
 
   private async row(keyId: string): Promise<ApiKeyRow | null> {
     const now = this.clock.now();
-    const cached = this.cache.get(keyId);
-    if (cached && cached.until > now) return cached.row;
+    const { cache } = this;
+    const cached = cache.get(keyId);
+    // A clock that was set back must not make a row trusted for longer.
+    const age = cached ? now - cached.askedAt : -1;
+    if (cached && age >= 0 && age < this.config.API_KEY_CACHE_MS) return cached.row;
     const row = await this.keys.find(keyId);
     // Unknown ids are not kept: a key issued a moment ago must work as soon as it is projected.
-    if (row) this.cache.set(keyId, { row, until: now + this.config.API_KEY_CACHE_MS });
+    if (row) cache.set(keyId, { row, askedAt: now });
     return row;
   }
 }

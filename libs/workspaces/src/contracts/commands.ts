@@ -10,9 +10,14 @@ export class OpenWorkspace extends Command<{ workspaceId: string }> {
   }
 }
 
-/** Issues an API key; the answer is the only time it is seen. `unknown_workspace` when there is none. */
+/**
+ * Issues an API key; the answer is the only time it is seen. `unknown_workspace` when there is none,
+ * `key_limit_reached` when as many keys of it are active as may be.
+ */
 export class IssueApiKey extends Command<
-  { outcome: 'issued'; keyId: string; apiKey: string } | { outcome: 'unknown_workspace' }
+  | { outcome: 'issued'; keyId: string; apiKey: string }
+  | { outcome: 'unknown_workspace' }
+  | { outcome: 'key_limit_reached'; limit: number }
 > {
   constructor(
     readonly workspaceId: string,
@@ -25,12 +30,14 @@ export class IssueApiKey extends Command<
   }
 }
 
-/** Revokes a key: it stops working within a few seconds on every process. */
+/** Revokes a key: it stops working at once on every process that reaches PostgreSQL, within seconds on any other. */
 export class RevokeApiKey extends Command<{ outcome: 'revoked' | 'already_revoked' | 'unknown_key' }> {
   constructor(
     readonly keyId: string,
     readonly reason: string | null,
     readonly actor: string,
+    /** Whose key it is; found by the key when it is not said, which needs the key to be projected. */
+    readonly workspaceId: string | null = null,
   ) {
     super();
   }

@@ -18,6 +18,29 @@ export class WorkspaceExists extends Query<boolean> {
 /** Oldest first; at most 1,000. */
 export class ListWorkspaces extends Query<readonly WorkspaceSummary[]> {}
 
+/** What the owner of a key may see of it. Instants are RFC 3339. */
+export interface ApiKeySummary {
+  readonly keyId: string;
+  readonly label: string | null;
+  readonly issuedAt: string;
+  readonly expiresAt: string | null;
+  readonly revokedAt: string | null;
+  /** The hour in which it was last used; `null`: never, or not since this is written down. */
+  readonly lastUsedAt: string | null;
+}
+
+/** Keys of a workspace, the newest first, revoked and expired ones included. */
+export class ListApiKeys extends Query<readonly ApiKeySummary[]> {
+  constructor(
+    readonly workspaceId: string,
+    readonly limit: number,
+    /** `issuedAt` and `keyId` of the last key before; `null`: from the newest. */
+    readonly after: readonly [issuedAt: string, keyId: string] | null,
+  ) {
+    super();
+  }
+}
+
 /** Whether authentication knows the key yet, or still: false until a worker has projected it. */
 export class ApiKeyIsKnown extends Query<boolean> {
   constructor(readonly keyId: string) {

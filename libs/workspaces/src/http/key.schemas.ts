@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { apiSchema, instant, text } from '@app/platform/http/openapi/api-schema.js';
-import type { ApiKeySummary } from '../read-models/api-key/api-key.query.js';
+import { apiPage, apiSchema, instant, text } from '@app/platform/http/openapi/api-schema.js';
+import type { ApiKeySummary } from '../contracts/queries.js';
 
 const EXAMPLE_ID = 'Ab3dE6gH';
 
@@ -13,18 +13,32 @@ const facts = {
 };
 const example = { keyId: EXAMPLE_ID, label: 'nightly export', expiresAt: null };
 
+const exampleKey = {
+  ...example,
+  issuedAt: '2026-04-04T09:30:00.000Z',
+  revokedAt: null,
+  lastUsedAt: '2026-05-12T14:00:00.000Z',
+};
+
 const apiKeySchema = apiSchema<ApiKeySummary>(
   'ApiKey',
-  z.object({ ...facts, issuedAt: instant(), revokedAt: instant().nullable() }),
+  z.object({
+    ...facts,
+    issuedAt: instant(),
+    revokedAt: instant().nullable(),
+    lastUsedAt: instant()
+      .nullable()
+      .describe('The hour in which it was last used, known some seconds later; null: it was not'),
+  }),
   'An API key, without its secret.',
-  { ...example, issuedAt: '2026-04-04T09:30:00.000Z', revokedAt: null },
+  exampleKey,
 );
 
-export const apiKeysSchema = apiSchema<{ data: readonly ApiKeySummary[] }>(
+export const apiKeysSchema = apiPage(
   'ApiKeys',
-  z.object({ data: z.array(apiKeySchema) }),
-  'The keys of the workspace, the newest first, revoked and expired ones included.',
-  { data: [{ ...example, issuedAt: '2026-04-04T09:30:00.000Z', revokedAt: null }] },
+  apiKeySchema,
+  'A page of the keys of the workspace, the newest first, revoked and expired ones included.',
+  exampleKey,
 );
 
 export const issuedApiKeySchema = apiSchema(

@@ -3,6 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { printableLines } from '@app/platform/text/printable.js';
 import { ExportLedger } from '@app/billing/contracts/index.js';
 import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';
@@ -39,7 +40,8 @@ export const addExport = (ledger: Command): void => {
         await requireWorkspace(workspace);
         const written = await withProgress('export', async (progress) => {
           const book = await queries.execute(new ExportLedger(workspace, format, from, to, progress));
-          if (out === undefined) await pipeline(Readable.from(book.text), process.stdout, { end: false });
+          if (out === undefined)
+            await pipeline(Readable.from(shown(book.text)), process.stdout, { end: false });
           else await writeWhole(out, book.text);
           return book.footer();
         });
@@ -53,6 +55,14 @@ export const addExport = (ledger: Command): void => {
       });
     });
 };
+
+/** As it is to a pipe or a file, which may be verified; to a terminal, as all other text. */
+const shown = (text: AsyncIterable<string>): AsyncIterable<string> =>
+  process.stdout.isTTY ? printableParts(text) : text;
+
+async function* printableParts(text: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const part of text) yield printableLines(part);
+}
 
 /** The file appears under its name only once it is whole. */
 const writeWhole = async (out: string, text: AsyncIterable<string>): Promise<void> => {

@@ -1,3 +1,4 @@
+import { printable } from '@app/platform/text/printable.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 
@@ -26,4 +27,4 @@ export const isChosen = (
 
 /** One line of an event. */
 export const line = ({ position, stream, revision, type, metadata }: StoredEvent): string =>
-  `${position}  ${metadata.occurredAt}  ${stream}@${revision}  ${type}  by ${metadata.actor}`;
+  `${position}  ${metadata.occurredAt}  ${stream}@${revision}  ${type}  by ${printable(metadata.actor)}`;

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { printable } from '@app/platform/text/printable.js';
 import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';
 import { withSession } from '../../session.js';
@@ -30,7 +31,7 @@ export const addShow = (streams: Command): void => {
 
 const describe = ({ revision, type, id, data, metadata }: StoredEvent): string =>
   [
-    `${revision}  ${type}  ${metadata.occurredAt}  by ${metadata.actor}`,
+    `${revision}  ${type}  ${metadata.occurredAt}  by ${printable(metadata.actor)}`,
     `   id ${id}  caused by ${metadata.causationId}`,
     `   ${JSON.stringify(data)}`,
   ].join('\n');

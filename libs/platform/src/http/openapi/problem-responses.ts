@@ -56,6 +56,9 @@ const EXAMPLES: Partial<Record<ProblemCode, ProblemOptions>> = {
     detail: 'The reading costs 20 credits; 10 are available',
     members: { required: 20, available: 10 },
   },
+  key_limit_reached: {
+    detail: 'A workspace has at most 100 active keys; revoked and expired ones do not count',
+  },
   method_not_allowed: { detail: 'Use GET, HEAD' },
   not_acceptable: { detail: 'The answer can be application/json' },
   unsupported_media_type: { detail: 'Send application/json, uncompressed' },

@@ -2,7 +2,8 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import type { Config } from '@app/platform/config/settings.js';
+import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { IssueApiKey } from '../../contracts/commands.js';
 import { RANDOM_BYTES, makeApiKey } from '../../domain/api-key/api-key.js';
 import { operatorContext } from '../operator-context.js';
@@ -13,6 +14,7 @@ export class IssueApiKeyHandler implements ICommandHandler<IssueApiKey> {
   constructor(
     @Inject(WORKSPACE_EXECUTOR) private readonly executor: WorkspaceExecutor,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'API_KEYS_PER_WORKSPACE'>,
   ) {}
 
   async execute({ workspaceId, label, expiresAt, actor }: IssueApiKey) {
@@ -20,13 +22,16 @@ export class IssueApiKeyHandler implements ICommandHandler<IssueApiKey> {
       id: randomBytes(RANDOM_BYTES),
       secret: randomBytes(RANDOM_BYTES),
     });
+    const now = this.clock.now();
+    const limit = this.config.API_KEYS_PER_WORKSPACE;
     const outcome = await this.executor.execute(
       workspaceId,
-      { type: 'IssueApiKey', keyId, hash, label, expiresAt },
-      operatorContext(workspaceId, `issue-key:${keyId}`, actor, this.clock.now()),
+      { type: 'IssueApiKey', keyId, hash, label, expiresAt, limit, now },
+      operatorContext(workspaceId, `issue-key:${keyId}`, actor, now),
     );
-    return outcome.kind === 'rejected'
-      ? ({ outcome: 'unknown_workspace' } as const)
-      : ({ outcome: 'issued', keyId, apiKey } as const);
+    if (outcome.kind !== 'rejected') return { outcome: 'issued', keyId, apiKey } as const;
+    return outcome.code === 'KeyLimitReached'
+      ? ({ outcome: 'key_limit_reached', limit } as const)
+      : ({ outcome: 'unknown_workspace' } as const);
   }
 }

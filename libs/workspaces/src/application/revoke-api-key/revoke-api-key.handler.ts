@@ -3,6 +3,7 @@ import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { RevokeApiKey } from '../../contracts/commands.js';
+import { RevokedKeys } from '../../authentication/revoked-keys.js';
 import { ApiKeyQuery } from '../../read-models/api-key/api-key.query.js';
 import { operatorContext } from '../operator-context.js';
 import { WORKSPACE_EXECUTOR, type WorkspaceExecutor } from '../../workspace.executor.js';
@@ -13,18 +14,21 @@ export class RevokeApiKeyHandler implements ICommandHandler<RevokeApiKey> {
     @Inject(WORKSPACE_EXECUTOR) private readonly executor: WorkspaceExecutor,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly keys: ApiKeyQuery,
+    private readonly revoked: RevokedKeys,
   ) {}
 
-  async execute({ keyId, reason, actor }: RevokeApiKey) {
-    const row = await this.keys.find(keyId);
-    if (!row) return { outcome: 'unknown_key' } as const;
+  async execute({ keyId, reason, actor, ...named }: RevokeApiKey) {
+    // Who names the workspace can revoke a key that no worker has projected yet.
+    const workspaceId = named.workspaceId ?? (await this.keys.find(keyId))?.workspaceId;
+    if (workspaceId === undefined) return { outcome: 'unknown_key' } as const;
     const now = this.clock.now();
     const outcome = await this.executor.execute(
-      row.workspaceId,
+      workspaceId,
       { type: 'RevokeApiKey', keyId, reason },
-      operatorContext(row.workspaceId, `revoke-key:${keyId}`, actor, now),
+      operatorContext(workspaceId, `revoke-key:${keyId}`, actor, now),
     );
     if (outcome.kind === 'rejected') return { outcome: 'unknown_key' } as const;
+    this.revoked.add(keyId);
     // The projection does it too, but may be late, parked or stopped: a key that leaked must not wait for it.
     await this.keys.close(keyId, now);
     return { outcome: outcome.kind === 'accepted' ? 'revoked' : 'already_revoked' } as const;

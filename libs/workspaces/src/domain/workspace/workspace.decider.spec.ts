@@ -9,13 +9,15 @@ const issued: WorkspaceEvent = {
   data: { keyId: 'key00001', hash: 'h', label: null, expiresAt: null },
 };
 const revoked: WorkspaceEvent = { type: 'ApiKeyRevoked', data: { keyId: 'key00001', reason: 'leaked' } };
-const issue: WorkspaceCommand = {
-  type: 'IssueApiKey',
+const issue = {
+  type: 'IssueApiKey' as const,
   keyId: 'key00001',
   hash: 'h',
   label: null,
   expiresAt: null,
-};
+  limit: 100,
+  now: Date.parse('2026-04-04T00:00:00Z'),
+} satisfies WorkspaceCommand;
 const revoke: WorkspaceCommand = { type: 'RevokeApiKey', keyId: 'key00001', reason: 'leaked' };
 
 describe('a workspace', () => {
@@ -29,6 +31,26 @@ describe('a workspace', () => {
     given(workspaceDecider, []).when(issue).thenRejects('WorkspaceNotOpen', null);
     given(workspaceDecider, [opened]).when(issue).then(issued);
     given(workspaceDecider, [opened, issued]).when(issue).thenIgnores('AlreadyIssued');
+  });
+
+  it('issues no more keys than may be active at once; revoked and expired ones are not', () => {
+    const key = (keyId: string, expiresAt: string | null = null): WorkspaceEvent => ({
+      type: 'ApiKeyIssued',
+      data: { keyId, hash: 'h', label: null, expiresAt },
+    });
+    const two = { ...issue, limit: 2 };
+    const full = [opened, key('a'), key('b', '2026-04-04T00:00:00.001Z')];
+    given(workspaceDecider, full).when(two).thenRejects('KeyLimitReached', { limit: 2 });
+    given(workspaceDecider, full)
+      .when({ ...two, now: two.now + 1 })
+      .then(issued);
+    const ended: WorkspaceEvent = { type: 'ApiKeyRevoked', data: { keyId: 'a', reason: null } };
+    given(workspaceDecider, [...full, ended])
+      .when(two)
+      .then(issued);
+    given(workspaceDecider, [opened, key('a'), key('b'), key('c')])
+      .when({ type: 'RevokeApiKey', keyId: 'a', reason: null })
+      .then(ended);
   });
 
   it('revokes a key it issued, once, and never revives it', () => {

@@ -8,6 +8,7 @@ import {
 } from '@app/event-sourcing/core/decision.js';
 import type { Decider } from '@app/event-sourcing/core/decider.js';
 import type { WorkspaceEvent } from '../../contracts/events.js';
+import { PersistentMap } from './persistent-map.js';
 
 export type WorkspaceCommand =
   | { readonly type: 'OpenWorkspace'; readonly workspaceId: string; readonly name: string }
@@ -16,18 +17,35 @@ export type WorkspaceCommand =
       readonly keyId: string;
       readonly hash: string;
       readonly label: string | null;
+      /** RFC 3339, or `null` for a key that does not expire. */
       readonly expiresAt: string | null;
+      /** Most keys that may be active at once; those that are more already stay. */
+      readonly limit: number;
+      /** Milliseconds since the epoch. */
+      readonly now: number;
     }
   | { readonly type: 'RevokeApiKey'; readonly keyId: string; readonly reason: string | null };
 
 export type WorkspaceRejection =
-  Rejection<'WorkspaceNotOpen', null> | Rejection<'UnknownKey', { keyId: string }>;
+  | Rejection<'WorkspaceNotOpen', null>
+  | Rejection<'UnknownKey', { keyId: string }>
+  | Rejection<'KeyLimitReached', { limit: number }>;
 
 export interface Workspace {
   readonly open: boolean;
-  /** Key ids to whether they still hold. */
-  readonly keys: ReadonlyMap<string, 'active' | 'revoked'>;
+  /** Ids of keys that are not revoked, to when they expire: milliseconds since the epoch, or infinity. */
+  readonly standing: PersistentMap<number>;
+  /** Ids of keys that are. */
+  readonly revoked: PersistentMap<true>;
 }
+
+/** Expired keys stand until they are revoked; they are counted only when it matters. */
+const isFull = ({ standing }: Workspace, limit: number, now: number): boolean => {
+  if (standing.size < limit) return false;
+  let active = 0;
+  for (const expiresAt of standing.values()) if (expiresAt > now) active += 1;
+  return active >= limit;
+};
 
 const decide = (
   command: WorkspaceCommand,
@@ -42,18 +60,17 @@ const decide = (
   if (!state.open) return reject('WorkspaceNotOpen', null);
   switch (command.type) {
     case 'IssueApiKey': {
-      const { keyId, hash, label, expiresAt } = command;
-      return state.keys.has(keyId)
-        ? ignore('AlreadyIssued')
-        : accept({ type: 'ApiKeyIssued', data: { keyId, hash, label, expiresAt } });
+      const { keyId, hash, label, expiresAt, limit, now } = command;
+      if (state.standing.has(keyId) || state.revoked.has(keyId)) return ignore('AlreadyIssued');
+      if (isFull(state, limit, now)) return reject('KeyLimitReached', { limit });
+      return accept({ type: 'ApiKeyIssued', data: { keyId, hash, label, expiresAt } });
     }
     case 'RevokeApiKey': {
       const { keyId, reason } = command;
-      const status = state.keys.get(keyId);
-      if (status === undefined) return reject('UnknownKey', { keyId });
-      return status === 'revoked'
-        ? ignore('AlreadyRevoked')
-        : accept({ type: 'ApiKeyRevoked', data: { keyId, reason } });
+      if (state.revoked.has(keyId)) return ignore('AlreadyRevoked');
+      return state.standing.has(keyId)
+        ? accept({ type: 'ApiKeyRevoked', data: { keyId, reason } })
+        : reject('UnknownKey', { keyId });
     }
     default:
       return assertNever(command);
@@ -65,16 +82,23 @@ const evolve = (state: Workspace, event: WorkspaceEvent): Workspace => {
     case 'WorkspaceOpened':
       return { ...state, open: true };
     case 'ApiKeyIssued':
-      return { ...state, keys: new Map(state.keys).set(event.data.keyId, 'active') };
+      return { ...state, standing: state.standing.with(event.data.keyId, expiryOf(event.data.expiresAt)) };
     case 'ApiKeyRevoked':
-      return { ...state, keys: new Map(state.keys).set(event.data.keyId, 'revoked') };
+      return {
+        ...state,
+        standing: state.standing.without(event.data.keyId),
+        revoked: state.revoked.with(event.data.keyId, true),
+      };
     default:
       return assertNever(event);
   }
 };
 
+const expiryOf = (expiresAt: string | null): number =>
+  expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt);
+
 export const workspaceDecider: Decider<WorkspaceCommand, WorkspaceEvent, Workspace, WorkspaceRejection> = {
-  initialState: { open: false, keys: new Map() },
+  initialState: { open: false, standing: PersistentMap.empty(), revoked: PersistentMap.empty() },
   decide,
   evolve,
 };

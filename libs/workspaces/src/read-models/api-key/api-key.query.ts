@@ -3,7 +3,8 @@ import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { Pool } from 'pg';
 import { instant } from '@app/event-sourcing/core/clock.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { ApiKeyIsKnown } from '../../contracts/queries.js';
+import { ApiKeyIsKnown, ListApiKeys, type ApiKeySummary } from '../../contracts/queries.js';
+import { API_KEY_REVOKED } from './revocations.js';
 
 export interface ApiKeyRow {
   readonly workspaceId: string;
@@ -12,17 +13,6 @@ export interface ApiKeyRow {
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
 }
-
-/** What the owner of a key may see of it. Instants are RFC 3339. */
-export interface ApiKeySummary {
-  readonly keyId: string;
-  readonly label: string | null;
-  readonly issuedAt: string;
-  readonly expiresAt: string | null;
-  readonly revokedAt: string | null;
-}
-
-const MOST_KEYS_LISTED = 1_000;
 
 @Injectable()
 export class ApiKeyQuery {
@@ -38,32 +28,43 @@ export class ApiKeyQuery {
     return rows[0] ?? null;
   }
 
-  /** Ends a key whose revocation is in the log. @param at milliseconds since the epoch */
+  /** Ends a key whose revocation is in the log, and tells every API process. @param at milliseconds since the epoch */
   async close(keyId: string, at: number): Promise<void> {
     await this.pool.query(
-      'update workspaces.api_key set revoked_at = $2 where key_id = $1 and revoked_at is null',
+      `with closed as (
+         update workspaces.api_key set revoked_at = $2 where key_id = $1 and revoked_at is null
+       ) select pg_notify('${API_KEY_REVOKED}', $1)`,
       [keyId, instant(at)],
     );
   }
 
-  /** Newest first; at most 1,000. */
-  async ofWorkspace(workspaceId: string): Promise<readonly ApiKeySummary[]> {
+  /** Keys of a workspace, the newest first, after the end of the page before (`issuedAt`, `keyId`). */
+  async page(
+    workspaceId: string,
+    limit: number,
+    after: readonly string[] | null,
+  ): Promise<readonly ApiKeySummary[]> {
     const { rows } = await this.pool.query<{
       keyId: string;
       label: string | null;
       issuedAt: Date;
       expiresAt: Date | null;
       revokedAt: Date | null;
+      lastUsedAt: Date | null;
     }>(
-      `select key_id as "keyId", label, issued_at as "issuedAt", expires_at as "expiresAt", revoked_at as "revokedAt"
-       from workspaces.api_key where workspace_id = $1 order by issued_at desc, key_id limit $2`,
-      [workspaceId, MOST_KEYS_LISTED],
+      `select key_id as "keyId", label, issued_at as "issuedAt", expires_at as "expiresAt", revoked_at as "revokedAt",
+              used_at as "lastUsedAt"
+       from workspaces.api_key left join workspaces.api_key_use using (key_id)
+       where workspace_id = $1 and ($3::timestamptz is null or (issued_at, key_id) < ($3, $4))
+       order by issued_at desc, key_id desc limit $2`,
+      [workspaceId, limit, after?.[0] ?? null, after?.[1] ?? null],
     );
-    return rows.map(({ issuedAt, expiresAt, revokedAt, ...key }) => ({
+    return rows.map(({ issuedAt, expiresAt, revokedAt, lastUsedAt, ...key }) => ({
       ...key,
       issuedAt: issuedAt.toISOString(),
       expiresAt: expiresAt?.toISOString() ?? null,
       revokedAt: revokedAt?.toISOString() ?? null,
+      lastUsedAt: lastUsedAt?.toISOString() ?? null,
     }));
   }
 }
@@ -74,5 +75,14 @@ export class ApiKeyIsKnownHandler implements IQueryHandler<ApiKeyIsKnown> {
 
   async execute({ keyId }: ApiKeyIsKnown): Promise<boolean> {
     return (await this.keys.find(keyId)) !== null;
+  }
+}
+
+@QueryHandler(ListApiKeys)
+export class ListApiKeysHandler implements IQueryHandler<ListApiKeys> {
+  constructor(private readonly keys: ApiKeyQuery) {}
+
+  execute({ workspaceId, limit, after }: ListApiKeys): Promise<readonly ApiKeySummary[]> {
+    return this.keys.page(workspaceId, limit, after);
   }
 }

@@ -1,0 +1,152 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import ipaddr from 'ipaddr.js';
+import type { AuditLoss, AuditRecord } from '@app/platform/audit/audit-record.js';
+import { AuditRecords, type AuditFilter } from '@app/platform/audit/audit-records.js';
+import { OpsError } from '../ops-error.js';
+import { print, table } from '../output.js';
+import { withSession } from '../session.js';
+import { parseInstant } from './ledger/options.js';
+import { wholeNumber } from './options.js';
+
+interface Options {
+  readonly reading?: string;
+  readonly key?: string;
+  readonly subject?: string;
+  readonly workspace?: string;
+  readonly address?: string;
+  readonly since?: number;
+  readonly until?: number;
+  readonly refused?: true;
+  readonly personal?: true;
+  readonly limit: number;
+  readonly before?: NonNullable<AuditFilter['before']>;
+}
+
+export const addAuditCommand = (ops: Command): void => {
+  ops
+    .command('audit')
+    .description('who asked for what, the newest first: by reading, key, subject, workspace or address')
+    .option('--reading <id>', 'requests that named this reading, its creation included', parseReading)
+    .option('--key <id>', 'requests with this API key', parseKey)
+    .option('--subject <name>', 'requests with bearer tokens of this subject')
+    .option('--workspace <id>', 'requests of this workspace')
+    .option(
+      '--address <address>',
+      'requests from this address, or from a network as 203.0.113.0/24',
+      parseAddress,
+    )
+    .option('--since <instant>', 'from then on', parseInstant)
+    .option('--until <instant>', 'before then', parseInstant)
+    .option('--personal', 'only reads of personal data')
+    .option('--refused', 'only what was refused')
+    .option('--limit <n>', 'so many at most', wholeNumber, 100)
+    .option('--before <cursor>', 'what the list before named as `next`', parseCursor)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  ops audit --reading 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11 --personal\n  ops audit --key Ab3dE6gH --since 2026-04-01 --json\n  ops audit --refused --since 2026-04-12T10:00:00Z',
+    )
+    .action(async ({ reading, key, subject, workspace, ...options }: Options, command: Command) => {
+      if (key !== undefined && subject !== undefined)
+        throw new OpsError('Choose --key or --subject, not both.');
+      const actor = key === undefined ? subject && `user:${subject}` : `apiKey:${key}`;
+      const filter: AuditFilter = {
+        ...options,
+        limit: options.limit + 1,
+        ...(reading !== undefined && { readingId: reading }),
+        ...(actor !== undefined && { actor }),
+        ...(workspace !== undefined && { workspaceId: workspace }),
+      };
+      const [found, losses] = await withSession(({ pool }) => {
+        const records = new AuditRecords(pool);
+        return Promise.all([records.find(filter), records.losses(filter)]);
+      });
+      const shown = found.slice(0, options.limit);
+      const last = found.length > options.limit ? shown.at(-1) : undefined;
+      const next = last ? `${new Date(last.at).toISOString()},${last.requestId}` : null;
+      const value = { records: shown.map(told), next, losses: losses.map(toldLoss) };
+      print(command, value, describe(shown, next, losses));
+    });
+};
+
+const told = ({ at, requestId, ...record }: AuditRecord) => ({
+  at: new Date(at).toISOString(),
+  requestId: `req_${requestId}`,
+  ...record,
+});
+
+const toldLoss = ({ since, until, requests }: AuditLoss) => ({
+  since: new Date(since).toISOString(),
+  until: new Date(until).toISOString(),
+  requests,
+});
+
+const describe = (
+  records: readonly AuditRecord[],
+  next: string | null,
+  losses: readonly AuditLoss[],
+): string => {
+  const rows = records.map((record) => [
+    new Date(record.at).toISOString(),
+    record.status,
+    `${record.method} ${record.route}`,
+    record.actor ?? '',
+    record.workspaceId ?? '',
+    record.address ?? '',
+    record.readingId ?? '',
+    record.personal ? 'yes' : '',
+    record.requests,
+    `req_${record.requestId}`,
+  ]);
+  const head = [
+    'at',
+    'status',
+    'request',
+    'caller',
+    'workspace',
+    'address',
+    'reading',
+    'personal',
+    'count',
+    'id',
+  ];
+  return [
+    records.length === 0 ? 'Nothing is recorded.' : table(head, rows),
+    ...losses
+      .map(toldLoss)
+      .map(
+        ({ since, until, requests }) =>
+          `Not whole: from ${since} to ${until}, ${requests} requests of some callers went without a record.`,
+      ),
+    ...(next ? [`More: --before ${next}`] : []),
+  ].join('\n');
+};
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+function parseReading(text: string): string {
+  const id = text.toLowerCase();
+  if (!UUID.test(id)) throw new InvalidArgumentError('must be the id of a reading, a UUID');
+  return id;
+}
+
+function parseKey(text: string): string {
+  const [, id] = /^(?:ek_(?:live|test)_)?([0-9A-Za-z]{8})$/.exec(text) ?? [];
+  if (id === undefined)
+    throw new InvalidArgumentError('must be the 8-character id of a key, never the key itself');
+  return id;
+}
+
+function parseAddress(text: string): string {
+  if (!ipaddr.isValid(text) && !ipaddr.isValidCIDR(text)) {
+    throw new InvalidArgumentError('must be an address, or a network such as 203.0.113.0/24');
+  }
+  return text.includes('/') ? text : ipaddr.process(text).toString();
+}
+
+function parseCursor(text: string): NonNullable<AuditFilter['before']> {
+  const [at = '', requestId = ''] = text.split(',');
+  if (Number.isNaN(Date.parse(at)) || !UUID.test(requestId)) {
+    throw new InvalidArgumentError('must be what ops audit printed');
+  }
+  return { at: Date.parse(at), requestId };
+}

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import { instant } from '@app/event-sourcing/core/clock.js';
+import type { AuditLoss, AuditRecord } from './audit-record.js';
+
+export interface AuditFilter {
+  readonly readingId?: string;
+  /** As recorded: `apiKey:<keyId>` or `user:<subject>`. */
+  readonly actor?: string;
+  readonly workspaceId?: string;
+  /** An address, or a network as 203.0.113.0/24. */
+  readonly address?: string;
+  /** Milliseconds since the epoch: from then, and before then. */
+  readonly since?: number;
+  readonly until?: number;
+  /** Only what was refused. */
+  readonly refused?: boolean;
+  /** Only reads of personal data. */
+  readonly personal?: boolean;
+  /** Older than this record: where the page before ended. */
+  readonly before?: { readonly at: number; readonly requestId: string };
+  readonly limit: number;
+}
+
+interface Row {
+  readonly at: Date;
+  readonly request_id: string;
+  readonly requests: number;
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly workspace_id: string | null;
+  readonly actor: string | null;
+  readonly address: string | null;
+  readonly reading_id: string | null;
+  readonly personal: boolean;
+}
+
+const COLUMNS =
+  'at, request_id, requests, method, route, status, workspace_id, actor, address, reading_id, personal';
+const LOWEST_REFUSAL = 400;
+
+/** The table of audit records. */
+export class AuditRecords {
+  constructor(private readonly pool: Pick<Pool, 'query'>) {}
+
+  /** A record that is there already stays as it is: a write whose outcome is unknown may be repeated. */
+  async add(records: readonly AuditRecord[]): Promise<void> {
+    await this.pool.query({
+      name: 'audit-add',
+      text: `insert into platform.audit_record (${COLUMNS})
+             select ${COLUMNS} from json_populate_recordset(null::platform.audit_record, $1::json)
+             on conflict do nothing`,
+      values: [JSON.stringify(records.map(toRow))],
+    });
+  }
+
+  async addLoss({ since, until, requests }: AuditLoss): Promise<void> {
+    await this.pool.query(
+      'insert into platform.audit_loss (id, since, until, requests) values ($1, $2, $3, $4)',
+      [randomUUID(), instant(since), instant(until), requests],
+    );
+  }
+
+  /** The newest first. */
+  async find(filter: AuditFilter): Promise<readonly AuditRecord[]> {
+    const values: unknown[] = [];
+    const given = (value: unknown): string => `$${values.push(value)}`;
+    const { readingId, actor, workspaceId, address, since, until, before } = filter;
+    const conditions = [
+      readingId !== undefined && `reading_id = ${given(readingId)}::uuid`,
+      actor !== undefined && `actor = ${given(actor)}`,
+      workspaceId !== undefined && `workspace_id = ${given(workspaceId)}`,
+      address !== undefined && `address <<= ${given(address)}::inet`,
+      since !== undefined && `at >= ${given(instant(since))}`,
+      until !== undefined && `at < ${given(instant(until))}`,
+      before !== undefined &&
+        `(at, request_id) < (${given(instant(before.at))}::timestamptz, ${given(before.requestId)}::uuid)`,
+      filter.refused === true && `status >= ${LOWEST_REFUSAL}`,
+      filter.personal === true && 'personal',
+    ].filter((condition) => condition !== false);
+    const { rows } = await this.pool.query<Row>(
+      `select ${COLUMNS} from platform.audit_record
+       where ${conditions.length === 0 ? 'true' : conditions.join(' and ')}
+       order by at desc, request_id desc limit ${given(filter.limit)}`,
+      values,
+    );
+    return rows.map(fromRow);
+  }
+
+  /** Requests without a record in a time; unknown bounds leave it open. */
+  async losses({ since, until }: Pick<AuditFilter, 'since' | 'until'>): Promise<readonly AuditLoss[]> {
+    const { rows } = await this.pool.query<{ since: Date; until: Date; requests: number }>(
+      `select since, until, requests from platform.audit_loss
+       where ($1::timestamptz is null or until >= $1) and ($2::timestamptz is null or since < $2)
+       order by since limit 1000`,
+      [since === undefined ? null : instant(since), until === undefined ? null : instant(until)],
+    );
+    return rows.map((row) => ({ ...row, since: row.since.getTime(), until: row.until.getTime() }));
+  }
+
+  /** Deletes the oldest records from before an instant, at most `limit`. @returns how many */
+  async forget(before: number, limit: number): Promise<number> {
+    const { rowCount } = await this.pool.query(
+      `delete from platform.audit_record where (at, request_id) in
+         (select at, request_id from platform.audit_record where at < $1 order by at limit $2 for update skip locked)`,
+      [instant(before), limit],
+    );
+    return rowCount ?? 0;
+  }
+
+  async forgetLosses(before: number): Promise<void> {
+    await this.pool.query('delete from platform.audit_loss where until < $1', [instant(before)]);
+  }
+}
+
+const toRow = ({ at, requestId, workspaceId, readingId, ...record }: AuditRecord) => ({
+  ...record,
+  at: instant(at),
+  request_id: requestId,
+  workspace_id: workspaceId,
+  reading_id: readingId,
+});
+
+const fromRow = ({ at, request_id, workspace_id, reading_id, ...row }: Row): AuditRecord => ({
+  ...row,
+  at: at.getTime(),
+  requestId: request_id,
+  workspaceId: workspace_id,
+  readingId: reading_id,
+});

@@ -1,0 +1,80 @@
+import type { NextFunction, Request, Response } from 'express';
+import type { Clock } from '@app/event-sourcing/core/clock.js';
+import { identifiedAs, wasAccepted } from '../auth/authentication.js';
+import { requestIdOf } from '../http/request-id.js';
+import { routeOf } from '../http/route-of.js';
+import { printable } from '../text/printable.js';
+import { normalAddress, senderOf } from './address.js';
+import type { AuditRecord } from './audit-record.js';
+import type { AuditTrail } from './audit-trail.js';
+import { givesPersonalData } from './personal-data.js';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const CREATED_READING = /^\/api\/v1\/readings\/([0-9a-f-]{36})$/i;
+const LONGEST_ACTOR = 256;
+const GONE_AWAY = 499;
+const RATE_LIMITED = 429;
+
+/**
+ * Records every request whose caller is known, and every one that is refused, once its connection is done with it: also
+ * one that its caller gave up. Nothing of its query, its body or its path is kept, but for the id of a reading.
+ */
+export const auditRequests =
+  (trail: AuditTrail, clock: Clock) =>
+  (request: Request, response: Response, next: NextFunction): void => {
+    // A connection that has closed has no address any more.
+    const address = normalAddress(request.ip);
+    response.once('close', () => {
+      const status = response.headersSent ? response.statusCode : GONE_AWAY;
+      const caller = identifiedAs(request);
+      if (!caller && status < 400) return;
+      const record: AuditRecord = {
+        at: clock.now(),
+        requestId: requestIdOf(request).replace(/^req_/, ''),
+        requests: 1,
+        method: request.method,
+        route: patternOf(request),
+        status,
+        workspaceId: caller?.workspaceId ?? null,
+        // A subject is a stranger's text.
+        actor: caller ? printable(caller.actor).slice(0, LONGEST_ACTOR) : null,
+        address: caller ? address : senderOf(address),
+        readingId: readingOf(request, response),
+        personal: status === 200 && givesPersonalData(request),
+      };
+      if (wasAccepted(request) && status !== RATE_LIMITED) trail.admitted(record);
+      else trail.refused(record);
+    });
+    next();
+  };
+
+/** The reading that the route names, or that was just made. */
+const readingOf = (request: Request, response: Response): string | null => {
+  const { readingId } = (request.params ?? {}) as { readingId?: unknown };
+  const named =
+    typeof readingId === 'string'
+      ? readingId
+      : CREATED_READING.exec(String(response.getHeader('location') ?? ''))?.[1];
+  return named !== undefined && UUID.test(named) ? named.toLowerCase() : null;
+};
+
+interface RouterLayer {
+  readonly route?: { readonly path: string; readonly methods: Readonly<Record<string, boolean>> };
+  match(path: string): boolean;
+}
+
+/** Requests that are refused before they are routed, such as one that is too large, have a route all the same. */
+const patternOf = (request: Request): string => {
+  const route = routeOf(request);
+  if (route !== 'unmatched') return route;
+  const { stack } = request.app.router as unknown as { stack: readonly RouterLayer[] };
+  const method = request.method.toLowerCase();
+  try {
+    return (
+      stack.find((layer) => layer.route?.methods[method] && layer.match(request.path))?.route?.path ?? route
+    );
+  } catch {
+    // A path that does not decode.
+    return route;
+  }
+};

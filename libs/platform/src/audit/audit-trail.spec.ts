@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Registry } from 'prom-client';
+import type { AuditLoss, AuditRecord } from './audit-record.js';
+import { AuditTrail } from './audit-trail.js';
+
+const BUFFER = 20;
+const AWAY = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+
+let table: AuditRecord[];
+let losses: AuditLoss[];
+let fault: ((records: readonly AuditRecord[]) => Error | null) | null;
+let complaints: unknown[][];
+let registry: Registry;
+let trail: AuditTrail;
+let made = 0;
+
+const record = (given: Partial<AuditRecord> = {}): AuditRecord => ({
+  at: Date.now(),
+  requestId: `b1b2b3b4-0000-4000-8000-${String((made += 1)).padStart(12, '0')}`,
+  requests: 1,
+  method: 'GET',
+  route: '/api/v1/credits',
+  status: 200,
+  workspaceId: 'ws_1',
+  actor: 'apiKey:Ab3dE6gH',
+  address: '203.0.113.7',
+  readingId: null,
+  personal: false,
+  ...given,
+});
+
+beforeEach(() => {
+  jest.useFakeTimers({ now: Date.parse('2026-04-04T00:00:00Z') });
+  [table, losses, complaints, fault] = [[], [], [], null];
+  registry = new Registry();
+  const records = {
+    add: (batch: readonly AuditRecord[]) => {
+      const error = fault?.(batch);
+      if (error) return Promise.reject(error);
+      table.push(...batch);
+      return Promise.resolve();
+    },
+    addLoss: (loss: AuditLoss) => {
+      if (fault?.([])) return Promise.reject(AWAY);
+      losses.push(loss);
+      return Promise.resolve();
+    },
+  };
+  trail = new AuditTrail(
+    records,
+    { now: () => Date.now() },
+    { AUDIT_FLUSH_MS: 250, AUDIT_BUFFER_RECORDS: BUFFER, AUDIT_REFUSED_ROWS_PER_MINUTE: 5 },
+    { error: (...said: unknown[]) => void complaints.push(said) } as never,
+    registry,
+  );
+});
+
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+const metric = async (name: string) =>
+  ((await registry.getSingleMetric(name)!.get()).values[0] as { value: number }).value;
+
+describe('the audit trail', () => {
+  it('writes together what came within a moment', async () => {
+    for (let count = 0; count < 15; count += 1) trail.admitted(record());
+    expect(table).toHaveLength(0);
+    await jest.advanceTimersByTimeAsync(250);
+    expect(table).toHaveLength(15);
+    expect(await metric('audit_records_written_total')).toBe(15);
+  });
+
+  it('keeps what it can while PostgreSQL is away, says so, and tells afterwards how much went unrecorded', async () => {
+    fault = () => AWAY;
+    for (let count = 0; count < BUFFER + 7; count += 1) trail.admitted(record());
+    await jest.advanceTimersByTimeAsync(30_000);
+    expect(table).toHaveLength(0);
+    expect(await metric('audit_records_waiting')).toBe(BUFFER);
+    expect(await metric('audit_records_lost_total')).toBe(7);
+    expect(complaints.length).toBeGreaterThan(0);
+
+    fault = null;
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(table).toHaveLength(BUFFER);
+    expect(losses).toEqual([expect.objectContaining({ requests: 7 })]);
+  });
+
+  it('lets no personal data out unrecorded: there is no room for it then, and what was let in before is kept', async () => {
+    fault = () => AWAY;
+    expect(trail.hasRoom()).toBe(true);
+    for (let count = 0; count < BUFFER; count += 1) trail.admitted(record());
+    expect(trail.hasRoom()).toBe(false);
+    trail.admitted(record({ personal: true }));
+    fault = null;
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(table.filter(({ personal }) => personal)).toHaveLength(1);
+    expect(trail.hasRoom()).toBe(true);
+  });
+
+  it('is not held up by a record that PostgreSQL does not take', async () => {
+    const poison = record();
+    fault = (batch) => (batch.includes(poison) ? Object.assign(new Error('no'), { code: '22P05' }) : null);
+    for (const one of [record(), poison, record()]) trail.admitted(one);
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(table).toHaveLength(2);
+    expect(losses).toEqual([expect.objectContaining({ requests: 1 })]);
+  });
+
+  it('writes what waits when the process stops, counted refusals too', async () => {
+    trail.admitted(record());
+    for (let count = 0; count < 1_000; count += 1) trail.refused(record({ actor: null, status: 401 }));
+    const stopped = trail.stop();
+    await jest.advanceTimersByTimeAsync(2_000);
+    await stopped;
+    expect(table.reduce((sum, { requests }) => sum + requests, 0)).toBe(1_001);
+    expect(table.length).toBeLessThan(10);
+  });
+});

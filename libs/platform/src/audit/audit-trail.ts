@@ -1,0 +1,211 @@
+import type { Logger } from 'pino';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Clock } from '@app/event-sourcing/core/clock.js';
+import type { Config } from '../config/settings.js';
+import { within } from '../process/within.js';
+import type { AuditRecord } from './audit-record.js';
+import type { AuditRecords } from './audit-records.js';
+import { RefusalTally } from './refusal-tally.js';
+
+/** Records of one statement. */
+const AT_ONCE = 500;
+const LONGEST_PAUSE_MS = 5_000;
+const COMPLAIN_EVERY_MS = 60_000;
+/** What waits when the process stops is written within this, or lost (ms). */
+const LAST_WRITE_WITHIN_MS = 1_500;
+
+export type AuditSettings = Pick<
+  Config,
+  'AUDIT_FLUSH_MS' | 'AUDIT_BUFFER_RECORDS' | 'AUDIT_REFUSED_ROWS_PER_MINUTE'
+>;
+
+/**
+ * Keeps the audit records of a process until PostgreSQL has them, in memory that is bounded: a batch every
+ * AUDIT_FLUSH_MS, one at a time, again and again while PostgreSQL is away. When no more can be kept, requests go
+ * unrecorded and are counted (metric, log, `platform.audit_loss`), but no personal data is given out (`hasRoom`).
+ * Records of the last AUDIT_FLUSH_MS are lost with a process that is killed.
+ */
+export class AuditTrail {
+  private waiting: AuditRecord[] = [];
+  private readonly refusals: { readonly known: RefusalTally; readonly unknown: RefusalTally };
+  private loss: { since: number; until: number; requests: number } | null = null;
+  private writing: Promise<void> | null = null;
+  private timer: NodeJS.Timeout | null = null;
+  private pauseMs: number;
+  private complainedAt = -Infinity;
+  private readonly written: Counter;
+  private readonly lost: Counter;
+  private readonly counted: Counter;
+
+  constructor(
+    private readonly records: Pick<AuditRecords, 'add' | 'addLoss'>,
+    private readonly clock: Clock,
+    private readonly config: AuditSettings,
+    private readonly log: Pick<Logger, 'error'>,
+    registry: Registry,
+  ) {
+    this.pauseMs = config.AUDIT_FLUSH_MS;
+    const tally = () => new RefusalTally(config.AUDIT_REFUSED_ROWS_PER_MINUTE);
+    this.refusals = { known: tally(), unknown: tally() };
+    const counter = (name: string, help: string) => new Counter({ name, help, registers: [registry] });
+    this.written = counter('audit_records_written_total', 'Audit records that PostgreSQL has');
+    this.lost = counter('audit_records_lost_total', 'Requests of which no audit record could be kept');
+    this.counted = counter(
+      'audit_refusals_counted_total',
+      'Refused requests that have no audit record of their own, but are counted in one',
+    );
+    const read = () => this.waiting.length;
+    new Gauge({
+      name: 'audit_records_waiting',
+      help: 'Audit records in memory that PostgreSQL does not have yet',
+      registers: [registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+
+  /** Whether a request may be answered that must not go unrecorded. */
+  hasRoom(): boolean {
+    return this.waiting.length < this.config.AUDIT_BUFFER_RECORDS;
+  }
+
+  /** A request that was let in: the rate limits bound how many there are. */
+  admitted(record: AuditRecord): void {
+    // What may not go unrecorded was let in while there was room.
+    if (record.personal || this.hasRoom()) this.waiting.push(record);
+    else this.lose(1);
+    this.schedule();
+  }
+
+  /** A request that was turned away before any limit counted it, or by one. */
+  refused(record: AuditRecord): void {
+    this.endMinute(this.clock.now());
+    const tally = record.actor === null ? this.refusals.unknown : this.refusals.known;
+    const own = tally.take(record);
+    if (own) this.admitted(own);
+    else this.counted.inc();
+    this.schedule();
+  }
+
+  /** Writes what waits. To be called once, after the last request. */
+  async stop(): Promise<void> {
+    if (this.timer) clearTimeout(this.timer);
+    this.endMinute(Infinity);
+    await within(LAST_WRITE_WITHIN_MS, this.drain());
+    if (this.waiting.length > 0)
+      this.complain(this.waiting.length, 'audit records were lost when the process stopped');
+  }
+
+  private async drain(): Promise<void> {
+    for (let left = Infinity; this.waiting.length > 0 && this.waiting.length < left;) {
+      left = this.waiting.length;
+      await this.write();
+    }
+  }
+
+  private endMinute(now: number): void {
+    for (const tally of [this.refusals.known, this.refusals.unknown]) {
+      for (const record of tally.ended(now)) {
+        if (this.hasRoom()) this.waiting.push(record);
+        else this.lose(record.requests);
+      }
+    }
+  }
+
+  private schedule(): void {
+    if (this.timer) return;
+    this.timer = setTimeout(() => void this.round(), this.pauseMs).unref();
+  }
+
+  private async round(): Promise<void> {
+    this.endMinute(this.clock.now());
+    await this.write();
+    this.timer = null;
+    if (this.waiting.length > 0 || this.loss || this.hasCounted()) this.schedule();
+  }
+
+  private hasCounted(): boolean {
+    return this.refusals.known.isCounting || this.refusals.unknown.isCounting;
+  }
+
+  private write(): Promise<void> {
+    this.writing ??= this.writeAll().finally(() => {
+      this.writing = null;
+    });
+    return this.writing;
+  }
+
+  /** As many statements as what waited at the beginning needs. */
+  private async writeAll(): Promise<void> {
+    try {
+      for (let left = this.waiting.length; left > 0; left -= AT_ONCE) await this.writeSome();
+      if (this.loss) {
+        const { loss } = this;
+        this.loss = null;
+        await this.records.addLoss(loss).catch((error: unknown) => {
+          this.loss = {
+            ...loss,
+            ...(this.loss && { until: this.loss.until, requests: loss.requests + this.loss.requests }),
+          };
+          throw error;
+        });
+      }
+      this.pauseMs = this.config.AUDIT_FLUSH_MS;
+    } catch (error) {
+      this.pauseMs = Math.min(LONGEST_PAUSE_MS, this.pauseMs * 2);
+      this.complain(this.waiting.length, 'audit records wait for PostgreSQL', error);
+    }
+  }
+
+  private async writeSome(): Promise<void> {
+    const batch = this.waiting.slice(0, AT_ONCE);
+    try {
+      await this.records.add(batch);
+    } catch (error) {
+      if (!isFaultOfData(error)) throw error;
+      await this.writeOneByOne(batch);
+      return;
+    }
+    this.waiting.splice(0, batch.length);
+    this.written.inc(batch.length);
+  }
+
+  /** One record that PostgreSQL does not take must not hold up the others. */
+  private async writeOneByOne(batch: readonly AuditRecord[]): Promise<void> {
+    for (const record of batch) {
+      try {
+        await this.records.add([record]);
+        this.written.inc();
+      } catch (error) {
+        if (!isFaultOfData(error)) throw error;
+        this.lose(1, error);
+      }
+      this.waiting.shift();
+    }
+  }
+
+  private lose(requests: number, error?: unknown): void {
+    const now = this.clock.now();
+    this.loss = {
+      since: this.loss?.since ?? now,
+      until: now,
+      requests: (this.loss?.requests ?? 0) + requests,
+    };
+    this.lost.inc(requests);
+    this.complain(this.loss.requests, 'requests without an audit record', error);
+  }
+
+  private complain(count: number, message: string, error?: unknown): void {
+    const now = this.clock.now();
+    if (now - this.complainedAt < COMPLAIN_EVERY_MS) return;
+    this.complainedAt = now;
+    this.log.error({ count, reason: error instanceof Error ? error.message : undefined }, message);
+  }
+}
+
+/** SQLSTATE classes of values that do not fit, unlike those of a database that cannot write. */
+const isFaultOfData = (error: unknown): boolean => {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === 'string' && /^2[23]/.test(code);
+};

@@ -1,0 +1,36 @@
+import { Injectable, SetMetadata, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Request } from 'express';
+import { Problem } from '../http/problem.js';
+import { AuditTrail } from './audit-trail.js';
+
+const METADATA = 'audit:personal-data';
+const GIVEN = Symbol('personal data');
+type Marked = Request & { [GIVEN]?: true };
+
+/** Declares that a route answers with personal data: who reads it is recorded, or it is not answered. */
+export const GivesPersonalData = () => SetMetadata(METADATA, true);
+
+export const givesPersonalData = (request: Request): boolean => (request as Marked)[GIVEN] === true;
+
+/** Refuses reads of personal data while no more of them can be recorded. */
+@Injectable()
+export class PersonalDataGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly trail: AuditTrail,
+  ) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const targets = [context.getHandler(), context.getClass()];
+    if (!this.reflector.getAllAndOverride<true | undefined>(METADATA, targets)) return true;
+    if (!this.trail.hasRoom()) {
+      throw new Problem('enqueue_unavailable', {
+        detail: 'The read cannot be recorded right now',
+        headers: { 'Retry-After': '5' },
+      });
+    }
+    context.switchToHttp().getRequest<Marked>()[GIVEN] = true;
+    return true;
+  }
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from '@jest/globals';
+import type { AuditRecord } from './audit-record.js';
+import { RefusalTally } from './refusal-tally.js';
+
+const MINUTE = 60_000;
+const refusal = (given: Partial<AuditRecord> = {}): AuditRecord => ({
+  at: MINUTE,
+  requestId: 'b1b2b3b4-0000-4000-8000-000000000000',
+  requests: 1,
+  method: 'GET',
+  route: '/api/v1/readings',
+  status: 401,
+  workspaceId: null,
+  actor: null,
+  address: '203.0.113.7',
+  readingId: null,
+  personal: false,
+  ...given,
+});
+
+const flood = (tally: RefusalTally, records: Iterable<AuditRecord>): AuditRecord[] => {
+  tally.ended(MINUTE);
+  const own = [...records].flatMap((record) => tally.take(record) ?? []);
+  return [...own, ...tally.ended(2 * MINUTE)];
+};
+const requestsIn = (records: readonly AuditRecord[]) =>
+  records.reduce((sum, { requests }) => sum + requests, 0);
+
+describe('refused requests', () => {
+  it('have a record each while they are few', () => {
+    const tally = new RefusalTally(100);
+    expect(
+      flood(
+        tally,
+        Array.from({ length: 10 }, () => refusal()),
+      ),
+    ).toHaveLength(10);
+  });
+
+  it('are counted by sender, route and status when one sender floods, and none is forgotten', () => {
+    const tally = new RefusalTally(100);
+    const records = flood(
+      tally,
+      Array.from({ length: 50_000 }, (_, index) => refusal({ status: index % 2 ? 401 : 429 })),
+    );
+    expect(records).toHaveLength(12);
+    expect(requestsIn(records)).toBe(50_000);
+    expect(records.every(({ address }) => address === '203.0.113.7')).toBe(true);
+  });
+
+  it('stay within the limit of a minute, whatever addresses, readings and methods they come with', () => {
+    const tally = new RefusalTally(100);
+    const records = flood(
+      tally,
+      Array.from({ length: 50_000 }, (_, index) =>
+        refusal({ address: `10.${index % 250}.${index % 199}.${index % 197}`, method: `M${index % 30}` }),
+      ),
+    );
+    expect(records).toHaveLength(101);
+    expect(requestsIn(records)).toBe(50_000);
+    expect(records.at(-1)).toMatchObject({ address: null, method: '*', readingId: null });
+  });
+
+  it('are recorded again in the next minute', () => {
+    const tally = new RefusalTally(1);
+    flood(tally, [refusal(), refusal(), refusal()]);
+    expect(tally.take(refusal())).not.toBeNull();
+  });
+});

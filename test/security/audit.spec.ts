@@ -1,0 +1,302 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import pg from 'pg';
+import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { AuditRecords, type AuditFilter } from '@app/platform/audit/audit-records.js';
+import { projectPath } from '@app/platform/project-path.js';
+import { Integrator, person, until } from '../support/integrator.js';
+import { Portal, openWorkspace } from '../support/portal.js';
+import { startStores, type StartedProcess, type StartedStores } from '../support/start-processes.js';
+
+const SETTINGS = {
+  LOG_LEVEL: 'error',
+  RATE_READ_PER_MINUTE: '1000000',
+  RATE_READ_BURST: '1000000',
+  RATE_UNAUTHENTICATED_PER_MINUTE: '30',
+};
+/** What moves the cursor and colours, what reorders, and what hides. */
+const NASTY = '\u001b[31mred\u001b[0m\u009b1m\u202egnp.exe\u200b\u2066\u007f';
+const UNSAFE = /[\p{Cf}\p{Zl}\p{Zp}]|(?!\n)\p{Cc}/u;
+const CANARY = 'Zqcanary';
+
+interface Told {
+  readonly requestId: string;
+  readonly requests: number;
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly workspaceId: string | null;
+  readonly actor: string | null;
+  readonly address: string | null;
+  readonly readingId: string | null;
+  readonly personal: boolean;
+}
+
+const portal = new Portal();
+let stores: StartedStores;
+let log: EventStore;
+let pool: pg.Pool;
+let worker: StartedProcess;
+let api: StartedProcess;
+let customer: Integrator;
+let keyId: string;
+let readingId: string;
+const seen: { id: string; status: number }[] = [];
+
+beforeAll(async () => {
+  stores = await startStores({ ...SETTINGS, ...(await portal.settings()) });
+  log = openEventStore({
+    connectionString: stores.eventStoreUrl,
+    appendTimeoutMs: 10_000,
+    readTimeoutMs: 10_000,
+  });
+  pool = new pg.Pool({ connectionString: stores.databaseUrl, max: 2 });
+  [worker, api] = await Promise.all([stores.start('worker'), stores.start('api')]);
+  customer = await Integrator.open({ baseUrl: api.baseUrl, ops: stores.ops } as never, 100);
+  [, keyId = ''] = /^ek_live_(.{8})/.exec(customer.apiKey) ?? [];
+});
+
+afterAll(async () => {
+  await Promise.allSettled([worker, api].map((one) => one?.stop()));
+  await log?.close();
+  await pool?.end();
+  await stores?.stop();
+});
+
+/** @returns the status, and notes the request id */
+const ask = async (method: string, path: string, headers: Record<string, string>, body?: string) => {
+  const answer = await fetch(api.baseUrl + path, { method, headers, ...(body !== undefined && { body }) });
+  seen.push({ id: answer.headers.get('x-request-id')!, status: answer.status });
+  await answer.arrayBuffer();
+  return answer.status;
+};
+
+const audit = async (...filter: string[]): Promise<readonly Told[]> =>
+  ((await stores.ops(['audit', ...filter])) as { records: Told[] }).records;
+
+/** As the command asks, which takes seconds to start. */
+const find = (filter: Omit<AuditFilter, 'limit'>) => new AuditRecords(pool).find({ ...filter, limit: 500 });
+
+const issue = async (workspaceId: string, subject: string, body: object) => {
+  const token = await portal.mint(workspaceId, 'keys:read keys:write', subject);
+  const answer = await fetch(`${api.baseUrl}/api/v1/keys`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  expect(answer.status).toBe(201);
+  return (await answer.json()) as { keyId: string; apiKey: string };
+};
+
+/** Somebody of another workspace. */
+const stranger = async () => {
+  const workspaceId = await openWorkspace(log, `name${NASTY}`);
+  return { workspaceId, ...(await issue(workspaceId, 'eve', {})) };
+};
+
+const countOf = async (condition: string): Promise<{ rows: number; requests: number }> => {
+  const { rows } = await pool.query<{ rows: number; requests: number }>(
+    `select count(*)::int as rows, coalesce(sum(requests), 0)::int as requests from platform.audit_record where ${condition}`,
+  );
+  return rows[0]!;
+};
+
+describe('the audit records of a reading', () => {
+  it('say who made it and who read it, with which key, from where', async () => {
+    const created = await customer.create(person(CANARY));
+    readingId = created.body.readingId;
+    await customer.untilEnded(readingId);
+    const key = { 'x-api-key': customer.apiKey };
+    const paths = [
+      '',
+      '/result',
+      ...['document_v1', 'markdown', 'pdf'].map((format) => `/document?format=${format}`),
+    ];
+    for (const path of paths) expect(await ask('GET', `/api/v1/readings/${readingId}${path}`, key)).toBe(200);
+    const read = seen.map(({ id }) => id);
+    expect(await ask('GET', '/api/v1/readings', key)).toBe(200);
+    await until(
+      async () => (await countOf(`reading_id = '${readingId}' and personal`)).rows >= read.length,
+      () => 'the reads are recorded',
+    );
+
+    const records = await audit('--reading', readingId);
+    const creation = records.at(-1)!;
+    expect(creation).toMatchObject({
+      requestId: created.headers.get('x-request-id'),
+      method: 'POST',
+      route: '/api/v1/readings',
+      status: 202,
+      workspaceId: customer.workspaceId,
+      actor: `apiKey:${keyId}`,
+      address: '127.0.0.1',
+      personal: false,
+    });
+    const personal = await find({ readingId, personal: true, actor: `apiKey:${keyId}` });
+    expect(personal.map(({ requestId }) => `req_${requestId}`)).toEqual(expect.arrayContaining(read));
+    expect(new Set(personal.map(({ route }) => route))).toEqual(
+      new Set(['', '/result', '/document'].map((path) => `/api/v1/readings/:readingId${path}`)),
+    );
+    const ofKey = await find({ actor: `apiKey:${keyId}`, workspaceId: customer.workspaceId });
+    const list = ofKey.find(({ requestId }) => `req_${requestId}` === seen.at(-1)!.id);
+    expect(list).toMatchObject({ readingId: null, personal: false });
+  });
+
+  it('are there for the reader who was refused, and for the one who hung up', async () => {
+    const token = await portal.mint(customer.workspaceId, 'credits:read', 'ada');
+    const other = await stranger();
+    const path = `/api/v1/readings/${readingId}`;
+    expect(await ask('GET', path, { authorization: `Bearer ${token}` })).toBe(403);
+    expect(await ask('GET', path, { 'x-api-key': other.apiKey })).toBe(403);
+    const hungUp = new AbortController();
+    const unfinished = (await customer.create()).body.readingId;
+    const held = fetch(`${api.baseUrl}/api/v1/readings/${unfinished}`, {
+      headers: { 'x-api-key': customer.apiKey, prefer: 'wait=30' },
+      signal: hungUp.signal,
+    }).catch(() => null);
+    setTimeout(() => hungUp.abort(), 50);
+    await held;
+    await until(
+      async () => (await countOf(`reading_id = '${unfinished}'`)).rows >= 2,
+      () => 'both requests are recorded',
+    );
+
+    const refused = await find({ readingId, refused: true });
+    expect(refused.map(({ actor, workspaceId, status }) => [actor, workspaceId, status]).toSorted()).toEqual(
+      [
+        [expect.stringMatching(/^apiKey:/), other.workspaceId, 403],
+        ['user:ada', customer.workspaceId, 403],
+      ].toSorted(),
+    );
+  });
+});
+
+describe('refused requests', () => {
+  it('are recorded by the pattern of their route, with nothing of what was sent', async () => {
+    const before = seen.length;
+    const odd = { 'x-api-key': `${CANARY}-key`, 'user-agent': CANARY, cookie: CANARY };
+    expect(await ask('GET', `/api/v1/readings/${CANARY}?name=${CANARY}`, odd)).toBe(401);
+    expect(await ask('GET', `/${CANARY}/unknown?${CANARY}`, odd)).toBe(404);
+    expect(await ask('PUT', '/api/v1/readings', odd)).toBe(405);
+    expect(await ask('POST', '/api/v1/readings', odd, CANARY.repeat(3_000))).toBe(413);
+    const own = { 'x-api-key': customer.apiKey, 'content-type': 'application/json' };
+    expect(await ask('POST', '/api/v1/readings', own, JSON.stringify({ [CANARY]: CANARY }))).toBe(400);
+    expect(await ask('GET', `/api/v1/readings/${CANARY}`, own)).toBe(404);
+    const asked = seen.slice(before);
+    const list = asked.map(({ id }) => `'${id.slice(4)}'`).join();
+    await until(
+      async () => (await countOf(`request_id in (${list})`)).rows === asked.length,
+      () => 'they are recorded',
+    );
+
+    const records = await find({ refused: true, address: '127.0.0.0/8' });
+    const routes = asked.map(({ id }) => records.find(({ requestId }) => `req_${requestId}` === id)?.route);
+    expect(routes).toEqual([
+      '/api/v1/readings/:readingId',
+      'unmatched',
+      'unmatched',
+      '/api/v1/readings',
+      '/api/v1/readings',
+      '/api/v1/readings/:readingId',
+    ]);
+    const { rows } = await pool.query<{ text: string }>(
+      'select r::text as text from platform.audit_record r',
+    );
+    expect(rows.filter(({ text }) => text.includes(CANARY))).toHaveLength(0);
+  });
+
+  it('cannot fill the disk: a flood without credentials, and one with a key at a door that is closed to it, are counted', async () => {
+    const FLOOD = 300;
+    const rows = async () => (await countOf('true')).rows;
+    const before = await rows();
+    const flood = async (headers: Record<string, string>, path: string) => {
+      for (let sent = 0; sent < FLOOD; sent += 50) {
+        await Promise.all(Array.from({ length: 50 }, () => ask('GET', path, headers)));
+      }
+    };
+    await flood({ 'x-api-key': 'nobody' }, '/api/v1/readings');
+    await flood({ 'x-api-key': customer.apiKey }, '/api/v1/keys');
+    await api.stop();
+    expect((await rows()) - before).toBeLessThan(100);
+    // Nothing is lost when the process stops.
+    expect((await countOf(`route = '/api/v1/keys' and status = 403`)).requests).toBe(FLOOD);
+    expect(
+      (await countOf(`actor is null and route = '/api/v1/readings' and status in (401, 429)`)).requests,
+    ).toBe(FLOOD);
+    api = await stores.start('api');
+  });
+});
+
+describe('the operator’s terminal', () => {
+  const run = (args: readonly string[]): Promise<string> =>
+    new Promise((resolve) => {
+      const child = spawn(process.execPath, [projectPath('dist/apps/ops/src/main.js'), ...args], {
+        env: { ...stores.environment },
+      });
+      let printed = '';
+      for (const stream of [child.stdout, child.stderr])
+        stream.on('data', (text: Buffer) => (printed += text.toString()));
+      child.once('exit', () => resolve(printed));
+    });
+
+  it('shows labels, names and subjects of strangers as text, whatever they are made of', async () => {
+    const { keyId: labelled } = await issue(customer.workspaceId, `ada${NASTY}`, {
+      label: `label${NASTY}\n`,
+    });
+    const workspace = ['--workspace', customer.workspaceId];
+    const adjust = [
+      'credits',
+      'adjust',
+      ...workspace,
+      '--amount',
+      '5',
+      '--reason',
+      `reason${NASTY}`,
+      '--reference',
+    ];
+    await stores.ops([...adjust, `reference${NASTY}`]);
+    await until(
+      async () => (await countOf(`actor like 'user:ada%'`)).rows > 0,
+      () => 'it is recorded',
+    );
+
+    const commands: [args: string[], shows: string][] = [
+      [['key', 'list', ...workspace], 'label'],
+      [['key', 'list', ...workspace, '--json'], 'label'],
+      [['workspace', 'list'], 'name'],
+      [['audit', ...workspace], 'user:ada'],
+      [['streams', 'show', `workspace-${customer.workspaceId}`], 'label'],
+      [['streams', 'find', '--category', 'workspace'], 'user:ada'],
+      [['streams', 'show', `credits-${customer.workspaceId}`], 'reason'],
+      [['audit', `--wrong${NASTY}`], 'wrong'],
+    ];
+    const printed = await Promise.all(
+      commands.map(async ([args, shows]) => ({ args, shows, text: await run(args) })),
+    );
+    for (const { args, shows, text } of printed) {
+      expect([args, text]).toEqual([args, expect.stringContaining(shows)]);
+      expect([args, UNSAFE.exec(text)?.index ?? null]).toEqual([args, null]);
+    }
+    const keys = JSON.parse(printed[1]!.text) as { keys: { keyId: string; label: string }[] };
+    expect(keys.keys.find((key) => key.keyId === labelled)?.label).toBe(`label${NASTY}\n`);
+  });
+});
+
+describe('the last use of a key', () => {
+  it('is told to the hour', async () => {
+    const token = await portal.mint(customer.workspaceId, 'keys:read');
+    const lastUse = async () => {
+      const answer = await fetch(`${api.baseUrl}/api/v1/keys?limit=100`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      const { data } = (await answer.json()) as { data: { keyId: string; lastUsedAt: string | null }[] };
+      return data.find((key) => key.keyId === keyId)?.lastUsedAt ?? null;
+    };
+    await until(
+      async () => (await lastUse()) !== null,
+      () => 'it is written',
+    );
+    expect(await lastUse()).toMatch(/T\d\d:00:00\.000Z$/);
+  });
+});

@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { RANDOM_BYTES, makeApiKey, type NewApiKey } from '@app/workspaces/domain/api-key/api-key.js';
+import { until } from '../support/integrator.js';
+import { Portal, openWorkspace, workspaceEvent } from '../support/portal.js';
+import { startStores, type StartedProcess, type StartedStores } from '../support/start-processes.js';
+import { startTcpProxy, type StartedProxy } from '../support/start-tcp-proxy.js';
+
+/**
+ * A flood of API keys, and keys that are revoked while something is in the way. `KEY_FLOOD_KEYS=10000` is the long form.
+ */
+const OLD_KEYS = Number(process.env['KEY_FLOOD_KEYS'] ?? 1_100);
+const LIMIT = 5;
+/** As it comes; the first API trusts a key for so long that only a message can have told it of a revocation. */
+const CACHE_MS = 3_000;
+const LONG_MS = 600_000;
+const SETTINGS = {
+  LOG_LEVEL: 'error',
+  RATE_MANAGE_PER_MINUTE: '1000000',
+  RATE_MANAGE_BURST: '1000000',
+  RATE_READ_PER_MINUTE: '1000000',
+  RATE_READ_BURST: '1000000',
+  RATE_UNAUTHENTICATED_PER_MINUTE: '1000000',
+  API_KEYS_PER_WORKSPACE: String(LIMIT),
+};
+
+interface Key {
+  readonly keyId: string;
+  readonly apiKey: string;
+}
+interface Listed {
+  readonly data: readonly { readonly keyId: string; readonly revokedAt: string | null }[];
+  readonly nextCursor: string | null;
+}
+
+const portal = new Portal();
+
+let stores: StartedStores;
+let log: EventStore;
+let proxy: StartedProxy;
+let worker: StartedProcess;
+let api: StartedProcess;
+/** Reaches PostgreSQL through the proxy. */
+let remote: StartedProcess;
+
+beforeAll(async () => {
+  stores = await startStores({ ...SETTINGS, ...(await portal.settings()) });
+  log = openEventStore({
+    connectionString: stores.eventStoreUrl,
+    appendTimeoutMs: 10_000,
+    readTimeoutMs: 10_000,
+  });
+  const url = new URL(stores.databaseUrl);
+  proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+  url.port = String(proxy.port);
+  [worker, api, remote] = await Promise.all([
+    stores.start('worker'),
+    stores.start('api', { API_KEY_CACHE_MS: String(LONG_MS) }),
+    stores.start('api', { API_KEY_CACHE_MS: String(CACHE_MS), DATABASE_URL: url.href }),
+  ]);
+});
+
+afterAll(async () => {
+  await Promise.allSettled([worker, api, remote].map((one) => one?.stop()));
+  await proxy?.stop();
+  await log?.close();
+  await stores?.stop();
+});
+
+interface Customer {
+  readonly workspaceId: string;
+  readonly token: string;
+}
+
+const open = async (): Promise<Customer> => {
+  const workspaceId = await openWorkspace(log);
+  return { workspaceId, token: await portal.mint(workspaceId, 'keys:read keys:write') };
+};
+
+const manage = async <T = Record<string, unknown>>(
+  { token }: Customer,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<{ status: number; body: T }> => {
+  const answer = await fetch(`${api.baseUrl}/api/v1/keys${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  return { status: answer.status, body: (text === '' ? {} : JSON.parse(text)) as T };
+};
+
+const issue = async (customer: Customer, body: object = {}) => manage<Key>(customer, 'POST', '', body);
+const revoke = async (customer: Customer, keyId: string): Promise<void> => {
+  expect((await manage(customer, 'DELETE', `/${keyId}`)).status).toBe(204);
+};
+
+/** A route that asks neither store: what it answers is what the process thinks of the key. */
+const statusOf = async ({ baseUrl }: StartedProcess, apiKey: string): Promise<number> => {
+  const { status } = await fetch(`${baseUrl}/api/v1/webhooks`, {
+    method: 'POST',
+    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+    body: '{}',
+  });
+  return status;
+};
+const KNOWN = 400;
+
+/** Keys of a time without a limit, as they stand in the log. */
+const issuedBefore = async ({ workspaceId }: Customer, count: number): Promise<readonly NewApiKey[]> => {
+  const keys = Array.from({ length: count }, () =>
+    makeApiKey({ id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) }),
+  );
+  let revision = 0n;
+  for (let from = 0; from < count; from += 500) {
+    const events = keys
+      .slice(from, from + 500)
+      .map(({ keyId, hash }) =>
+        workspaceEvent('ApiKeyIssued', workspaceId, { keyId, hash, label: null, expiresAt: null }),
+      );
+    ({ revision } = await log.append(`workspace-${workspaceId}`, revision, events));
+  }
+  return keys;
+};
+
+const listAll = async (customer: Customer, limit: number): Promise<string[]> => {
+  const ids: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const { status, body }: { status: number; body: Listed } = await manage<Listed>(
+      customer,
+      'GET',
+      `?limit=${limit}${cursor && `&cursor=${cursor}`}`,
+    );
+    expect(status).toBe(200);
+    ids.push(...body.data.map(({ keyId }) => keyId));
+    if (ids.length > 2 * OLD_KEYS) throw new Error('The list does not end');
+    cursor = body.nextCursor ?? null;
+  }
+  return ids;
+};
+
+describe('the number of active keys', () => {
+  it('is limited, whoever asks at the same moment; revoked and expired keys do not count', async () => {
+    const customer = await open();
+    const short = await issue(customer, { expiresAt: new Date(Date.now() + 1_500).toISOString() });
+    expect(short.status).toBe(201);
+    const answers = await Promise.all(Array.from({ length: 4 * LIMIT }, () => issue(customer)));
+    await until(
+      async () => (await statusOf(remote, short.body.apiKey)) === 401,
+      () => 'the key expires',
+    );
+    answers.push(...(await Promise.all(Array.from({ length: 3 }, () => issue(customer)))));
+
+    const issued = answers.filter(({ status }) => status === 201);
+    expect(issued).toHaveLength(LIMIT);
+    for (const { status, body } of answers.filter((answer) => !issued.includes(answer))) {
+      expect([status, body]).toEqual([
+        409,
+        expect.objectContaining({ code: 'key_limit_reached', detail: expect.stringContaining(`${LIMIT}`) }),
+      ]);
+    }
+
+    await revoke(customer, issued[0]!.body.keyId);
+    expect((await issue(customer)).status).toBe(201);
+    expect((await issue(customer)).status).toBe(409);
+  });
+});
+
+describe('a workspace with keys from before there was a limit', () => {
+  it('keeps, lists and revokes them all, and gets no more', async () => {
+    const customer = await open();
+    const keys = await issuedBefore(customer, OLD_KEYS);
+    const oldest = keys[0]!;
+    await until(
+      async () => (await statusOf(api, keys.at(-1)!.apiKey)) === KNOWN,
+      () => 'the keys are projected',
+    );
+
+    const listed = await listAll(customer, 100);
+    expect(listed).toHaveLength(new Set(listed).size);
+    const vanished = keys.filter(({ keyId }) => !listed.includes(keyId));
+    expect(vanished).toHaveLength(0);
+    expect(await statusOf(api, oldest.apiKey)).toBe(KNOWN);
+    expect((await issue(customer)).status).toBe(409);
+    await revoke(customer, oldest.keyId);
+    await until(
+      async () => (await statusOf(api, oldest.apiKey)) === 401,
+      () => 'the oldest key ends',
+    );
+
+    const [foreign, first] = [await open(), await manage<Listed>(customer, 'GET', '?limit=1')];
+    for (const query of [`?cursor=${first.body.nextCursor}`, '?cursor=x', '?limit=0', '?limit=101']) {
+      expect((await manage(foreign, 'GET', query)).status).toBe(400);
+    }
+  });
+});
+
+describe('a revoked key', () => {
+  it('is refused at once by another process that trusts it for ten minutes more', async () => {
+    const customer = await open();
+    const [here, there] = [await issue(customer), await issue(customer)];
+    for (const { body } of [here, there]) expect(await statusOf(api, body.apiKey)).toBe(KNOWN);
+
+    await stores.ops(['key', 'revoke', '--key', here.body.keyId]);
+    await until(
+      async () => (await statusOf(api, here.body.apiKey)) === 401,
+      () => 'the message arrives',
+      LONG_MS / 20,
+    );
+    await revoke(customer, there.body.keyId);
+    expect(await statusOf(api, there.body.apiKey)).toBe(401);
+  });
+
+  it('is never honoured for longer than the cache lasts by a process that is cut off from PostgreSQL', async () => {
+    const customer = await open();
+    const { apiKey, keyId } = (await issue(customer)).body;
+    expect(await statusOf(remote, apiKey)).toBe(KNOWN);
+
+    proxy.cut();
+    await revoke(customer, keyId);
+    const revokedAt = Date.now();
+    const asked: { at: number; status: number }[] = [];
+    while (Date.now() < revokedAt + CACHE_MS + 1_000) {
+      const at = Date.now();
+      asked.push({ at, status: await statusOf(remote, apiKey) });
+    }
+    // What is asked later than that is refused, however slow the machine: the row was read before the cut.
+    const late = asked.filter(({ at }) => at > revokedAt + CACHE_MS);
+    expect(late.map(({ status }) => status)).not.toContain(KNOWN);
+    expect(asked.at(-1)?.status).toBe(503);
+
+    proxy.mend();
+    await until(
+      async () => (await statusOf(remote, apiKey)) === 401,
+      () => 'it asks again',
+    );
+  });
+});
