@@ -202,6 +202,12 @@ export const settings = z.object({
     25_000,
     'how long a worker owns a delivery; a killed worker’s deliveries are retaken after it',
   ),
+  WEBHOOK_REPLAY_GIVE_UP_MS: milliseconds(
+    86_400_000,
+    'a replay that nobody could go on with for this long is stopped, so that another can begin',
+  ),
+  WEBHOOK_DRY_RUNS_PER_ENDPOINT: count(10, 'dry runs of replays that may wait for each endpoint'),
+  WEBHOOK_TRIALS_PER_ENDPOINT: count(10, 'trial events that may wait to be sent to each endpoint'),
   WEBHOOK_DISABLE_AFTER_MS: milliseconds(
     432_000_000,
     'an endpoint without a success for this long, and 10 failures, is disabled',

@@ -28,6 +28,7 @@ export const PROBLEMS = {
   reading_not_completed: [409, 'Reading is not completed yet'],
   reading_failed: [409, 'Reading has failed'],
   endpoint_limit_reached: [409, 'Webhook endpoint limit reached'],
+  replay_in_progress: [409, 'A replay of this endpoint is in progress'],
   idempotency_in_progress: [
     409,
     'A request with this idempotency key is in progress',
