@@ -4,6 +4,7 @@ import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { IssueApiKeyHandler } from './application/issue-api-key/issue-api-key.handler.js';
 import { OpenWorkspaceHandler } from './application/open-workspace/open-workspace.handler.js';
 import { RevokeApiKeyHandler } from './application/revoke-api-key/revoke-api-key.handler.js';
+import { ExamineIssuerKeysHandler } from './authentication/issuer-keys/examine-issuer-keys.handler.js';
 import { ApiKeyIsKnownHandler, ApiKeyQuery } from './read-models/api-key/api-key.query.js';
 import { ListWorkspacesHandler, WorkspaceExistsHandler } from './read-models/workspace/workspace.query.js';
 import { workspaceProjection } from './read-models/workspace/workspace.projection.js';
@@ -14,6 +15,7 @@ import { WORKSPACE_EXECUTOR, createWorkspaceExecutor } from './workspace.executo
     { provide: WORKSPACE_EXECUTOR, useFactory: createWorkspaceExecutor, inject: [EVENT_STORE] },
     ApiKeyQuery,
     ApiKeyIsKnownHandler,
+    ExamineIssuerKeysHandler,
     OpenWorkspaceHandler,
     IssueApiKeyHandler,
     RevokeApiKeyHandler,

@@ -11,6 +11,7 @@ import {
   checkPostgres,
 } from './doctor/dependencies.js';
 import { failure, type Finding } from './doctor/finding.js';
+import { checkIssuerKeys } from './doctor/issuer-keys.js';
 import { checkHolds, checkJobs, checkLag, checkParked, checkWorkers } from './doctor/work.js';
 
 /** Longest wait for one check. */
@@ -25,6 +26,7 @@ const CHECKS: readonly Check[] = [
   ['clock', ({ pool }) => checkClock(pool)],
   ['migrations', ({ config }) => checkMigrations(config)],
   ['encryption keys', ({ pool, config }) => checkKeys(pool, config)],
+  ['bearer tokens', checkIssuerKeys],
   ['workers', ({ pool, config }) => checkWorkers(pool, config.READINESS_WORKER_MS)],
   ['lag', (session) => checkLag(session)],
   ['parked streams', ({ pool }) => checkParked(pool)],

@@ -65,6 +65,8 @@ export interface ProblemOptions {
   /** Further members of the body, such as `required` and `available`. */
   readonly members?: Readonly<Record<string, string | number>>;
   readonly cause?: unknown;
+  /** Whoever throws it has logged its cause: anybody can ask for this answer as often as they like. */
+  readonly isLogged?: boolean;
 }
 
 /** A refusal on its way to the caller as application/problem+json. */
