@@ -455,7 +455,7 @@ export interface paths {
         put?: never;
         /**
          * Send past events of the workspace to an endpoint
-         * @description In the order in which they happened, also from before the endpoint existed: the same ids and bytes. `dryRun` only counts.
+         * @description In the order in which they happened, also from before the endpoint existed: the same ids and bytes. `dryRun` only counts. One replay of an endpoint runs at a time, dry runs beside it.
          */
         post: operations["replayEvents"];
         delete?: never;
@@ -478,7 +478,11 @@ export interface paths {
         get: operations["getReplay"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Stop a replay
+         * @description It queues nothing more; what it has queued is sent. One that has ended stays as it is.
+         */
+        delete: operations["stopReplay"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1403,6 +1407,11 @@ export interface components {
             required?: number;
             /** @description Of `insufficient_credits`: what could be reserved */
             available?: number;
+            /**
+             * Format: uuid
+             * @description Of `replay_in_progress`: the replay that runs
+             */
+            replayId?: string;
         };
         PublicEvent: {
             /** @description The same in every attempt, redelivery and page: tells repeats */
@@ -1610,7 +1619,7 @@ export interface components {
             statuses: ("missing" | "skipped" | "exhausted" | "succeeded")[];
             dryRun: boolean;
             /**
-             * @description `stopped`: the endpoint was disabled or deleted meanwhile
+             * @description `stopped`: it was stopped, did not move for a day, or the endpoint was disabled or deleted meanwhile
              * @enum {string}
              */
             state: "queued" | "running" | "finished" | "stopped";
@@ -1861,6 +1870,24 @@ export interface components {
                     status?: 406;
                     /** @enum {unknown} */
                     code?: "not_acceptable";
+                };
+            };
+        };
+        /** @description `replay_in_progress`: A replay of this endpoint is in progress */
+        replay_in_progress: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @constant */
+                    status?: 409;
+                    /** @enum {unknown} */
+                    code?: "replay_in_progress";
                 };
             };
         };
@@ -2147,6 +2174,7 @@ export type ResponseReadingNotFound = components['responses']['reading_not_found
 export type ResponseWebhookNotFound = components['responses']['webhook_not_found'];
 export type ResponseMethodNotAllowed = components['responses']['method_not_allowed'];
 export type ResponseNotAcceptable = components['responses']['not_acceptable'];
+export type ResponseReplayInProgress = components['responses']['replay_in_progress'];
 export type ResponseIdempotencyInProgress = components['responses']['idempotency_in_progress'];
 export type ResponseReadingErased = components['responses']['reading_erased'];
 export type ResponsePreconditionFailed = components['responses']['precondition_failed'];
@@ -3883,6 +3911,7 @@ export interface operations {
             };
             404: components["responses"]["webhook_not_found"];
             406: components["responses"]["not_acceptable"];
+            409: components["responses"]["replay_in_progress"];
             412: components["responses"]["precondition_failed"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
@@ -3907,6 +3936,75 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The replay */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @constant */
+                        status?: 403;
+                        /** @enum {unknown} */
+                        code?: "auth_mode_not_allowed" | "wrong_workspace";
+                    };
+                };
+            };
+            /** @description `not_found`: Not found; `webhook_not_found`: Webhook endpoint not found */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @constant */
+                        status?: 404;
+                        /** @enum {unknown} */
+                        code?: "not_found" | "webhook_not_found";
+                    };
+                };
+            };
+            406: components["responses"]["not_acceptable"];
+            413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["enqueue_unavailable"];
+        };
+    };
+    stopReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `endpointId` of the endpoint */
+                endpointId: string;
+                /** @description The `replayId` of the replay */
+                replayId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The replay as it is now */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

@@ -123,6 +123,12 @@ export class Webhooks {
     return this.transport.json({ method: 'POST', path: `${pathOf(endpointId)}/replay`, body, ...options });
   }
 
+  /** It queues nothing more; what it has queued is sent. */
+  stopReplay(endpointId: string, replayId: string, { signal }: CallOptions = {}): Promise<Replay> {
+    const path = `${pathOf(endpointId)}/replays/${encodeURIComponent(replayId)}`;
+    return this.transport.json({ method: 'DELETE', path, signal });
+  }
+
   getReplay(endpointId: string, replayId: string, { signal }: CallOptions = {}): Promise<Replay> {
     const path = `${pathOf(endpointId)}/replays/${encodeURIComponent(replayId)}`;
     return this.transport.json({ method: 'GET', path, signal });

@@ -37,7 +37,7 @@ export class WebhooksWorkerModule implements OnModuleInit {
     const { pool, config, clock, resolve, vault, streams, log, metrics: observer } = this;
     this.registry.addConsumer(fanOutConsumer(config.WEBHOOK_RETRY_SCHEDULE_MS[0] ?? 0));
     this.registry.addJob(replayTask(pool, clock));
-    this.registry.addLoop(rescueReplays(pool, clock));
+    this.registry.addLoop(rescueReplays(pool, clock, config.WEBHOOK_REPLAY_GIVE_UP_MS));
     this.registry.addLoop(skipNoted(pool));
     this.registry.addLoop(destroyUnusedSecrets(pool, streams, clock));
     this.registry.addLoop(openDispatcher({ pool, config, clock, resolve, vault, streams, log, observer }));

@@ -9,6 +9,7 @@ import { EndpointStreams } from './application/endpoint-streams.js';
 import { RedeliverHandler } from './application/redeliver/redeliver.handler.js';
 import { RESOLVE_HOST, resolveHost } from './application/resolve-host.js';
 import { ReplayEventsHandler } from './application/replay/replay-events.handler.js';
+import { StopReplayHandler } from './application/replay/stop-replay.handler.js';
 import { RotateSecretHandler } from './application/rotate-secret/rotate-secret.handler.js';
 import {
   CountSecretsByKeyHandler,
@@ -49,6 +50,7 @@ import { GetReplayHandler, ReplayRows } from './read-models/replay/replay-rows.j
     SendTestEventHandler,
     RedeliverHandler,
     ReplayEventsHandler,
+    StopReplayHandler,
     GetReplayHandler,
     EnableWebhookEndpointHandler,
     ListWebhookEndpointsHandler,

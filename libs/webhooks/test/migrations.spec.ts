@@ -112,10 +112,44 @@ describe('The migrations after the first', () => {
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
     const places = { dir: MIGRATIONS, migrationsSchema: 'migrations', migrationsTable: 'webhooks' };
-    await runner({ dbClient: client, direction: 'down', count: 6, ...places, log: () => undefined });
+    await runner({ dbClient: client, direction: 'down', count: 7, ...places, log: () => undefined });
     await client.end();
     expect((await pool.query('select from webhooks.delivery')).rowCount).toBe(4);
     await migrate(MIGRATIONS);
     expect((await pool.query('select from webhooks.lane')).rowCount).toBe(2);
+  });
+
+  it('leave one replay running for each endpoint where several were', async () => {
+    const { pool } = database;
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    const places = { dir: MIGRATIONS, migrationsSchema: 'migrations', migrationsTable: 'webhooks' };
+    const later = (await readdir(MIGRATIONS)).filter((file) => file >= '0010').length;
+    await runner({ dbClient: client, direction: 'down', count: later, ...places, log: () => undefined });
+    await client.end();
+    const states = ['finished', 'running', 'queued', 'queued'];
+    for (const [endpoint, dryRun] of [
+      ['we_a', false],
+      ['we_b', false],
+      ['we_b', true],
+    ] as const) {
+      for (const [minute, state] of states.entries())
+        await pool.query(
+          `insert into webhooks.replay (replay_id, endpoint_id, workspace_id, since, until, types, statuses, dry_run, state, created_at, updated_at)
+           values (gen_random_uuid(), $1, 'ws_1', $4, $4, '{}', '{}', $2, $3, $4::timestamptz + $5 * interval '1 minute', $4)`,
+          [endpoint, dryRun, state, AT, minute],
+        );
+    }
+    await migrate(MIGRATIONS);
+    const { rows } = await pool.query(
+      `select endpoint_id, dry_run, array_agg(state order by created_at) as states from webhooks.replay
+       group by endpoint_id, dry_run order by endpoint_id, dry_run`,
+    );
+    const one = ['finished', 'running', 'stopped', 'stopped'];
+    expect(rows).toEqual([
+      { endpoint_id: 'we_a', dry_run: false, states: one },
+      { endpoint_id: 'we_b', dry_run: false, states: one },
+      { endpoint_id: 'we_b', dry_run: true, states },
+    ]);
   });
 });

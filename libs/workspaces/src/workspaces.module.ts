@@ -4,6 +4,7 @@ import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { IssueApiKeyHandler } from './application/issue-api-key/issue-api-key.handler.js';
 import { OpenWorkspaceHandler } from './application/open-workspace/open-workspace.handler.js';
 import { RevokeApiKeyHandler } from './application/revoke-api-key/revoke-api-key.handler.js';
+import { ExamineIssuerKeysHandler } from './authentication/issuer-keys/examine-issuer-keys.handler.js';
 import { RevokedKeys } from './authentication/revoked-keys.js';
 import {
   ApiKeyIsKnownHandler,
@@ -21,6 +22,7 @@ import { WORKSPACE_EXECUTOR, createWorkspaceExecutor } from './workspace.executo
     RevokedKeys,
     ApiKeyIsKnownHandler,
     ListApiKeysHandler,
+    ExamineIssuerKeysHandler,
     OpenWorkspaceHandler,
     IssueApiKeyHandler,
     RevokeApiKeyHandler,

@@ -13,6 +13,7 @@ import {
   checkPostgres,
 } from './doctor/dependencies.js';
 import { failure, type Finding } from './doctor/finding.js';
+import { checkIssuerKeys } from './doctor/issuer-keys.js';
 import { checkHolds, checkJobs, checkLag, checkParked, checkWorkers } from './doctor/work.js';
 
 /** Longest wait for one check. */
@@ -28,6 +29,7 @@ const CHECKS: readonly Check[] = [
   ['database role', ({ pool }) => checkDatabaseRole(pool)],
   ['migrations', ({ config }) => checkMigrations(config)],
   ['encryption keys', ({ pool, keys }) => checkKeys(pool, keys)],
+  ['bearer tokens', checkIssuerKeys],
   ['workers', ({ pool, config }) => checkWorkers(pool, config.READINESS_WORKER_MS)],
   ['lag', (session) => checkLag(session)],
   ['parked streams', ({ pool }) => checkParked(pool)],

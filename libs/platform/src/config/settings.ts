@@ -141,7 +141,13 @@ export const settings = z.object({
   ),
   TOKEN_AUDIENCE: setting(z.string().min(1).default('reading-service'), 'audience of bearer tokens (aud)'),
   TOKEN_JWKS_URL: setting(
-    z.url({ protocol: /^https$/ }).optional(),
+    z
+      .url({ protocol: /^https$/, error: 'must be of the form https://host/path' })
+      .refine(
+        (text) => /^https:\/\/[^/@?#]+([/?][^#]*)?$/i.test(text),
+        'must be of the form https://host/path, without login and fragment',
+      )
+      .optional(),
     'where the public keys of the issuer are, as https://…/jwks.json',
   ),
   TOKEN_JWKS: setting(
@@ -151,6 +157,23 @@ export const settings = z.object({
       .optional(),
     'the public keys of the issuer themselves, a JSON Web Key Set; used instead of TOKEN_JWKS_URL',
   ),
+  TOKEN_MAX_BYTES: count(8_192, 'longest bearer token that is looked at (bytes)'),
+  TOKEN_JWKS_TIMEOUT_MS: milliseconds(3_000, 'longest wait for the issuer’s keys'),
+  TOKEN_JWKS_MAX_BYTES: count(65_536, 'largest key set that is read (bytes)'),
+  TOKEN_JWKS_MAX_KEYS: count(32, 'keys of a set that are used'),
+  TOKEN_JWKS_FRESH_MS: milliseconds(
+    600_000,
+    'how long fetched keys are used without asking the issuer again',
+  ),
+  TOKEN_JWKS_STALE_MS: milliseconds(
+    3_600_000,
+    'how long fetched keys stay good while the issuer cannot be reached',
+  ),
+  TOKEN_JWKS_COOLDOWN_MS: milliseconds(
+    30_000,
+    'pause before the issuer is asked for a key that its set did not have',
+  ),
+  TOKEN_JWKS_RETRY_MS: milliseconds(5_000, 'pause before the issuer is asked again after a failure'),
   TOKEN_SIGNING_KEY: setting(
     z.string().optional(),
     'private key (JWK) with which ops token mint signs; the embedded stack’s own issuer, never needed by API or worker',
@@ -292,6 +315,12 @@ export const settings = z.object({
     25_000,
     'how long a worker owns a delivery; a killed worker’s deliveries are retaken after it',
   ),
+  WEBHOOK_REPLAY_GIVE_UP_MS: milliseconds(
+    86_400_000,
+    'a replay that nobody could go on with for this long is stopped, so that another can begin',
+  ),
+  WEBHOOK_DRY_RUNS_PER_ENDPOINT: count(10, 'dry runs of replays that may wait for each endpoint'),
+  WEBHOOK_TRIALS_PER_ENDPOINT: count(10, 'trial events that may wait to be sent to each endpoint'),
   WEBHOOK_DISABLE_AFTER_MS: milliseconds(
     432_000_000,
     'an endpoint without a success for this long, and 10 failures, is disabled',

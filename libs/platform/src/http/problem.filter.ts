@@ -26,7 +26,7 @@ export class ProblemFilter implements ExceptionFilter {
     const request = http.getRequest<Request>();
     const problem = otherMethod(error, request) ?? toProblem(error);
     const requestId = requestIdOf(request);
-    if (problem.status >= 500) {
+    if (problem.status >= 500 && !problem.options.isLogged) {
       const cause = problem.options.cause ?? error;
       this.log.error(
         { requestId, code: problem.code, err: cause instanceof Error ? cause : undefined },

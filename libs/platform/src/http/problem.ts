@@ -29,6 +29,7 @@ export const PROBLEMS = {
   reading_failed: [409, 'Reading has failed'],
   endpoint_limit_reached: [409, 'Webhook endpoint limit reached'],
   key_limit_reached: [409, 'API key limit reached'],
+  replay_in_progress: [409, 'A replay of this endpoint is in progress'],
   idempotency_in_progress: [
     409,
     'A request with this idempotency key is in progress',
@@ -65,6 +66,8 @@ export interface ProblemOptions {
   /** Further members of the body, such as `required` and `available`. */
   readonly members?: Readonly<Record<string, string | number>>;
   readonly cause?: unknown;
+  /** Whoever throws it has logged its cause: anybody can ask for this answer as often as they like. */
+  readonly isLogged?: boolean;
 }
 
 /** A refusal on its way to the caller as application/problem+json. */

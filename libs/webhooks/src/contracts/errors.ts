@@ -3,6 +3,8 @@ export type WebhookRefusal =
   | 'invalid_webhook_url'
   | 'webhook_url_blocked'
   | 'endpoint_limit_reached'
+  | 'replay_in_progress'
+  | 'rate_limited'
   | 'webhook_not_found'
   | 'wrong_workspace'
   | 'delivery_not_found'
@@ -18,6 +20,11 @@ export class WebhookRefused extends Error {
     readonly code: WebhookRefusal,
     /** A sentence that repeats no value. */
     readonly detail?: string,
+    readonly more: {
+      /** Further members of the problem. */
+      readonly members?: Readonly<Record<string, string>>;
+      readonly retryAfterSeconds?: number;
+    } = {},
   ) {
     super(detail ?? code);
   }

@@ -23,7 +23,7 @@ export interface ReplayChoice {
 export interface ReplayRecord extends ReplayChoice {
   readonly replayId: string;
   readonly endpointId: string;
-  /** `stopped`: the endpoint was disabled or deleted meanwhile. */
+  /** `stopped`: it was stopped, did not move for a day, or the endpoint was disabled or deleted meanwhile. */
   readonly state: 'queued' | 'running' | 'finished' | 'stopped';
   /** Events chosen so far; of a finished replay, all. */
   readonly events: number;
@@ -44,8 +44,9 @@ export interface RequestedReplay {
 /**
  * Sends past events of the workspace to an endpoint, in the order of the log, whether the endpoint existed then or not.
  * `until` null: now. `types` null: those the endpoint subscribes to. `statuses` null: UNDELIVERED_STATUSES.
+ * Of each endpoint one replay runs at a time; dry runs do not count as running, and a few may wait beside it.
  * Fails with WebhookRefused: webhook_not_found, wrong_workspace, precondition_failed (the endpoint is disabled),
- * idempotency_key_reused.
+ * replay_in_progress (with the `replayId` of the one that runs), idempotency_key_reused.
  */
 export class ReplayEvents extends Command<RequestedReplay> {
   constructor(
@@ -59,6 +60,20 @@ export class ReplayEvents extends Command<RequestedReplay> {
       readonly dryRun: boolean;
     },
     readonly idempotencyKey: string | null,
+  ) {
+    super();
+  }
+}
+
+/**
+ * Stops a replay: it queues nothing more. What it has queued is sent; one that has ended stays as it is.
+ * Fails with WebhookRefused: webhook_not_found, wrong_workspace, not_found.
+ */
+export class StopReplay extends Command<ReplayRecord> {
+  constructor(
+    readonly endpointId: string,
+    readonly workspaceId: string,
+    readonly replayId: string,
   ) {
     super();
   }

@@ -13,9 +13,14 @@ export class RefusalsAsProblems implements NestInterceptor {
 
 export const asProblem = (error: unknown): unknown => {
   if (!(error instanceof WebhookRefused)) return error;
-  const { code, detail } = error;
+  const { code, detail, more } = error;
   if (code === 'invalid_webhook_url' || code === 'webhook_url_blocked') {
     return invalidRequest([{ pointer: '/url', code, detail: detail ?? 'cannot be used' }]);
   }
-  return new Problem(code, detail === undefined ? {} : { detail });
+  const { members, retryAfterSeconds } = more;
+  return new Problem(code, {
+    ...(detail === undefined ? {} : { detail }),
+    ...(members === undefined ? {} : { members }),
+    ...(retryAfterSeconds === undefined ? {} : { headers: { 'Retry-After': String(retryAfterSeconds) } }),
+  });
 };

@@ -1,6 +1,7 @@
 import {
   Body,
   Controller,
+  Delete,
   Get,
   Headers,
   HttpCode,
@@ -20,7 +21,7 @@ import { EndpointAccess } from '../application/endpoint-access.js';
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { parseInstant } from '@app/platform/http/instant.js';
 import { WebhookRefused } from '../contracts/errors.js';
-import { ReplayEvents } from '../contracts/replay.js';
+import { ReplayEvents, StopReplay } from '../contracts/replay.js';
 import { ReplayRows } from '../read-models/replay/replay-rows.js';
 import { ReplayDto } from './dto/replay.dto.js';
 import { OwnEndpointGuard } from './own-endpoint.guard.js';
@@ -49,10 +50,10 @@ export class ReplaysController {
     operationId: 'replayEvents',
     summary: 'Send past events of the workspace to an endpoint',
     description:
-      'In the order in which they happened, also from before the endpoint existed: the same ids and bytes. `dryRun` only counts.',
+      'In the order in which they happened, also from before the endpoint existed: the same ids and bytes. `dryRun` only counts. One replay of an endpoint runs at a time, dry runs beside it.',
   })
   @Answers(202, 'The replay is queued; `Location` tells how far it is', replaySchema, ['Location'])
-  @Refuses('unsupported_event_type', 'precondition_failed')
+  @Refuses('unsupported_event_type', 'precondition_failed', 'replay_in_progress')
   async replay(
     @Param('endpointId') endpointId: string,
     @Body() { since, until, types, statuses, dryRun }: ReplayDto,
@@ -92,5 +93,21 @@ export class ReplaysController {
     const record = await this.rows.find(endpointId, replayId);
     if (!record) throw new WebhookRefused('not_found', 'The endpoint has no such replay');
     return record;
+  }
+
+  @Delete('replays/:replayId')
+  @ApiOperation({
+    operationId: 'stopReplay',
+    summary: 'Stop a replay',
+    description: 'It queues nothing more; what it has queued is sent. One that has ended stays as it is.',
+  })
+  @Names('replayId', 'not_found', NAMED_REPLAY)
+  @Answers(200, 'The replay as it is now', replaySchema)
+  stop(
+    @Param('endpointId') endpointId: string,
+    @Param('replayId') replayId: string,
+    @Caller() { workspaceId }: Principal,
+  ) {
+    return this.commands.execute(new StopReplay(endpointId, workspaceId, replayId));
   }
 }

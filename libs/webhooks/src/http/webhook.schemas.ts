@@ -218,7 +218,9 @@ export const replaySchema = apiSchema<ReplayRecord>(
     dryRun: z.boolean(),
     state: z
       .enum(['queued', 'running', 'finished', 'stopped'])
-      .describe('`stopped`: the endpoint was disabled or deleted meanwhile'),
+      .describe(
+        '`stopped`: it was stopped, did not move for a day, or the endpoint was disabled or deleted meanwhile',
+      ),
     events: count().describe('Events chosen so far; of a finished replay, all'),
     progress: z.number().min(0).max(1).describe('Share of the log that has been looked through'),
     deliveries: z

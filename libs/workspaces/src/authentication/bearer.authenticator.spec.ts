@@ -1,11 +1,9 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { once } from 'node:events';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { generateKeyPairSync, KeyObject as KeyObjects, sign as signBytes, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWK, type JWTPayload } from 'jose';
 import { projectPath } from '@app/platform/project-path.js';
-import { BearerAuthenticator } from './bearer.authenticator.js';
+import { BearerAuthenticator, type TokenSettings } from './bearer.authenticator.js';
 
 const NOW_S = Date.parse('2026-04-10T12:00:00.000Z') / 1_000;
 const ISSUER = 'https://portal.example';
@@ -28,16 +26,35 @@ beforeAll(async () => {
     { ...(await exportJWK(ed.publicKey)), kid: 'ed', alg: 'EdDSA' },
     { ...(await exportJWK(rsa.publicKey)), kid: 'rsa', alg: 'RS256' },
   ];
-  authenticator = new BearerAuthenticator(
-    { now: () => NOW_S * 1_000 },
-    {
-      TOKEN_ISSUER: ISSUER,
-      TOKEN_AUDIENCE: 'reading-service',
-      TOKEN_JWKS: { keys },
-      TOKEN_JWKS_URL: undefined,
-    },
-  );
+  authenticator = verifier(keys);
 });
+
+const SETTINGS: TokenSettings = {
+  TOKEN_ISSUER: ISSUER,
+  TOKEN_AUDIENCE: 'reading-service',
+  TOKEN_JWKS: undefined,
+  TOKEN_JWKS_URL: undefined,
+  TOKEN_MAX_BYTES: 8_192,
+  TOKEN_JWKS_TIMEOUT_MS: 3_000,
+  TOKEN_JWKS_MAX_BYTES: 65_536,
+  TOKEN_JWKS_MAX_KEYS: 32,
+  TOKEN_JWKS_FRESH_MS: 600_000,
+  TOKEN_JWKS_STALE_MS: 3_600_000,
+  TOKEN_JWKS_COOLDOWN_MS: 30_000,
+  TOKEN_JWKS_RETRY_MS: 5_000,
+};
+
+const logged: string[] = [];
+const verifier = (
+  jwks: readonly JWK[],
+  changes: Partial<TokenSettings> = {},
+  now = NOW_S * 1_000,
+): BearerAuthenticator =>
+  new BearerAuthenticator(
+    { now: () => now },
+    { ...SETTINGS, TOKEN_JWKS: { keys: [...jwks] }, ...changes },
+    { warn: (...args: unknown[]) => void logged.push(JSON.stringify(args)) },
+  );
 
 const CLAIMS: JWTPayload = {
   iss: ISSUER,
@@ -99,15 +116,7 @@ describe('A bearer token', () => {
     const page = readFileSync(projectPath('docs/operations.md'), 'utf8');
     const [, text = 'null'] = /^## Bearer tokens$[\s\S]+?```json\n([\s\S]+?)```/m.exec(page) ?? [];
     const claims = JSON.parse(text) as { iss: string; iat: number; wid: string; sub: string } & JWTPayload;
-    const shown = new BearerAuthenticator(
-      { now: () => claims.iat * 1_000 },
-      {
-        TOKEN_ISSUER: claims.iss,
-        TOKEN_AUDIENCE: 'reading-service',
-        TOKEN_JWKS: { keys },
-        TOKEN_JWKS_URL: undefined,
-      },
-    );
+    const shown = verifier(keys, { TOKEN_ISSUER: claims.iss }, claims.iat * 1_000);
     const token = await new SignJWT(claims)
       .setProtectedHeader({ alg: 'EdDSA', kid: 'ed' })
       .sign(ed.privateKey);
@@ -159,75 +168,146 @@ describe('A bearer token', () => {
   });
 
   it('is refused where no issuer is configured', async () => {
-    const closed = new BearerAuthenticator(
-      { now: () => NOW_S * 1_000 },
-      {
-        TOKEN_ISSUER: undefined,
-        TOKEN_AUDIENCE: 'reading-service',
-        TOKEN_JWKS: undefined,
-        TOKEN_JWKS_URL: undefined,
-      },
-    );
+    const closed = verifier(keys, { TOKEN_ISSUER: undefined });
     expect(await closed.verify(await sign())).toBeNull();
   });
 });
 
-describe('Where the issuer’s keys are fetched', () => {
-  let portal: Server;
-  let answer: (response: ServerResponse) => void;
-  let remote: BearerAuthenticator;
+/** A token that no library would make: any header and claims, rightly signed unless another key is given. */
+const craft = (
+  header: Record<string, unknown>,
+  claims: unknown = CLAIMS,
+  key: KeyObject = signingKey(ed),
+  digest: string | null = null,
+): string => {
+  const encoded = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
+  const signed = encoded.join('.');
+  return `${signed}.${signBytes(digest, Buffer.from(signed), key).toString('base64url')}`;
+};
+const signingKey = ({ privateKey }: KeyPair): KeyObject =>
+  KeyObjects.from(privateKey);
+const EDDSA = { alg: 'EdDSA', kid: 'ed' };
 
-  beforeEach(async () => {
-    portal = createServer((_, response) => answer(response));
-    portal.listen(0, '127.0.0.1');
-    await once(portal, 'listening');
-    const { port } = portal.address() as AddressInfo;
-    remote = new BearerAuthenticator(
-      { now: () => NOW_S * 1_000 },
-      {
-        TOKEN_ISSUER: ISSUER,
-        TOKEN_AUDIENCE: 'reading-service',
-        TOKEN_JWKS: undefined,
-        TOKEN_JWKS_URL: `http://127.0.0.1:${port}/jwks.json`,
-      },
-    );
-  });
-  afterEach(() => {
-    portal.closeAllConnections();
-    portal.close();
-  });
+describe('The header of a token', () => {
+  it.each(['JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/at+jwt', 'Application/JWT'])(
+    'may call it %s',
+    async (typ) => {
+      expect(await authenticator.verify(craft({ ...EDDSA, typ }))).not.toBeNull();
+    },
+  );
 
-  it.each<[string, (response: ServerResponse) => void]>([
-    ['answers 503', (response) => response.writeHead(503).end()],
-    ['answers rubbish', (response) => response.end('<h1>Maintenance</h1>')],
-    ['answers what is no key set', (response) => response.end('{"error":"maintenance"}')],
-    ['leads elsewhere', (response) => response.writeHead(302, { location: '/login' }).end()],
-    ['does not answer', (response) => response.destroy()],
-  ])('a token is answered 503, not called invalid, while the portal %s', async (_, away) => {
-    answer = away;
-    await expect(remote.verify(await sign())).rejects.toMatchObject({
-      code: 'enqueue_unavailable',
-      status: 503,
-      options: { headers: { 'Retry-After': '5' } },
-    });
-    answer = (response) => response.end(JSON.stringify({ keys }));
-    expect(await remote.verify(await sign())).toMatchObject({ workspaceId: WORKSPACE });
-  });
+  it.each(['', 'JOSE', 'dpop+jwt', 'secevent+jwt', 'logout+jwt', 'text/jwt', 'jwt ', 5, null, ['JWT']])(
+    'may not call it %j: what is meant for another use is no token here',
+    async (typ) => {
+      expect(await authenticator.verify(craft({ ...EDDSA, typ }))).toBeNull();
+    },
+  );
 
-  it('a token that no key could make good is refused whether the portal is there or not', async () => {
-    answer = (response) => response.writeHead(503).end();
-    expect(await remote.verify('a.b.c')).toBeNull();
-    expect(await remote.verify(new UnsecuredJWT(CLAIMS).encode())).toBeNull();
-    answer = (response) => response.end(JSON.stringify({ keys }));
-    expect(await remote.verify(await sign({}, { alg: 'EdDSA', kid: 'ed' }, stranger.privateKey))).toBeNull();
-    expect(
-      await remote.verify(await sign({}, { alg: 'EdDSA', kid: 'unknown' }, stranger.privateKey)),
-    ).toBeNull();
+  it.each<[string, Record<string, unknown>]>([
+    ['demand what is not understood', { crit: ['exp'], exp: 1 }],
+    ['leave the payload unencoded', { b64: false, crit: ['b64'] }],
+    ['bring the key', { jwk: {} }],
+    ['bring a certificate', { x5c: ['MIIB'] }],
+    ['say where the key is', { jku: 'https://portal.example/jwks.json' }],
+    ['say where a certificate is', { x5u: 'https://portal.example/cert.pem' }],
+    ['compress', { zip: 'DEF' }],
+  ])('may not %s, however well it is signed', async (_, members) => {
+    if ('jwk' in members) members['jwk'] = await exportJWK(ed.publicKey);
+    expect(await authenticator.verify(craft({ ...EDDSA, ...members }))).toBeNull();
   });
 
-  it('a token that does not say which of several keys signed it is refused', async () => {
-    const twins = [keys[0], { ...keys[0], kid: 'twin' }];
-    answer = (response) => response.end(JSON.stringify({ keys: twins }));
-    expect(await remote.verify(await sign({}, { alg: 'EdDSA' }))).toBeNull();
+  it.each<[string, Record<string, unknown>]>([
+    ['none', { alg: 'none', kid: 'ed' }],
+    ['in other letters', { alg: 'eddsa', kid: 'ed' }],
+    ['as a list', { alg: ['EdDSA'], kid: 'ed' }],
+    ['of the other key', { alg: 'RS256', kid: 'ed' }],
+    ['the same under another name', { alg: 'Ed25519', kid: 'ed' }],
+    ['symmetric', { alg: 'HS256', kid: 'ed' }],
+    ['missing', { kid: 'ed' }],
+    ['of no single key', { alg: 'EdDSA', kid: 7 }],
+    ['of an endless name', { alg: 'EdDSA', kid: 'ed'.repeat(200) }],
+  ])('whose algorithm is %s is refused', async (_, header) => {
+    expect(await authenticator.verify(craft(header))).toBeNull();
+  });
+
+  it('that says PS256 of an RSA key is refused', async () => {
+    const token = craft({ alg: 'PS256', kid: 'rsa' }, CLAIMS, signingKey(rsa), 'sha256');
+    expect(await authenticator.verify(token)).toBeNull();
+  });
+});
+
+describe('Before a signature is looked at', () => {
+  it.each<[string, string]>([
+    ['a token longer than any', 'x'.repeat(9_000)],
+    ['a token of four parts', 'e30.e30.e30.e30'],
+    ['what is no JSON', 'e.e.e'],
+    ['a list', 'W10.W10.W10'],
+    ['null', 'bnVsbA.bnVsbA.bnVsbA'],
+    ['a text', 'ImEi.ImEi.ImEi'],
+    [
+      'a member of all objects',
+      `${Buffer.from('{"__proto__":{"alg":"EdDSA"}}').toString('base64url')}.e30.e30`,
+    ],
+  ])('%s is refused', async (_, token) => {
+    expect(await authenticator.verify(token)).toBeNull();
+  });
+
+  it('a token that is well signed and too long is refused', async () => {
+    expect(await authenticator.verify(craft(EDDSA, { ...CLAIMS, pad: 'x'.repeat(5_000) }))).not.toBeNull();
+    expect(await authenticator.verify(craft(EDDSA, { ...CLAIMS, pad: 'x'.repeat(9_000) }))).toBeNull();
+  });
+
+  it.each(['a\u0000b', 'a\nb', '\u001b[2J', '\u202eada', '\ud800'])(
+    'a subject that no log and no database could keep is refused: %j',
+    async (sub) => {
+      expect(await authenticator.verify(craft(EDDSA, { ...CLAIMS, sub }))).toBeNull();
+    },
+  );
+});
+
+describe('A key of the set', () => {
+  const jwkOf = (key: KeyObject, members: object): JWK => ({
+    ...(key.export({ format: 'jwk' }) as JWK),
+    ...members,
+  });
+
+  it('that is an RSA key of 1,024 bits is not used, which is logged once; the others are', async () => {
+    const weak = generateKeyPairSync('rsa', { modulusLength: 1_024 });
+    logged.length = 0;
+    const some = verifier([jwkOf(weak.publicKey, { kid: 'weak' }), ...keys]);
+    const token = craft({ alg: 'RS256', kid: 'weak' }, CLAIMS, weak.privateKey, 'sha256');
+    for (let n = 0; n < 3; n += 1) expect(await some.verify(token)).toBeNull();
+    expect(await some.verify(await sign())).not.toBeNull();
+    expect(logged).toHaveLength(1);
+    expect(logged[0]).toContain('weak');
+  });
+
+  it.each<[string, () => JWK]>([
+    ['for encryption', () => ({ ...keys[0]!, use: 'enc' })],
+    ['not to verify with', () => ({ ...keys[0]!, key_ops: ['sign'] })],
+    ['of another algorithm', () => ({ ...keys[0]!, alg: 'ES256' })],
+    ['that is private', () => ({ ...keys[0]!, d: keys[0]!.x! })],
+    ['that is a shared secret', () => ({ kty: 'oct', k: keys[0]!.x!, kid: 'ed', alg: 'EdDSA' })],
+    ['that is broken', () => ({ ...keys[0]!, x: 'AAAA' })],
+    ['that is nothing', () => null as unknown as JWK],
+  ])('%s is not used', async (_, jwk) => {
+    const one = verifier([jwk(), keys[1]!]);
+    expect(await one.verify(await sign())).toBeNull();
+    expect(await one.verify(await sign({}, { alg: 'RS256', kid: 'rsa' }, rsa.privateKey))).not.toBeNull();
+  });
+
+  it('whose name another has too is not used: which of them signed is not to be known', async () => {
+    const other = { ...(await exportJWK(stranger.publicKey)), kid: 'ed', alg: 'EdDSA' };
+    const both = verifier([...keys, other]);
+    expect(await both.verify(await sign())).toBeNull();
+    expect(await both.verify(await sign({}, EDDSA, stranger.privateKey))).toBeNull();
+    // The same key twice is one key.
+    expect(await verifier([...keys, keys[0]!]).verify(await sign())).not.toBeNull();
+  });
+
+  it('beyond as many as a set may have is not used', async () => {
+    const more = verifier([keys[1]!, keys[0]!], { TOKEN_JWKS_MAX_KEYS: 1 });
+    expect(await more.verify(await sign())).toBeNull();
+    expect(await more.verify(await sign({}, { alg: 'RS256', kid: 'rsa' }, rsa.privateKey))).not.toBeNull();
   });
 });

@@ -41,6 +41,19 @@ export class ListApiKeys extends Query<readonly ApiKeySummary[]> {
   }
 }
 
+/** What can be used of the issuer's keys, as they are now. */
+export interface IssuerKeysReport {
+  /** Where they come from; `nowhere`: no bearer token is accepted. */
+  readonly source: 'nowhere' | 'configuration' | 'url';
+  readonly used: number;
+  readonly unused: readonly { readonly name: string; readonly reason: string }[];
+  /** Why they could not be fetched. */
+  readonly failure: string | null;
+}
+
+/** Fetches the issuer's keys once more, for the operator. */
+export class ExamineIssuerKeys extends Query<IssuerKeysReport> {}
+
 /** Whether authentication knows the key yet, or still: false until a worker has projected it. */
 export class ApiKeyIsKnown extends Query<boolean> {
   constructor(readonly keyId: string) {

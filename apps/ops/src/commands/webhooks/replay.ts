@@ -68,7 +68,7 @@ Examples:
       const replay = await withSession((session) => run(session, options));
       const { dryRun, events, state } = replay;
       if (state === 'stopped')
-        throw new OpsError('The endpoint was disabled meanwhile: the replay has stopped.');
+        throw new OpsError('The replay has stopped: somebody stopped it, or the endpoint was disabled meanwhile.');
       print(
         command,
         replay,

@@ -6,6 +6,8 @@ import { headers, type ApiHeaderName } from './headers.js';
 
 const MEDIA_TYPE = 'application/problem+json';
 const REQUEST_ID = 'req_3f0c1b9e-5d1e-4c0a-9a57-2f6b0f0a7c11';
+const REPLAY_ID = '2b7d9a40-1a6b-4c1f-8f0e-9d3c5b7a1e62';
+const REPLAY = `/api/v1/webhooks/we_0b9a1c52-6f0e-4d7b-9a35-3f1f6a2f0c88/replays/${REPLAY_ID}`;
 const CODES = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]];
 
 /** What each example says beyond its title, as the service says it. */
@@ -59,6 +61,10 @@ const EXAMPLES: Partial<Record<ProblemCode, ProblemOptions>> = {
   key_limit_reached: {
     detail: 'A workspace has at most 100 active keys; revoked and expired ones do not count',
   },
+  replay_in_progress: {
+    detail: `See or stop it at ${REPLAY}`,
+    members: { replayId: REPLAY_ID },
+  },
   method_not_allowed: { detail: 'Use GET, HEAD' },
   not_acceptable: { detail: 'The answer can be application/json' },
   unsupported_media_type: { detail: 'Send application/json, uncompressed' },
@@ -87,6 +93,7 @@ const problem = z.object({
     .describe('Fields at fault, all at once'),
   required: z.int().optional().describe('Of `insufficient_credits`: what the reading costs'),
   available: z.int().optional().describe('Of `insufficient_credits`: what could be reserved'),
+  replayId: z.uuid().optional().describe('Of `replay_in_progress`: the replay that runs'),
 });
 
 const problemSchema = apiSchema(

@@ -3,13 +3,49 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { WebhookRefused } from '../../contracts/errors.js';
 import { DeliveryRows, type DeliveryRecord } from '../../read-models/delivery/delivery-rows.js';
 import { EndpointAccess } from '../endpoint-access.js';
+import { lockRequestsOf } from '../lock-requests.js';
 import { OPEN_ENDPOINT } from '../open-endpoint.js';
 import { Redeliver } from './redeliver.js';
+
+/** Redeliveries of the event of delivery $3 to its endpoint. */
+const REDELIVERY = `
+  delivery.endpoint_id = $1 and delivery.redelivery and delivery.replay_id is null and delivery.event_id = (
+    select event_id from webhooks.delivery known where known.delivery_id = $3)`;
+
+/** One that is on its way, or that is left unsent while the endpoint is disabled, is the one asked for. */
+const FIND = `
+  with ${OPEN_ENDPOINT}
+  select delivery_id from webhooks.delivery cross join open_endpoint
+  where ${REDELIVERY} and (status = 'pending' or status = 'skipped' and attempts = 0 and not is_open)
+  order by delivery.created_at limit 1`;
+
+/** It waits no longer for its time, unless an attempt is under way; the lane opens with it. */
+const BRING_FORWARD = `
+  with brought as (
+    update webhooks.delivery set due_at = $2
+    where delivery_id = $1 and status = 'pending' and lease is null and due_at > $2
+    returning workspace_id
+  )
+  update webhooks.lane set ready_at = $2
+  from brought where lane.workspace_id = brought.workspace_id and lane.ready_at > $2`;
+
+/** One that was left unsent makes room. */
+const FORGET_UNSENT = `
+  delete from webhooks.delivery
+  where ${REDELIVERY} and status = 'skipped' and attempts = 0 and lease is null and delivery_id <> $3 and $2`;
+
+const ADD = `
+  with ${OPEN_ENDPOINT}
+  insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
+                                 due_at, test, redelivery, created_at, settled_at)
+  select $5, endpoint_id, workspace_id, event_id, reading_id, sequence, case when is_open then 'pending' else 'skipped' end,
+         $4::timestamptz, test, true, $4::timestamptz, case when is_open then null else $4::timestamptz end
+  from webhooks.delivery cross join open_endpoint where delivery_id = $3`;
 
 @CommandHandler(Redeliver)
 export class RedeliverHandler implements ICommandHandler<Redeliver> {
@@ -23,18 +59,26 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
   async execute({ endpointId, workspaceId, deliveryId }: Redeliver): Promise<DeliveryRecord> {
     const { record } = await this.access.require(endpointId, workspaceId);
     if (!(await this.deliveries.find(endpointId, deliveryId))) throw new WebhookRefused('delivery_not_found');
-    const again = randomUUID();
-    await this.pool.query(
-      `with ${OPEN_ENDPOINT}, added as (
-         insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
-                                        due_at, test, redelivery, created_at, settled_at)
-         select $5, endpoint_id, workspace_id, event_id, reading_id, sequence, case when is_open then 'pending' else 'skipped' end,
-                $4::timestamptz, test, true, $4::timestamptz, case when is_open then null else $4::timestamptz end
-         from webhooks.delivery cross join open_endpoint where delivery_id = $3
-       )
-       select pg_notify('webhooks_due', '')`,
-      [endpointId, record.enabled, deliveryId, instant(this.clock.now()), again],
-    );
+    const again = await this.queue(endpointId, record.enabled, deliveryId);
     return (await this.deliveries.find(endpointId, again))!;
+  }
+
+  /** @returns the id of the redelivery, which may have been asked for before */
+  private queue(endpointId: string, enabled: boolean, deliveryId: string): Promise<string> {
+    const at = instant(this.clock.now());
+    return transaction(this.pool, async (client) => {
+      await lockRequestsOf(client, endpointId);
+      const of = [endpointId, enabled, deliveryId];
+      const found = await client.query<{ delivery_id: string }>(FIND, of);
+      const known = found.rows[0]?.delivery_id;
+      const again = known ?? randomUUID();
+      if (known) await client.query(BRING_FORWARD, [known, at]);
+      else {
+        await client.query(FORGET_UNSENT, of);
+        await client.query(ADD, [...of, at, again]);
+      }
+      await client.query(`select pg_notify('webhooks_due', '')`);
+      return again;
+    });
   }
 }

@@ -3,9 +3,10 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import type { Config } from '@app/platform/config/settings.js';
 import { addJob } from '@app/platform/jobs/jobs.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { WebhookRefused } from '../../contracts/errors.js';
 import {
   ReplayEvents,
@@ -16,7 +17,17 @@ import {
 } from '../../contracts/replay.js';
 import { ReplayRows } from '../../read-models/replay/replay-rows.js';
 import { EndpointAccess } from '../endpoint-access.js';
+import { lockRequestsOf } from '../lock-requests.js';
 import { replayJob } from './replay.job.js';
+
+const RETRY_AFTER_SECONDS = 5;
+
+interface Requested {
+  readonly endpointId: string;
+  readonly workspaceId: string;
+  readonly idempotencyKey: string | null;
+  readonly at: string;
+}
 
 @CommandHandler(ReplayEvents)
 export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
@@ -25,6 +36,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
     private readonly rows: ReplayRows,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'WEBHOOK_DRY_RUNS_PER_ENDPOINT'>,
   ) {}
 
   async execute({ endpointId, workspaceId, choice, idempotencyKey }: ReplayEvents): Promise<RequestedReplay> {
@@ -48,27 +60,48 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
     return again((await this.rows.findByKey(endpointId, idempotencyKey!))!, choice);
   }
 
-  /** @returns whether it was stored: not, when another request with its key was faster */
-  private store(
-    replayId: string,
-    by: { endpointId: string; workspaceId: string; idempotencyKey: string | null; at: string },
-    { since, until, types, statuses, dryRun }: ReplayChoice,
-  ): Promise<boolean> {
+  /**
+   * @returns whether it was stored: not, when another request with its key was faster
+   * @throws WebhookRefused replay_in_progress
+   */
+  private store(replayId: string, by: Requested, choice: ReplayChoice): Promise<boolean> {
     const { endpointId, workspaceId, idempotencyKey, at } = by;
+    const { since, until, types, statuses, dryRun } = choice;
     return transaction(this.pool, async (client) => {
-      const { rowCount } = await client.query(
+      await lockRequestsOf(client, endpointId);
+      const isKnown = await client.query(
+        'select from webhooks.replay where endpoint_id = $1 and idempotency_key = $2',
+        [endpointId, idempotencyKey],
+      );
+      if (isKnown.rowCount === 1) return false;
+      await this.requirePlace(client, endpointId, dryRun);
+      await client.query(
         `insert into webhooks.replay (replay_id, endpoint_id, workspace_id, since, until, types, statuses, dry_run, state,
                                       last_position, idempotency_key, created_at, updated_at)
          values ($1, $2, $3, $4, $5, $6, $7, $8, 'queued',
-                 (select max(position) from webhooks.public_event where workspace_id = $3), $9, $10, $10)
-         on conflict do nothing`,
+                 (select max(position) from webhooks.public_event where workspace_id = $3), $9, $10, $10)`,
         [replayId, endpointId, workspaceId, since, until, types, statuses, dryRun, idempotencyKey, at],
       );
-      if (rowCount === 0) return false;
       const { text, values } = addJob(replayJob(replayId));
       await client.query(text, values as unknown[]);
       return true;
     });
+  }
+
+  private async requirePlace(client: pg.PoolClient, endpointId: string, dryRun: boolean): Promise<void> {
+    const { rows } = await client.query<{ replay_id: string }>(
+      `select replay_id from webhooks.replay
+       where endpoint_id = $1 and dry_run = $2 and state in ('queued', 'running') order by created_at`,
+      [endpointId, dryRun],
+    );
+    const [first] = rows;
+    if (!first || rows.length < (dryRun ? this.config.WEBHOOK_DRY_RUNS_PER_ENDPOINT : 1)) return;
+    const { replay_id: replayId } = first;
+    throw new WebhookRefused(
+      'replay_in_progress',
+      `See or stop it at /api/v1/webhooks/${endpointId}/replays/${replayId}`,
+      { members: { replayId }, retryAfterSeconds: RETRY_AFTER_SECONDS },
+    );
   }
 }
 

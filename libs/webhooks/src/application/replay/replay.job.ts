@@ -14,11 +14,19 @@ const PAGE = 1_000;
 /** A replay that has not moved for this long lost its worker, or waits. */
 const ABANDONED_AFTER_MS = 30_000;
 const LOOK_FOR_ABANDONED_EVERY_MS = 10_000;
+/** Of a worker's time at a stretch, so that those who ask for much do not take every place of a worker. */
+const TURN_MS = 1_000;
+/** After generation and publication, whose jobs have 0. */
+const PRIORITY = 10;
+/** How long a replay can be looked up after it has ended; its Idempotency-Key is known for as long. */
+const KEPT_FOR_MS = 30 * 86_400_000;
+const FORGET_AT_ONCE = 1_000;
 
 export const replayJob = (replayId: string): JobRequest => ({
   task: REPLAY_EVENTS,
   payload: { replayId },
   key: `${REPLAY_EVENTS}:${replayId}`,
+  priority: PRIORITY,
 });
 
 interface Open {
@@ -30,7 +38,8 @@ interface Open {
  * One page: what became of each event at the endpoint decides whether it is chosen, and a real run adds its delivery.
  * Nothing but the insertion tells a dry run from a real one, so that they choose the same.
  *
- * Deliveries of one page are due a microsecond apart, in the order of the log.
+ * Deliveries of one page are due a microsecond apart, in the order of the log. What is still pending is never chosen, and
+ * what an earlier replay had to leave unsent makes room: replays one after the other add no more than is sent.
  */
 const REPLAY_PAGE = `
   with replay as (
@@ -49,8 +58,8 @@ const REPLAY_PAGE = `
     from looked_at cross join replay
     cross join lateral (
       select case when count(*) = 0 then 'missing'
-                  when bool_or(status = 'succeeded') then 'succeeded'
                   when bool_or(status = 'pending') then 'pending'
+                  when bool_or(status = 'succeeded') then 'succeeded'
                   when bool_or(status = 'exhausted') then 'exhausted'
                   else 'skipped' end as outcome
       from webhooks.delivery
@@ -58,6 +67,11 @@ const REPLAY_PAGE = `
     ) became
     where looked_at.occurred_at >= replay.since and looked_at.occurred_at < replay.until
       and looked_at.type = any (replay.types) and became.outcome = any (replay.statuses)
+  ), unsent as (
+    delete from webhooks.delivery using chosen, replay
+    where not replay.dry_run and delivery.endpoint_id = replay.endpoint_id and delivery.event_id = chosen.event_id
+      and delivery.replay_id <> replay.replay_id and delivery.status = 'skipped' and delivery.attempts = 0
+      and delivery.lease is null
   ), added as (
     insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
                                    replay_id, created_at)
@@ -77,13 +91,21 @@ const REPLAY_PAGE = `
   where replay_id = $1
   returning state`;
 
-/** Works through a replay until it has ended. Each page is a transaction: a job that is repeated goes on where it was. */
+/**
+ * Works through a replay, a turn at a time. Each page is a transaction: a job that is repeated goes on where it was, and
+ * one whose turn is over adds itself again, after what else waits.
+ */
 export const replayTask = (pool: pg.Pool, clock: Clock): JobTask => ({
   task: REPLAY_EVENTS,
   async handle({ replayId }, signal) {
+    const endsAt = performance.now() + TURN_MS;
     while (await replayPage(pool, String(replayId), instant(clock.now()))) {
       // Throwing puts the job back for another worker.
       signal.throwIfAborted();
+      if (performance.now() < endsAt) continue;
+      const { text, values } = addJob(replayJob(String(replayId)));
+      await pool.query(text, values as unknown[]);
+      return;
     }
   },
 });
@@ -128,20 +150,32 @@ const lockEndpoint = async (
   return { isEnabled: locked.rows[0]?.is_open ?? true, isSkipping: noted.rows.length > 0 };
 };
 
-/** Adds the job of replays again whose worker was killed: the job queue would hold theirs for hours. */
-export const rescueReplays = (pool: pg.Pool, clock: Clock): WorkLoop => ({
+/**
+ * Adds the job of replays again whose worker was killed: the job queue would hold theirs for hours. Ends those that nobody
+ * can go on with, and forgets those that ended long ago.
+ */
+export const rescueReplays = (pool: pg.Pool, clock: Clock, giveUpAfterMs: number): WorkLoop => ({
   name: `${REPLAY_EVENTS}.rescue`,
   async run(signal) {
     while (!signal.aborted) {
       // A database that is away is no reason to stop: the next round asks again.
-      await rescueAbandoned(pool, clock.now()).catch(() => undefined);
+      await rescueAbandoned(pool, clock.now(), giveUpAfterMs).catch(() => undefined);
+      await forgetEnded(pool, clock.now()).catch(() => undefined);
       await delay(LOOK_FOR_ABANDONED_EVERY_MS, undefined, { signal }).catch(() => undefined);
     }
   },
 });
 
-/** @param now milliseconds since the epoch */
-export const rescueAbandoned = async (pool: pg.Pool, now: number): Promise<void> => {
+/**
+ * @param now milliseconds since the epoch
+ * @param giveUpAfterMs a replay that has not moved for this long is stopped, so that another can begin
+ */
+export const rescueAbandoned = async (pool: pg.Pool, now: number, giveUpAfterMs: number): Promise<void> => {
+  await pool.query(
+    `update webhooks.replay set state = 'stopped', finished_at = $2, updated_at = $2
+     where state in ('queued', 'running') and updated_at < $1`,
+    [instant(now - giveUpAfterMs), instant(now)],
+  );
   const { rows } = await pool.query<{ replay_id: string }>(
     `select replay_id from webhooks.replay where state in ('queued', 'running') and updated_at < $1
      order by updated_at limit 100`,
@@ -151,4 +185,13 @@ export const rescueAbandoned = async (pool: pg.Pool, now: number): Promise<void>
     const { text, values } = addJob(replayJob(replayId));
     await pool.query(text, values as unknown[]);
   }
+};
+
+/** @param now milliseconds since the epoch */
+export const forgetEnded = async (pool: pg.Pool, now: number): Promise<void> => {
+  await pool.query(
+    `delete from webhooks.replay where replay_id in (
+       select replay_id from webhooks.replay where finished_at < $1 order by finished_at limit ${FORGET_AT_ONCE})`,
+    [instant(now - KEPT_FOR_MS)],
+  );
 };

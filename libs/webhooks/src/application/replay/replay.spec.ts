@@ -293,9 +293,9 @@ describe('A replay', () => {
     await database.pool.query(
       'select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))',
     );
-    await rescueAbandoned(database.pool, Date.now());
+    await rescueAbandoned(database.pool, Date.now(), 86_400_000);
     expect(await jobs()).toBe(0);
-    await rescueAbandoned(database.pool, Date.now() + 31_000);
+    await rescueAbandoned(database.pool, Date.now() + 31_000, 86_400_000);
     expect(await jobs()).toBe(1);
   });
 

@@ -3,13 +3,18 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import type { Config } from '@app/platform/config/settings.js';
+import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
+import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { WebhookRefused } from '../../contracts/errors.js';
 import { sampleEvent } from '../../domain/delivery/public-event.js';
 import { DeliveryRows, type DeliveryRecord } from '../../read-models/delivery/delivery-rows.js';
 import { EndpointAccess } from '../endpoint-access.js';
+import { lockRequestsOf } from '../lock-requests.js';
 import { OPEN_ENDPOINT } from '../open-endpoint.js';
 import { SendTestEvent } from './send-test-event.js';
+
+const RETRY_AFTER_SECONDS = 5;
 
 @CommandHandler(SendTestEvent)
 export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
@@ -18,6 +23,7 @@ export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
     private readonly deliveries: DeliveryRows,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'WEBHOOK_TRIALS_PER_ENDPOINT'>,
   ) {}
 
   async execute({ endpointId, workspaceId, type }: SendTestEvent): Promise<DeliveryRecord> {
@@ -25,8 +31,11 @@ export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
     const occurredAt = instant(this.clock.now());
     const [eventId, readingId, deliveryId] = [`evt_${randomUUID()}`, randomUUID(), randomUUID()];
     const { bodyHead, bodyTail } = sampleEvent({ eventId, type, workspaceId, readingId, occurredAt });
-    await this.pool.query(
-      `with ${OPEN_ENDPOINT}, sample as (
+    await transaction(this.pool, async (client) => {
+      await lockRequestsOf(client, endpointId);
+      await this.requirePlace(client, endpointId);
+      await client.query(
+        `with ${OPEN_ENDPOINT}, sample as (
          insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at)
          values ($3, $4, $5, $6, 1, $7, $8)
          returning event_id, workspace_id, reading_id, sequence, occurred_at
@@ -38,18 +47,31 @@ export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
          from sample cross join open_endpoint
        )
        select pg_notify('webhooks_due', '')`,
-      [
-        endpointId,
-        record.enabled,
-        eventId,
-        workspaceId,
-        readingId,
-        type,
-        `${bodyHead}1${bodyTail}`,
-        occurredAt,
-        deliveryId,
-      ],
-    );
+        [
+          endpointId,
+          record.enabled,
+          eventId,
+          workspaceId,
+          readingId,
+          type,
+          `${bodyHead}1${bodyTail}`,
+          occurredAt,
+          deliveryId,
+        ],
+      );
+    });
     return (await this.deliveries.find(endpointId, deliveryId))!;
+  }
+
+  private async requirePlace(client: pg.PoolClient, endpointId: string): Promise<void> {
+    const most = this.config.WEBHOOK_TRIALS_PER_ENDPOINT;
+    const { rowCount } = await client.query(
+      `select from webhooks.delivery where endpoint_id = $1 and status = 'pending' and test limit $2`,
+      [endpointId, most],
+    );
+    if ((rowCount ?? 0) < most) return;
+    throw new WebhookRefused('rate_limited', `${most} trial events wait to be sent to this endpoint`, {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
   }
 }

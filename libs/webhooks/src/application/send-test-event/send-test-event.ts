@@ -2,7 +2,10 @@ import { Command } from '@nestjs/cqrs';
 import type { PublicEventType } from '../../contracts/event-types.js';
 import type { DeliveryRecord } from '../../read-models/delivery/delivery-rows.js';
 
-/** Sends an endpoint an event about a reading that does not exist. Fails with webhook_not_found, wrong_workspace. */
+/**
+ * Sends an endpoint an event about a reading that does not exist. Fails with webhook_not_found, wrong_workspace,
+ * rate_limited (as many as may wait do).
+ */
 export class SendTestEvent extends Command<DeliveryRecord> {
   constructor(
     readonly endpointId: string,

@@ -1,0 +1,31 @@
+import { Inject } from '@nestjs/common';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { CONFIG } from '@app/platform/tokens.js';
+import { ExamineIssuerKeys, type IssuerKeysReport } from '../../contracts/queries.js';
+import type { TokenSettings } from '../bearer.authenticator.js';
+import { fetchKeySet } from './fetch-key-set.js';
+import { readKeySet } from './key-set.js';
+
+@QueryHandler(ExamineIssuerKeys)
+export class ExamineIssuerKeysHandler implements IQueryHandler<ExamineIssuerKeys> {
+  constructor(@Inject(CONFIG) private readonly config: TokenSettings) {}
+
+  async execute(): Promise<IssuerKeysReport> {
+    const { TOKEN_ISSUER: issuer, TOKEN_JWKS: local, TOKEN_JWKS_URL: url } = this.config;
+    const none = { used: 0, unused: [], failure: null };
+    if (!issuer || (!local && !url)) return { source: 'nowhere', ...none };
+    if (local) return { source: 'configuration', ...this.report(local) };
+    try {
+      const { TOKEN_JWKS_TIMEOUT_MS: timeoutMs, TOKEN_JWKS_MAX_BYTES: maxBytes } = this.config;
+      return { source: 'url', ...this.report(await fetchKeySet(url!, { timeoutMs, maxBytes })) };
+    } catch (error) {
+      return { source: 'url', ...none, failure: error instanceof Error ? error.message : 'unknown' };
+    }
+  }
+
+  private report(value: unknown): Omit<IssuerKeysReport, 'source'> {
+    const read = readKeySet(value, this.config.TOKEN_JWKS_MAX_KEYS);
+    if (!read) return { used: 0, unused: [], failure: 'answered what is no key set' };
+    return { used: read.keys.length, unused: read.unused, failure: null };
+  }
+}

@@ -1,0 +1,237 @@
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWK, type JWTPayload } from 'jose';
+import { BearerAuthenticator, type TokenSettings } from './bearer.authenticator.js';
+
+const START = Date.parse('2026-04-10T12:00:00.000Z');
+const ISSUER = 'https://portal.example';
+const WORKSPACE = 'ws_0123456789abcdefghijKL';
+const MINUTE = 60_000;
+
+type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>;
+type Answer = (response: ServerResponse) => void;
+let ed: KeyPair;
+let stranger: KeyPair;
+let keys: JWK[];
+let portal: Server;
+let answer: Answer;
+let asked: number;
+let now: number;
+let logged: string[];
+let remote: BearerAuthenticator;
+
+beforeAll(async () => {
+  [ed, stranger] = await Promise.all([
+    generateKeyPair('EdDSA', { extractable: true }),
+    generateKeyPair('EdDSA', { extractable: true }),
+  ]);
+  keys = [{ ...(await exportJWK(ed.publicKey)), kid: 'ed', alg: 'EdDSA' }];
+});
+
+beforeEach(async () => {
+  asked = 0;
+  now = START;
+  logged = [];
+  portal = createServer((_, response) => {
+    asked += 1;
+    answer(response);
+  });
+  portal.listen(0, '127.0.0.1');
+  await once(portal, 'listening');
+  remote = verifier();
+});
+afterEach(() => {
+  portal.closeAllConnections();
+  portal.close();
+});
+
+const verifier = (changes: Partial<TokenSettings> = {}): BearerAuthenticator => {
+  const { port } = portal.address() as AddressInfo;
+  return new BearerAuthenticator(
+    { now: () => now },
+    {
+      TOKEN_ISSUER: ISSUER,
+      TOKEN_AUDIENCE: 'reading-service',
+      TOKEN_JWKS: undefined,
+      TOKEN_JWKS_URL: `http://127.0.0.1:${port}/jwks.json`,
+      TOKEN_MAX_BYTES: 8_192,
+      TOKEN_JWKS_TIMEOUT_MS: 300,
+      TOKEN_JWKS_MAX_BYTES: 65_536,
+      TOKEN_JWKS_MAX_KEYS: 32,
+      TOKEN_JWKS_FRESH_MS: 10 * MINUTE,
+      TOKEN_JWKS_STALE_MS: 60 * MINUTE,
+      TOKEN_JWKS_COOLDOWN_MS: 30_000,
+      TOKEN_JWKS_RETRY_MS: 5_000,
+      ...changes,
+    },
+    { warn: (...args: unknown[]) => void logged.push(JSON.stringify(args)) },
+  );
+};
+
+const sign = (
+  changes: JWTPayload = {},
+  kid: string | null = 'ed',
+  key: KeyPair['privateKey'] = ed.privateKey,
+): Promise<string> => {
+  const nowS = now / 1_000;
+  const claims = { iss: ISSUER, aud: 'reading-service', sub: 'ada', wid: WORKSPACE, scope: 'webhooks:read' };
+  return new SignJWT({ ...claims, iat: nowS, exp: nowS + 600, ...changes })
+    .setProtectedHeader({ alg: 'EdDSA', ...(kid !== null && { kid }) })
+    .sign(key);
+};
+
+const keySet: Answer = (response) => response.end(JSON.stringify({ keys }));
+const away: Answer = (response) => response.writeHead(503).end();
+const unavailable = {
+  code: 'enqueue_unavailable',
+  status: 503,
+  options: { headers: { 'Retry-After': '5' } },
+};
+
+const drip =
+  (head: string, more: string, everyMs: number): Answer =>
+  (response) => {
+    response.write(head);
+    const timer = setInterval(() => response.write(more), everyMs);
+    response.on('close', () => clearInterval(timer));
+  };
+
+describe('While the portal', () => {
+  it.each<[string, Answer]>([
+    ['answers 503', away],
+    ['answers rubbish', (response) => response.end('<h1>Maintenance</h1>')],
+    ['answers what is no key set', (response) => response.end('{"error":"maintenance"}')],
+    ['answers null', (response) => response.end('null')],
+    ['answers nothing', (response) => response.end()],
+    ['answers a thousand levels', (response) => response.end(`{"keys":${'['.repeat(30_000)}`)],
+    ['leads elsewhere', (response) => response.writeHead(302, { location: '/jwks2.json' }).end()],
+    ['closes the connection', (response) => response.destroy()],
+    ['never answers', () => undefined],
+    ['answers a byte at a time', drip('{"keys":[', ' ', 20)],
+    ['answers without end', drip('{"keys":[', ' '.repeat(60_000), 1)],
+    [
+      'answers more than a key set can be',
+      (response) => response.end(JSON.stringify({ keys, pad: 'x'.repeat(70_000) })),
+    ],
+    [
+      'answers what is small only on its way',
+      (response) =>
+        response
+          .writeHead(200, { 'content-encoding': 'gzip' })
+          .end(gzipSync(JSON.stringify({ keys, pad: ' '.repeat(50_000_000) }))),
+    ],
+  ])('%s, a token is answered 503, not called invalid, and the portal is left alone', async (_, hostile) => {
+    answer = hostile;
+    await expect(remote.verify(await sign())).rejects.toMatchObject(unavailable);
+    for (let n = 0; n < 10; n += 1)
+      await expect(remote.verify(await sign())).rejects.toMatchObject(unavailable);
+    expect([asked, logged.length]).toEqual([1, 1]);
+    expect(logged[0]).not.toContain('Maintenance');
+    answer = keySet;
+    now += 5_000;
+    expect(await remote.verify(await sign())).toMatchObject({ workspaceId: WORKSPACE });
+  });
+
+  it('is away, a token that no key could make good is refused without asking', async () => {
+    answer = away;
+    expect(await remote.verify('a.b.c')).toBeNull();
+    expect(await remote.verify(new UnsecuredJWT({}).encode())).toBeNull();
+    for (const wrong of [{ iss: 'https://elsewhere.example' }, { aud: 'x' }, { exp: 1 }, { wid: 'x' }])
+      expect(await remote.verify(await sign(wrong))).toBeNull();
+    expect(asked).toBe(0);
+  });
+
+  it('is away, its keys stay good for an hour after they were fetched, and no longer', async () => {
+    answer = keySet;
+    expect(await remote.verify(await sign())).not.toBeNull();
+    answer = away;
+    for (now = START; now < START + 60 * MINUTE; now += 30_000)
+      expect(await remote.verify(await sign())).not.toBeNull();
+    expect(asked).toBeGreaterThan(50);
+    // One line a minute.
+    expect(logged.length).toBeGreaterThan(40);
+    expect(logged.length).toBeLessThanOrEqual(51);
+    now = START + 60 * MINUTE;
+    await expect(remote.verify(await sign())).rejects.toMatchObject(unavailable);
+    answer = keySet;
+    now += 5_000;
+    expect(await remote.verify(await sign())).not.toBeNull();
+  });
+
+  it('is slow, nobody whose key is known waits for it again', async () => {
+    answer = keySet;
+    await remote.verify(await sign());
+    answer = () => undefined;
+    now += 10 * MINUTE;
+    expect(await remote.verify(await sign())).not.toBeNull();
+    now += 5_000;
+    // This one asks again, and nobody waits for the answer.
+    const pending = portal.listenerCount('request');
+    expect([await remote.verify(await sign()), pending]).toMatchObject([{ workspaceId: WORKSPACE }, 1]);
+  });
+});
+
+describe('The portal is asked', () => {
+  it('once by however many come at the same time', async () => {
+    answer = (response) => void setTimeout(() => keySet(response), 50);
+    const token = await sign();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => remote.verify(token)));
+    expect(answers.every((principal) => principal !== null)).toBe(true);
+    expect(asked).toBe(1);
+  });
+
+  it('at most once in thirty seconds for keys that it does not have', async () => {
+    answer = keySet;
+    await remote.verify(await sign());
+    now += 30_000;
+    const garbage = await Promise.all(
+      Array.from({ length: 60 }, (_, n) => sign({}, `none-${n}`, stranger.privateKey)),
+    );
+    expect(await Promise.all(garbage.map((token) => remote.verify(token)))).toEqual(Array(60).fill(null));
+    for (const token of garbage) expect(await remote.verify(token)).toBeNull();
+    expect(asked).toBe(2);
+    expect(logged).toEqual([]);
+  });
+
+  it('for a key that is new, and no longer trusted with one that it has withdrawn', async () => {
+    answer = keySet;
+    expect(await remote.verify(await sign())).not.toBeNull();
+    const next = [{ ...(await exportJWK(stranger.publicKey)), kid: 'next' }];
+    answer = (response) => response.end(JSON.stringify({ keys: next }));
+    now += 30_000;
+    expect(await remote.verify(await sign())).not.toBeNull();
+    expect(await remote.verify(await sign({}, 'next', stranger.privateKey))).not.toBeNull();
+    expect(await remote.verify(await sign())).toBeNull();
+  });
+
+  it('every ten minutes', async () => {
+    answer = keySet;
+    await remote.verify(await sign());
+    answer = (response) => response.end('{"keys":[]}');
+    now += 10 * MINUTE - 1;
+    expect(await remote.verify(await sign())).not.toBeNull();
+    now += 1;
+    expect(await remote.verify(await sign())).toBeNull();
+    expect(asked).toBe(2);
+  });
+});
+
+describe('A token that does not say which key signed it', () => {
+  it('is refused where it could be one of several, and accepted where there is one', async () => {
+    answer = (response) => response.end(JSON.stringify({ keys: [keys[0], { ...keys[0], kid: 'twin' }] }));
+    const unnamed = await sign({}, null);
+    const header = JSON.parse(Buffer.from(unnamed.split('.')[0]!, 'base64url').toString()) as object;
+    expect(header).not.toHaveProperty('kid');
+    expect(await remote.verify(unnamed)).toBeNull();
+    answer = keySet;
+    expect(await verifier().verify(unnamed)).not.toBeNull();
+  });
+
+  it('of a stranger is refused', async () => {
+    answer = keySet;
+    expect(await remote.verify(await sign({}, 'ed', stranger.privateKey))).toBeNull();
+  });
+});

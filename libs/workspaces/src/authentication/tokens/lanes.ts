@@ -1,0 +1,31 @@
+/** More is waiting than may. */
+export class LanesFull extends Error {
+  override readonly name = 'LanesFull';
+}
+
+/** Carries out so many pieces of work at a time; so many more wait, in their order. */
+export class Lanes {
+  private busy = 0;
+  private readonly waiting: (() => void)[] = [];
+
+  constructor(
+    private readonly lanes: number,
+    private readonly mayWait: number,
+  ) {}
+
+  /** @throws LanesFull */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.busy < this.lanes) this.busy += 1;
+    else if (this.waiting.length < this.mayWait)
+      await new Promise<void>((resolve) => this.waiting.push(resolve));
+    else throw new LanesFull();
+    try {
+      return await work();
+    } finally {
+      const next = this.waiting.shift();
+      // The place goes to the next as it is.
+      if (next) next();
+      else this.busy -= 1;
+    }
+  }
+}
