@@ -6,36 +6,45 @@ import { consumerLag } from '@app/event-sourcing/projections/consumer-lag.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { Public } from '@app/platform/auth/authentication.js';
 import type { Config } from '@app/platform/config/settings.js';
+import { EVENT_STORE_CONNECTION, type StoreConnection } from '@app/event-sourcing/store/store-connection.js';
 import { Answers } from '@app/platform/http/openapi/operation.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { sharedAnswer } from '@app/platform/process/shared-answer.js';
 import { within } from '@app/platform/process/within.js';
 import { CONFIG } from '@app/platform/tokens.js';
-import { livenessSchema, readinessSchema, type Readiness } from './health.schemas.js';
+import { livenessSchema, readinessSchema, type Liveness, type Readiness } from './health.schemas.js';
 
 const CHECK_WITHIN_MS = 2_000;
-/** Enough to meet the oldest event that a consumer has not handled. */
-const LOOK_AHEAD = 500;
+/** However often it is asked, readiness is looked at this often at most: it is open to everybody. */
+const FRESH_MS = 1_000;
+/** Enough to meet the oldest event that a consumer has not handled, in one short read. */
+const LOOK_AHEAD = 64;
 
 @Controller()
 @Public()
 @ApiTags('Health')
 export class HealthController {
+  private readonly readiness = sharedAnswer(FRESH_MS, () => this.look());
+
   constructor(
     @Inject(EVENT_STORE) private readonly store: EventStore,
+    @Inject(EVENT_STORE_CONNECTION) private readonly connection: Pick<StoreConnection, 'beyondHelp'>,
     @Inject(POSTGRES) private readonly pool: Pool,
     @Inject(CONFIG) private readonly config: Pick<Config, 'READINESS_WORKER_MS' | 'READINESS_LAG_MS'>,
   ) {}
 
-  /** 200 while the process lives. */
+  /** 200 while the process works; 503 when only a restart can help it, never because a store is away. */
   @Get('healthz')
   @ApiOperation({
     operationId: 'getLiveness',
-    summary: 'Ask whether the process lives',
-    description: 'For who runs the service.',
+    summary: 'Ask whether the process works',
+    description: 'For who runs the service: restart the process when it is not 200.',
   })
-  @Answers(200, 'It lives', livenessSchema)
-  live() {
-    return { status: 'ok' };
+  @Answers(200, 'It works', livenessSchema)
+  @Answers(503, 'Its connection to the event store is beyond help: restart it', livenessSchema)
+  live(@Res() response: Response): void {
+    const stuck = this.connection.beyondHelp;
+    response.status(stuck ? 503 : 200).json({ status: stuck ? 'stuck' : 'ok' } satisfies Liveness);
   }
 
   /** 200 only when a POST would be accepted and its work would be done; else 503 with what is missing. */
@@ -48,6 +57,11 @@ export class HealthController {
   @Answers(200, 'Everything is there', readinessSchema)
   @Answers(503, 'Something is missing: `checks` tells what', readinessSchema)
   async ready(@Res() response: Response): Promise<void> {
+    const body = await this.readiness();
+    response.status(body.status === 'ready' ? 200 : 503).json(body);
+  }
+
+  private async look(): Promise<Readiness> {
     const [eventStore, postgres, worker, consumers] = await Promise.all([
       succeeds(this.store.head()),
       succeeds(this.pool.query('select 1')),
@@ -55,9 +69,7 @@ export class HealthController {
       succeeds(this.consumersKeepUp()),
     ]);
     const checks = { eventStore, postgres, worker, consumers };
-    const ready = Object.values(checks).every(Boolean);
-    const body: Readiness = { status: ready ? 'ready' : 'not ready', checks };
-    response.status(ready ? 200 : 503).json(body);
+    return { status: Object.values(checks).every(Boolean) ? 'ready' : 'not ready', checks };
   }
 
   private async workerLives(): Promise<void> {

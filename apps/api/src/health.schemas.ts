@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import { apiSchema } from '@app/platform/http/openapi/api-schema.js';
 
-export const livenessSchema = apiSchema(
+const liveness = z.object({ status: z.enum(['ok', 'stuck']) });
+export type Liveness = z.infer<typeof liveness>;
+
+export const livenessSchema = apiSchema<Liveness>(
   'Liveness',
-  z.object({ status: z.literal('ok') }),
-  'The process lives.',
+  liveness,
+  'Whether the process works; `stuck` when only a restart can help it.',
   { status: 'ok' },
 );
 

@@ -6,6 +6,7 @@ import type { Registry } from 'prom-client';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { runConsumer } from '@app/event-sourcing/projections/runner.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { EVENT_STORE_CONNECTION, type StoreConnection } from '@app/event-sourcing/store/store-connection.js';
 import { auditRetention } from '@app/platform/audit/audit-retention.js';
 import { configHelp } from '@app/platform/config/load-config.js';
 import type { WorkerRole } from '@app/platform/config/settings.js';
@@ -21,6 +22,7 @@ import { startTelemetry } from '@app/platform/telemetry/start-telemetry.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { measureConsumers } from '@app/platform/work/consumer-metrics.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
+import { endBeyondHelp } from './end-beyond-help.js';
 import { heartbeat } from './heartbeat.js';
 import { housekeeping } from './housekeeping.js';
 import { keyUpkeep } from './key-upkeep.js';
@@ -66,7 +68,8 @@ const consumers = (does('follow') ? work.observedConsumers() : []).map((consumer
 );
 // Whatever it does besides: that it lives.
 const ownLoops = work.loops.filter(({ role = 'upkeep' }) => does(role));
-const loops = [heartbeat(pool, store), ...ownLoops].map((loop) =>
+const connection = app.get<StoreConnection>(EVENT_STORE_CONNECTION);
+const loops = [heartbeat(pool, store), endBeyondHelp(connection), ...ownLoops].map((loop) =>
   loop.run(stopping.signal).catch((error: unknown) => {
     log.fatal({ loop: loop.name, err: error }, 'a loop ended by an error');
     process.exit(1);

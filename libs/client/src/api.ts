@@ -12,8 +12,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Ask whether the process lives
-         * @description For who runs the service.
+         * Ask whether the process works
+         * @description For who runs the service: restart the process when it is not 200.
          */
         get: operations["getLiveness"];
         put?: never;
@@ -1377,8 +1377,8 @@ export interface components {
             apiKey?: string;
         };
         Liveness: {
-            /** @constant */
-            status: "ok";
+            /** @enum {string} */
+            status: "ok" | "stuck";
         };
         Problem: {
             /** @description `urn:problem:` and the code */
@@ -2211,7 +2211,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It lives */
+            /** @description It works */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2224,6 +2224,16 @@ export interface operations {
             406: components["responses"]["not_acceptable"];
             413: components["responses"]["payload_too_large"];
             500: components["responses"]["internal_error"];
+            /** @description Its connection to the event store is beyond help: restart it */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Liveness"];
+                };
+            };
         };
     };
     getReadiness: {

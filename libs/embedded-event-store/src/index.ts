@@ -46,6 +46,8 @@ export interface EmbeddedEventStore {
   readonly connectionString: string;
   readonly host: string;
   readonly port: number;
+  /** Calls open now on all connections; a call whose caller does not read its answers stays open. */
+  readonly openCalls: () => number;
   /** Ends open calls, makes accepted appends durable, and gives the folder back. Safe to call twice. */
   readonly stop: () => Promise<void>;
 }
@@ -129,6 +131,7 @@ export const startEmbeddedEventStore = async (
       connectionString: `esdb://${host.includes(':') ? `[${host}]` : host}:${String(server.port)}?tls=${String(tls !== undefined)}`,
       host,
       port: server.port,
+      openCalls: server.openCalls,
       stop: () => (stopped ??= stop()),
     };
   } catch (error) {

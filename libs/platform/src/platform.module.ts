@@ -4,7 +4,8 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { systemClock } from '@app/event-sourcing/core/clock.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { openEventStore, type EventStoreDb } from '@app/event-sourcing/store/eventstoredb.js';
+import { EVENT_STORE_CONNECTION } from '@app/event-sourcing/store/store-connection.js';
 import { AuditRecords } from './audit/audit-records.js';
 import { AuditTrail } from './audit/audit-trail.js';
 import { AddressLimiter } from './rate-limit/address-limiter.js';
@@ -20,10 +21,14 @@ import { openEpochKeys } from './crypto/epochs/open-epoch-keys.js';
 import { KeyRing } from './crypto/key-ring.js';
 import { SubjectKeys } from './crypto/subject-keys.js';
 import { POSTGRES, openPool } from './postgres/pool.js';
+import { measureStoreConnection } from './telemetry/connection-metrics.js';
 import { LOGGER } from './telemetry/logger.js';
 import { measuredEventStore } from './telemetry/measured-event-store.js';
 import { METRICS, createMetrics } from './telemetry/metrics.js';
 import { measurePool } from './telemetry/pool-metrics.js';
+
+/** Inside of this module; others see the port and the state of the connection. */
+const EVENT_STORE_DB = Symbol('EventStoreDb');
 
 /** Connections, keys and clock of one process, open to every module. */
 @Global()
@@ -59,14 +64,30 @@ export class PlatformModule implements OnApplicationShutdown {
       { provide: CLOCK, useValue: systemClock },
       { provide: POSTGRES, useValue: pool },
       {
-        provide: EVENT_STORE,
-        useFactory: () => {
-          const store = openEventStore({
+        provide: EVENT_STORE_DB,
+        useFactory: () =>
+          openEventStore({
             connectionString: config.EVENTSTORE_URL,
             appendTimeoutMs: config.EVENT_STORE_APPEND_TIMEOUT_MS,
             readTimeoutMs: config.EVENT_STORE_READ_TIMEOUT_MS,
-          });
-          return config.METRICS_PORT === undefined ? store : measuredEventStore(store, metrics);
+            reads: config.EVENT_STORE_READS,
+            stuckAfterMs: config.EVENT_STORE_STUCK_MS,
+            proxyFromEnvironment: config.EVENT_STORE_PROXY,
+            report: (message) => log.error(message),
+          }),
+      },
+      {
+        provide: EVENT_STORE,
+        inject: [EVENT_STORE_DB],
+        useFactory: (store: EventStoreDb) =>
+          config.METRICS_PORT === undefined ? store : measuredEventStore(store, metrics),
+      },
+      {
+        provide: EVENT_STORE_CONNECTION,
+        inject: [EVENT_STORE_DB],
+        useFactory: ({ connection }: EventStoreDb) => {
+          measureStoreConnection(connection, metrics);
+          return connection;
         },
       },
       { provide: KeyRing, useValue: ring },

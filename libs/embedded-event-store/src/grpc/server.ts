@@ -1,15 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { ServerCredentials, type Server } from '@grpc/grpc-js';
 import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js';
+import monitoringGrpc from '@eventstore/db-client/generated/monitoring_grpc_pb.js';
 import persistentGrpc from '@eventstore/db-client/generated/persistent_grpc_pb.js';
 import serverFeaturesGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { append } from './append.js';
 import { guarded, type Login } from './authentication.js';
 import { batchAppend } from './batch-append.js';
+import { countedServer } from './call-count.js';
 import { getSupportedMethods, readGossip } from './cluster.js';
 import type { ServerContext } from './context.js';
 import { deleteStream, tombstoneStream } from './delete.js';
+import { stats } from './monitoring.js';
 import { persistentSubscriptions } from './persistent.js';
 import { read } from './read.js';
 import { addUnsupportedServices } from './unsupported.js';
@@ -17,11 +20,16 @@ import { addUnsupportedServices } from './unsupported.js';
 /** Largest message taken: the client sends batches of up to 3 MiB. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
+/** Calls open on one connection at a time (SETTINGS_MAX_CONCURRENT_STREAMS), as a real EventStoreDB announces. */
+const MAX_CALLS_PER_CONNECTION = 100;
+
 /** How long a stop waits for ended calls to reach their clients, milliseconds. */
 const STOP_GRACE_MS = 2_000;
 
 export interface GrpcServer {
   readonly port: number;
+  /** Calls open now on all connections. */
+  readonly openCalls: () => number;
   /** Ends open calls with CANCELLED, answers what was accepted, and closes the port. */
   readonly stop: () => Promise<void>;
 }
@@ -74,7 +82,8 @@ export const startGrpcServer = async (
   { host, port, tls, login }: Endpoint,
   settled: () => Promise<void>,
 ): Promise<GrpcServer> => {
-  const server = new Server({
+  const { server, openCalls } = countedServer({
+    'grpc.max_concurrent_streams': MAX_CALLS_PER_CONNECTION,
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_send_message_length': -1,
   });
@@ -88,6 +97,7 @@ export const startGrpcServer = async (
   };
   server.addService(streamsService, guarded(streams, login));
   server.addService(persistentService, guarded(persistentSubscriptions(context), login));
+  server.addService(monitoringGrpc.MonitoringService, guarded({ stats: stats(openCalls) }, login));
   server.addService(gossipGrpc.GossipService, { read: readGossip(() => ({ host, port: boundPort })) });
   server.addService(serverFeaturesGrpc.ServerFeaturesService, { getSupportedMethods });
   addUnsupportedServices(server);
@@ -111,5 +121,5 @@ export const startGrpcServer = async (
       });
     });
   };
-  return { port: boundPort, stop };
+  return { port: boundPort, openCalls, stop };
 };

@@ -1,244 +1,184 @@
 import {
   BACKWARDS,
   END,
-  EventStoreDBClient,
   FORWARDS,
   START,
-  StreamNotFoundError,
-  WrongExpectedVersionError,
-  excludeSystemEvents,
-  jsonEvent,
-  streamNameFilter,
-  type AllStreamSubscription,
-  type JSONType,
+  type Direction,
+  type ReadPosition,
+  type ReadRevision,
   type ResolvedEvent,
   type StreamingRead,
 } from '@eventstore/db-client';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { EventMetadata, EventToAppend, StoredEvent } from '../core/event.js';
-import { StoreUnavailable, WrongExpectedRevision } from './errors.js';
+import type { EventToAppend, StoredEvent } from '../core/event.js';
+import { classify, noAnswer } from './classify.js';
+import { openConnection, type Connection } from './connection.js';
+import { keepConnected } from './kept-connection.js';
 import './native-base64.js';
-import type {
-  AppendResult,
-  EventStore,
-  EventSubscription,
-  ExpectedRevision,
-  ReadOptions,
-  SubscribeOptions,
-} from './event-store.js';
+import { toClientEvent, toStored } from './events.js';
+import type { AppendResult, EventStore, ExpectedRevision, ReadOptions } from './event-store.js';
+import { pageSizes, readPage } from './page.js';
+import type { StoreConnection } from './store-connection.js';
 
 export interface EventStoreDbOptions {
   /** `esdb://host:port?tls=false` and the like. */
   readonly connectionString: string;
   /** An append that is not answered within this is of unknown outcome (the client enforces no deadline itself). */
   readonly appendTimeoutMs: number;
-  /** A read that yields nothing for this long is given up. */
+  /** A read that yields nothing for this long, or gets no turn, is given up. */
   readonly readTimeoutMs: number;
+  /** Reads under way at a time; the server takes 100 calls on a connection, subscriptions and appends included. */
+  readonly reads?: number;
+  /** Calls that fail for this long while a fresh connection is answered make the store open a new one. */
+  readonly stuckAfterMs?: number;
+  /** Whether the environment's proxies apply. */
+  readonly proxyFromEnvironment?: boolean;
+  /** Says what happened to the connection. */
+  readonly report?: (message: string) => void;
+}
+
+/** The event store behind @eventstore/db-client, and the state of the connection to it. */
+export interface EventStoreDb extends EventStore {
+  readonly connection: StoreConnection;
 }
 
 /**
- * The event store behind @eventstore/db-client. Open one per process: the client's append bank is global to its
- * module, so a second client would share the first one's failures.
+ * Opens the event store. One per process: the client's append bank is global to its module, so a second client would
+ * share the first one's failures.
  */
-export const openEventStore = (options: EventStoreDbOptions): EventStore => {
-  const client = EventStoreDBClient.connectionString(options.connectionString);
+export const openEventStore = ({
+  connectionString,
+  appendTimeoutMs,
+  readTimeoutMs,
+  reads = 60,
+  stuckAfterMs = 15_000,
+  proxyFromEnvironment = false,
+  report = () => undefined,
+}: EventStoreDbOptions): EventStoreDb => {
+  const kept = keepConnected({
+    open: () =>
+      openConnection({ connectionString, appendTimeoutMs, readTimeoutMs, reads, proxyFromEnvironment }),
+    ask: (connection) => readOnce(connection, endOfLog(1), readTimeoutMs),
+    confirmWithinMs: 5 * readTimeoutMs,
+    stuckAfterMs,
+    report,
+  });
 
   const appendOnce = async (
     stream: string,
     expected: ExpectedRevision,
     events: readonly EventToAppend[],
   ): Promise<AppendResult> => {
+    const { client } = kept.current();
     const answer = client.appendToStream(stream, events.map(toClientEvent), { expectedRevision: expected });
-    const result = await withinDeadline(answer, options.appendTimeoutMs, `append to ${stream}`, true);
+    const result = await withinDeadline(answer, appendTimeoutMs, `append to ${stream}`);
     return { revision: result.nextExpectedRevision, position: result.position?.commit ?? 0n };
   };
 
+  const readEvents = (open: (connection: Connection) => StreamingRead<ResolvedEvent>) =>
+    kept.observed('read', () => readOnce(kept.current(), open, readTimeoutMs));
+  const last = (count: number): Promise<readonly StoredEvent[]> => readEvents(endOfLog(count));
+
   return {
-    async append(stream, expected, events) {
-      try {
-        return await appendOnce(stream, expected, events);
-      } catch (error) {
-        throw classify(error, true);
+    connection: kept,
+
+    append: (stream, expected, events) =>
+      kept.observed('append', async () => {
+        try {
+          return await appendOnce(stream, expected, events);
+        } catch (error) {
+          throw classify(error, true);
+        }
+      }),
+
+    async *read(stream: string, { from, direction = 'forwards', limit = Infinity }: ReadOptions = {}) {
+      const forwards = direction === 'forwards';
+      const step = forwards ? 1n : -1n;
+      let [left, next] = [limit, from];
+      for (const size of pageSizes(limit < Infinity)) {
+        const asked = Math.min(size, left);
+        if (asked <= 0 || (next !== undefined && next < 0n)) return;
+        const fromRevision: ReadRevision = next ?? (forwards ? START : END);
+        const page = await readEvents(({ client }) =>
+          client.readStream(stream, { fromRevision, direction: directionOf(forwards), maxCount: asked }),
+        );
+        const before = next;
+        for (const stored of page) {
+          next = stored.revision + step;
+          yield stored;
+        }
+        if (page.length < asked || next === before) return;
+        left -= asked;
       }
     },
 
-    read(stream: string, { from, direction = 'forwards', limit }: ReadOptions = {}) {
+    async *readAll({ after = null, direction = 'forwards', limit = Infinity } = {}) {
       const forwards = direction === 'forwards';
-      const events = client.readStream(stream, {
-        fromRevision: from ?? (forwards ? START : END),
-        direction: forwards ? FORWARDS : BACKWARDS,
-        ...(limit === undefined ? {} : { maxCount: limit }),
-      });
-      return readAsStored(events, options.readTimeoutMs);
-    },
-
-    async *readAll({ after = null, direction = 'forwards', limit } = {}) {
-      const forwards = direction === 'forwards';
-      const events = client.readAll({
-        fromPosition: after === null ? (forwards ? START : END) : { commit: after, prepare: after },
-        direction: forwards ? FORWARDS : BACKWARDS,
-      });
-      let left = limit ?? Infinity;
-      for await (const event of readAsStored(events, options.readTimeoutMs)) {
-        if (event.type.startsWith('$') || event.stream.startsWith('$') || event.position === after) continue;
+      let [left, reached] = [limit, after];
+      for (const size of pageSizes(limit < Infinity)) {
         if (left <= 0) return;
-        left -= 1;
-        yield event;
+        const before = reached;
+        // The position read from may come again.
+        const asked = Math.min(size, left) + (before === null ? 0 : 1);
+        const fromPosition: ReadPosition =
+          before === null ? (forwards ? START : END) : { commit: before, prepare: before };
+        const page = await readEvents(({ client }) =>
+          client.readAll({ fromPosition, direction: directionOf(forwards), maxCount: asked }),
+        );
+        for (const event of page) {
+          if (event.position === reached) continue;
+          reached = event.position;
+          if (event.type.startsWith('$') || event.stream.startsWith('$')) continue;
+          yield event;
+          left -= 1;
+          if (left <= 0) return;
+        }
+        if (page.length < asked || reached === before) return;
       }
     },
 
-    subscribe: (request) => openSubscription(client, request),
+    subscribe: (request) => kept.subscribe(request),
 
     async head() {
       // System events may be newer than ours. When they fill the page, the newest of them serves as well: nothing of
       // ours comes after it, and `null` would send a consumer that is born now back to the beginning.
-      const events = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 64 });
       let newest: bigint | null = null;
-      for await (const event of readAsStored(events, options.readTimeoutMs)) {
-        if (!event.stream.startsWith('$')) return event.position;
-        newest ??= event.position;
+      for (const count of [1, 64]) {
+        const events = await last(count);
+        const own = events.find(({ stream }) => !stream.startsWith('$'));
+        if (own) return own.position;
+        newest ??= events[0]?.position ?? null;
       }
       return newest;
     },
 
     async end() {
-      const events = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 });
-      for await (const event of readAsStored(events, options.readTimeoutMs)) return event.position;
-      return null;
+      return (await last(1))[0]?.position ?? null;
     },
 
-    close: () => settledSoon(client.dispose()),
+    close: () => kept.close(),
   };
 };
 
-const utf8 = new TextEncoder();
+const directionOf = (forwards: boolean): Direction => (forwards ? FORWARDS : BACKWARDS);
 
-/** Metadata goes as bytes, which spares it the way through Base64 that data takes. */
-const toClientEvent = (event: EventToAppend) =>
-  jsonEvent({
-    id: event.id,
-    type: event.type,
-    data: event.data as JSONType,
-    metadata: utf8.encode(
-      JSON.stringify({
-        ...event.metadata,
-        $correlationId: event.metadata.correlationId,
-        $causationId: event.metadata.causationId,
-      }),
-    ),
-  });
+const endOfLog =
+  (count: number) =>
+  ({ client }: Connection): StreamingRead<ResolvedEvent> =>
+    client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: count });
 
-const toStored = ({ event }: ResolvedEvent): StoredEvent | null =>
-  (event && {
-    id: event.id,
-    stream: event.streamId,
-    revision: event.revision,
-    position: event.position?.commit ?? 0n,
-    type: event.type,
-    data: event.data,
-    metadata: event.metadata as unknown as EventMetadata,
-  }) ||
-  null;
-
-/**
- * The events of a finite read. What has arrived is taken without waiting, and one timer serves all waits: with thousands
- * of events a second, a promise and a timer for each would be most of the work.
- */
-async function* readAsStored(
-  events: StreamingRead<ResolvedEvent>,
+const readOnce = async (
+  connection: Connection,
+  open: (connection: Connection) => StreamingRead<ResolvedEvent>,
   timeoutMs: number,
-): AsyncGenerator<StoredEvent> {
-  let wake = (): void => undefined;
-  let failure: Error | undefined;
-  let giveUp = (_: Error): void => undefined;
-  const onChange = (): void => wake();
-  const onError = (error: Error): void => {
-    failure = error;
-    wake();
-  };
-  events.on('readable', onChange).on('end', onChange).on('close', onChange).on('error', onError);
-  const deadline = setTimeout(() => giveUp(noAnswer('read', timeoutMs, false)), timeoutMs);
-  try {
-    for (;;) {
-      const resolved = events.read() as ResolvedEvent | null;
-      const stored = resolved && toStored(resolved);
-      if (stored) yield stored;
-      if (resolved) continue;
-      if (failure !== undefined) throw failure;
-      if (events.readableEnded) return;
-      if (events.destroyed) throw new StoreUnavailable('The read was cut off', false);
-      // One that ran out while the reader was busy gave up a wait that was over.
-      deadline.refresh();
-      await new Promise<void>((resolve, reject) => ([wake, giveUp] = [resolve, reject]));
-    }
-  } catch (error) {
-    if (error instanceof StreamNotFoundError) return;
-    throw classify(error, false);
-  } finally {
-    clearTimeout(deadline);
-    // A reader that stops early would otherwise leave the call open on the server.
-    events.destroy();
-  }
-}
-
-/** Subscriptions exclude the position they start from, so the checkpoint itself is the argument. */
-const openSubscription = (client: EventStoreDBClient, request: SubscribeOptions): EventSubscription => {
-  const { after, categories, onCheckpoint } = request;
-  const fromPosition = after === null ? START : { commit: after, prepare: after };
-  const checkpointReached = (_: AllStreamSubscription, position: { commit: bigint }): void =>
-    onCheckpoint?.(position.commit);
-  const filter =
-    categories.length === 0
-      ? excludeSystemEvents({ checkpointInterval: 1, checkpointReached })
-      : streamNameFilter({
-          prefixes: categories.map((category) => `${category}-`),
-          checkpointInterval: 1,
-          checkpointReached,
-        });
-  const subscription = client.subscribeToAll({ fromPosition, filter });
-  return {
-    async *[Symbol.asyncIterator]() {
-      try {
-        for await (const resolved of subscription) {
-          const stored = toStored(resolved);
-          if (stored) yield stored;
-        }
-      } catch (error) {
-        throw classify(error, false);
-      }
-    },
-    async close() {
-      await settledSoon(subscription.unsubscribe());
-      subscription.destroy();
-    },
-  };
+): Promise<readonly StoredEvent[]> => {
+  const page = await readPage(connection.slots, () => open(connection), timeoutMs);
+  return page.map(toStored);
 };
 
-const LET_GO_WITHIN_MS = 1_000;
-
-/** The client may wait for ever for streams that broke: what is being given up is waited for a moment only. */
-const settledSoon = async (work: Promise<unknown>): Promise<void> => {
-  const moment = new AbortController();
-  await Promise.race([
-    work.catch(() => undefined),
-    delay(LET_GO_WITHIN_MS, undefined, { signal: moment.signal }).catch(() => undefined),
-  ]);
-  moment.abort();
-};
-
-/** `appending`: whether giving up leaves the outcome unknown. */
-const noAnswer = (what: string, timeoutMs: number, appending: boolean): StoreUnavailable =>
-  new StoreUnavailable(`The event store gave no answer to ${what} in ${timeoutMs} ms`, appending);
-
-const withinDeadline = async <T>(
-  work: Promise<T>,
-  timeoutMs: number,
-  what: string,
-  appending: boolean,
-): Promise<T> => {
+const withinDeadline = async <T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> => {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(noAnswer(what, timeoutMs, appending)), timeoutMs);
+    timer = setTimeout(() => reject(noAnswer(what, timeoutMs, true)), timeoutMs);
   });
   try {
     // The race keeps listening: the client may reject its promise long after we stopped waiting for it.
@@ -246,29 +186,4 @@ const withinDeadline = async <T>(
   } finally {
     clearTimeout(timer);
   }
-};
-
-/** gRPC codes of a connection that broke or a server that is not ready. */
-const CONNECTION_CODES = new Set([1, 4, 8, 13, 14]);
-const CONNECTION_TYPES = new Set([
-  'unavailable',
-  'cancelled',
-  'deadline-exceeded',
-  'timeout',
-  'not-leader',
-  'unknown',
-]);
-
-/** The one place that tells the client's errors apart; some carry a type, some only a gRPC code. */
-const classify = (error: unknown, appending: boolean): unknown => {
-  if (error instanceof WrongExpectedVersionError) {
-    const { streamName, expectedVersion, actualVersion } = error;
-    return new WrongExpectedRevision(streamName, expectedVersion as ExpectedRevision, actualVersion);
-  }
-  if (error instanceof StoreUnavailable) return error;
-  const { type, code } = error as { type?: string; code?: number };
-  if ((type && CONNECTION_TYPES.has(type)) || (code !== undefined && CONNECTION_CODES.has(code))) {
-    return new StoreUnavailable('The event store is not reachable', appending, { cause: error });
-  }
-  return error;
 };

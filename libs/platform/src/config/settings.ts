@@ -53,7 +53,21 @@ export const settings = z.object({
     1_000,
     'an append not answered within this is repeated once, then 503',
   ),
-  EVENT_STORE_READ_TIMEOUT_MS: milliseconds(2_000, 'a read that yields nothing for this long fails'),
+  EVENT_STORE_READ_TIMEOUT_MS: milliseconds(
+    2_000,
+    'a read that yields nothing for this long, or gets no turn, fails',
+  ),
+  EVENT_STORE_READS: setting(
+    z.coerce.number().int().min(1).max(80).default(60),
+    'reads of the event store under way at a time in one process, 80 at most; the store takes 100 calls on a connection',
+  ),
+  EVENT_STORE_STUCK_MS: milliseconds(
+    15_000,
+    'calls of the event store that fail for this long, while a fresh connection is answered, make the process open a new one',
+  ),
+  EVENT_STORE_PROXY: flag(
+    'let http_proxy, https_proxy and grpc_proxy of the environment redirect the connection to the event store (1 or 0)',
+  ),
   ENQUEUE_TIMEOUT_MS: milliseconds(2_500, 'a request not accepted within this is answered 503'),
   ENCRYPTION_KEYS: setting(
     z.string().transform((text, context) => parseKeys(text, context)),

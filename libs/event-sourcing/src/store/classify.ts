@@ -1,0 +1,37 @@
+import { WrongExpectedVersionError } from '@eventstore/db-client';
+import { StoreUnavailable, WrongExpectedRevision } from './errors.js';
+import type { ExpectedRevision } from './event-store.js';
+
+/** gRPC codes of a connection that broke or a server that is not ready. */
+const CONNECTION_CODES = new Set([1, 4, 8, 13, 14]);
+const CONNECTION_TYPES = new Set([
+  'unavailable',
+  'cancelled',
+  'deadline-exceeded',
+  'timeout',
+  'not-leader',
+  'unknown',
+]);
+/** Of the client between two nodes: no leader was found, or the channel was closed under a call not begun yet. */
+const CONNECTION_MESSAGES = /^Failed to discover after|^Channel has been shut down/;
+
+/** `appending`: whether giving up leaves the outcome unknown. */
+export const noAnswer = (what: string, timeoutMs: number, appending: boolean): StoreUnavailable =>
+  new StoreUnavailable(`The event store gave no answer to ${what} in ${timeoutMs} ms`, appending);
+
+/** The one place that tells the client's errors apart; some carry a type, some only a gRPC code, some neither. */
+export const classify = (error: unknown, appending: boolean): unknown => {
+  if (error instanceof WrongExpectedVersionError) {
+    const { streamName, expectedVersion, actualVersion } = error;
+    return new WrongExpectedRevision(streamName, expectedVersion as ExpectedRevision, actualVersion);
+  }
+  if (error instanceof StoreUnavailable) return error;
+  const { type, code, message = '' } = error as { type?: string; code?: number; message?: string };
+  const known =
+    (type && CONNECTION_TYPES.has(type)) ||
+    (code !== undefined && CONNECTION_CODES.has(code)) ||
+    CONNECTION_MESSAGES.test(message);
+  return known
+    ? new StoreUnavailable('The event store is not reachable', appending, { cause: error })
+    : error;
+};

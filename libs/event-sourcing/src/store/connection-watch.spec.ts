@@ -1,0 +1,78 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  afterCall,
+  afterFreshAnswer,
+  due,
+  newWatch,
+  type CallOutcome,
+  type ConnectionWatch,
+} from './connection-watch.js';
+
+const BOUNDS = { stuckAfterMs: 15_000, quietMs: 5_000 };
+
+const calls = (watch: ConnectionWatch, kind: CallOutcome['kind'], answered: boolean, ...times: number[]) =>
+  times.reduce((seen, at) => afterCall(seen, { kind, answered, at }), watch);
+const failedReads = (watch: ConnectionWatch, from: number): ConnectionWatch =>
+  calls(watch, 'read', false, from, from + 5_000, from + 15_000);
+const fresh = newWatch(0);
+
+describe('a watched connection', () => {
+  it('is called when it was quiet, so that something is known of it', () => {
+    expect(due(fresh, 4_999, BOUNDS)).toBe('nothing');
+    expect(due(fresh, 5_000, BOUNDS)).toBe('call');
+    expect(due(calls(fresh, 'append', true, 4_000), 8_999, BOUNDS)).toBe('nothing');
+  });
+
+  it('is compared with a fresh one once calls have failed for long, several of them, and none was answered', () => {
+    expect(due(failedReads(fresh, 0), 14_999, BOUNDS)).toBe('nothing');
+    expect(due(failedReads(fresh, 0), 15_000, BOUNDS)).toBe('ask afresh');
+    expect(due(calls(fresh, 'read', false, 0, 19_000), 20_000, BOUNDS)).toBe('nothing');
+    const answeredOnce = calls(calls(fresh, 'read', false, 0, 5_000), 'read', true, 6_000);
+    expect(due(calls(answeredOnce, 'read', false, 7_000, 8_000, 15_000), 15_001, BOUNDS)).toBe('nothing');
+  });
+
+  it('is left as it is while the store answers nobody, however long that lasts', () => {
+    let watch = fresh;
+    for (let round = 0; round < 50; round += 1) {
+      const from = round * 20_000;
+      watch = failedReads(watch, from);
+      const next = afterFreshAnswer(watch, false, from + 15_000, BOUNDS);
+      expect([next.renew, next.watch.beyondHelp]).toEqual([false, false]);
+      watch = next.watch;
+    }
+  });
+
+  it('is renewed twice when the store answers others, and beyond help when that changed nothing', () => {
+    let watch = fresh;
+    for (const [round, beyondHelp] of [false, false, true, true].entries()) {
+      const from = round * 20_000;
+      watch = failedReads(watch, from);
+      const next = afterFreshAnswer(watch, true, from + 15_000, BOUNDS);
+      expect([next.renew, next.watch.beyondHelp]).toEqual([true, beyondHelp]);
+      watch = next.watch;
+    }
+    expect(calls(watch, 'append', true, 90_000).beyondHelp).toBe(true);
+    expect(calls(watch, 'read', true, 90_000)).toMatchObject({ beyondHelp: false, renewals: { read: 0 } });
+  });
+
+  it('that got an answer while the fresh one was asked is left as it is', () => {
+    const answered = calls(failedReads(fresh, 0), 'read', true, 15_500);
+    expect(afterFreshAnswer(answered, true, 16_000, BOUNDS)).toEqual({ watch: answered, renew: false });
+  });
+
+  it('is renewed for appends alone less and less often, and never beyond help for them', () => {
+    let watch = fresh;
+    let now = 0;
+    const pauses: number[] = [];
+    for (let round = 0; round < 8; round += 1) {
+      watch = calls(watch, 'append', false, now, now + 1, now + 2);
+      const began = now;
+      while (due(calls(watch, 'read', true, now), now, BOUNDS) !== 'ask afresh') now += 1_000;
+      pauses.push(now - began);
+      const next = afterFreshAnswer(watch, true, now, BOUNDS);
+      expect([next.renew, next.watch.beyondHelp]).toEqual([true, false]);
+      watch = next.watch;
+    }
+    expect(pauses).toEqual([15, 30, 60, 120, 240, 480, 480, 480].map((seconds) => seconds * 1_000));
+  });
+});

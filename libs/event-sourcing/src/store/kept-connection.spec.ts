@@ -1,0 +1,110 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startEmbeddedEventStore, type EmbeddedEventStore } from '@app/embedded-event-store/index.js';
+import { startRelay, type Relay } from '../testing/relay.js';
+import { addedToAppend } from '../testing/tally.js';
+import { StoreUnavailable } from './errors.js';
+import { openEventStore, type EventStoreDb } from './eventstoredb.js';
+
+const STUCK_AFTER_MS = 600;
+
+let dataDir: string;
+let server: EmbeddedEventStore;
+let relay: Relay;
+let store: EventStoreDb;
+const said: string[] = [];
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'kept-connection-'));
+  server = await startEmbeddedEventStore({ dataDir });
+});
+
+afterEach(async () => {
+  await store.close();
+  await relay.stop();
+  said.length = 0;
+});
+
+afterAll(async () => {
+  await server.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const open = async (): Promise<void> => {
+  relay = await startRelay(server.port);
+  store = openEventStore({
+    connectionString: `esdb://127.0.0.1:${relay.port}?tls=false`,
+    appendTimeoutMs: 300,
+    readTimeoutMs: 150,
+    stuckAfterMs: STUCK_AFTER_MS,
+    report: (message) => said.push(message),
+  });
+  await append();
+};
+
+const append = () => store.append(`tally-${randomUUID()}`, 'no_stream', [addedToAppend(randomUUID(), 'r')]);
+
+const until = async (condition: () => Promise<boolean> | boolean): Promise<void> => {
+  for (let look = 0; look < 400; look += 1) {
+    if (await Promise.resolve(condition()).catch(() => false)) return;
+    await delay(50);
+  }
+  throw new Error('It did not come true');
+};
+const works = async (): Promise<boolean> => {
+  await store.head();
+  await append();
+  return true;
+};
+
+describe('a connection that carries nothing any more, while others do', () => {
+  it('is replaced without a restart, and its subscriptions end with an error', async () => {
+    await open();
+    const subscription = store.subscribe({ after: null, categories: ['tally'] });
+    const reading = (async () => {
+      for await (const _ of subscription);
+    })();
+    reading.catch(() => undefined);
+    await until(() => store.connection.openCalls().subscription === 1);
+    relay.freeze();
+    await until(works);
+    await expect(reading).rejects.toBeInstanceOf(StoreUnavailable);
+    await subscription.close();
+    expect([store.connection.renewals, store.connection.beyondHelp]).toEqual([1, false]);
+    expect(said).toEqual([expect.stringContaining('renewed')]);
+    // Of the old connection nothing is left.
+    await until(() => server.openCalls() <= 1);
+    expect(store.connection.openCalls()).toEqual({ append: 1, read: 0, subscription: 0 });
+  });
+
+  it('is beyond help when new ones fail too, and no longer once one works', async () => {
+    await open();
+    // Those that only ask whether the store is there get through, those that replace the old one do not.
+    const first = relay.taken;
+    relay.freezeNext((index) => (index - first) % 2 === 1);
+    relay.freeze();
+    await until(() => store.connection.beyondHelp);
+    expect(store.connection.renewals).toBeGreaterThanOrEqual(3);
+    expect(said.at(-1)).toContain('must be restarted');
+    relay.freezeNext(() => false);
+    await until(works);
+    expect(store.connection.beyondHelp).toBe(false);
+  });
+});
+
+describe('a store that answers nobody', () => {
+  it('puts no process beyond help, and has its connections left alone', async () => {
+    await open();
+    relay.freezeNext(() => true);
+    relay.freeze();
+    const before = relay.taken;
+    // It has asked by a fresh connection several times.
+    await until(() => relay.taken >= before + 4);
+    await expect(store.head()).rejects.toBeInstanceOf(StoreUnavailable);
+    expect([store.connection.renewals, store.connection.beyondHelp, said]).toEqual([0, false, []]);
+  });
+});

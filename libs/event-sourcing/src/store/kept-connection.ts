@@ -1,0 +1,152 @@
+import {
+  afterCall,
+  afterFreshAnswer,
+  due,
+  newWatch,
+  type CallOutcome,
+  type ConnectionWatch,
+} from './connection-watch.js';
+import type { Connection } from './connection.js';
+import { StoreUnavailable } from './errors.js';
+import type { EventSubscription, SubscribeOptions } from './event-store.js';
+import type { StoreConnection } from './store-connection.js';
+import { openSubscription, type OpenSubscription } from './subscription.js';
+
+interface KeepOptions {
+  readonly open: () => Connection;
+  /** One short read. */
+  readonly ask: (connection: Connection) => Promise<unknown>;
+  readonly confirmWithinMs: number;
+  readonly stuckAfterMs: number;
+  readonly report: (message: string) => void;
+}
+
+export interface KeptConnection extends StoreConnection {
+  /** @throws StoreUnavailable while it is being renewed */
+  current(): Connection;
+  /** Makes a call, and notes what it says of the connection. */
+  observed<T>(kind: CallOutcome['kind'], call: () => Promise<T>): Promise<T>;
+  subscribe(request: SubscribeOptions): EventSubscription;
+  close(): Promise<void>;
+}
+
+const LOOKS_PER_STUCK = 10;
+const LONGEST_QUIET_MS = 5_000;
+
+/** Keeps one connection to the store, and opens it anew when calls are stuck on it though the store answers others. */
+export const keepConnected = (options: KeepOptions): KeptConnection => {
+  const { open, ask, confirmWithinMs, stuckAfterMs, report } = options;
+  const bounds = { stuckAfterMs, quietMs: Math.min(LONGEST_QUIET_MS, stuckAfterMs / 3) };
+  const now = (): number => performance.now();
+  let connection: Connection | null = open();
+  let watch: ConnectionWatch = newWatch(now());
+  let [renewals, closed, looking] = [0, false, false];
+  const subscriptions = new Set<OpenSubscription>();
+
+  const current = (): Connection => {
+    if (connection) return connection;
+    throw new StoreUnavailable('The connection to the event store is being renewed', false);
+  };
+
+  const observed = async <T>(kind: CallOutcome['kind'], call: () => Promise<T>): Promise<T> => {
+    let answered = true;
+    try {
+      return await call();
+    } catch (error) {
+      answered = !(error instanceof StoreUnavailable);
+      throw error;
+    } finally {
+      watch = afterCall(watch, { kind, answered, at: now() });
+    }
+  };
+
+  /** First everything of the old one ends: its appends fail in the bank that the new one's would share. */
+  const renew = async (): Promise<void> => {
+    const old = current();
+    connection = null;
+    renewals += 1;
+    const reason = new StoreUnavailable('The connection to the event store was renewed', false);
+    for (const subscription of subscriptions) subscription.fail(reason);
+    await old.close();
+    if (!closed) connection = open();
+  };
+
+  const answersAfresh = async (): Promise<boolean> => {
+    const fresh = open();
+    try {
+      await ask(fresh);
+      return true;
+    } catch (error) {
+      return !(error instanceof StoreUnavailable);
+    } finally {
+      await fresh.close();
+    }
+  };
+
+  const look = async (): Promise<void> => {
+    switch (due(watch, now(), bounds)) {
+      case 'nothing':
+        return;
+      case 'call':
+        await observed('read', () => ask(current()));
+        return;
+      case 'ask afresh': {
+        const wasBeyondHelp = watch.beyondHelp;
+        const next = afterFreshAnswer(watch, await answersAfresh(), now(), bounds);
+        watch = next.watch;
+        if (next.renew) {
+          report(
+            'calls of the event store fail while a fresh connection is answered: the connection is renewed',
+          );
+          await renew();
+        }
+        if (watch.beyondHelp && !wasBeyondHelp)
+          report('calls of the event store fail on every new connection: this process must be restarted');
+      }
+    }
+  };
+
+  const timer = setInterval(() => {
+    if (looking) return;
+    looking = true;
+    look()
+      .catch(() => undefined)
+      .finally(() => (looking = false));
+  }, stuckAfterMs / LOOKS_PER_STUCK);
+  timer.unref();
+
+  return {
+    current,
+    observed,
+    subscribe: (request) => {
+      const subscription = openSubscription(current().client, request, confirmWithinMs);
+      subscriptions.add(subscription);
+      return {
+        [Symbol.asyncIterator]: () => subscription[Symbol.asyncIterator](),
+        close: () => {
+          subscriptions.delete(subscription);
+          return subscription.close();
+        },
+      };
+    },
+    close: async () => {
+      closed = true;
+      clearInterval(timer);
+      await connection?.close();
+    },
+    get beyondHelp() {
+      return watch.beyondHelp;
+    },
+    get renewals() {
+      return renewals;
+    },
+    get waitingReads() {
+      return connection?.slots.waiting ?? 0;
+    },
+    openCalls: () => {
+      const { append, read } = connection?.openStreams() ?? { append: 0, read: 0 };
+      const subscription = Math.min(read, subscriptions.size);
+      return { append, read: read - subscription, subscription };
+    },
+  };
+};

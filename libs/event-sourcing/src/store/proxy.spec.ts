@@ -1,0 +1,87 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbeddedEventStore, type EmbeddedEventStore } from '@app/embedded-event-store/index.js';
+import { addedToAppend } from '../testing/tally.js';
+import { openEventStore } from './eventstoredb.js';
+
+const VARIABLES = ['http_proxy', 'https_proxy', 'grpc_proxy', 'no_grpc_proxy', 'no_proxy'];
+
+let dataDir: string;
+let server: EmbeddedEventStore;
+let proxy: Server;
+const asked: (string | undefined)[] = [];
+const environment = { ...process.env };
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'proxy-'));
+  server = await startEmbeddedEventStore({ dataDir });
+  proxy = createServer();
+  proxy.on('connect', ({ url }, near) => {
+    asked.push(url);
+    const far = connect(server.port, '127.0.0.1', () => {
+      near.write('HTTP/1.1 200 Connected\r\n\r\n');
+      near.pipe(far).pipe(near);
+    });
+    for (const socket of [near, far]) socket.on('error', () => undefined);
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+});
+
+afterAll(async () => {
+  proxy.close();
+  await server.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+beforeEach(() => {
+  asked.length = 0;
+  for (const name of VARIABLES) delete process.env[name];
+});
+
+afterEach(() => {
+  for (const name of VARIABLES) {
+    if (environment[name] === undefined) delete process.env[name];
+    else process.env[name] = environment[name];
+  }
+});
+
+const use = async (scheme: string, proxyFromEnvironment: boolean): Promise<void> => {
+  const connectionString = server.connectionString.replace(/^esdb/, scheme);
+  const options = { appendTimeoutMs: 2_000, readTimeoutMs: 2_000 };
+  const store = openEventStore({ connectionString, proxyFromEnvironment, ...options });
+  try {
+    await store.append(`tally-${randomUUID()}`, 'no_stream', [addedToAppend(randomUUID(), 'r')]);
+    await store.head();
+  } finally {
+    await store.close();
+  }
+};
+
+const proxyUrl = (): string => `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+
+it.each([
+  ['http_proxy', 'esdb'],
+  ['https_proxy', 'esdb'],
+  ['grpc_proxy', 'esdb'],
+  // The client asks the nodes for the leader first.
+  ['http_proxy', 'esdb+discover'],
+])('%s of the environment does not redirect the connection to %s', async (variable, scheme) => {
+  process.env[variable] = proxyUrl();
+  process.env['no_proxy'] = 'kept.example';
+  await use(scheme, false);
+  expect(asked).toEqual([]);
+  expect(process.env['no_grpc_proxy']).toContain('kept.example');
+});
+
+it('a proxy of the environment is used where it is asked for', async () => {
+  process.env['http_proxy'] = proxyUrl();
+  await use('esdb', true);
+  expect(asked).toContain(`127.0.0.1:${server.port}`);
+});

@@ -1,0 +1,13 @@
+/** The state of a process's connection to the event store, for probes and metrics. */
+export interface StoreConnection {
+  /** Reads fail although the store answers others, and new connections did not help: only a new process may. */
+  readonly beyondHelp: boolean;
+  /** Connections opened anew because calls were stuck. */
+  readonly renewals: number;
+  /** Reads that wait for their turn. */
+  readonly waitingReads: number;
+  /** Calls open now, by kind. */
+  openCalls(): { readonly read: number; readonly subscription: number; readonly append: number };
+}
+
+export const EVENT_STORE_CONNECTION = Symbol('EventStoreConnection');

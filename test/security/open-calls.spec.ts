@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { addedToAppend } from '@app/event-sourcing/testing/tally.js';
+import { projectPath } from '@app/platform/project-path.js';
+import { openCalls } from '../contract/event-store/support/open-calls.js';
+import { Integrator, person, until } from '../support/integrator.js';
+import { startStack, type StartedStack } from '../support/index.js';
+
+/**
+ * An abandoned read must not stay open at the event store, which takes 100 calls on a connection: the hundred and first
+ * would wait for ever. The counts of the long form: OPEN_CALLS_PROBES=10000 OPEN_CALLS_READS=10000 OPEN_CALLS_FREEZES=20
+ * OPEN_CALLS_FREEZE_MS=5000.
+ */
+const count = (name: string, short: number): number => Number(process.env[name] ?? short);
+const PROBES = count('OPEN_CALLS_PROBES', 150);
+const READS = count('OPEN_CALLS_READS', 150);
+const FREEZES = count('OPEN_CALLS_FREEZES', 1);
+const FREEZE_MS = count('OPEN_CALLS_FREEZE_MS', 2_500);
+/** Of a smaller log, what is left to send fits into buffers: the calls end by themselves, and no leak shows. */
+const EVENTS = 4_000;
+const EVENT_BYTES = 1_200;
+
+let stack: StartedStack;
+let customer: Integrator;
+let readingId: string;
+let atRest: number;
+
+beforeAll(async () => {
+  stack = await startStack();
+  customer = await Integrator.open(stack, 1_000_000);
+  await fill();
+  ({ readingId } = (await customer.create()).body);
+  await customer.untilEnded(readingId);
+  // From here on consumers are behind, as after a restore or a long stop, and readings stay unfinished.
+  process.kill(stack.pids().worker, 'SIGSTOP');
+  await putConsumersBack();
+  await delay(500);
+  atRest = await openCalls(stack.eventStoreUrl);
+  tell('at rest');
+});
+
+afterAll(async () => {
+  if (!stack) return;
+  process.kill(stack.pids().worker, 'SIGCONT');
+  await stack.stop();
+});
+
+const fill = async (): Promise<void> => {
+  const bounds = { appendTimeoutMs: 20_000, readTimeoutMs: 20_000 };
+  const store = openEventStore({ connectionString: stack.eventStoreUrl, ...bounds });
+  for (let written = 0; written < EVENTS; written += 500) {
+    const events = Array.from({ length: 500 }, () => addedToAppend(randomUUID(), 'x'.repeat(EVENT_BYTES)));
+    await store.append(`filler-${randomUUID()}`, 'no_stream', events);
+  }
+  await store.close();
+};
+
+const putConsumersBack = async (): Promise<void> => {
+  const pool = new pg.Pool({ connectionString: stack.databaseUrl, max: 1 });
+  await pool.query('update event_sourcing.consumer set position = 0');
+  await pool.end();
+};
+
+/** Figures of the long form, for who wants to see that memory is flat. */
+const tell = (when: string): void => {
+  if (process.env['OPEN_CALLS_PROBES'] === undefined) return;
+  const rss = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${stack.pids().api}/status`, 'utf8'))?.[1];
+  void openCalls(stack.eventStoreUrl).then((open) =>
+    process.stderr.write(`${when}: ${Math.round(Number(rss) / 1024)} MiB resident, ${open} open calls\n`),
+  );
+};
+
+const expectRest = async (): Promise<void> => {
+  let open = Infinity;
+  await until(
+    async () => (open = await openCalls(stack.eventStoreUrl)) <= atRest,
+    () => `${open} calls are open, ${atRest} were at rest`,
+    30_000,
+  );
+};
+
+/** `total` in all, so many of them side by side. */
+const inParallel = async (total: number, one: (n: number) => Promise<unknown>, side = 16): Promise<void> => {
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < total) await one((next += 1));
+  };
+  await Promise.all(Array.from({ length: side }, lane));
+};
+
+const checksOf = async (): Promise<{ eventStore: boolean; postgres: boolean }> => {
+  const answer = await fetch(`${stack.baseUrl}/readyz`);
+  return ((await answer.json()) as { checks: { eventStore: boolean; postgres: boolean } }).checks;
+};
+
+/** Begins a request and leaves it after so long. */
+const leave = (path: string, afterMs: number, headers: Record<string, string> = {}): Promise<unknown> =>
+  fetch(stack.baseUrl + path, {
+    headers: { 'x-api-key': customer.apiKey, ...headers },
+    signal: AbortSignal.timeout(afterMs),
+  })
+    .then((answer) => answer.arrayBuffer())
+    .catch(() => undefined);
+
+describe('no call stays open at the event store', () => {
+  it('after many probes of readiness, while consumers are far behind', async () => {
+    // A few with a look of their own each; the others share one, as in a flood.
+    for (let look = 0; look < Math.min(4, PROBES); look += 1) {
+      expect(await checksOf()).toMatchObject({ eventStore: true, postgres: true });
+      await delay(1_050);
+    }
+    await inParallel(PROBES, checksOf);
+    expect(await checksOf()).toMatchObject({ eventStore: true, postgres: true });
+    await expectRest();
+    tell(`after ${PROBES} probes`);
+  });
+
+  it('after many reads of a part of a history', async () => {
+    const answers: Record<string, number> = {};
+    await inParallel(READS, async () => {
+      const { status } = await customer.call('GET', `/api/v1/readings/${readingId}/events?limit=1`);
+      answers[status] = (answers[status] ?? 0) + 1;
+    });
+    // A machine that has much else to do may let one wait too long; a leak would refuse nearly all.
+    expect(answers[200]).toBeGreaterThan(READS * 0.9);
+    await expectRest();
+    tell(`after ${READS} histories (${JSON.stringify(answers)})`);
+  });
+
+  it('after many long polls, and other requests, that their callers leave', async () => {
+    const waiting = (await customer.create(person())).body.readingId;
+    const paths = [
+      `/api/v1/readings/${waiting}`,
+      `/api/v1/readings/${readingId}/events?limit=1`,
+      `/api/v1/readings/${readingId}/result`,
+      '/readyz',
+    ];
+    await inParallel(READS, (n) => leave(paths[n % paths.length]!, n % 23, { prefer: 'wait=60' }));
+    await expectRest();
+    tell(`after ${READS} requests left`);
+  });
+
+  it('after exports that are cut off', async () => {
+    // An operator's command that reads the whole log ends in the middle of it.
+    for (let cut = 0; cut < Math.min(10, Math.ceil(READS / 100)); cut += 1) {
+      const program = projectPath('dist/apps/ops/src/main.js');
+      const env = { ...process.env, DATA_DIR: stack.dataDir };
+      const command = spawn(process.execPath, [program, 'ledger', 'verify'], { env, stdio: 'ignore' });
+      const ended = once(command, 'exit');
+      await until(
+        async () => command.exitCode !== null || (await openCalls(stack.eventStoreUrl)) > atRest,
+        () => 'the command reads',
+      );
+      command.kill('SIGKILL');
+      await ended;
+    }
+    await expectRest();
+  });
+
+  it('after the store froze under load and went on', async () => {
+    for (let freeze = 0; freeze < FREEZES; freeze += 1) {
+      const stop = new AbortController();
+      const load = inParallel(
+        Infinity,
+        async (n) => {
+          if (stop.signal.aborted) throw stop.signal.reason;
+          if (n % 4 === 0) await leave('/readyz', 5_000);
+          else if (n % 4 === 1) await customer.create().catch(() => undefined);
+          else await leave(`/api/v1/readings/${readingId}/events?limit=1`, 4_000);
+        },
+        24,
+      ).catch(() => undefined);
+      await delay(300);
+      process.kill(stack.pids()['event-store'], 'SIGSTOP');
+      await delay(FREEZE_MS);
+      process.kill(stack.pids()['event-store'], 'SIGCONT');
+      await delay(300);
+      stop.abort();
+      await load;
+    }
+    await until(
+      async () => (await checksOf()).eventStore,
+      () => 'the store is reached again',
+    );
+    expect((await fetch(`${stack.baseUrl}/healthz`)).status).toBe(200);
+    await expectRest();
+    tell(`after ${FREEZES} freezes`);
+  });
+});
