@@ -1378,7 +1378,7 @@ export interface components {
              * @description Decide by this; the list is closed
              * @enum {string}
              */
-            code: "validation_failed" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile" | "invalid_format" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type" | "unauthenticated" | "insufficient_credits" | "auth_mode_not_allowed" | "wrong_workspace" | "not_found" | "reading_not_found" | "document_not_available" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "not_acceptable" | "reading_not_completed" | "reading_failed" | "endpoint_limit_reached" | "idempotency_in_progress" | "reading_erased" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "enqueue_unavailable" | "billing_misconfigured";
+            code: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile" | "invalid_format" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type" | "unauthenticated" | "insufficient_credits" | "auth_mode_not_allowed" | "wrong_workspace" | "not_found" | "reading_not_found" | "document_not_available" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "not_acceptable" | "reading_not_completed" | "reading_failed" | "endpoint_limit_reached" | "idempotency_in_progress" | "reading_erased" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "enqueue_unavailable" | "billing_misconfigured";
             detail?: string;
             /** @description `urn:request:` and the request id */
             instance: string;
@@ -1386,7 +1386,7 @@ export interface components {
             requestId: string;
             /** @description Fields at fault, all at once */
             errors?: {
-                /** @description RFC 6901, into the body; of a parameter, `/` and its name */
+                /** @description RFC 6901, into the body; of a query parameter, `?` and its name */
                 pointer: string;
                 code: string;
                 /** @description Never repeats what was sent */
@@ -1702,8 +1702,8 @@ export interface components {
         };
     };
     responses: {
-        /** @description `validation_failed`: Request body is invalid */
-        validation_failed: {
+        /** @description `unknown_parameter`: Query parameter is unknown */
+        unknown_parameter: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -1715,7 +1715,7 @@ export interface components {
                     /** @constant */
                     status?: 400;
                     /** @enum {unknown} */
-                    code?: "validation_failed";
+                    code?: "unknown_parameter";
                 };
             };
         };
@@ -2131,7 +2131,7 @@ export type RotatedWebhookEndpoint = components['schemas']['RotatedWebhookEndpoi
 export type WebhookEndpoint = components['schemas']['WebhookEndpoint'];
 export type WebhookEndpointHealth = components['schemas']['WebhookEndpointHealth'];
 export type WebhookEndpointPage = components['schemas']['WebhookEndpointPage'];
-export type ResponseValidationFailed = components['responses']['validation_failed'];
+export type ResponseUnknownParameter = components['responses']['unknown_parameter'];
 export type ResponseUnauthenticated = components['responses']['unauthenticated'];
 export type ResponseInsufficientCredits = components['responses']['insufficient_credits'];
 export type ResponseAuthModeNotAllowed = components['responses']['auth_mode_not_allowed'];
@@ -2186,8 +2186,10 @@ export interface operations {
                     "application/json": components["schemas"]["Liveness"];
                 };
             };
+            400: components["responses"]["unknown_parameter"];
             406: components["responses"]["not_acceptable"];
             413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
         };
     };
@@ -2210,8 +2212,10 @@ export interface operations {
                     "application/json": components["schemas"]["Readiness"];
                 };
             };
+            400: components["responses"]["unknown_parameter"];
             406: components["responses"]["not_acceptable"];
             413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             /** @description Something is missing: `checks` tells what */
             503: {
@@ -2246,6 +2250,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeys"];
                 };
             };
+            400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["auth_mode_not_allowed"];
             406: components["responses"]["not_acceptable"];
@@ -2288,7 +2293,7 @@ export interface operations {
                     "application/json": components["schemas"]["IssuedApiKey"];
                 };
             };
-            /** @description `validation_failed`: Request body is invalid; `malformed_json`: Request body is not valid JSON */
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2301,7 +2306,7 @@ export interface operations {
                         /** @constant */
                         status?: 400;
                         /** @enum {unknown} */
-                        code?: "validation_failed" | "malformed_json";
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json";
                     };
                 };
             };
@@ -2355,6 +2360,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
             /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
             403: {
@@ -2402,6 +2408,7 @@ export interface operations {
                     "application/json": components["schemas"]["Credits"];
                 };
             };
+            400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["auth_mode_not_allowed"];
             406: components["responses"]["not_acceptable"];
@@ -2458,7 +2465,23 @@ export interface operations {
                     "application/json": components["schemas"]["ReadingPage"];
                 };
             };
-            400: components["responses"]["validation_failed"];
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @constant */
+                        status?: 400;
+                        /** @enum {unknown} */
+                        code?: "validation_failed" | "unknown_parameter";
+                    };
+                };
+            };
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["auth_mode_not_allowed"];
             406: components["responses"]["not_acceptable"];
@@ -2502,7 +2525,7 @@ export interface operations {
                     "application/json": components["schemas"]["Reading"];
                 };
             };
-            /** @description `validation_failed`: Request body is invalid; `malformed_json`: Request body is not valid JSON; `unsupported_locale`: Locale is not supported; `unknown_product`: Product is unknown; `unknown_profile`: Profile is unknown */
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON; `unsupported_locale`: Locale is not supported; `unknown_product`: Product is unknown; `unknown_profile`: Profile is unknown */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2515,7 +2538,7 @@ export interface operations {
                         /** @constant */
                         status?: 400;
                         /** @enum {unknown} */
-                        code?: "validation_failed" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile";
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile";
                     };
                 };
             };
@@ -2597,6 +2620,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
             /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
             403: {
@@ -2665,6 +2689,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
             /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
             403: {
@@ -2742,7 +2767,23 @@ export interface operations {
                     "application/json": components["schemas"]["ReadingHistoryPage"];
                 };
             };
-            400: components["responses"]["validation_failed"];
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @constant */
+                        status?: 400;
+                        /** @enum {unknown} */
+                        code?: "validation_failed" | "unknown_parameter";
+                    };
+                };
+            };
             401: components["responses"]["unauthenticated"];
             /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
             403: {
@@ -2791,6 +2832,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
             /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
             403: {
@@ -2866,7 +2908,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `validation_failed`: Request body is invalid; `invalid_format`: Document format is missing or unknown */
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `invalid_format`: Document format is missing or unknown */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2879,7 +2921,7 @@ export interface operations {
                         /** @constant */
                         status?: 400;
                         /** @enum {unknown} */
-                        code?: "validation_failed" | "invalid_format";
+                        code?: "validation_failed" | "unknown_parameter" | "invalid_format";
                     };
                 };
             };
@@ -2962,8 +3004,10 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["unknown_parameter"];
             406: components["responses"]["not_acceptable"];
             413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
         };
     };
@@ -3002,8 +3046,10 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["unknown_parameter"];
             406: components["responses"]["not_acceptable"];
             413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
         };
     };
@@ -3036,7 +3082,23 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookEndpointPage"];
                 };
             };
-            400: components["responses"]["validation_failed"];
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @constant */
+                        status?: 400;
+                        /** @enum {unknown} */
+                        code?: "validation_failed" | "unknown_parameter";
+                    };
+                };
+            };
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["auth_mode_not_allowed"];
             406: components["responses"]["not_acceptable"];
@@ -3080,7 +3142,7 @@ export interface operations {
                     "application/json": components["schemas"]["CreatedWebhookEndpoint"];
                 };
             };
-            /** @description `validation_failed`: Request body is invalid; `malformed_json`: Request body is not valid JSON; `invalid_webhook_url`: Webhook URL is invalid; `webhook_url_blocked`: Webhook URL leads to a blocked address; `unsupported_event_type`: Event type is not supported */
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON; `invalid_webhook_url`: Webhook URL is invalid; `webhook_url_blocked`: Webhook URL leads to a blocked address; `unsupported_event_type`: Event type is not supported */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3093,7 +3155,7 @@ export interface operations {
                         /** @constant */
                         status?: 400;
                         /** @enum {unknown} */
-                        code?: "validation_failed" | "malformed_json" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type";
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type";
                     };
                 };
             };
@@ -3151,6 +3213,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookEndpoint"];
                 };
             };
+            400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
             /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
             403: {
@@ -3205,6 +3268,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
             /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
             403: {
@@ -3268,7 +3332,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChangedWebhookEndpoint"];
                 };
             };
-            /** @description `validation_failed`: Request body is invalid; `malformed_json`: Request body is not valid JSON; `invalid_webhook_url`: Webhook URL is invalid; `webhook_url_blocked`: Webhook URL leads to a blocked address; `unsupported_event_type`: Event type is not supported */
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON; `invalid_webhook_url`: Webhook URL is invalid; `webhook_url_blocked`: Webhook URL leads to a blocked address; `unsupported_event_type`: Event type is not supported */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3281,7 +3345,7 @@ export interface operations {
                         /** @constant */
                         status?: 400;
                         /** @enum {unknown} */
-                        code?: "validation_failed" | "malformed_json" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type";
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type";
                     };
                 };
             };
@@ -3349,7 +3413,7 @@ export interface operations {
                     "application/json": components["schemas"]["RotatedWebhookEndpoint"];
                 };
             };
-            /** @description `validation_failed`: Request body is invalid; `malformed_json`: Request body is not valid JSON */
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3362,7 +3426,7 @@ export interface operations {
                         /** @constant */
                         status?: 400;
                         /** @enum {unknown} */
-                        code?: "validation_failed" | "malformed_json";
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json";
                     };
                 };
             };
@@ -3430,7 +3494,7 @@ export interface operations {
                     "application/json": components["schemas"]["Delivery"];
                 };
             };
-            /** @description `validation_failed`: Request body is invalid; `malformed_json`: Request body is not valid JSON; `unsupported_event_type`: Event type is not supported */
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON; `unsupported_event_type`: Event type is not supported */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3443,7 +3507,7 @@ export interface operations {
                         /** @constant */
                         status?: 400;
                         /** @enum {unknown} */
-                        code?: "validation_failed" | "malformed_json" | "unsupported_event_type";
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_event_type";
                     };
                 };
             };
@@ -3500,6 +3564,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookEndpointHealth"];
                 };
             };
+            400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
             /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
             403: {
@@ -3569,7 +3634,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveryPage"];
                 };
             };
-            /** @description `validation_failed`: Request body is invalid; `unsupported_event_type`: Event type is not supported */
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `unsupported_event_type`: Event type is not supported */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3582,7 +3647,7 @@ export interface operations {
                         /** @constant */
                         status?: 400;
                         /** @enum {unknown} */
-                        code?: "validation_failed" | "unsupported_event_type";
+                        code?: "validation_failed" | "unknown_parameter" | "unsupported_event_type";
                     };
                 };
             };
@@ -3638,6 +3703,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveryHistory"];
                 };
             };
+            400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
             /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
             403: {
@@ -3714,7 +3780,7 @@ export interface operations {
                     "application/json": components["schemas"]["Delivery"];
                 };
             };
-            /** @description `validation_failed`: Request body is invalid; `malformed_json`: Request body is not valid JSON */
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3727,7 +3793,7 @@ export interface operations {
                         /** @constant */
                         status?: 400;
                         /** @enum {unknown} */
-                        code?: "validation_failed" | "malformed_json";
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json";
                     };
                 };
             };
@@ -3813,7 +3879,7 @@ export interface operations {
                     "application/json": components["schemas"]["Replay"];
                 };
             };
-            /** @description `validation_failed`: Request body is invalid; `malformed_json`: Request body is not valid JSON; `unsupported_event_type`: Event type is not supported */
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON; `unsupported_event_type`: Event type is not supported */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3826,7 +3892,7 @@ export interface operations {
                         /** @constant */
                         status?: 400;
                         /** @enum {unknown} */
-                        code?: "validation_failed" | "malformed_json" | "unsupported_event_type";
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_event_type";
                     };
                 };
             };
@@ -3885,6 +3951,7 @@ export interface operations {
                     "application/json": components["schemas"]["Replay"];
                 };
             };
+            400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
             /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
             403: {
@@ -3977,7 +4044,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `validation_failed`: Request body is invalid; `unsupported_event_type`: Event type is not supported */
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `unsupported_event_type`: Event type is not supported */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3990,7 +4057,7 @@ export interface operations {
                         /** @constant */
                         status?: 400;
                         /** @enum {unknown} */
-                        code?: "validation_failed" | "unsupported_event_type";
+                        code?: "validation_failed" | "unknown_parameter" | "unsupported_event_type";
                     };
                 };
             };
