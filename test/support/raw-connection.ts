@@ -1,5 +1,4 @@
 import { connect } from 'node:net';
-import { once } from 'node:events';
 
 /** A TCP connection of a caller who writes what it likes. */
 export interface RawConnection {
@@ -30,8 +29,10 @@ export const rawConnection = async (baseUrl: string, from?: string): Promise<Raw
     received += data.toString('latin1');
   });
   socket.on('error', () => undefined);
-  const closed = once(socket, 'close').then(() => undefined);
-  await Promise.race([once(socket, 'connect'), closed]);
+  // Not `once` of node:events, which rejects when the service resets the connection.
+  const event = (name: string) => new Promise<void>((resolve) => socket.once(name, () => resolve()));
+  const closed = event('close');
+  await Promise.race([event('connect'), closed]);
   const statuses = () => [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => Number(code));
   return {
     write: (text) => void socket.write(text, 'latin1'),
@@ -50,7 +51,7 @@ export const rawConnection = async (baseUrl: string, from?: string): Promise<Raw
     statuses,
     untilAnswers: async (count) => {
       while (statuses().length < count && !socket.destroyed) {
-        await Promise.race([once(socket, 'data'), closed]);
+        await Promise.race([event('data'), closed]);
       }
     },
   };

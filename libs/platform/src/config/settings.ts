@@ -138,12 +138,12 @@ export const settings = z.object({
     600,
     'other requests that nothing proves who sends (public routes, unknown paths) from one address per minute; a /64 of IPv6 is one address',
   ),
-  RATE_PUBLIC_BURST: count(200, 'such requests from one address at once'),
+  RATE_PUBLIC_BURST: count(60, 'such requests from one address at once'),
   RATE_PROBE_PER_MINUTE: count(
-    3_000,
+    600,
     'requests for /healthz and /readyz from one address per minute, which count apart',
   ),
-  RATE_PROBE_BURST: count(500, 'requests for /healthz and /readyz from one address at once'),
+  RATE_PROBE_BURST: count(60, 'requests for /healthz and /readyz from one address at once'),
   RATE_ADDRESSES: count(
     20_000,
     'addresses that a process counts apart; when more are active, new ones share one count',

@@ -27,6 +27,20 @@ interface Connection {
 /** How often answers that nobody takes are looked for, milliseconds. */
 const LOOK_EVERY_MS = 500;
 
+/** What makes Node's parser leave the rest of what was read alone: as after an upgrade to another protocol. */
+const LEAVE_THE_REST = 2;
+
+/**
+ * Node parses everything it has read, up to 64 KiB or 2,000 requests, of a connection that was cut off at the tenth.
+ * There is no public way to stop it; where the parser looks different, the rest is parsed for nothing.
+ */
+const stopParsingWhenCut = (socket: Socket): void => {
+  const { parser } = socket as Socket & { parser?: { onIncoming?: (...args: unknown[]) => unknown } };
+  const onIncoming = parser?.onIncoming;
+  if (!parser || !onIncoming) return;
+  parser.onIncoming = (...args) => (socket.destroyed ? LEAVE_THE_REST : onIncoming(...args));
+};
+
 /**
  * Keeps what one connection, and one address, can make the process hold. Requests of a connection are begun one after the
  * other, so that it has one answer in memory; those that wait are few, and are dropped when it closes. Node would begin
@@ -54,7 +68,6 @@ export class Connections {
   /** A request whose head has come: begins it, lets it wait, or cuts the connection off. */
   arrived(request: IncomingMessage, response: ServerResponse): void {
     const connection = this.open.get(request.socket);
-    // Node goes on parsing what it has read of a connection that was cut off.
     if (!connection || request.socket.destroyed) return;
     if (connection.current === null) this.next(connection, request, response);
     else if (connection.waiting.length < this.limits.HTTP_WAITING_REQUESTS)
@@ -86,6 +99,7 @@ export class Connections {
       if (count >= this.limits.HTTP_CONNECTIONS_PER_ADDRESS) return this.cut(socket, 'connections');
       this.ofAddress.set(address, count + 1);
     }
+    stopParsingWhenCut(socket);
     this.open.set(socket, { current: null, waiting: [], untaken: null, untakenSince: 0 });
     socket.once('close', () => {
       const connection = this.open.get(socket);
