@@ -11,9 +11,6 @@ import { ASKED_WITHIN_MS, RATE_POLICIES } from './rate-limit.guard.js';
 import { rateLimited } from './rate-limited.js';
 import { RateLimiter } from './rate-limiter.js';
 
-/** What a proxy wrote that is no address counts as one. */
-const NO_ADDRESS = 'none';
-
 /**
  * Counts requests without valid credentials by the address they come from, first in this process, then with all others:
  * an address that has spent its tokens here costs no statement.
@@ -35,7 +32,7 @@ export class AddressLimiter {
 
   /** Counts one more. @returns the refusal for an address that has sent too many, or null */
   async refusal(ip: string): Promise<Problem | null> {
-    const address = addressKey(ip) ?? NO_ADDRESS;
+    const address = addressKey(ip) ?? ip;
     const seconds = this.here.take(address);
     if (seconds > 0) return rateLimited(this.policy, { retryAfterSeconds: seconds });
     // An address is personal data: the bucket is named by a keyed digest of it.

@@ -5,6 +5,8 @@ const ADMISSION = Symbol('admission');
 
 /** What the door knows of a request that it let in. */
 export interface Admission {
+  /** One form for all spellings of the caller's address; of IPv6 its /64. */
+  readonly address: string;
   /** Counts the request on its address, unless it was counted at the door. @returns the refusal when there are too many */
   charge(): Problem | null;
   /** Gives the answer later, unless the caller leaves before: who is refused again and again waits a little each time. */

@@ -61,12 +61,13 @@ export class FrontDoor {
     const url = request.url ?? '';
     const mark = url.indexOf('?');
     const path = mark === -1 ? url : url.slice(0, mark);
+    const address = this.addressOf(request);
     let isCharged = false;
     const charge = (): Problem | null => {
       if (isCharged) return null;
       isCharged = true;
       const kind = PROBES.includes(path) ? 'probe' : 'public';
-      const seconds = this.buckets[kind].take(this.addressOf(request));
+      const seconds = this.buckets[kind].take(address);
       if (seconds === 0) return null;
       this.refused.rate += 1;
       return rateLimited(this.policies[kind], { retryAfterSeconds: seconds });
@@ -77,7 +78,7 @@ export class FrontDoor {
       else this.held.hold(response, answer);
     };
     const refusal = path.startsWith(GUARDED) && bringsCredentials(request) ? null : charge();
-    setAdmission(request, { charge, holdBack });
+    setAdmission(request, { address, charge, holdBack });
     if (refusal) {
       holdBack(() => answer(response, refusal));
       return;
