@@ -7,6 +7,7 @@ import { projectPath } from '@app/platform/project-path.js';
 import { ledgerBenchmark } from './billing/benchmark.js';
 import { crudBenchmark } from './crud/benchmark.js';
 import { eventStoreBenchmark } from './event-store/benchmark.js';
+import { floodBenchmark } from './flood/benchmark.js';
 import { numerologyBenchmark } from './numerology/benchmark.js';
 import { projectionsBenchmark } from './projections/benchmark.js';
 import { publishingBenchmark } from './publishing/benchmark.js';
@@ -16,6 +17,7 @@ import { webhooksBenchmark } from './webhooks/benchmark.js';
 
 const BENCHMARKS: readonly Benchmark[] = [
   serviceBenchmark,
+  floodBenchmark,
   crudBenchmark,
   numerologyBenchmark,
   publishingBenchmark,

@@ -217,7 +217,7 @@ describe('Whose page it is', () => {
         requestOf(operation, one.ids, { cursor: sent }),
         credentialsOf(one, operation),
       );
-      expect([status, body['errors']]).toEqual([400, [expect.objectContaining({ pointer: '/cursor' })]]);
+      expect([status, body['errors']]).toEqual([400, [expect.objectContaining({ pointer: '?cursor' })]]);
     }
   });
 });

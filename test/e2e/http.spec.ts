@@ -156,7 +156,7 @@ describe('The list of readings', () => {
     const answer = await json(await call('GET', '/readings?status=done'));
     expect(answer['errors']).toEqual([
       {
-        pointer: '/status',
+        pointer: '?status',
         code: 'invalid_value',
         detail: 'must be one of queued, processing, completed, failed',
       },

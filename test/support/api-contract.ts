@@ -102,7 +102,7 @@ export const validatorAt = (...steps: readonly string[]): ValidateFunction => {
 };
 
 const templates = Object.keys(apiDocument.paths)
-  .map((path) => ({ path, pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`, 'i') }))
+  .map((path) => ({ path, pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`) }))
   // What is spelt out goes before what is a parameter.
   .sort((a, b) => a.path.split('{').length - b.path.split('{').length);
 
@@ -120,9 +120,11 @@ const isReadable = (path: string): boolean => {
 const described = (method: string, path: string, status: number): readonly string[] | null => {
   if (status === 413) return ['components', 'responses', 'payload_too_large'];
   const template = isReadable(path) && templates.find(({ pattern }) => pattern.test(path))?.path;
+  if (status === 429 && !template) return ['components', 'responses', 'rate_limited'];
   if (!template) return status === 404 ? ['components', 'responses', 'not_found'] : null;
   const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
   const operation = apiDocument.paths[template]?.[verb];
+  if (status === 429 && !operation) return ['components', 'responses', 'rate_limited'];
   if (!operation) return status === 405 ? ['components', 'responses', 'method_not_allowed'] : null;
   const response = operation.responses[String(status)];
   if (!response) return null;

@@ -8,6 +8,7 @@ import type { Config } from '@app/platform/config/settings.js';
 import { AcceptGuard } from '@app/platform/http/accept.guard.js';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
 import { JsonBodyInterceptor } from '@app/platform/http/json-body.interceptor.js';
+import { KnownParameters } from '@app/platform/http/known-parameters.interceptor.js';
 import { ProblemFilter } from '@app/platform/http/problem.filter.js';
 import { IdempotencyInterceptor } from '@app/platform/idempotency/idempotency.interceptor.js';
 import { IdempotentRequests } from '@app/platform/idempotency/idempotent-requests.js';
@@ -40,6 +41,7 @@ export class ApiModule {
         { provide: APP_GUARD, useClass: AcceptGuard },
         { provide: APP_GUARD, useClass: PersonalDataGuard },
         { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
+        { provide: APP_INTERCEPTOR, useClass: KnownParameters },
         IdempotentRequests,
         { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
         { provide: APP_PIPE, useClass: BodyPipe },

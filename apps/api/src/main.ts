@@ -9,6 +9,7 @@ import { AuditTrail } from '@app/platform/audit/audit-trail.js';
 import { configHelp } from '@app/platform/config/load-config.js';
 import { startUp } from '@app/platform/config/start-up.js';
 import { configureHttp } from '@app/platform/http/configure-http.js';
+import { reportRefusals } from '@app/platform/http/door/report-refusals.js';
 import { HttpAdapter } from '@app/platform/http/http-adapter.js';
 import { requireDeclared, routesOf } from '@app/platform/http/openapi/routes.js';
 import { measureRequests } from '@app/platform/http/measure-requests.js';
@@ -29,15 +30,17 @@ const { config, log } = startUp('api', process.env);
 surviveLateRejections(log);
 const telemetry = await startTelemetry('api', process.env);
 
-const app = await NestFactory.create<NestExpressApplication>(
-  ApiModule.forProcess(config, log),
-  new HttpAdapter(config),
-  { bodyParser: false, logger: nestLogger(log), forceCloseConnections: false },
-);
+const adapter = new HttpAdapter(config);
+const app = await NestFactory.create<NestExpressApplication>(ApiModule.forProcess(config, log), adapter, {
+  bodyParser: false,
+  logger: nestLogger(log),
+  forceCloseConnections: false,
+});
 requireDeclared(routesOf(app));
 const metrics = app.get<Registry>(METRICS);
 if (config.METRICS_PORT !== undefined) app.use(measureRequests(metrics));
 app.use(auditRequests(app.get(AuditTrail), app.get<Clock>(CLOCK)));
+const refusals = reportRefusals(adapter.door, metrics, log);
 configureHttp(app, config, log);
 serveOpenApi(app);
 await telemetry.serve(metrics, config);
@@ -50,6 +53,7 @@ stopWhenTold(log, process.env, async () => {
   server.closeIdleConnections();
   await app.close();
   clearTimeout(drained);
+  refusals();
   await telemetry.stop();
 });
 announce({ event: 'listening', host: config.HOST, port: (server.address() as AddressInfo).port });

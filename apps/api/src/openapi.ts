@@ -1,8 +1,10 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { DocumentBuilder, type OpenAPIObject } from '@nestjs/swagger';
 import { describeApi } from '@app/platform/http/openapi/describe-api.js';
+import { serveDocuments } from '@app/platform/http/static-documents.js';
 import { schemaComponents } from '@app/publishing/publishing-http.module.js';
 import { describeWebhooks } from '@app/webhooks/webhooks-http.module.js';
+import { apiPage } from './api-page.js';
 
 const DESCRIPTION = `Create readings, follow them, fetch results and documents, and be told by signed webhooks.
 
@@ -54,9 +56,17 @@ export const openApiDocument = (app: NestExpressApplication): OpenAPIObject => {
   });
 };
 
+/** They change with a release at most. */
+const CACHE_CONTROL = 'public, max-age=300';
+
 /** Serves the OpenAPI document at `/openapi.json` and its browsable form, with local assets, at `/docs`. */
-export const serveOpenApi = (app: NestExpressApplication): void =>
-  SwaggerModule.setup('docs', app, () => openApiDocument(app), {
-    jsonDocumentUrl: 'openapi.json',
-    swaggerOptions: { tryItOutEnabled: true },
-  });
+export const serveOpenApi = (app: NestExpressApplication): void => {
+  const bytes = Buffer.from(JSON.stringify(openApiDocument(app)));
+  const document = {
+    path: '/openapi.json',
+    mediaType: 'application/json',
+    cacheControl: CACHE_CONTROL,
+    bytes,
+  };
+  serveDocuments(app, [document, ...apiPage(CACHE_CONTROL)]);
+};

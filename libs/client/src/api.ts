@@ -1397,7 +1397,7 @@ export interface components {
             requestId: string;
             /** @description Fields at fault, all at once */
             errors?: {
-                /** @description RFC 6901, into the body; of a parameter, `/` and its name */
+                /** @description RFC 6901, into the body; of a query parameter, `?` and its name */
                 pointer: string;
                 code: string;
                 /** @description Never repeats what was sent */
@@ -1718,8 +1718,8 @@ export interface components {
         };
     };
     responses: {
-        /** @description `validation_failed`: Request body is invalid */
-        validation_failed: {
+        /** @description `unknown_parameter`: Query parameter is unknown */
+        unknown_parameter: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -1731,7 +1731,7 @@ export interface components {
                     /** @constant */
                     status?: 400;
                     /** @enum {unknown} */
-                    code?: "validation_failed";
+                    code?: "unknown_parameter";
                 };
             };
         };
@@ -2165,7 +2165,7 @@ export type RotatedWebhookEndpoint = components['schemas']['RotatedWebhookEndpoi
 export type WebhookEndpoint = components['schemas']['WebhookEndpoint'];
 export type WebhookEndpointHealth = components['schemas']['WebhookEndpointHealth'];
 export type WebhookEndpointPage = components['schemas']['WebhookEndpointPage'];
-export type ResponseValidationFailed = components['responses']['validation_failed'];
+export type ResponseUnknownParameter = components['responses']['unknown_parameter'];
 export type ResponseUnauthenticated = components['responses']['unauthenticated'];
 export type ResponseInsufficientCredits = components['responses']['insufficient_credits'];
 export type ResponseAuthModeNotAllowed = components['responses']['auth_mode_not_allowed'];
@@ -2221,8 +2221,10 @@ export interface operations {
                     "application/json": components["schemas"]["Liveness"];
                 };
             };
+            400: components["responses"]["unknown_parameter"];
             406: components["responses"]["not_acceptable"];
             413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             /** @description Its connection to the event store is beyond help: restart it */
             503: {
@@ -2255,8 +2257,10 @@ export interface operations {
                     "application/json": components["schemas"]["Readiness"];
                 };
             };
+            400: components["responses"]["unknown_parameter"];
             406: components["responses"]["not_acceptable"];
             413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             /** @description Something is missing: `checks` tells what */
             503: {
@@ -2342,7 +2346,7 @@ export interface operations {
                     "application/json": components["schemas"]["IssuedApiKey"];
                 };
             };
-            /** @description `validation_failed`: Request body is invalid; `malformed_json`: Request body is not valid JSON */
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2355,7 +2359,7 @@ export interface operations {
                         /** @constant */
                         status?: 400;
                         /** @enum {unknown} */
-                        code?: "validation_failed" | "malformed_json";
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json";
                     };
                 };
             };
@@ -2426,6 +2430,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
             /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
             403: {
@@ -2473,6 +2478,7 @@ export interface operations {
                     "application/json": components["schemas"]["Credits"];
                 };
             };
+            400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["auth_mode_not_allowed"];
             406: components["responses"]["not_acceptable"];
@@ -2529,7 +2535,23 @@ export interface operations {
                     "application/json": components["schemas"]["ReadingPage"];
                 };
             };
-            400: components["responses"]["validation_failed"];
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @constant */
+                        status?: 400;
+                        /** @enum {unknown} */
+                        code?: "validation_failed" | "unknown_parameter";
+                    };
+                };
+            };
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["auth_mode_not_allowed"];
             406: components["responses"]["not_acceptable"];
@@ -2573,7 +2595,7 @@ export interface operations {
                     "application/json": components["schemas"]["Reading"];
                 };
             };
-            /** @description `validation_failed`: Request body is invalid; `malformed_json`: Request body is not valid JSON; `unsupported_locale`: Locale is not supported; `unknown_product`: Product is unknown; `unknown_profile`: Profile is unknown */
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON; `unsupported_locale`: Locale is not supported; `unknown_product`: Product is unknown; `unknown_profile`: Profile is unknown */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2586,7 +2608,7 @@ export interface operations {
                         /** @constant */
                         status?: 400;
                         /** @enum {unknown} */
-                        code?: "validation_failed" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile";
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile";
                     };
                 };
             };
@@ -2668,6 +2690,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
             /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
             403: {
@@ -2736,6 +2759,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
             /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
             403: {
@@ -2813,7 +2837,23 @@ export interface operations {
                     "application/json": components["schemas"]["ReadingHistoryPage"];
                 };
             };
-            400: components["responses"]["validation_failed"];
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @constant */
+                        status?: 400;
+                        /** @enum {unknown} */
+                        code?: "validation_failed" | "unknown_parameter";
+                    };
+                };
+            };
             401: components["responses"]["unauthenticated"];
             /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
             403: {
@@ -2862,6 +2902,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
             /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
             403: {
@@ -2937,7 +2978,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `validation_failed`: Request body is invalid; `invalid_format`: Document format is missing or unknown */
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `invalid_format`: Document format is missing or unknown */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2950,7 +2991,7 @@ export interface operations {
                         /** @constant */
                         status?: 400;
                         /** @enum {unknown} */
-                        code?: "validation_failed" | "invalid_format";
+                        code?: "validation_failed" | "unknown_parameter" | "invalid_format";
                     };
                 };
             };
@@ -3033,8 +3074,10 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["unknown_parameter"];
             406: components["responses"]["not_acceptable"];
             413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
         };
     };
@@ -3073,8 +3116,10 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["unknown_parameter"];
             406: components["responses"]["not_acceptable"];
             413: components["responses"]["payload_too_large"];
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
         };
     };
@@ -3107,7 +3152,23 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookEndpointPage"];
                 };
             };
-            400: components["responses"]["validation_failed"];
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @constant */
+                        status?: 400;
+                        /** @enum {unknown} */
+                        code?: "validation_failed" | "unknown_parameter";
+                    };
+                };
+            };
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["auth_mode_not_allowed"];
             406: components["responses"]["not_acceptable"];
@@ -3151,7 +3212,7 @@ export interface operations {
                     "application/json": components["schemas"]["CreatedWebhookEndpoint"];
                 };
             };
-            /** @description `validation_failed`: Request body is invalid; `malformed_json`: Request body is not valid JSON; `invalid_webhook_url`: Webhook URL is invalid; `webhook_url_blocked`: Webhook URL leads to a blocked address; `unsupported_event_type`: Event type is not supported */
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON; `invalid_webhook_url`: Webhook URL is invalid; `webhook_url_blocked`: Webhook URL leads to a blocked address; `unsupported_event_type`: Event type is not supported */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3164,7 +3225,7 @@ export interface operations {
                         /** @constant */
                         status?: 400;
                         /** @enum {unknown} */
-                        code?: "validation_failed" | "malformed_json" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type";
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type";
                     };
                 };
             };
@@ -3222,6 +3283,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookEndpoint"];
                 };
             };
+            400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
             /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
             403: {
@@ -3276,6 +3338,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
             /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
             403: {
@@ -3339,7 +3402,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChangedWebhookEndpoint"];
                 };
             };
-            /** @description `validation_failed`: Request body is invalid; `malformed_json`: Request body is not valid JSON; `invalid_webhook_url`: Webhook URL is invalid; `webhook_url_blocked`: Webhook URL leads to a blocked address; `unsupported_event_type`: Event type is not supported */
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON; `invalid_webhook_url`: Webhook URL is invalid; `webhook_url_blocked`: Webhook URL leads to a blocked address; `unsupported_event_type`: Event type is not supported */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3352,7 +3415,7 @@ export interface operations {
                         /** @constant */
                         status?: 400;
                         /** @enum {unknown} */
-                        code?: "validation_failed" | "malformed_json" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type";
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type";
                     };
                 };
             };
@@ -3420,7 +3483,7 @@ export interface operations {
                     "application/json": components["schemas"]["RotatedWebhookEndpoint"];
                 };
             };
-            /** @description `validation_failed`: Request body is invalid; `malformed_json`: Request body is not valid JSON */
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3433,7 +3496,7 @@ export interface operations {
                         /** @constant */
                         status?: 400;
                         /** @enum {unknown} */
-                        code?: "validation_failed" | "malformed_json";
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json";
                     };
                 };
             };
@@ -3501,7 +3564,7 @@ export interface operations {
                     "application/json": components["schemas"]["Delivery"];
                 };
             };
-            /** @description `validation_failed`: Request body is invalid; `malformed_json`: Request body is not valid JSON; `unsupported_event_type`: Event type is not supported */
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON; `unsupported_event_type`: Event type is not supported */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3514,7 +3577,7 @@ export interface operations {
                         /** @constant */
                         status?: 400;
                         /** @enum {unknown} */
-                        code?: "validation_failed" | "malformed_json" | "unsupported_event_type";
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_event_type";
                     };
                 };
             };
@@ -3571,6 +3634,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookEndpointHealth"];
                 };
             };
+            400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
             /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
             403: {
@@ -3640,7 +3704,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveryPage"];
                 };
             };
-            /** @description `validation_failed`: Request body is invalid; `unsupported_event_type`: Event type is not supported */
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `unsupported_event_type`: Event type is not supported */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3653,7 +3717,7 @@ export interface operations {
                         /** @constant */
                         status?: 400;
                         /** @enum {unknown} */
-                        code?: "validation_failed" | "unsupported_event_type";
+                        code?: "validation_failed" | "unknown_parameter" | "unsupported_event_type";
                     };
                 };
             };
@@ -3709,6 +3773,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveryHistory"];
                 };
             };
+            400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
             /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
             403: {
@@ -3785,7 +3850,7 @@ export interface operations {
                     "application/json": components["schemas"]["Delivery"];
                 };
             };
-            /** @description `validation_failed`: Request body is invalid; `malformed_json`: Request body is not valid JSON */
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3798,7 +3863,7 @@ export interface operations {
                         /** @constant */
                         status?: 400;
                         /** @enum {unknown} */
-                        code?: "validation_failed" | "malformed_json";
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json";
                     };
                 };
             };
@@ -3884,7 +3949,7 @@ export interface operations {
                     "application/json": components["schemas"]["Replay"];
                 };
             };
-            /** @description `validation_failed`: Request body is invalid; `malformed_json`: Request body is not valid JSON; `unsupported_event_type`: Event type is not supported */
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `malformed_json`: Request body is not valid JSON; `unsupported_event_type`: Event type is not supported */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3897,7 +3962,7 @@ export interface operations {
                         /** @constant */
                         status?: 400;
                         /** @enum {unknown} */
-                        code?: "validation_failed" | "malformed_json" | "unsupported_event_type";
+                        code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_event_type";
                     };
                 };
             };
@@ -3957,6 +4022,7 @@ export interface operations {
                     "application/json": components["schemas"]["Replay"];
                 };
             };
+            400: components["responses"]["unknown_parameter"];
             401: components["responses"]["unauthenticated"];
             /** @description `auth_mode_not_allowed`: This authentication mode is not allowed here; `wrong_workspace`: The resource belongs to another workspace */
             403: {
@@ -4118,7 +4184,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `validation_failed`: Request body is invalid; `unsupported_event_type`: Event type is not supported */
+            /** @description `validation_failed`: Request is invalid; `unknown_parameter`: Query parameter is unknown; `unsupported_event_type`: Event type is not supported */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4131,7 +4197,7 @@ export interface operations {
                         /** @constant */
                         status?: 400;
                         /** @enum {unknown} */
-                        code?: "validation_failed" | "unsupported_event_type";
+                        code?: "validation_failed" | "unknown_parameter" | "unsupported_event_type";
                     };
                 };
             };

@@ -1,6 +1,7 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
+import { admissionOf } from '../http/door/admission.js';
 import { Problem } from '../http/problem.js';
 import { AddressLimiter } from '../rate-limit/address-limiter.js';
 import {
@@ -41,9 +42,10 @@ export class AuthGuard implements CanActivate {
   }
 
   /** Who sends wrong credentials again and again is told to stop; who has right ones is never held up by others. */
-  private async unauthenticated({ ip = '' }: Request): Promise<Problem> {
+  private async unauthenticated(request: Request): Promise<Problem> {
     const detail = 'Send a valid API key in x-api-key, or a bearer token where it is accepted';
-    return (await this.addresses.refusal(ip)) ?? new Problem('unauthenticated', { detail });
+    const address = admissionOf(request)?.address ?? request.ip ?? '';
+    return (await this.addresses.refusal(address)) ?? new Problem('unauthenticated', { detail });
   }
 
   /** With both headers, the API key alone is looked at. */

@@ -210,6 +210,24 @@ export const settings = z.object({
     30_000,
     'a connection that has not sent its whole request within this is closed',
   ),
+  HTTP_CONNECTIONS: count(10_000, 'open connections of an API process; further ones are closed'),
+  HTTP_CONNECTIONS_PER_ADDRESS: count(
+    500,
+    'open connections from one address; not looked at with TRUSTED_PROXIES, since connections are then those of the proxies',
+  ),
+  HTTP_WAITING_REQUESTS: count(
+    10,
+    'requests that may wait on one connection for the answer to the one before; with more the connection is closed',
+    0,
+  ),
+  HTTP_ANSWER_TIMEOUT_MS: milliseconds(
+    60_000,
+    'a connection that has not taken an answer within this is closed',
+  ),
+  HTTP_REFUSAL_HOLD_MS: milliseconds(
+    1_000,
+    'how long, in the middle, a 429 for an address is held back, so that asking again at once gains nothing',
+  ),
   HTTP_DRAIN_MS: milliseconds(8_000, 'longest wait for open requests when stopping'),
   API_KEY_CACHE_MS: milliseconds(
     3_000,
@@ -242,6 +260,20 @@ export const settings = z.object({
   RATE_UNAUTHENTICATED_PER_MINUTE: count(
     30,
     'requests with missing or wrong credentials from one address per minute',
+  ),
+  RATE_PUBLIC_PER_MINUTE: count(
+    600,
+    'other requests that nothing proves who sends (public routes, unknown paths) from one address per minute; a /64 of IPv6 is one address',
+  ),
+  RATE_PUBLIC_BURST: count(60, 'such requests from one address at once'),
+  RATE_PROBE_PER_MINUTE: count(
+    600,
+    'requests for /healthz and /readyz from one address per minute, which count apart',
+  ),
+  RATE_PROBE_BURST: count(60, 'requests for /healthz and /readyz from one address at once'),
+  RATE_ADDRESSES: count(
+    20_000,
+    'addresses that a process counts apart; when more are active, new ones share one count',
   ),
   READINGS_IN_FLIGHT: count(1_000, 'readings of a workspace that may be queued or processing'),
   TRUSTED_PROXIES: count(0, 'reverse proxies in front, whose X-Forwarded-For is believed', 0),

@@ -4,9 +4,11 @@ import helmet, { strictTransportSecurity, xContentTypeOptions } from 'helmet';
 import type { Logger } from 'pino';
 import type { Config } from '../config/settings.js';
 import { setCodingAside } from './json-body.interceptor.js';
-import { sendProblem, toProblem } from './problem.filter.js';
+import { admissionOf } from './door/admission.js';
+import { toProblem } from './problem.filter.js';
 import { requestId, requestIdOf } from './request-id.js';
 import { routeOf } from './route-of.js';
+import { refuse } from './send-problem.js';
 import { traceRequests } from './trace-requests.js';
 
 /** The page under /docs is made of what is served with it: nothing of other hosts, and no script in the page itself. */
@@ -35,7 +37,8 @@ export const configureHttp = (app: NestExpressApplication, config: Config, log: 
   app.use(setCodingAside);
   app.use(express.raw({ type: () => true, limit: config.HTTP_BODY_LIMIT_BYTES, inflate: false }));
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
-    sendProblem(response, toProblem(error), requestIdOf(request));
+    // Before anyone has looked at the credentials: it counts as a request without them.
+    refuse(request, response, admissionOf(request)?.charge() ?? toProblem(error), requestIdOf(request));
   });
 };
 

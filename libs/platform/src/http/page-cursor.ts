@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Digester } from '../crypto/digest.js';
-import { invalidRequest } from './problem.js';
+import { invalidParameter } from './query-parameters.js';
 
 /** What orders a list, of the last element of a page: where the next begins. */
 export type PageEnd = readonly string[];
@@ -30,9 +30,7 @@ export class PageCursors {
   read(limit: string | undefined, cursor: string | undefined, ...scope: readonly string[]): PageRequest {
     const count = limit === undefined ? DEFAULT_LIMIT : /^\d{1,3}$/.test(limit) ? Number(limit) : 0;
     if (count < 1 || count > LARGEST_LIMIT) {
-      throw invalidRequest([
-        { pointer: '/limit', code: 'invalid_value', detail: `must be from 1 to ${LARGEST_LIMIT}` },
-      ]);
+      throw invalidParameter('limit', `must be from 1 to ${LARGEST_LIMIT}`);
     }
     return { limit: count, after: cursor === undefined ? null : this.open(cursor, scope) };
   }
@@ -54,8 +52,7 @@ export class PageCursors {
     const payload = bytes.subarray(SIGNATURE_BYTES);
     const signature = bytes.subarray(0, SIGNATURE_BYTES);
     if (signature.length !== SIGNATURE_BYTES || !timingSafeEqual(signature, this.sign(payload, scope))) {
-      const detail = 'is not a cursor of this list';
-      throw invalidRequest([{ pointer: '/cursor', code: 'invalid_value', detail }]);
+      throw invalidParameter('cursor', 'is not a cursor of this list');
     }
     return JSON.parse(payload.toString('utf8')) as PageEnd;
   }

@@ -12,8 +12,10 @@ import type { Logger } from 'pino';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
 import { LOGGER } from '../telemetry/logger.js';
 import { allowedMethods } from './allowed-methods.js';
-import { Problem, problemBody, type ProblemCode } from './problem.js';
+import { admissionOf } from './door/admission.js';
+import { Problem, type ProblemCode } from './problem.js';
 import { requestIdOf } from './request-id.js';
+import { refuse } from './send-problem.js';
 
 /** The one place that turns what was thrown into a problem. Causes are logged, never sent. */
 @Catch()
@@ -24,7 +26,7 @@ export class ProblemFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const response = http.getResponse<Response>();
     const request = http.getRequest<Request>();
-    const problem = otherMethod(error, request) ?? toProblem(error);
+    const problem = tooMany(error, request) ?? otherMethod(error, request) ?? toProblem(error);
     const requestId = requestIdOf(request);
     if (problem.status >= 500 && !problem.options.isLogged) {
       const cause = problem.options.cause ?? error;
@@ -37,9 +39,15 @@ export class ProblemFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
-    sendProblem(response, problem, requestId);
+    refuse(request, response, problem, requestId);
   }
 }
+
+/** No route was found, so that nobody has looked at the credentials: it counts as a request without them. */
+const tooMany = (error: unknown, request: Request): Problem | null =>
+  error instanceof NotFoundException || isUnreadableAddress(error)
+    ? (admissionOf(request)?.charge() ?? null)
+    : null;
 
 /** Nest says of a path with another method that there is no such route. */
 const otherMethod = (error: unknown, request: Request): Problem | null => {
@@ -51,15 +59,6 @@ const otherMethod = (error: unknown, request: Request): Problem | null => {
         detail: `Use ${allowed.join(', ')}`,
         headers: { Allow: allowed.join(', ') },
       });
-};
-
-export const sendProblem = (response: Response, problem: Problem, requestId: string): void => {
-  for (const [name, value] of Object.entries(problem.options.headers ?? {})) response.setHeader(name, value);
-  response
-    .status(problem.status)
-    .set('content-type', 'application/problem+json')
-    .set('cache-control', 'no-store')
-    .end(JSON.stringify(problemBody(problem, requestId)));
 };
 
 /** A path that does not decode (`%E0%A4%A`): Nest makes a 400 of the router's URIError. It names nothing we have. */

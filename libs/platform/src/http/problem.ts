@@ -5,7 +5,8 @@ type ProblemKind = readonly [status: number, title: string, detail?: string];
  * detail of every problem of this code that is thrown without one of its own.
  */
 export const PROBLEMS = {
-  validation_failed: [400, 'Request body is invalid'],
+  validation_failed: [400, 'Request is invalid'],
+  unknown_parameter: [400, 'Query parameter is unknown'],
   malformed_json: [400, 'Request body is not valid JSON'],
   unsupported_locale: [400, 'Locale is not supported'],
   unknown_product: [400, 'Product is unknown'],
@@ -52,7 +53,7 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** One field at fault: an RFC 6901 pointer, a machine code and a sentence that never repeats the value. */
+/** One field at fault: an RFC 6901 pointer (of a query parameter `?` and its name), a machine code and a sentence that never repeats the value. */
 export interface FieldError {
   readonly pointer: string;
   readonly code: string;
@@ -68,6 +69,8 @@ export interface ProblemOptions {
   readonly cause?: unknown;
   /** Whoever throws it has logged its cause: anybody can ask for this answer as often as they like. */
   readonly isLogged?: boolean;
+  /** Whether the answer is given a moment later, so that asking again at once gains nothing. */
+  readonly isHeldBack?: boolean;
 }
 
 /** A refusal on its way to the caller as application/problem+json. */
@@ -110,8 +113,9 @@ export const invalidRequest = (errors: readonly FieldError[]): Problem => {
   const codes = new Set(errors.map(({ code }) => code));
   const [only] = codes;
   const code = codes.size === 1 && only !== undefined && isBadRequest(only) ? only : 'validation_failed';
-  const fields = errors.length === 1 ? '1 field is invalid' : `${errors.length} fields are invalid`;
-  return new Problem(code, { detail: fields, errors });
+  const what = errors.every(({ pointer }) => pointer.startsWith('?')) ? 'parameter' : 'field';
+  const detail = errors.length === 1 ? `1 ${what} is invalid` : `${errors.length} ${what}s are invalid`;
+  return new Problem(code, { detail, errors });
 };
 
 const isBadRequest = (code: string): code is ProblemCode =>

@@ -5,9 +5,11 @@ import type { NextFunction, Request, Response } from 'express';
 const REQUEST_ID = Symbol('requestId');
 type Identified = Request & { [REQUEST_ID]?: string };
 
+export const newRequestId = (): string => `req_${randomUUID()}`;
+
 /** Gives every request an id and answers it in `x-request-id`; callers quote it, logs and events carry it. */
 export const requestId = (request: Request, response: Response, next: NextFunction): void => {
-  const id = `req_${randomUUID()}`;
+  const id = newRequestId();
   (request as Identified)[REQUEST_ID] = id;
   response.setHeader('x-request-id', id);
   next();

@@ -1,26 +1,43 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { Config } from '../config/settings.js';
 import { Digester } from '../crypto/digest.js';
 import type { Problem } from '../http/problem.js';
-import type { RatePolicies } from './policies.js';
 import { within } from '../process/within.js';
-import { ASKED_WITHIN_MS, RATE_POLICIES, rateLimited } from './rate-limit.guard.js';
+import { CONFIG } from '../tokens.js';
+import { addressKey } from './address.js';
+import { AddressBuckets } from './address-buckets.js';
+import type { RatePolicies, RatePolicy } from './policies.js';
+import { ASKED_WITHIN_MS, RATE_POLICIES } from './rate-limit.guard.js';
+import { rateLimited } from './rate-limited.js';
 import { RateLimiter } from './rate-limiter.js';
 
-/** Counts requests without valid credentials by the address they come from. */
+/**
+ * Counts requests without valid credentials by the address they come from, first in this process, then with all others:
+ * an address that has spent its tokens here costs no statement.
+ */
 @Injectable()
 export class AddressLimiter {
+  private readonly policy: RatePolicy;
+  private readonly here: AddressBuckets;
+
   constructor(
     private readonly limiter: RateLimiter,
     private readonly digester: Digester,
-    @Inject(RATE_POLICIES) private readonly policies: RatePolicies,
-  ) {}
+    @Inject(RATE_POLICIES) policies: RatePolicies,
+    @Inject(CONFIG) config: Pick<Config, 'RATE_ADDRESSES'>,
+  ) {
+    this.policy = policies.unauthenticated;
+    this.here = new AddressBuckets(this.policy, config.RATE_ADDRESSES);
+  }
 
   /** Counts one more. @returns the refusal for an address that has sent too many, or null */
-  async refusal(address: string): Promise<Problem | null> {
-    const policy = this.policies.unauthenticated;
+  async refusal(ip: string): Promise<Problem | null> {
+    const address = addressKey(ip) ?? ip;
+    const seconds = this.here.take(address);
+    if (seconds > 0) return rateLimited(this.policy, { retryAfterSeconds: seconds });
     // An address is personal data: the bucket is named by a keyed digest of it.
     const subject = this.digester.digest('rate-address', address).toString('base64url');
-    const verdict = await within(ASKED_WITHIN_MS, this.limiter.take(subject, policy));
-    return verdict && !verdict.allowed ? rateLimited(policy, verdict) : null;
+    const verdict = await within(ASKED_WITHIN_MS, this.limiter.take(subject, this.policy));
+    return verdict && !verdict.allowed ? rateLimited(this.policy, verdict) : null;
   }
 }

@@ -3,10 +3,10 @@ import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { AUTH_MODES_KEY, principalOf } from '../auth/authentication.js';
-import { Problem } from '../http/problem.js';
 import { within } from '../process/within.js';
 import { LOGGER } from '../telemetry/logger.js';
 import type { RatePolicies, RatePolicy } from './policies.js';
+import { rateLimited } from './rate-limited.js';
 import { RateLimiter, type RateVerdict } from './rate-limiter.js';
 
 export const RATE_POLICIES = Symbol('RatePolicies');
@@ -64,12 +64,3 @@ export const rateHeaders = (
   'RateLimit-Policy': `"${name}";q=${perMinute};w=60`,
   RateLimit: `"${name}";r=${verdict.remaining};t=${verdict.fullAfterSeconds}`,
 });
-
-export const rateLimited = (
-  { name, perMinute, burst }: RatePolicy,
-  { retryAfterSeconds }: RateVerdict,
-): Problem =>
-  new Problem('rate_limited', {
-    detail: `More than ${perMinute} requests a minute (${name}), or more than ${burst} at once`,
-    headers: { 'Retry-After': String(retryAfterSeconds) },
-  });

@@ -9,6 +9,7 @@ import type { Config } from '@app/platform/config/settings.js';
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { Produces } from '@app/platform/http/accept.guard.js';
+import { invalidParameter } from '@app/platform/http/query-parameters.js';
 import { sendBody } from '@app/platform/http/send-json.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { GetReadingSummary, type ReadingSummary } from '@app/readings/contracts/index.js';
@@ -111,11 +112,11 @@ export class DocumentController {
 const readFormat = (format: unknown): DocumentFormat => {
   const known = DOCUMENT_FORMATS.find((one) => one === format);
   if (known) return known;
-  throw new Problem('invalid_format', { detail: `format must be one of ${DOCUMENT_FORMATS.join(', ')}` });
+  throw invalidParameter('format', `must be one of ${DOCUMENT_FORMATS.join(', ')}`, 'invalid_format');
 };
 
 const readVersion = (version: unknown): number | undefined => {
   if (version === undefined) return undefined;
   if (typeof version === 'string' && /^[1-9]\d{0,8}$/.test(version)) return Number(version);
-  throw new Problem('validation_failed', { detail: 'version must be a whole number from 1' });
+  throw invalidParameter('version', 'must be a whole number from 1');
 };

@@ -1,6 +1,7 @@
 import { Controller, Get, Headers, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { createHash } from 'node:crypto';
 import { Public } from '@app/platform/auth/authentication.js';
 import { Produces } from '@app/platform/http/accept.guard.js';
 import { Answers } from '@app/platform/http/openapi/operation.js';
@@ -15,13 +16,18 @@ const described = {
   [MEDIA_TYPE]: { schema: { type: 'object', description: 'A JSON Schema (draft 2020-12)' } },
 };
 
+const published = (name: PublishedSchema) => {
+  const bytes = readSchema(name);
+  return { bytes, sha256: createHash('sha256').update(bytes).digest('hex') };
+};
+
 /** The shapes of `result` and `document_v1`, for whoever generates or checks code against them. */
 @Controller('schemas')
 @Public()
 @Produces(MEDIA_TYPE, 'application/json')
 @ApiTags('Schemas')
 export class SchemasController {
-  private readonly schemas = { document_v1: readSchema('document_v1'), result: readSchema('result') };
+  private readonly schemas = { document_v1: published('document_v1'), result: published('result') };
 
   @Get('document_v1.json')
   @ApiOperation({
@@ -46,7 +52,9 @@ export class SchemasController {
   }
 
   private send(response: Response, name: PublishedSchema, ifNoneMatch: string | undefined): void {
-    sendBody(response, this.schemas[name], {
+    const { bytes, sha256 } = this.schemas[name];
+    sendBody(response, bytes, {
+      sha256,
       mediaType: MEDIA_TYPE,
       cacheControl: CACHE_CONTROL,
       ifNoneMatch,

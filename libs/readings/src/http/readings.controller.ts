@@ -8,8 +8,9 @@ import { Accepts, Caller, type Principal } from '@app/platform/auth/authenticati
 import { readIdempotencyKey } from '@app/platform/http/idempotency-key.js';
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
-import { invalidRequest, Problem } from '@app/platform/http/problem.js';
+import { Problem } from '@app/platform/http/problem.js';
 import { preferredWait } from '@app/platform/http/prefer-wait.js';
+import { invalidParameter } from '@app/platform/http/query-parameters.js';
 import { RequestId } from '@app/platform/http/request-id.js';
 import { sendJson } from '@app/platform/http/send-json.js';
 import { OwnIdempotency } from '@app/platform/idempotency/idempotency.interceptor.js';
@@ -213,6 +214,5 @@ const readStatus = (status: string | undefined): ReadingStatus | null => {
   if (status === undefined) return null;
   const known = READING_STATUSES.find((one) => one === status);
   if (known) return known;
-  const detail = `must be one of ${READING_STATUSES.join(', ')}`;
-  throw invalidRequest([{ pointer: '/status', code: 'invalid_value', detail }]);
+  throw invalidParameter('status', `must be one of ${READING_STATUSES.join(', ')}`);
 };

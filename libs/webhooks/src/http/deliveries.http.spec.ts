@@ -108,12 +108,12 @@ describe('GET …/deliveries', () => {
   });
 
   it.each([
-    ['status=lost', '/status', 'invalid_value'],
-    ['type=ping', '/type', 'unsupported_event_type'],
-    ['readingId=1', '/readingId', 'invalid_value'],
-    ['since=yesterday', '/since', 'invalid_value'],
-    ['until=2026-04-04', '/until', 'invalid_value'],
-    ['undelivered=maybe', '/undelivered', 'invalid_value'],
+    ['status=lost', '?status', 'invalid_value'],
+    ['type=ping', '?type', 'unsupported_event_type'],
+    ['readingId=1', '?readingId', 'invalid_value'],
+    ['since=yesterday', '?since', 'invalid_value'],
+    ['until=2026-04-04', '?until', 'invalid_value'],
+    ['undelivered=maybe', '?undelivered', 'invalid_value'],
   ])('refuses %s', async (query, pointer, code) => {
     expect((await get(`/deliveries?${query}`).expect(400)).body).toMatchObject({
       errors: [{ pointer, code }],

@@ -129,7 +129,7 @@ describe('GET /api/v1/events', () => {
     const unknown = await get('?type=reading.completed,ping').expect(400);
     expect(unknown.body).toMatchObject({
       code: 'unsupported_event_type',
-      errors: [{ pointer: '/type', code: 'unsupported_event_type' }],
+      errors: [{ pointer: '?type', code: 'unsupported_event_type' }],
     });
   });
 

@@ -1,12 +1,11 @@
 import { parseInstant } from '@app/platform/http/instant.js';
-import { invalidRequest, type FieldError } from '@app/platform/http/problem.js';
+import { invalidParameter } from '@app/platform/http/query-parameters.js';
 
 /** Query parameters as Express parses them: a parameter that comes twice is an array. */
 export type QueryValue = string | readonly string[] | undefined;
 
 const refuse = (name: string, code: string, detail: string): never => {
-  const error: FieldError = { pointer: `/${name}`, code, detail };
-  throw invalidRequest([error]);
+  throw invalidParameter(name, detail, code);
 };
 
 /**

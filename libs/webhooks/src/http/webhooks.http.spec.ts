@@ -324,7 +324,7 @@ describe('Deliveries', () => {
       tried.deliveryId,
     ]);
     await post(`/${endpointId}/test`, { type: 'ping' }).expect(400);
-    await get(`/?cursor=${first.nextCursor}`).expect(400);
+    await get(`?cursor=${first.nextCursor}`).expect(400);
   });
 
   it('of another endpoint are not found under one’s own', async () => {

@@ -44,7 +44,9 @@ export const describeApi = (
 };
 
 /** Answers of no operation: to a path or a method that is none of the document's. */
-const OF_NO_OPERATION = ['#/components/responses/not_found', '#/components/responses/method_not_allowed'];
+const OF_NO_OPERATION = ['not_found', 'method_not_allowed', 'rate_limited'].map(
+  (code) => `#/components/responses/${code}`,
+);
 
 /** The components that the document refers to, directly or through others. */
 const used = ({ components = {}, paths, webhooks }: OpenAPIObject): Components => {

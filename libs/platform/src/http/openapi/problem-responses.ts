@@ -19,6 +19,10 @@ const EXAMPLES: Partial<Record<ProblemCode, ProblemOptions>> = {
       { pointer: '/name/lastNames', code: 'required', detail: 'is required' },
     ],
   },
+  unknown_parameter: {
+    detail: '1 parameter is invalid',
+    errors: [{ pointer: '?staus', code: 'unknown_parameter', detail: 'is not a parameter of this request' }],
+  },
   malformed_json: { detail: 'The body must be one JSON value in UTF-8' },
   unsupported_locale: {
     detail: '1 field is invalid',
@@ -32,7 +36,12 @@ const EXAMPLES: Partial<Record<ProblemCode, ProblemOptions>> = {
     detail: '1 field is invalid',
     errors: [{ pointer: '/profileId', code: 'unknown_profile', detail: 'must be evan' }],
   },
-  invalid_format: { detail: 'format must be one of document_v1, markdown, pdf' },
+  invalid_format: {
+    detail: '1 parameter is invalid',
+    errors: [
+      { pointer: '?format', code: 'invalid_format', detail: 'must be one of document_v1, markdown, pdf' },
+    ],
+  },
   invalid_webhook_url: {
     detail: '1 field is invalid',
     errors: [{ pointer: '/url', code: 'invalid_webhook_url', detail: 'must be an absolute URL' }],
@@ -84,7 +93,7 @@ const problem = z.object({
   errors: z
     .array(
       z.object({
-        pointer: z.string().describe('RFC 6901, into the body; of a parameter, `/` and its name'),
+        pointer: z.string().describe('RFC 6901, into the body; of a query parameter, `?` and its name'),
         code: z.string(),
         detail: z.string().describe('Never repeats what was sent'),
       }),

@@ -1,0 +1,31 @@
+import { Counter, type Registry } from 'prom-client';
+import type { Logger } from 'pino';
+import type { FrontDoor, RefusalReason } from './front-door.js';
+
+const EVERY_MS = 60_000;
+
+/** Tells of a flood once a minute, in figures: a line for each request would be part of it. @returns what ends it */
+export const reportRefusals = (
+  { refused }: Pick<FrontDoor, 'refused'>,
+  registry: Registry,
+  log: Pick<Logger, 'warn'>,
+): (() => void) => {
+  const reasons = Object.keys(refused) as RefusalReason[];
+  new Counter({
+    name: 'http_refused_total',
+    help: 'Requests refused and connections cut off before a route was looked for, by reason',
+    labelNames: ['reason'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const reason of reasons) this.inc({ reason }, refused[reason]);
+    },
+  });
+  let before = { ...refused };
+  const telling = setInterval(() => {
+    const since = Object.fromEntries(reasons.map((reason) => [reason, refused[reason] - before[reason]]));
+    before = { ...refused };
+    if (Object.values(since).some((count) => count > 0)) log.warn(since, 'refused at the door');
+  }, EVERY_MS).unref();
+  return () => clearInterval(telling);
+};

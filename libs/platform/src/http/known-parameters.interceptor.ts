@@ -1,0 +1,20 @@
+import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
+import type { Request } from 'express';
+import type { Observable } from 'rxjs';
+import { declaredParameters } from './openapi/declared-parameters.js';
+import { checkParameters } from './query-parameters.js';
+
+/**
+ * Refuses query parameters that the route does not declare, and those that come twice: a filter with a typo would else
+ * filter nothing. After the guards, so that who may not ask learns nothing.
+ */
+@Injectable()
+export class KnownParameters implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const { url } = context.switchToHttp().getRequest<Request>();
+    const mark = url.indexOf('?');
+    if (mark !== -1)
+      checkParameters(url.slice(mark + 1), declaredParameters(context.getClass(), context.getHandler()));
+    return next.handle();
+  }
+}

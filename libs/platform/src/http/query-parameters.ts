@@ -1,0 +1,61 @@
+import { unescape } from 'node:querystring';
+import { invalidRequest, type FieldError, type Problem } from './problem.js';
+
+/** Errors that are told of one request; a query can hold thousands. */
+const MOST_ERRORS = 20;
+/** More than any route has: a query of more holds errors, and the parser that fills `request.query` stops at 1,000. */
+const MOST_PARAMETERS = 100;
+
+/** Where a query parameter is at fault, in `errors[].pointer`. */
+export const parameterPointer = (name: string): string => `?${name}`;
+
+/** A 400 for one query parameter. */
+export const invalidParameter = (name: string, detail: string, code = 'invalid_value'): Problem =>
+  invalidRequest([{ pointer: parameterPointer(name), code, detail }]);
+
+/**
+ * Checks the names of a query against those that a route knows.
+ * @param query what follows the question mark, as it was sent
+ * @param known names, and whether a parameter may come more than once
+ * @throws Problem unknown_parameter or validation_failed with every name at fault, 20 at most
+ */
+export const checkParameters = (query: string, known: ReadonlyMap<string, boolean>): void => {
+  const seen = new Map<string, number>();
+  const errors = new Map<string, FieldError>();
+  let count = 0;
+  for (let start = 0; start <= query.length && errors.size < MOST_ERRORS;) {
+    const end = query.indexOf('&', start);
+    const part = query.slice(start, end === -1 ? query.length : end);
+    start = end === -1 ? query.length + 1 : end + 1;
+    if (part === '') continue;
+    const name = nameOf(part);
+    count += 1;
+    seen.set(name, (seen.get(name) ?? 0) + 1);
+    const mayRepeat = known.get(name);
+    if (mayRepeat === undefined) errors.set(name, unknown(name));
+    else if ((seen.get(name) !== 1 && !mayRepeat) || count > MOST_PARAMETERS) errors.set(name, twice(name));
+    if (count > MOST_PARAMETERS && errors.size > 0) break;
+  }
+  if (errors.size > 0) throw invalidRequest([...errors.values()]);
+};
+
+const nameOf = (part: string): string => {
+  const equals = part.indexOf('=');
+  const name = equals === -1 ? part : part.slice(0, equals);
+  return unescape(name.replaceAll('+', ' '));
+};
+
+/** What looks like a name is told, as a member of a body is; other text may be a value that went astray. */
+const tellable = (name: string): string => (/^[\w.[\]-]{1,64}$/.test(name) ? parameterPointer(name) : '?');
+
+const unknown = (name: string): FieldError => ({
+  pointer: tellable(name),
+  code: 'unknown_parameter',
+  detail: 'is not a parameter of this request',
+});
+
+const twice = (name: string): FieldError => ({
+  pointer: parameterPointer(name),
+  code: 'duplicate_parameter',
+  detail: 'must come once',
+});

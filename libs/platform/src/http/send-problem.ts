@@ -1,0 +1,25 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { admissionOf } from './door/admission.js';
+import { problemBody, type Problem } from './problem.js';
+
+/** Writes a problem as the answer, whatever was begun of another. */
+export const sendProblem = (response: ServerResponse, problem: Problem, requestId: string): void => {
+  for (const [name, value] of Object.entries(problem.options.headers ?? {})) response.setHeader(name, value);
+  response.statusCode = problem.status;
+  response.setHeader('Content-Type', 'application/problem+json');
+  response.setHeader('Cache-Control', 'no-store');
+  response.end(JSON.stringify(problemBody(problem, requestId)));
+};
+
+/** Answers with a problem, a moment later where it is one that is held back. */
+export const refuse = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  problem: Problem,
+  requestId: string,
+): void => {
+  const admission = problem.options.isHeldBack ? admissionOf(request) : undefined;
+  const answer = (): void => sendProblem(response, problem, requestId);
+  if (admission) admission.holdBack(answer);
+  else answer();
+};

@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals';
+import { AddressBuckets } from './address-buckets.js';
+
+const policy = { perMinute: 60, burst: 3 };
+const at = (capacity: number) => {
+  const clock = { now: 0 };
+  return { clock, buckets: new AddressBuckets(policy, capacity, () => clock.now) };
+};
+const taken = (buckets: AddressBuckets, address: string, times: number): number[] =>
+  Array.from({ length: times }, () => buckets.take(address));
+
+describe('The bucket of an address', () => {
+  it('gives its burst, then says when the next token is there', () => {
+    const { clock, buckets } = at(10);
+    expect(taken(buckets, 'a', 5)).toEqual([0, 0, 0, 1, 1]);
+    clock.now = 2_000;
+    expect(taken(buckets, 'a', 3)).toEqual([0, 0, 1]);
+    clock.now = 3_600_000;
+    expect(taken(buckets, 'a', 4)).toEqual([0, 0, 0, 1]);
+  });
+
+  it('tells a wait of whole seconds, rounded up', () => {
+    const buckets = new AddressBuckets({ perMinute: 1, burst: 1 }, 10, () => 0);
+    expect(taken(buckets, 'a', 2)).toEqual([0, 60]);
+  });
+
+  it('is its own', () => {
+    const { buckets } = at(10);
+    taken(buckets, 'a', 4);
+    expect(buckets.take('b')).toBe(0);
+  });
+});
+
+describe('The table of buckets', () => {
+  it('holds no more than its capacity, whatever comes', () => {
+    const { buckets } = at(100);
+    for (let n = 0; n < 10_000; n += 1) buckets.take(String(n));
+    expect(buckets.size).toBe(100);
+  });
+
+  it('does not forget who has spent its tokens because many others come', () => {
+    const { buckets } = at(100);
+    taken(buckets, 'a', 3);
+    for (let n = 0; n < 10_000; n += 1) buckets.take(String(n));
+    expect(buckets.take('a')).toBe(1);
+  });
+
+  it('lets those who come when it is full share one count, until there is room', () => {
+    const { clock, buckets } = at(2);
+    taken(buckets, 'a', 3);
+    taken(buckets, 'b', 3);
+    expect(['c', 'd', 'e', 'f'].map((address) => buckets.take(address))).toEqual([0, 0, 0, 1]);
+    clock.now = 60_000;
+    expect(taken(buckets, 'f', 4)).toEqual([0, 0, 0, 1]);
+    expect(buckets.size).toBe(2);
+  });
+});

@@ -1,0 +1,71 @@
+import type { RatePolicy } from './policies.js';
+
+interface Bucket {
+  tokens: number;
+  /** When `tokens` was true, milliseconds. */
+  at: number;
+}
+
+/** Milliseconds of any clock that does not go back. */
+type Now = () => number;
+
+/**
+ * Token buckets of addresses in the memory of one process, for what must be decided before anything is asked. The number
+ * of buckets is bounded: a full one is forgotten without loss, and when there is none to forget, addresses that were not
+ * heard of before share one bucket.
+ */
+export class AddressBuckets {
+  /** The one that was not asked for longest comes first. */
+  private readonly buckets = new Map<string, Bucket>();
+  private readonly ofOthers: Bucket;
+
+  constructor(
+    private readonly policy: Pick<RatePolicy, 'perMinute' | 'burst'>,
+    private readonly capacity: number,
+    private readonly now: Now = () => performance.now(),
+  ) {
+    this.ofOthers = { tokens: policy.burst, at: now() };
+  }
+
+  /** Takes a token of this address. @returns 0, or the whole seconds until there is one */
+  take(address: string): number {
+    const bucket = this.of(address);
+    this.fill(bucket);
+    if (bucket.tokens >= 1) {
+      bucket.tokens -= 1;
+      return 0;
+    }
+    return Math.max(1, Math.ceil(((1 - bucket.tokens) / this.policy.perMinute) * 60));
+  }
+
+  get size(): number {
+    return this.buckets.size;
+  }
+
+  private of(address: string): Bucket {
+    const known = this.buckets.get(address);
+    if (known) {
+      this.buckets.delete(address);
+      this.buckets.set(address, known);
+      return known;
+    }
+    if (this.buckets.size >= this.capacity && !this.forgetOne()) return this.ofOthers;
+    const bucket = { tokens: this.policy.burst, at: this.now() };
+    this.buckets.set(address, bucket);
+    return bucket;
+  }
+
+  private forgetOne(): boolean {
+    const [oldest] = this.buckets;
+    if (!oldest) return false;
+    this.fill(oldest[1]);
+    return oldest[1].tokens >= this.policy.burst && this.buckets.delete(oldest[0]);
+  }
+
+  private fill(bucket: Bucket): void {
+    const now = this.now();
+    const inflow = ((now - bucket.at) / 60_000) * this.policy.perMinute;
+    bucket.tokens = Math.min(this.policy.burst, bucket.tokens + inflow);
+    bucket.at = now;
+  }
+}

@@ -1,0 +1,40 @@
+import { describe, expect, it } from '@jest/globals';
+import { addressKey, clientAddress } from './address.js';
+
+describe('The key of an address', () => {
+  it.each([
+    ['203.0.113.9', '203.0.113.9'],
+    [' 203.0.113.9 ', '203.0.113.9'],
+    ['203.0.113.9:4711', '203.0.113.9'],
+    ['::ffff:203.0.113.9', '203.0.113.9'],
+    ['::FFFF:CB00:7109', '203.0.113.9'],
+    ['0:0:0:0:0:ffff:203.0.113.9', '203.0.113.9'],
+    ['2001:db8:1:2::1', '2001:db8:1:2::/64'],
+    ['2001:0DB8:0001:0002:ffff:ffff:ffff:ffff', '2001:db8:1:2::/64'],
+    ['[2001:db8:1:2::1]', '2001:db8:1:2::/64'],
+    ['[2001:db8:1:2::1]:443', '2001:db8:1:2::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+  ])('of %j is %s', (text, key) => expect(addressKey(text)).toBe(key));
+
+  it.each(['', 'unknown', '_hidden', 'a'.repeat(10_000), '203.0.113.9, 203.0.113.10', '1.2.3.4.5', ':::'])(
+    'is none for what is no address: %j',
+    (text) => expect(addressKey(text)).toBeNull(),
+  );
+});
+
+describe('The address of a caller', () => {
+  const peer = '10.0.0.1';
+
+  it.each<[string, string | undefined, number, string]>([
+    ['is that of the peer without proxies', '203.0.113.9', 0, peer],
+    ['is that of the peer when the proxy names nobody', undefined, 1, peer],
+    ['is what the proxy wrote', '203.0.113.9', 1, '203.0.113.9'],
+    ['is not what the caller wrote before it', '192.0.2.1, 203.0.113.9', 1, '203.0.113.9'],
+    ['is what the outermost of two wrote', '192.0.2.1, 203.0.113.9, 10.0.0.2', 2, '203.0.113.9'],
+    ['is the nearest address when the chain is shorter', '203.0.113.9', 2, '203.0.113.9'],
+    ['is that of the peer when the text is no address', 'unknown', 1, peer],
+  ])('%s', (_, forwardedFor, proxies, address) =>
+    expect(clientAddress(peer, forwardedFor, proxies)).toBe(address),
+  );
+});

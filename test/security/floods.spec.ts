@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { operations, requestOf } from '../support/described-requests.js';
+import { Integrator } from '../support/integrator.js';
+import { startStack, type StartedStack } from '../support/index.js';
+
+/** What one address may ask for at once in this test; hardly anything flows in while it runs. */
+const BURST = 12;
+
+let stack: StartedStack;
+let customer: Integrator;
+
+beforeAll(async () => {
+  stack = await startStack({
+    env: {
+      RATE_PUBLIC_PER_MINUTE: '1',
+      RATE_PUBLIC_BURST: String(BURST),
+      RATE_PROBE_PER_MINUTE: '1',
+      RATE_PROBE_BURST: String(BURST),
+      RATE_UNAUTHENTICATED_PER_MINUTE: String(BURST),
+      HTTP_REFUSAL_HOLD_MS: '20',
+      // So that a test can choose the address it comes from.
+      TRUSTED_PROXIES: '1',
+    },
+  });
+  customer = await Integrator.open(stack, 0);
+});
+
+afterAll(async () => {
+  await stack?.stop();
+});
+
+type Headers = Readonly<Record<string, string>>;
+interface Asked {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Headers;
+  readonly body?: string;
+}
+
+const ask = ({ method = 'GET', path, headers = {}, body }: Asked, from: string): Promise<Response> =>
+  fetch(stack.baseUrl + path, {
+    method,
+    headers: { 'x-forwarded-for': from, ...headers },
+    redirect: 'manual',
+    ...(body === undefined ? {} : { body }),
+  });
+
+/** Statuses of so many of the same requests, one after the other, and the last answer. */
+const flood = async (asked: Asked, from: string | ((n: number) => string), count = BURST + 4) => {
+  const statuses: number[] = [];
+  let last: Response | undefined;
+  for (let n = 0; n < count; n += 1) {
+    last = await ask(asked, typeof from === 'string' ? from : from(n));
+    await last.clone().arrayBuffer();
+    statuses.push(last.status);
+  }
+  return { refused: statuses.filter((status) => status === 429).length, last: last! };
+};
+
+let addresses = 0;
+/** One that no other test has used. */
+const newAddress = (): string => `198.51.${Math.floor((addresses += 1) / 250)}.${addresses % 250}`;
+
+const publicRoutes = operations.filter(({ security }) => security.length === 0);
+const guarded = operations.filter(({ security }) => security.length > 0);
+const json: Headers = { 'content-type': 'application/json' };
+const BODY = JSON.stringify({ a: 'x'.repeat(16_000) });
+
+describe('A flood without credentials from one address', () => {
+  it.each<readonly [string, Asked]>([
+    ...publicRoutes.map(({ path }) => [`GET ${path}`, { path }] as const),
+    ['HEAD /openapi.json', { method: 'HEAD', path: '/openapi.json' }],
+    ['GET /openapi.json', { path: '/openapi.json' }],
+    ['GET /docs', { path: '/docs' }],
+    ['an asset of the page', { path: '/docs/swagger-ui-bundle.js' }],
+    ['a path that does not exist', { path: '/nothing' }],
+    ['a path that does not decode', { path: '/api/v1/readings/%E0%A4%A' }],
+    ['OPTIONS', { method: 'OPTIONS', path: '/api/v1/readings' }],
+    ['a guarded route without credentials', { path: '/api/v1/credits' }],
+    ['16 KiB of body', { method: 'POST', path: '/api/v1/readings', headers: json, body: BODY }],
+    [
+      'more than 16 KiB of body',
+      { method: 'POST', path: '/api/v1/readings', headers: json, body: BODY + BODY },
+    ],
+    ['keys that are none', { path: '/api/v1/credits', headers: { 'x-api-key': 'none' } }],
+    ['bearer tokens that are none', { path: '/api/v1/credits', headers: { authorization: 'Bearer a.b.c' } }],
+    ['a public route with a key that is none', { path: '/openapi.json', headers: { 'x-api-key': 'none' } }],
+    [
+      'a path that does not exist, with a key that is none',
+      { path: '/api/v1/nothing', headers: { 'x-api-key': 'none' } },
+    ],
+    [
+      'a method that a path does not have, with a key that is none',
+      { method: 'PUT', path: '/api/v1/credits', headers: { 'x-api-key': 'none' } },
+    ],
+    [
+      'a body that is too large, with a key that is none',
+      {
+        method: 'POST',
+        path: '/api/v1/readings',
+        headers: { ...json, 'x-api-key': 'none' },
+        body: BODY + BODY,
+      },
+    ],
+    ['a query of 10,000 parameters', { path: `/healthz?${'a&'.repeat(5_000)}` }],
+  ])('is refused with the time to come back: %s', async (_, asked) => {
+    const address = newAddress();
+    const { refused, last } = await flood(asked, address);
+    expect(refused).toBeGreaterThan(0);
+    expect([last.status, Number(last.headers.get('retry-after')) > 0]).toEqual([429, true]);
+    expect(last.headers.get('content-type')).toBe('application/problem+json');
+    if (asked.method !== 'HEAD') expect(await last.json()).toMatchObject({ code: 'rate_limited' });
+    // Who has a right key is not held up by it, nor is another address.
+    const right = { path: '/api/v1/credits', headers: { 'x-api-key': customer.apiKey } };
+    expect((await ask(right, address)).status).not.toBe(429);
+    expect((await ask(asked, newAddress())).status).not.toBe(429);
+  });
+
+  it('counts over all routes, so that it cannot be spread over them', async () => {
+    const address = newAddress();
+    await flood({ path: '/nothing' }, address);
+    for (const operation of guarded.slice(0, 5)) {
+      const { method, target } = requestOf(operation, {});
+      expect([target, (await ask({ method, path: target }, address)).status]).toEqual([target, 429]);
+    }
+  });
+
+  it('leaves probes alone, which have a bucket of their own', async () => {
+    const address = newAddress();
+    await flood({ path: '/openapi.json' }, address);
+    expect((await ask({ path: '/healthz' }, address)).status).toBe(200);
+  });
+});
+
+describe('One address', () => {
+  const spelt = (forms: readonly string[]) => (n: number) => forms[n % forms.length]!;
+
+  it.each<[string, readonly string[]]>([
+    ['IPv4, also in IPv6', ['203.0.113.9', '::ffff:203.0.113.9', '::FFFF:cb00:7109']],
+    ['IPv4 with a port, as some proxies write it', ['203.0.113.10:4711', '203.0.113.10']],
+    [
+      'IPv6 in any spelling',
+      ['2001:db8:1:2::1', '2001:DB8:1:2:0:0:0:1', '2001:0db8:0001:0002::1', '[2001:db8:1:2::1]:443'],
+    ],
+    ['a network of /64', ['2001:db8:9:9::1', '2001:db8:9:9:ffff::2', '2001:db8:9:9:1:2:3:4']],
+    ['with a zone', ['fe80::1%eth0', 'fe80::1%1', 'fe80::1']],
+    ['what is no address: that of the proxy', ['unknown', '_hidden', 'x'.repeat(300), '']],
+  ])('is one however it is spelt: %s', async (_, forms) => {
+    for (const asked of [
+      { path: '/nothing' },
+      { path: '/api/v1/credits', headers: { 'x-api-key': 'none' } },
+    ]) {
+      expect((await flood(asked, spelt(forms), 2 * BURST)).refused).toBeGreaterThanOrEqual(BURST - 1);
+    }
+  });
+
+  it('is another with another /64', async () => {
+    const { refused } = await flood({ path: '/nothing' }, (n) => `2001:db8:77:${n}::1`);
+    expect(refused).toBe(0);
+  });
+
+  it('is the one that the trusted proxy names, whatever the caller wrote before it', async () => {
+    const address = newAddress();
+    const { refused } = await flood({ path: '/nothing' }, (n) => `192.0.2.${n}, ${address}`);
+    expect(refused).toBeGreaterThan(0);
+  });
+});

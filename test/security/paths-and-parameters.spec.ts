@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { accepts, operations, requestOf, resolved } from '../support/described-requests.js';
+import { Integrator } from '../support/integrator.js';
+import { startStack, type StartedStack } from '../support/index.js';
+
+let stack: StartedStack;
+let customer: Integrator;
+let endpointId: string;
+
+beforeAll(async () => {
+  stack = await startStack();
+  customer = await Integrator.open(stack, 400);
+  endpointId = (await newEndpoint('/api/v1/webhooks')).body['endpointId'] as string;
+});
+
+afterAll(async () => {
+  await stack?.stop();
+});
+
+const newEndpoint = (path: string, key: string = randomUUID()) =>
+  customer.call('POST', path, {
+    body: { url: 'https://receiver.example.com/hook' },
+    headers: { 'idempotency-key': key },
+  });
+const endpoints = async (): Promise<number> =>
+  (await customer.call<{ data: unknown[] }>('GET', '/api/v1/webhooks')).body.data.length;
+
+describe('A path has one spelling', () => {
+  it.each([
+    '/api/v1/webhooks/',
+    '/API/v1/webhooks',
+    '/api/V1/Webhooks',
+    '/api//v1/webhooks',
+    '//api/v1/webhooks',
+  ])('another one is no path, so that one Idempotency-Key makes one endpoint: %s', async (path) => {
+    const before = await endpoints();
+    const key = randomUUID();
+    expect((await newEndpoint('/api/v1/webhooks', key)).status).toBe(201);
+    const other = await newEndpoint(path, key);
+    expect([other.status, other.body['code']]).toEqual([404, 'not_found']);
+    expect(await endpoints()).toBe(before + 1);
+  });
+
+  it('escapes of an id are the id: one Idempotency-Key sends one trial event', async () => {
+    const headers = { 'idempotency-key': randomUUID() };
+    const test = (id: string) => customer.call('POST', `/api/v1/webhooks/${id}/test`, { body: {}, headers });
+    const first = await test(endpointId);
+    const again = await test(endpointId.replace('_', '%5F').replaceAll('-', '%2d'));
+    expect([first.status, again.status]).toEqual([202, 202]);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(again.body).toEqual(first.body);
+  });
+});
+
+describe('An id that nothing has', () => {
+  const posts = operations.filter(({ method, ids }) => method === 'POST' && ids.length > 0);
+  const wrong = [randomBytes(1_300).toString('hex'), '%00', '%F0%9F%92%A5'.repeat(200)];
+
+  it.each(posts.map((operation) => [operation.path, operation] as const))(
+    'is not found, with an Idempotency-Key too: %s',
+    async (_, operation) => {
+      expect(accepts(operation, 'apiKey')).toBe(true);
+      for (const [place, name] of operation.ids.entries()) {
+        for (const id of wrong) {
+          const ids = { ...Object.fromEntries(operation.ids.map((one) => [one, endpointId])), [name]: id };
+          const { method, target, body } = requestOf(operation, ids);
+          const headers = { 'idempotency-key': randomUUID() };
+          const answer = await customer.call(method, target, { body: body ?? {}, headers });
+          expect([place, name, id.length, answer.status]).toEqual([place, name, id.length, 404]);
+        }
+      }
+    },
+  );
+});
+
+describe('A query parameter that a route does not know', () => {
+  it.each(
+    operations
+      .filter((one) => one.security.length === 0 || accepts(one, 'apiKey'))
+      .map((one) => [`${one.method} ${one.path}`, one] as const),
+  )('is refused by its name: %s', async (_, operation) => {
+    const ids = Object.fromEntries(
+      operation.ids.map((name) => [name, name === 'endpointId' ? endpointId : randomUUID()]),
+    );
+    const { method, target, body } = requestOf(operation, ids, { staus: 'failed' });
+    const answer = await customer.call(method, target, body === undefined ? {} : { body });
+    // What belongs to nobody is not found before its parameters are looked at, in some routes.
+    if (answer.status === 404) return;
+    expect([answer.status, answer.body]).toMatchObject([
+      400,
+      { code: 'unknown_parameter', errors: [{ pointer: '?staus', code: 'unknown_parameter' }] },
+    ]);
+  });
+
+  it.each([
+    ['?staus=failed', ['?staus']],
+    ['?a=1&b=2&limit=3', ['?a', '?b']],
+    ['?limit[a]=1', ['?limit[a]']],
+    ['?limit[]=1', ['?limit[]']],
+    ['?__proto__=1&constructor=2', ['?__proto__', '?constructor']],
+    ['?Limit=1', ['?Limit']],
+    ['?' + 'limit=1&'.repeat(1_100) + 'staus=1', undefined],
+  ])('of a list: %s', async (query, pointers) => {
+    const { status, body } = await customer.call<{ errors: { pointer: string }[] }>(
+      'GET',
+      `/api/v1/readings${query}`,
+    );
+    expect(status).toBe(400);
+    if (pointers) expect(body.errors.map(({ pointer }) => pointer)).toEqual(pointers);
+  });
+
+  it('is not repeated when it is no name', async () => {
+    const answer = await customer.call('GET', `/api/v1/readings?${encodeURIComponent('Zoé Lefèvre')}=1`);
+    expect([answer.status, JSON.stringify(answer.body)]).toEqual([400, expect.not.stringContaining('Zo')]);
+  });
+
+  it('of ten thousand, a few are named', async () => {
+    const query = Array.from({ length: 2_000 }, (_, n) => `p${n}`).join('&');
+    const { status, body } = await customer.call<{ errors: unknown[] }>('GET', `/api/v1/readings?${query}`);
+    expect([status, body.errors.length <= 20]).toEqual([400, true]);
+  });
+});
+
+describe('A query parameter that is known', () => {
+  const lists = operations.filter(
+    ({ method, parameters }) =>
+      method === 'GET' && parameters.map(resolved).some(({ name }) => name === 'limit'),
+  );
+  const ofKey = lists.filter((one) => accepts(one, 'apiKey'));
+
+  it('there are lists', () => expect(ofKey.length).toBeGreaterThan(4));
+
+  it.each([
+    ['/api/v1/readings?limit=1&limit=2', '?limit', 'duplicate_parameter'],
+    ['/api/v1/readings?status=failed&status=queued', '?status', 'duplicate_parameter'],
+    ['/api/v1/readings?cursor=a&cursor=b', '?cursor', 'duplicate_parameter'],
+    ['/api/v1/readings?limit=0', '?limit', 'invalid_value'],
+    ['/api/v1/readings?limit=', '?limit', 'invalid_value'],
+    ['/api/v1/readings?status=done', '?status', 'invalid_value'],
+    ['/api/v1/readings?cursor=none', '?cursor', 'invalid_value'],
+    ['/api/v1/events?type=none', '?type', 'unsupported_event_type'],
+    ['/api/v1/webhooks?limit=x', '?limit', 'invalid_value'],
+    ['ENDPOINT/deliveries?status=none', '?status', 'invalid_value'],
+    ['ENDPOINT/deliveries?since=yesterday', '?since', 'invalid_value'],
+    ['ENDPOINT/deliveries?undelivered=maybe', '?undelivered', 'invalid_value'],
+    ['ENDPOINT/deliveries?readingId=x', '?readingId', 'invalid_value'],
+    [
+      'ENDPOINT/deliveries?since=2026-01-01T00:00:00Z&since=2026-01-02T00:00:00Z',
+      '?since',
+      'duplicate_parameter',
+    ],
+  ])('and ill-formed is named: %s', async (path, pointer, code) => {
+    const { status, body } = await customer.call(
+      'GET',
+      path.replace('ENDPOINT', `/api/v1/webhooks/${endpointId}`),
+    );
+    expect([status, body['errors'], JSON.stringify(body)]).toEqual([
+      400,
+      [expect.objectContaining({ pointer, code })],
+      expect.not.stringContaining('body'),
+    ]);
+  });
+});

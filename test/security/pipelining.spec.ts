@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Integrator, person } from '../support/integrator.js';
+import { rawConnection, requestText } from '../support/raw-connection.js';
+import { startStack, type StartedStack } from '../support/index.js';
+
+/** Pipelined requests in one attack; a longer form: PIPELINED=100000. */
+const PIPELINED = Number(process.env['PIPELINED'] ?? 3_000);
+const WAITING = 10;
+const CONNECTIONS = 40;
+const ANSWER_TIMEOUT_MS = 1_000;
+
+let stack: StartedStack;
+let customer: Integrator;
+
+beforeAll(async () => {
+  stack = await startStack({
+    env: {
+      HTTP_WAITING_REQUESTS: String(WAITING),
+      HTTP_CONNECTIONS_PER_ADDRESS: String(CONNECTIONS),
+      HTTP_ANSWER_TIMEOUT_MS: String(ANSWER_TIMEOUT_MS),
+    },
+  });
+  customer = await Integrator.open(stack, 400);
+});
+
+afterAll(async () => {
+  await stack?.stop();
+});
+
+const open = () => rawConnection(stack.baseUrl);
+const ascii = JSON.stringify(person('Anna')).replace('Lefèvre', 'Lefevre');
+const health = requestText('GET', '/healthz');
+
+describe('Requests that wait on one connection', () => {
+  it('are answered one after the other, in their order', async () => {
+    const connection = await open();
+    const paths = ['/healthz', '/nothing', '/schemas/result.json', '/api/v1/credits', '/healthz'];
+    connection.write(paths.map((path) => requestText('GET', path)).join(''));
+    await connection.untilAnswers(paths.length);
+    expect(connection.statuses()).toEqual([200, 404, 200, 401, 200]);
+    connection.leave();
+  });
+
+  it('are capped: a caller who sends thousands without waiting is cut off', async () => {
+    const connection = await open();
+    connection.write(health.repeat(PIPELINED));
+    await Promise.race([connection.closed, connection.untilAnswers(PIPELINED)]);
+    expect(connection.isClosed()).toBe(true);
+    // One that is answered, and those that may wait: no more of them were ever begun.
+    expect(connection.statuses().length).toBeLessThanOrEqual(WAITING + 1);
+  });
+
+  it('are never begun when the caller has left', async () => {
+    process.kill(stack.pids().worker, 'SIGSTOP');
+    try {
+      const waiting = (await customer.create(person())).body;
+      const connection = await open();
+      const key = { 'x-api-key': customer.apiKey };
+      connection.write(
+        requestText('GET', `/api/v1/readings/${waiting.readingId}`, { ...key, prefer: 'wait=60' }) +
+          requestText('POST', '/api/v1/readings', { ...key, 'content-type': 'application/json' }, ascii),
+      );
+      await delay(1_000);
+      connection.leave();
+      await delay(1_000);
+      // One reading was paid for, and not the one that waited.
+      expect((await customer.balance()).held).toBe(20);
+    } finally {
+      process.kill(stack.pids().worker, 'SIGCONT');
+    }
+  });
+});
+
+describe('A caller who asks for much and reads nothing', () => {
+  it('is cut off: what it asked for is not kept for it', async () => {
+    const connection = await open();
+    connection.stopReading();
+    // More than the kernel's own buffers take.
+    connection.write(requestText('GET', '/docs/swagger-ui-bundle.js').repeat(WAITING));
+    const whole = await fetch(`${stack.baseUrl}/docs/swagger-ui-bundle.js`);
+    const size = (await whole.arrayBuffer()).byteLength;
+    await delay(ANSWER_TIMEOUT_MS * 4);
+    expect(await connection.drain(1_000)).toBeLessThan(WAITING * size);
+  });
+});
+
+describe('The connections of one address', () => {
+  it('are capped, and those that there are go on', async () => {
+    // Another address of loopback, so that nobody else's connections count.
+    const from = '127.0.0.7';
+    const connections = [];
+    for (let n = 0; n < CONNECTIONS + 5; n += 1) connections.push(await rawConnection(stack.baseUrl, from));
+    for (const connection of connections) connection.write(health);
+    await Promise.all(connections.map((connection) => connection.untilAnswers(1)));
+    const answered = connections.filter((connection) => connection.statuses()[0] === 200);
+    expect(answered.length).toBe(CONNECTIONS);
+    for (const connection of connections) connection.leave();
+    expect((await fetch(`${stack.baseUrl}/healthz`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,75 @@
+import { connect } from 'node:net';
+
+/** A TCP connection of a caller who writes what it likes. */
+export interface RawConnection {
+  write(bytes: string): void;
+  /** Stops taking what is sent, as a reader does that asks for much and reads nothing. */
+  stopReading(): void;
+  /** Takes what is there. @returns how many bytes were received in all when the service has closed, or is silent */
+  drain(silentMs: number): Promise<number>;
+  /** Resets the connection, as a caller does that has left. */
+  leave(): void;
+  /** Resolves when the service has closed it. */
+  readonly closed: Promise<void>;
+  isClosed(): boolean;
+  /** Status codes received so far, in their order. */
+  statuses(): readonly number[];
+  /** Resolves when that many answers have come, or the connection is closed. */
+  untilAnswers(count: number): Promise<void>;
+}
+
+/** @param from the address to connect from, such as another one of loopback */
+export const rawConnection = async (baseUrl: string, from?: string): Promise<RawConnection> => {
+  const { hostname, port } = new URL(baseUrl);
+  const socket = connect({ host: hostname, port: Number(port), ...(from && { localAddress: from }) });
+  let received = '';
+  let bytes = 0;
+  socket.on('data', (data: Buffer) => {
+    bytes += data.length;
+    received += data.toString('latin1');
+  });
+  socket.on('error', () => undefined);
+  // Not `once` of node:events, which rejects when the service resets the connection.
+  const event = (name: string) => new Promise<void>((resolve) => socket.once(name, () => resolve()));
+  const closed = event('close');
+  await Promise.race([event('connect'), closed]);
+  const statuses = () => [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => Number(code));
+  return {
+    write: (text) => void socket.write(text, 'latin1'),
+    stopReading: () => void socket.pause(),
+    drain: async (silentMs) => {
+      socket.resume();
+      for (let before = -1; before !== bytes && !socket.destroyed;) {
+        before = bytes;
+        await new Promise((resolve) => setTimeout(resolve, silentMs));
+      }
+      return bytes;
+    },
+    leave: () => void socket.resetAndDestroy(),
+    closed,
+    isClosed: () => socket.destroyed,
+    statuses,
+    untilAnswers: async (count) => {
+      while (statuses().length < count && !socket.destroyed) {
+        await Promise.race([event('data'), closed]);
+      }
+    },
+  };
+};
+
+/** A request as it goes over the wire. */
+export const requestText = (
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+  body = '',
+): string =>
+  [
+    `${method} ${path} HTTP/1.1`,
+    'host: api',
+    ...Object.entries({ ...headers, ...(body && { 'content-length': String(Buffer.byteLength(body)) }) }).map(
+      ([name, value]) => `${name}: ${value}`,
+    ),
+    '',
+    body,
+  ].join('\r\n');
