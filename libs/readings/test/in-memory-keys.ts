@@ -1,14 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import type { SubjectKey, SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { keyedDigest, type SubjectKey, type SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { open, seal } from '@app/platform/crypto/sealing.js';
 
 /** The keys of readings without a database: real sealing, keys in memory. */
-export class InMemoryKeys implements Pick<SubjectKeys, 'create' | 'find'> {
+export class InMemoryKeys implements Pick<SubjectKeys, 'create' | 'find' | 'destroy'> {
   readonly keys = new Map<string, Buffer>();
 
   async create(subjectId: string): Promise<SubjectKey> {
     if (!this.keys.has(subjectId)) this.keys.set(subjectId, randomBytes(32));
     return (await this.find(subjectId))!;
+  }
+
+  async destroy(subjectId: string): Promise<void> {
+    this.keys.delete(subjectId);
   }
 
   async find(subjectId: string): Promise<SubjectKey | null> {
@@ -17,6 +21,7 @@ export class InMemoryKeys implements Pick<SubjectKeys, 'create' | 'find'> {
       ? {
           seal: (context, plaintext) => seal(key, context, plaintext),
           open: (context, sealed) => open(key, context, sealed),
+          digest: (purpose, bytes) => keyedDigest(key, purpose, bytes),
         }
       : null;
   }
