@@ -1,4 +1,5 @@
-import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { World } from './world.js';
 
 /** Whether every reading has ended, every hold is settled, every consumer has seen everything, and nothing is on its way. */
@@ -14,11 +15,23 @@ export const isQuiet = ({ store, tables, onTheWay, scheduler, consumers }: World
     types.reduce((sum, type) => sum + (count.get(type) ?? 0), 0);
   return (
     of('ReadingRequested') === of('ReadingCompleted', 'ReadingFailed') &&
-    of('ReadingCompleted') === of('DocumentPublished') &&
+    isFollowedUp(store.log) &&
     of('CreditsReserved') === of('CreditsCaptured', 'CreditsReleased') &&
     [...consumers.values()].every(({ name, categories }) => {
       const reached = BigInt(tables.checkpoints.get(name)?.position ?? 0);
       return categories.every((category) => (last.get(category) ?? 0n) <= reached);
     })
+  );
+};
+
+/** Whether what is completed is published or erased, and every erasure that was begun is done. */
+const isFollowedUp = (log: readonly StoredEvent[]): boolean => {
+  const readings = (type: string): string[] =>
+    log.filter((event) => event.type === type).map(({ stream }) => streamId(stream));
+  const erased = new Set(readings('ReadingErased'));
+  const published = new Set(readings('DocumentPublished'));
+  return (
+    readings('ReadingCompleted').every((id) => published.has(id) || erased.has(id)) &&
+    readings('PublicationWithdrawn').every((id) => erased.has(id))
   );
 };

@@ -6,11 +6,11 @@ import { handleBatch } from '@app/event-sourcing/projections/handle-batch.js';
 import type { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { readReadingJob } from '@app/platform/jobs/reading-job.js';
 import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
-import type { RequestReadingHandler } from '@app/readings/application/request-reading/request-reading.handler.js';
 import { simulatedPool } from './database.js';
+import { plainKey } from './plain-key.js';
 import { faultyStore, type OnTheWay } from './faulty-store.js';
 import type { Life, Scheduler } from './scheduler.js';
-import { apiOf, workOf, type Surroundings } from './service.js';
+import { apiOf, workOf, type Api, type Surroundings } from './service.js';
 import { Tables } from './tables.js';
 
 const APIS = 2;
@@ -23,6 +23,8 @@ const RESTART_MS = 2_000;
 /** Events a consumer takes at a time. */
 const BATCH = 6;
 const SAME_JOB_TWICE = 0.05;
+/** How long a process uses a key that it has opened. */
+const KEYS_KEPT_MS = 2_000;
 
 /** Two API and two worker processes on one event store and one database, all of which may fail. */
 export class World {
@@ -32,9 +34,9 @@ export class World {
   readonly consumers = new Map<string, Consumer>();
   crashes = 0;
   /** The API processes that answer now. */
-  readonly apis: (RequestReadingHandler | null)[] = Array.from({ length: APIS }, () => null);
-  private readonly keys = new Map<string, true>();
+  readonly apis: (Api | null)[] = Array.from({ length: APIS }, () => null);
   private readonly sleepers = new Set<() => void>();
+  private keysMade = 0;
 
   constructor(
     readonly scheduler: Scheduler,
@@ -85,15 +87,36 @@ export class World {
     };
   }
 
-  /** Keys without encryption: what is sealed is not looked at here. */
+  /** Keys without encryption: what is sealed with one opens with that one alone. */
   private keysOf(life: Life): SubjectKeys {
-    const key = {
-      seal: (_: string, bytes: Uint8Array) => Buffer.from(bytes),
-      open: (_: string, bytes: Uint8Array) => Buffer.from(bytes),
-    };
-    const keys: Pick<SubjectKeys, 'create' | 'find'> = {
-      create: (id) => this.scheduler.io(life, 'make a key', () => (this.keys.set(id, true), key)),
-      find: async (id) => (this.keys.has(id) ? key : null),
+    const { scheduler } = this;
+    const stored = this.tables.keys;
+    /** What this process has opened, until when it does not ask the database again. */
+    const opened = new Map<string, { serial: number; until: number }>();
+    const keys: Pick<SubjectKeys, 'create' | 'find' | 'destroy'> = {
+      create: (id) =>
+        scheduler.io(life, 'make a key', () => {
+          if (!stored.has(id)) stored.set(id, (this.keysMade += 1));
+          return plainKey(stored.get(id)!);
+        }),
+      find: async (id) => {
+        const known = opened.get(id);
+        if (known && known.until > scheduler.now) return plainKey(known.serial);
+        const serial = stored.get(id);
+        if (serial === undefined) return null;
+        opened.set(id, { serial, until: scheduler.now + KEYS_KEPT_MS });
+        return plainKey(serial);
+      },
+      destroy: (id) =>
+        scheduler.io(
+          life,
+          'destroy a key',
+          () => {
+            stored.delete(id);
+            opened.delete(id);
+          },
+          'write',
+        ),
     };
     return keys as SubjectKeys;
   }
