@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
 import { Integrator, person } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
 
@@ -45,6 +47,18 @@ const rows = async (text: string, readingId: string): Promise<number> => {
   }
 };
 
+const wholeLog = async (): Promise<StoredEvent[]> => {
+  const store = openEventStore({
+    connectionString: stack.eventStoreUrl,
+    appendTimeoutMs: 5_000,
+    readTimeoutMs: 5_000,
+  });
+  const log: StoredEvent[] = [];
+  for await (const event of store.readAll()) log.push(event);
+  await store.close();
+  return log;
+};
+
 describe('Erasing the personal data of a reading', () => {
   it('destroys its key: the state says so, result and document are gone, and the ledger still verifies', async () => {
     const { body } = await customer.create(person());
@@ -54,7 +68,8 @@ describe('Erasing the personal data of a reading', () => {
     await delay(KEYS_FORGOTTEN_MS);
 
     const reading = await get(body.readingId);
-    expect(reading).toMatchObject({ status: 200, body: { status: 'completed', input: null } });
+    const document = { available: false, version: null, artifactId: null, publishedAt: null };
+    expect(reading).toMatchObject({ status: 200, body: { status: 'completed', input: null, document } });
     expect(reading.body['erasedAt']).toMatch(/^\d{4}-/);
     for (const path of ['result', 'document?format=pdf']) {
       expect(await get(`${body.readingId}/${path}`)).toMatchObject({
@@ -69,6 +84,45 @@ describe('Erasing the personal data of a reading', () => {
       await rows('select count(*)::int as n from publishing.artifact where reading_id = $1', body.readingId),
     ).toBe(0);
     await stack.ops(['ledger', 'verify', '--workspace', customer.workspaceId]);
+  });
+
+  it('leaves nothing when it comes just as the reading completes: stored, offered or announced', async () => {
+    const erased: string[] = [];
+    for (const afterMs of [0, 10, 30, 60, 100, 150]) {
+      const { body } = await customer.create(person());
+      const { readingId } = body;
+      while ((await get(readingId)).body['status'] !== 'completed') await delay(1);
+      await delay(afterMs);
+      expect((await erase(readingId)).status).toBe(204);
+      erased.push(readingId);
+    }
+    // Longer than rendering takes, and than a process keeps a key.
+    await delay(KEYS_FORGOTTEN_MS);
+    const log = await wholeLog();
+    for (const readingId of erased) {
+      expect((await get(readingId)).body).toMatchObject({
+        input: null,
+        document: { available: false, version: null, artifactId: null, publishedAt: null },
+      });
+      expect(
+        await rows('select count(*)::int as n from publishing.artifact where reading_id = $1', readingId),
+      ).toBe(0);
+      expect(
+        await rows('select count(*)::int as n from readings.result where reading_id = $1', readingId),
+      ).toBe(0);
+      const types = log.filter(({ stream }) => stream.endsWith(readingId)).map(({ type }) => type);
+      expect(types.slice(types.indexOf('ReadingErased'))).not.toContain('DocumentPublished');
+      expect(types.indexOf('PublicationWithdrawn')).toBeLessThan(types.indexOf('ReadingErased'));
+      const told = await rows(
+        `select count(*)::int as n from webhooks.public_event where reading_id = $1 and type = 'reading.published'`,
+        readingId,
+      );
+      expect(told).toBe(types.filter((type) => type === 'DocumentPublished').length);
+      expect(await get(`${readingId}/document?format=pdf`)).toMatchObject({
+        status: 410,
+        body: { code: 'reading_erased' },
+      });
+    }
   });
 
   it('ends an unfinished reading and gives its credits back', async () => {

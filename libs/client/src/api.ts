@@ -2616,6 +2616,7 @@ export interface operations {
             402: components["responses"]["insufficient_credits"];
             403: components["responses"]["auth_mode_not_allowed"];
             406: components["responses"]["not_acceptable"];
+            410: components["responses"]["reading_erased"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["idempotency_key_reused"];

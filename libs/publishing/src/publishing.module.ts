@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import type { Projection } from '@app/event-sourcing/projections/projection.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
+import { WithdrawPublicationHandler } from './application/withdraw-publication/withdraw-publication.handler.js';
 import { ArtifactStore } from './artifacts/artifact.store.js';
 import { PUBLICATION_EXECUTOR, createPublicationExecutor } from './publication.executor.js';
 import { publicationProjection } from './read-models/publication/publication.projection.js';
@@ -12,6 +13,7 @@ import { PublicationQuery } from './read-models/publication/publication.query.js
     { provide: PUBLICATION_EXECUTOR, useFactory: createPublicationExecutor, inject: [EVENT_STORE] },
     ArtifactStore,
     PublicationQuery,
+    WithdrawPublicationHandler,
   ],
   exports: [PUBLICATION_EXECUTOR, ArtifactStore, PublicationQuery],
 })

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { SubjectKey, SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { keyedDigest, type SubjectKey, type SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { open, seal } from '@app/platform/crypto/sealing.js';
 
 /** The keys of readings without a database: real sealing, keys in memory. */
-export class InMemoryKeys implements Pick<SubjectKeys, 'create' | 'find' | 'ready'> {
+export class InMemoryKeys implements Pick<SubjectKeys, 'create' | 'find' | 'ready' | 'destroy'> {
   readonly keys = new Map<string, Buffer>();
 
   async ready(): Promise<void> {
@@ -15,12 +15,17 @@ export class InMemoryKeys implements Pick<SubjectKeys, 'create' | 'find' | 'read
     return (await this.find(subjectId))!;
   }
 
+  async destroy(subjectId: string): Promise<void> {
+    this.keys.delete(subjectId);
+  }
+
   async find(subjectId: string): Promise<SubjectKey | null> {
     const key = this.keys.get(subjectId);
     return key
       ? {
           seal: (context, plaintext) => seal(key, context, plaintext),
           open: (context, sealed) => open(key, context, sealed),
+          digest: (purpose, bytes) => keyedDigest(key, purpose, bytes),
         }
       : null;
   }

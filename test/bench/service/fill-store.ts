@@ -64,8 +64,6 @@ const lifeOf = (readingId: string): Parameters<ReturnType<typeof openEventStore>
         locale: 'fr-FR',
         asOf: '2026-01-01',
         sealedInput,
-        inputDigest: '0'.repeat(64),
-        idempotencyDigest: null,
         cost: 20,
       },
     },

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
 import { systemClock, type Clock } from '@app/event-sourcing/core/clock.js';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
@@ -17,6 +17,11 @@ export interface SubjectKey {
   seal(context: string, plaintext: Uint8Array): Buffer;
   /** @throws SealBroken */
   open(context: string, sealed: Uint8Array): Buffer;
+  /**
+   * HMAC-SHA-256 under a key that is derived from this one for the purpose (HKDF, RFC 5869): once this key is destroyed,
+   * nobody can test by it what the bytes were.
+   */
+  digest(purpose: string, bytes: Uint8Array): Buffer;
 }
 
 interface WrappedKey {
@@ -163,4 +168,11 @@ export const SUBJECT_KEY_COLUMN: SealedColumn = {
 const subjectKey = (subjectId: string, workspaceId: string, key: Buffer): SubjectKey => ({
   seal: (context, plaintext) => seal(key, `${subjectId}|${workspaceId}|${context}`, plaintext),
   open: (context, sealed) => open(key, `${subjectId}|${workspaceId}|${context}`, sealed),
+  digest: (purpose, bytes) => keyedDigest(key, purpose, bytes),
 });
+
+/** What `SubjectKey.digest` answers for the key itself. */
+export const keyedDigest = (key: Uint8Array, purpose: string, bytes: Uint8Array): Buffer =>
+  createHmac('sha256', new Uint8Array(hkdfSync('sha256', key, '', `digest|${purpose}`, 32)))
+    .update(bytes)
+    .digest();

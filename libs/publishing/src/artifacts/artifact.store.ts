@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { openPadded, sealPadded } from '@app/platform/padding/padded-seal.js';
+import { paddedLength } from '@app/platform/padding/padding.js';
 import { askedTogether } from '@app/platform/postgres/asked-together.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import type { DocumentFormat, PublicationEvent } from '../contracts/events.js';
@@ -13,7 +14,6 @@ export type FormatSummary = Extract<
 
 export interface Artifact {
   readonly mediaType: string;
-  readonly sha256: string;
   readonly bytes: Buffer;
 }
 
@@ -21,6 +21,13 @@ export const MEDIA_TYPES: Readonly<Record<DocumentFormat, string>> = {
   document_v1: 'application/json',
   markdown: 'text/markdown; charset=utf-8',
   pdf: 'application/pdf',
+};
+
+/** Bytes to whose multiples the lengths of documents are padded: nearly everybody's take one step, PDFs two. */
+const STEPS: Readonly<Record<DocumentFormat, number>> = {
+  document_v1: 65_536,
+  markdown: 32_768,
+  pdf: 131_072,
 };
 
 interface Wanted {
@@ -31,12 +38,11 @@ interface Wanted {
 
 interface SealedArtifact {
   readonly media_type: string;
-  readonly sha256: string;
   /** In Base64, which is shorter and sooner decoded than the hexadecimal digits that pg gets for bytea. */
   readonly sealed: string;
 }
 
-const SUMMARY = 'format, media_type as "mediaType", sha256, bytes';
+const SUMMARY = 'format, media_type as "mediaType", digest, bytes';
 const inOrder = (summaries: readonly FormatSummary[]): FormatSummary[] =>
   summaries.toSorted((one, other) => (one.format < other.format ? -1 : 1));
 
@@ -55,22 +61,29 @@ export class ArtifactStore {
     private readonly keys: SubjectKeys,
   ) {}
 
-  /** Stores the formats of one version unless they are there, and tells what is stored. @throws when the key is gone */
+  /**
+   * Stores the formats of one version unless they are there, and tells what is stored; `null` when the key is gone. The
+   * key's row is locked until they are stored: who destroys it waits, and what he deletes then is all there ever will be.
+   */
   async put(
     { readingId, version, artifactId }: { readingId: string; version: number; artifactId: string },
     rendered: Readonly<Record<DocumentFormat, Uint8Array>>,
-  ): Promise<FormatSummary[]> {
+  ): Promise<FormatSummary[] | null> {
     const key = await this.keys.find(readingId);
-    if (!key) throw new Error('The key of this reading was destroyed');
+    if (!key) return null;
     const formats = Object.entries(rendered) as [DocumentFormat, Uint8Array][];
     // A parameter for each: bytes within an array would go as text, twice as long.
     const places = formats.map(
-      (_, row) => `($1, $2, $3, ${[4, 5, 6, 7, 8].map((n) => `$${n + 5 * row}`).join(', ')})`,
+      (_, row) =>
+        `($${4 + 5 * row}::text, $${5 + 5 * row}::text, $${6 + 5 * row}::text, $${7 + 5 * row}::integer, $${8 + 5 * row}::bytea)`,
     );
     const stored = await this.pool.query<FormatSummary>({
       name: 'put-artifacts',
-      text: `insert into publishing.artifact (artifact_id, reading_id, version, format, media_type, sha256, bytes, sealed)
-             values ${places.join(', ')} on conflict do nothing returning ${SUMMARY}`,
+      text: `with held as (select from platform.subject_key where subject_id = $2::uuid for key share)
+             insert into publishing.artifact (artifact_id, reading_id, version, format, media_type, digest, bytes, sealed)
+             select $1::text, $2::uuid, $3::integer, one.* from (values ${places.join(', ')}) as one
+             where exists (select from held)
+             on conflict do nothing returning ${SUMMARY}`,
       values: [
         artifactId,
         readingId,
@@ -78,9 +91,9 @@ export class ArtifactStore {
         ...formats.flatMap(([format, bytes]) => [
           format,
           MEDIA_TYPES[format],
-          createHash('sha256').update(bytes).digest('hex'),
-          bytes.length,
-          key.seal(context(format, version), bytes),
+          key.digest('artifact', bytes).toString('hex'),
+          paddedLength(bytes.length, STEPS[format]),
+          sealPadded(key, context(format, version), STEPS[format], bytes),
         ]),
       ],
     });
@@ -89,7 +102,12 @@ export class ArtifactStore {
       `select ${SUMMARY} from publishing.artifact where reading_id = $1 and version = $2`,
       [readingId, version],
     );
-    return inOrder(rows);
+    return rows.length === formats.length ? inOrder(rows) : null;
+  }
+
+  /** Deletes whatever is stored of an erased reading, or one about to be. */
+  async discard(readingId: string): Promise<void> {
+    await this.pool.query('delete from publishing.artifact where reading_id = $1', [readingId]);
   }
 
   /** `null` when it is not stored, or its key was destroyed. */
@@ -99,15 +117,14 @@ export class ArtifactStore {
     if (!row || !key) return null;
     return {
       mediaType: row.media_type,
-      sha256: row.sha256,
-      bytes: key.open(context(format, version), Buffer.from(row.sealed, 'base64')),
+      bytes: openPadded(key, context(format, version), Buffer.from(row.sealed, 'base64')),
     };
   }
 
   private async read(wanted: readonly Wanted[]): Promise<readonly (SealedArtifact | null)[]> {
     const { rows } = await this.pool.query<{ [K in keyof SealedArtifact]: SealedArtifact[K] | null }>({
       name: 'artifacts',
-      text: `select media_type, sha256, encode(sealed, 'base64') as sealed
+      text: `select media_type, encode(sealed, 'base64') as sealed
              from unnest($1::uuid[], $2::integer[], $3::text[]) with ordinality as wanted (reading_id, version, format, place)
              left join publishing.artifact using (reading_id, version, format)
              order by wanted.place`,

@@ -17,27 +17,41 @@ export const publicationEvents = eventCatalogue('publication', {
     }),
   ),
   DocumentPublished: event(
-    1,
+    2,
     z.strictObject({
       workspaceId: z.string(),
       version: z.int(),
       artifactId: z.string(),
-      /** Of each format: media type, lowercase hex SHA-256 and size in bytes of what `/document` answers. */
+      /**
+       * What `/document` answers: its digest under the reading's own key (hex), which says nothing once that is destroyed,
+       * and its size in bytes, padded. Version 1 had its SHA-256 and exact size.
+       */
       formats: z.array(
         z.strictObject({
           format: z.enum(DOCUMENT_FORMATS),
           mediaType: z.string(),
-          sha256: z.string(),
-          bytes: z.int(),
+          digest: z.string().nullable(),
+          bytes: z.int().nullable(),
         }),
       ),
       publishedAt: z.string(),
     }),
+    {
+      1: (data) => {
+        const { formats, ...rest } = data as { formats: readonly { format: string; mediaType: string }[] };
+        return {
+          ...rest,
+          formats: formats.map(({ format, mediaType }) => ({ format, mediaType, digest: null, bytes: null })),
+        };
+      },
+    },
   ),
   PublicationFailed: event(
     1,
     z.strictObject({ workspaceId: z.string(), version: z.int(), code: z.string() }),
   ),
+  /** From here on nothing of the reading is published: it is about to be erased. */
+  PublicationWithdrawn: event(1, z.strictObject({ workspaceId: z.string() })),
 });
 
 export type PublicationEvent = EventOf<typeof publicationEvents>;

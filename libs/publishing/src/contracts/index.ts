@@ -1,2 +1,3 @@
+export * from './commands.js';
 export * from './content-version.js';
 export * from './events.js';

@@ -82,16 +82,22 @@ export class DocumentController {
     const published = await this.waitForPublication(reading, readVersion(version));
     const artifact = published === null ? null : await this.artifacts.get(readingId, published, wanted);
     if (!artifact) {
+      // Published and not to be read: its key is gone, and the row tells so a moment later.
+      if (published !== null || (await this.isErased(readingId))) throw new Problem('reading_erased');
       const detail = `The reading is ${reading.status}${version === undefined ? '' : ', and has no such version'}`;
       const later = reading.status === 'failed' ? {} : { headers: POLL_AFTER };
       throw new Problem('document_not_available', { detail, ...later });
     }
     sendBody(response, artifact.bytes, {
       mediaType: artifact.mediaType,
-      sha256: artifact.sha256,
       ifNoneMatch,
       fileName: wanted === 'pdf' ? `reading-${readingId}.pdf` : undefined,
     });
+  }
+
+  private async isErased(readingId: string): Promise<boolean> {
+    const reading = await this.queries.execute(new GetReadingSummary(readingId));
+    return reading !== null && reading.erasedAt !== null;
   }
 
   /** A completed reading is published a moment later: the request is held that long, so that callers need not retry. */

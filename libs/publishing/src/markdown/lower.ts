@@ -9,17 +9,18 @@ import type {
   Section,
   Table,
 } from '../document/document.js';
+import { words } from './words.js';
 
 type Depth = 1 | 2 | 3 | 4 | 5 | 6;
 
-const text = (value: string): PhrasingContent => ({ type: 'text', value });
-const strong = (value: string): PhrasingContent => ({ type: 'strong', children: [text(value)] });
+const strong = (value: string): PhrasingContent => ({ type: 'strong', children: words(value) });
+const emphasis = (value: string): PhrasingContent => ({ type: 'emphasis', children: words(value) });
 
 const phrasing = (nodes: readonly Inline[]): PhrasingContent[] =>
-  nodes.map((node): PhrasingContent => {
-    if (node.type === 'text') return text(node.value);
-    if (node.type === 'numberRef') return strong(node.value);
-    return { type: node.type, children: phrasing(node.children) };
+  nodes.flatMap((node): PhrasingContent[] => {
+    if (node.type === 'text') return words(node.value);
+    if (node.type === 'numberRef') return [strong(node.value)];
+    return [{ type: node.type, children: phrasing(node.children) }];
   });
 
 const paragraph = (...children: PhrasingContent[]): BlockContent => ({ type: 'paragraph', children });
@@ -30,7 +31,7 @@ const row = (cells: readonly Cell[]): TableRow => ({
 });
 
 const table = (node: Table): BlockContent[] => [
-  ...(node.caption ? [paragraph({ type: 'emphasis', children: [text(node.caption)] })] : []),
+  ...(node.caption ? [paragraph(emphasis(node.caption))] : []),
   { type: 'table', align: [...(node.align ?? [])], children: [row(node.head), ...node.rows.map(row)] },
 ];
 
@@ -39,9 +40,9 @@ const numberCard = (node: NumberCard): BlockContent[] => {
   return [
     paragraph(
       strong(`${node.label} ${node.value}`),
-      ...(node.archetype ? [text(` — ${node.archetype}`)] : []),
+      ...(node.archetype ? words(` — ${node.archetype}`) : []),
     ),
-    ...(keywords ? [paragraph({ type: 'emphasis', children: [text(keywords)] })] : []),
+    ...(keywords ? [paragraph(emphasis(keywords))] : []),
   ];
 };
 
@@ -76,17 +77,14 @@ const block = (node: Block): (BlockContent | DefinitionContent)[] => {
     case 'table':
       return table(node);
     case 'figure':
-      return [
-        ...(node.caption ? [paragraph({ type: 'emphasis', children: [text(node.caption)] })] : []),
-        ...node.fallback.flatMap(block),
-      ];
+      return [...(node.caption ? [paragraph(emphasis(node.caption))] : []), ...node.fallback.flatMap(block)];
     case 'thematicBreak':
       return [{ type: 'thematicBreak' }];
   }
 };
 
 const section = (node: Section, depth: number): RootContent[] => [
-  { type: 'heading', depth: Math.min(depth, 6) as Depth, children: [text(node.title)] },
+  { type: 'heading', depth: Math.min(depth, 6) as Depth, children: words(node.title) },
   ...node.children.flatMap((child): RootContent[] =>
     child.type === 'section' ? section(child, depth + 1) : block(child),
   ),
@@ -96,9 +94,9 @@ const section = (node: Section, depth: number): RootContent[] => [
 export const lowerDocument = (document: DocumentV1): Root => ({
   type: 'root',
   children: [
-    { type: 'heading', depth: 1, children: [text(document.title)] },
+    { type: 'heading', depth: 1, children: words(document.title) },
     paragraph(strong(document.subtitle)),
-    ...document.details.map((detail) => paragraph(text(detail))),
+    ...document.details.map((detail) => paragraph(...words(detail))),
     ...document.children.flatMap((child) => section(child, 2)),
   ],
 });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AlignType, Nodes, PhrasingContent, Root, RootContent, Table, TableRow } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmFromMarkdown } from 'mdast-util-gfm';
+import { gfm } from 'micromark-extension-gfm';
 import { parse } from 'yaml';
 import { composeDocument } from '../document/compose.js';
 import type { DocumentV1 } from '../document/document.js';
@@ -56,6 +58,7 @@ const parsed = (markdown: string): Root => {
 };
 
 const toString = (node: Nodes): string => {
+  if (node.type === 'html') return '';
   if ('value' in node) return node.value;
   return 'children' in node ? node.children.map(toString).join('') : '';
 };
@@ -128,6 +131,57 @@ describe('The Markdown of a document', () => {
     expect(
       nodesOf(root).filter(({ type }) => type === 'html' || type === 'link' || type === 'image'),
     ).toEqual([]);
+  });
+
+  describe.each([
+    'www.evil-prizes.com',
+    'WWW.Evil.Com',
+    'Jean-www.evil.com',
+    "www.jean-d'arc.com www.marie.fr",
+    'St.www.élan.fr',
+    'http://evil.com/a?b=c',
+    'https://evil.com',
+    'ftp://evil.com',
+    'win@evil-prizes.com',
+    'mailto:win@evil.com',
+    'xmpp:win@evil.com/x',
+  ])('of somebody called %s', (name) => {
+    const paragraph = { type: 'paragraph', children: [{ type: 'text', value: name }] } as const;
+    const head = [[{ type: 'text', value: name }]] as const;
+    const markdown = renderMarkdown({
+      ...document,
+      title: name,
+      subtitle: name,
+      details: [name],
+      children: [
+        {
+          ...document.children[0]!,
+          title: name,
+          children: [
+            paragraph,
+            { type: 'paragraph', children: [{ type: 'strong', children: paragraph.children }] },
+            { type: 'list', ordered: false, children: [paragraph] },
+            { type: 'callout', kind: 'note', title: name, children: [paragraph] },
+            { type: 'table', caption: name, head, rows: [head] },
+            { type: 'numberCard', id: 'x', label: name, value: '1', archetype: name, keywords: [name] },
+          ],
+        },
+      ],
+    } as unknown as DocumentV1).replace(FRONT_MATTER, '');
+
+    it('has no link to a parser of GFM, in any place a name or a label has', () => {
+      const root = fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
+      expect(nodesOf(root).filter(({ type }) => type === 'link')).toEqual([]);
+      // Heading, subtitle, detail, section, paragraph, strong, list, callout and its text, caption, cells, card.
+      const shown = nodesOf(root).map(toString).join(' ');
+      expect(shown.split(name).length).toBeGreaterThan(12);
+    });
+  });
+
+  it('of other people is what it was: periods and hyphens alone change nothing', () => {
+    const plain = ['St. John', 'J.-P. Martin', 'A.W.W. Smith', 'Ewww', 'd’Arc', 'Www'];
+    for (const subtitle of plain)
+      expect(renderMarkdown({ ...document, subtitle })).toContain(`\n**${subtitle}**\n`);
   });
 
   it('ends in one newline', () => {

@@ -26,7 +26,7 @@ const frontMatter = ({ title, locale, schemaVersion, meta }: DocumentV1): string
 
 /**
  * The document as CommonMark with GFM tables and a YAML front matter, UTF-8, ending in a newline. Names and every
- * other text are escaped, so that nothing in them becomes markup.
+ * other text are escaped, so that nothing in them becomes markup, and no address in them a link.
  */
 export const renderMarkdown = (document: DocumentV1): string => {
   const body = lowerDocument(document);

@@ -9,6 +9,8 @@ export class EraseReading extends Command<{ outcome: 'erased' | 'already_erased'
     readonly readingId: string,
     readonly workspaceId: string,
     readonly actor: string,
+    /** Of the erasure that this one goes on with. */
+    readonly correlationId: string | null = null,
   ) {
     super();
   }

@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { event, eventCatalogue, type EventOf } from '@app/event-sourcing/core/event-catalogue.js';
+import {
+  event,
+  eventCatalogue,
+  type EventOf,
+  type Upcaster,
+} from '@app/event-sourcing/core/event-catalogue.js';
 
 /** Why a reading failed: part of the public contract (`error.code`). */
 export const FAILURE_CODES = [
@@ -10,13 +15,20 @@ export const FAILURE_CODES = [
 ] as const;
 export type FailureCode = (typeof FAILURE_CODES)[number];
 
+/** Leaves out what older events say and nobody may read any more. */
+const without =
+  (...names: readonly string[]): Upcaster =>
+  (data) =>
+    Object.fromEntries(Object.entries(data as object).filter(([name]) => !names.includes(name)));
+
 /**
- * Stream `reading-<readingId>`. Personal data is sealed with the reading's own key (base64 of `SubjectKey.seal`);
- * digests are keyed.
+ * Stream `reading-<readingId>`. Personal data is sealed with the reading's own key (base64), padded to steps; no event
+ * holds a digest of it (docs/adr/0018).
  */
 export const readingEvents = eventCatalogue('reading', {
+  /** Version 1 had digests of the body and of the Idempotency-Key, under a key of the whole service. */
   ReadingRequested: event(
-    1,
+    2,
     z.strictObject({
       workspaceId: z.string(),
       productId: z.string(),
@@ -25,14 +37,11 @@ export const readingEvents = eventCatalogue('reading', {
       /** UTC date of acceptance: fixes what "today" means in every retry and format. */
       asOf: z.string(),
       sealedInput: z.string(),
-      /** Keyed digest of the canonical request body: tells a replay from another request. */
-      inputDigest: z.string(),
-      /** Keyed digest of the Idempotency-Key, when one was sent. */
-      idempotencyDigest: z.string().nullable(),
       /** Credits. */
       cost: z.int(),
       reservationId: z.string(),
     }),
+    { 1: without('inputDigest', 'idempotencyDigest') },
   ),
   ReadingStarted: event(
     1,
@@ -46,16 +55,16 @@ export const readingEvents = eventCatalogue('reading', {
   ReadingDelayed: event(2, z.strictObject({ workspaceId: z.string(), attempts: z.int().nullable() }), {
     1: (data) => ({ ...(data as object), attempts: null }),
   }),
-  /** `sealedResult` opens to the bytes of `/result`; `resultSha256` is their lowercase hex digest. */
+  /** `sealedResult` opens to the bytes of `/result`, which its seal vouches for. Version 1 had their SHA-256 beside it. */
   ReadingCompleted: event(
-    1,
+    2,
     z.strictObject({
       workspaceId: z.string(),
       attempt: z.int(),
       reservationId: z.string(),
       sealedResult: z.string(),
-      resultSha256: z.string(),
     }),
+    { 1: without('resultSha256') },
   ),
   ReadingFailed: event(
     1,

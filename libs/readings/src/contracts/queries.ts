@@ -21,8 +21,8 @@ export class GetReadingSummary extends Query<ReadingSummary | null> {
   }
 }
 
-/** The exact bytes of `/result` of a completed reading, and their SHA-256 (hex); `null` until then, or once erased. */
-export class GetReadingResult extends Query<{ bytes: Buffer; sha256: string; workspaceId: string } | null> {
+/** The exact bytes of `/result` of a completed reading; `null` until then, or once erased. */
+export class GetReadingResult extends Query<{ bytes: Buffer; workspaceId: string } | null> {
   constructor(readonly readingId: string) {
     super();
   }

@@ -34,5 +34,6 @@ export class PersonalDataController {
     if (!found) throw new Problem('reading_not_found');
     if (found.record.workspaceId !== caller.workspaceId) throw new Problem('wrong_workspace');
     await this.commands.execute(new EraseReading(readingId, caller.workspaceId, caller.actor));
+    await this.readings.untilErased(readingId);
   }
 }

@@ -57,6 +57,7 @@ export class ReadingsController {
     'unknown_profile',
     'insufficient_credits',
     'billing_misconfigured',
+    'reading_erased',
   )
   async create(
     @Body() body: CreateReadingDto,
@@ -83,6 +84,8 @@ export class ReadingsController {
     switch (result.outcome) {
       case 'different_request':
         throw new Problem('idempotency_key_reused');
+      case 'erased':
+        throw new Problem('reading_erased');
       case 'billing_misconfigured':
         throw new Problem('billing_misconfigured', { headers: { 'Retry-After': '60' } });
       case 'insufficient_credits': {
@@ -175,7 +178,7 @@ export class ReadingsController {
     const result = await this.readings.result(readingId);
     if (result) {
       if (result.workspaceId !== caller.workspaceId) throw new Problem('wrong_workspace');
-      return sendJson(response, result.bytes.toString('utf8'), ifNoneMatch, result.sha256);
+      return sendJson(response, result.bytes.toString('utf8'), ifNoneMatch);
     }
     const { record } = await this.own(readingId, caller);
     // A completed one has a result, which nothing but the loss of its key makes unreadable: the row tells a moment later.

@@ -2,6 +2,7 @@ import {
   RequestReading,
   type RequestReadingResult,
 } from '@app/readings/application/request-reading/request-reading.js';
+import { EraseReading } from '@app/readings/contracts/index.js';
 import type { World } from './world.js';
 
 const PATIENCE_MS = 5_000;
@@ -17,6 +18,10 @@ export interface Customer {
   readonly accepted: Set<string>;
   refused: boolean;
 }
+
+/** How likely a customer has what it bought erased, and how soon after it was accepted (ms). */
+const ERASES = 0.4;
+const ERASES_WITHIN_MS = [300, 2_000, 30_000] as const;
 
 const request = {
   productId: 'theme',
@@ -38,7 +43,7 @@ export const buy = async (world: World, customer: Customer): Promise<void> => {
   for (let attempt = 1; attempt <= tries; attempt += 1) {
     const sent = random.chance(SENT_TWICE) ? [0, 1] : [random.between(0, 1)];
     const answers = await Promise.all(sent.map((api) => ask(world, customer, api, attempt)));
-    if (answers.some((answer) => answer !== null)) return;
+    if (answers.some((answer) => answer !== null)) return eraseLater(world, customer);
     await scheduler.sleep(random.between(10, 1_000));
   }
 };
@@ -52,7 +57,7 @@ const ask = async (
   api: number,
   attempt: number,
 ): Promise<RequestReadingResult | null> => {
-  const handler = apis[api];
+  const handler = apis[api]?.requests;
   const { random, isRough } = scheduler;
   if (!handler || (isRough && random.chance(REQUEST_LOST))) return null;
   requests += 1;
@@ -62,11 +67,30 @@ const ask = async (
     handler.execute(command).catch(() => null),
     scheduler.sleep(PATIENCE_MS).then(() => null),
   ]);
-  if (answer === null || apis[api] !== handler || (isRough && random.chance(ANSWER_LOST))) return null;
+  if (answer === null || apis[api]?.requests !== handler || (isRough && random.chance(ANSWER_LOST)))
+    return null;
   if (answer.outcome === 'accepted' || answer.outcome === 'replayed') {
     customer.accepted.add(answer.reading.readingId);
   } else {
     customer.refused = true;
   }
   return answer;
+};
+
+/** Asks for erasure at some moment of the reading's life, over either API, until it is answered or given up. */
+const eraseLater = async ({ scheduler, apis }: World, { accepted, workspaceId }: Customer): Promise<void> => {
+  const { random } = scheduler;
+  const [readingId] = accepted;
+  if (readingId === undefined || !random.chance(ERASES)) return;
+  await scheduler.sleep(random.between(0, random.pick(ERASES_WITHIN_MS)));
+  const tries = random.between(1, MOST_TRIES);
+  for (let attempt = 1; attempt <= tries; attempt += 1) {
+    const api = apis[random.between(0, 1)];
+    const answer = await Promise.race([
+      api?.erasures.execute(new EraseReading(readingId, workspaceId, 'user:u')).catch(() => null),
+      scheduler.sleep(PATIENCE_MS).then(() => null),
+    ]);
+    if (answer) return;
+    await scheduler.sleep(random.between(10, 1_000));
+  }
 };

@@ -23,6 +23,7 @@ import { readingEvents, type ReadingEvent } from '@app/readings/contracts/index.
 import { readingDecider } from '@app/readings/domain/reading/reading.decider.js';
 import { publicEventOf, type PublicEvent } from '@app/webhooks/domain/delivery/public-event.js';
 import type { Customer } from './customers.js';
+import { checkErasures } from './erasures.js';
 import { statementOf, type Query, type Values } from './statement.js';
 import { ViewRows, type Row } from './view-rows.js';
 import type { World } from './world.js';
@@ -44,6 +45,7 @@ export const breachesOf = async (world: World, customers: readonly Customer[]): 
   checkReadings(history, tell);
   checkKeys(world, history, tell);
   checkPublications(world, history, tell);
+  checkErasures(world, tell);
   checkCustomers(history, customers, tell);
   checkHolds(history, tell);
   await checkBooks(world, history, tell);
@@ -87,7 +89,9 @@ const checkReadings = ({ readings, publications }: History, tell: Tell): void =>
     if (requested > 1) tell(`reading ${id} was requested ${requested} times`);
     if (ended !== requested) tell(`reading ${id} was requested ${requested} times and ended ${ended} times`);
     const published = count(publications.get(id) ?? [], 'DocumentPublished');
-    if (published !== count(events, 'ReadingCompleted'))
+    const isErased = count(events, 'ReadingErased') > 0;
+    const due = count(events, 'ReadingCompleted');
+    if (isErased ? published > due : published !== due)
       tell(`reading ${id} was published ${published} times`);
     const attempts = events.flatMap((event) => (event.type === 'ReadingStarted' ? [event.data.attempt] : []));
     if (attempts.some((attempt, index) => attempt !== index + 1))
@@ -95,9 +99,10 @@ const checkReadings = ({ readings, publications }: History, tell: Tell): void =>
   }
 };
 
-/** Every reading can be opened, and no key is left of a request that never became one. */
+/** Every reading that is not erased can be opened, and no key is left of a request that never became one. */
 const checkKeys = ({ tables }: World, { readings }: History, tell: Tell): void => {
   for (const [id, events] of readings) {
+    if (count(events, 'ReadingErased') > 0) continue;
     if (count(events, 'ReadingRequested') > 0 && !tables.subjectKeys.has(id))
       tell(`reading ${id} has lost its key`);
   }
@@ -108,13 +113,14 @@ const checkKeys = ({ tables }: World, { readings }: History, tell: Tell): void =
 };
 
 /** What is stored was rendered with the instant that is recorded: every repeat yields the same bytes. */
-const checkPublications = ({ tables }: World, { publications }: History, tell: Tell): void => {
+const checkPublications = ({ tables }: World, { publications, readings }: History, tell: Tell): void => {
   for (const [id, events] of publications) {
+    if (count(readings.get(id) ?? [], 'ReadingErased') > 0) continue;
     for (const event of events) {
       if (event.type !== 'DocumentPublished') continue;
       const { publishedAt, version } = event.data;
       const rendered = createHash('sha256').update(JSON.stringify({ publishedAt })).digest('hex');
-      if (tables.artifacts.get(`${id}|${version}|document_v1`)?.['sha256'] !== rendered) {
+      if (tables.artifacts.get(`${id}|${version}|document_v1`)?.['digest'] !== rendered) {
         tell(`the document of reading ${id} is not the one that was published`);
       }
     }
@@ -275,8 +281,10 @@ const checkDeliveries = ({ store, tables }: World, tell: Tell): void => {
 const checkViews = ({ tables: { views } }: World, { readings }: History, tell: Tell): void => {
   const holds = views.of('billing.hold').size;
   if (holds > 0) tell(`the view of holds still has ${holds}`);
-  for (const [id, { status, document_version: version }] of views.of('readings.reading')) {
-    if ((version !== null) !== (status === 'completed'))
+  for (const [id, { status, document_version: version, erased_at: erasedAt }] of views.of(
+    'readings.reading',
+  )) {
+    if (erasedAt === null && (version !== null) !== (status === 'completed'))
       tell(`reading ${id} is ${status as string}, but not published in the view`);
     if (!readings.has(id)) tell(`the view has a reading ${id} that no stream has`);
   }

@@ -1,3 +1,4 @@
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { World } from './world.js';
 
@@ -17,11 +18,23 @@ export const isQuiet = ({ store, tables, onTheWay, scheduler, consumers }: World
   return (
     [...tables.subjectKeys.keys()].every((id) => requested.has(id)) &&
     of('ReadingRequested') === of('ReadingCompleted', 'ReadingFailed') &&
-    of('ReadingCompleted') === of('DocumentPublished') &&
+    isFollowedUp(store.log) &&
     of('CreditsReserved') === of('CreditsCaptured', 'CreditsReleased') &&
     [...consumers.values()].every(({ name, categories }) => {
       const reached = BigInt(tables.checkpoints.get(name)?.position ?? 0);
       return categories.every((category) => (last.get(category) ?? 0n) <= reached);
     })
+  );
+};
+
+/** Whether what is completed is published or erased, and every erasure that was begun is done. */
+const isFollowedUp = (log: readonly StoredEvent[]): boolean => {
+  const readings = (type: string): string[] =>
+    log.filter((event) => event.type === type).map(({ stream }) => streamId(stream));
+  const erased = new Set(readings('ReadingErased'));
+  const published = new Set(readings('DocumentPublished'));
+  return (
+    readings('ReadingCompleted').every((id) => published.has(id) || erased.has(id)) &&
+    readings('PublicationWithdrawn').every((id) => erased.has(id))
   );
 };

@@ -16,16 +16,24 @@ import { Digester } from '@app/platform/crypto/digest.js';
 import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { ArtifactStore } from '@app/publishing/artifacts/artifact.store.js';
+import { WithdrawPublicationHandler } from '@app/publishing/application/withdraw-publication/withdraw-publication.handler.js';
+import { WithdrawPublication } from '@app/publishing/contracts/index.js';
 import { createPublicationExecutor } from '@app/publishing/publication.executor.js';
 import { PublishDocumentJob } from '@app/publishing/application/publish-document/publish-document.job.js';
 import { PublishingWorkerModule } from '@app/publishing/publishing-worker.module.js';
 import { AbandonReadingHandler } from '@app/readings/application/abandon-reading/abandon-reading.handler.js';
+import { EraseReadingHandler } from '@app/readings/application/erase-reading/erase-reading.handler.js';
 import { GenerateReadingJob } from '@app/readings/application/generate-reading/generate-reading.job.js';
 import { InputUnprocessable } from '@app/readings/application/generate-reading/theme-calculator.js';
 import { ReadingTimers } from '@app/readings/application/reading-timers.js';
 import { RequestReadingHandler } from '@app/readings/application/request-reading/request-reading.handler.js';
 import { KeySweep } from '@app/readings/application/sweep-keys/key-sweep.js';
-import { AbandonReading, GetReadingResult, GetReadingSummary } from '@app/readings/contracts/index.js';
+import {
+  AbandonReading,
+  EraseReading,
+  GetReadingResult,
+  GetReadingSummary,
+} from '@app/readings/contracts/index.js';
 import {
   GetReadingResultHandler,
   GetReadingSummaryHandler,
@@ -74,11 +82,11 @@ type Handler = { execute(message: never): Promise<unknown> };
 type MessageType = abstract new (...args: never[]) => object;
 
 /** The command and query bus without Nest: the same handlers, found by the class of what they answer. */
+/** Handlers may be added until the first message. */
 const busOf = (handlers: readonly (readonly [MessageType, Handler])[]) => {
-  const byType = new Map<unknown, Handler>(handlers);
   return {
     execute: async (message: object): Promise<unknown> => {
-      const handler = byType.get(message.constructor);
+      const handler = new Map<unknown, Handler>(handlers).get(message.constructor);
       if (!handler) throw new TypeError(`The simulation answers no ${message.constructor.name}`);
       return handler.execute(message as never);
     },
@@ -90,25 +98,38 @@ const application = ({ store, pool, clock, keys }: Surroundings) => {
   const books = new CreditBooks(store, clock);
   const readings = createReadingExecutor(store);
   const query = new ReadingQuery(pool, store, keys);
-  const commands = busOf([
+  const publications = createPublicationExecutor(store);
+  const handlers: (readonly [MessageType, Handler])[] = [
     [OpenBook, new OpenBookHandler(books)],
     [ReserveCredits, new ReserveCreditsHandler(books)],
     [SettleReservation, new SettleReservationHandler(books)],
     [AbandonReading, new AbandonReadingHandler(readings, clock)],
-  ]) as unknown as CommandBus;
+    [WithdrawPublication, new WithdrawPublicationHandler(publications, clock)],
+  ];
+  const commands = busOf(handlers) as unknown as CommandBus;
+  const erasures = new EraseReadingHandler(readings, clock, keys, commands);
+  handlers.push([EraseReading, erasures]);
   const queries = busOf([
     [GetReadingResult, new GetReadingResultHandler(query)],
     [GetReadingSummary, new GetReadingSummaryHandler(query)],
     [GetOpenHolds, new GetOpenHoldsHandler(books)],
   ]) as unknown as QueryBus;
-  return { books, readings, query, commands, queries };
+  return { readings, publications, query, commands, queries, erasures };
 };
 
-/** What an API process does for a request, below HTTP. */
-export const apiOf = (surroundings: Surroundings): RequestReadingHandler => {
+/** What an API process does for requests, below HTTP. */
+export interface Api {
+  readonly requests: RequestReadingHandler;
+  readonly erasures: EraseReadingHandler;
+}
+
+export const apiOf = (surroundings: Surroundings): Api => {
   const { clock, keys } = surroundings;
-  const { readings, commands, query } = application(surroundings);
-  return new RequestReadingHandler(readings, clock, CONFIG, commands, digester, keys, query);
+  const { readings, commands, query, erasures } = application(surroundings);
+  return {
+    requests: new RequestReadingHandler(readings, clock, CONFIG, commands, digester, keys, query),
+    erasures,
+  };
 };
 
 /** Loops of the worker that the simulation runs; the others change nothing that it looks at. */
@@ -121,8 +142,8 @@ const LOOPS = [
 
 /** What a worker process does: its consumers, jobs and loops, registered by the modules themselves. */
 export const workOf = (surroundings: Surroundings): WorkRegistry => {
-  const { pool, clock, keys, store, scheduler, alarm } = surroundings;
-  const { readings, commands, queries } = application(surroundings);
+  const { pool, clock, keys, scheduler, alarm } = surroundings;
+  const { readings, publications, commands, queries } = application(surroundings);
   const work = new WorkRegistry();
   const log = {
     ...silent,
@@ -137,14 +158,22 @@ export const workOf = (surroundings: Surroundings): WorkRegistry => {
   const timers = new ReadingTimers(readings, clock);
   const pdf = { render: async () => Buffer.from('%PDF'), close: async () => undefined };
   const artifacts = new ArtifactStore(pool, keys);
-  const executor = createPublicationExecutor(store);
-  const publish = new PublishDocumentJob(executor, pdf, clock, log as never, queries, artifacts);
+  const publish = new PublishDocumentJob(publications, pdf, clock, log as never, queries, artifacts);
   const fence = new HoldFence(commands, pool, clock, CONFIG);
   const idle = { nudge: async () => undefined } as never;
   const reconciliation = { round: async () => undefined } as never;
   new BillingWorkerModule(work, commands, fence, idle, reconciliation, CONFIG, log as never).onModuleInit();
   const sweep = new KeySweep(queries as never, readings, pool, CONFIG);
-  new ReadingsWorkerModule(work, generate, timers, sweep, CONFIG, pool, log as never).onModuleInit();
+  new ReadingsWorkerModule(
+    work,
+    commands,
+    generate,
+    timers,
+    sweep,
+    CONFIG,
+    pool,
+    log as never,
+  ).onModuleInit();
   new PublishingWorkerModule(work, publish, pdf, pool, log as never).onModuleInit();
   work.addConsumer(fanOutConsumer(0));
   const loops = work.loops.filter(({ name }) => LOOPS.includes(name));

@@ -35,13 +35,19 @@ const CHECKPOINT_MOVES = 'update event_sourcing.consumer set position';
 export class Tables {
   readonly checkpoints = new Map<string, CheckpointRow>();
   readonly views = new ViewRows();
-  readonly publicEvents = new Map<string, { readingId: string; sequence: number; position: string }>();
+  readonly publicEvents = new Map<
+    string,
+    { readingId: string; type: string; sequence: number; position: string }
+  >();
   /** By the event that is told when its credits are released: its columns, but for its position. */
   readonly unreleasedFailures = new Map<string, readonly string[]>();
   readonly deliveries: DeliveryRow[] = [];
   readonly artifacts = new Map<string, Record<string, unknown>>();
-  /** By reading; when it was made or asked for again, to the microsecond, is the number of the request. */
-  readonly subjectKeys = new Map<string, { workspaceId: string; madeAt: number; made: number }>();
+  /** The keys of readings: which of all that were ever made, and when it was made or last asked for. */
+  readonly subjectKeys = new Map<
+    string,
+    { serial: number; workspaceId: string; madeAt: number; made: number }
+  >();
   jobs: Job[] = [];
 
   /** Carries out one statement outside a transaction. */
@@ -193,15 +199,24 @@ const STATEMENTS: readonly (readonly [string, Carry])[] = [
   [
     'insert into publishing.artifact',
     (tables, [artifactId, readingId, version, ...rendered]) => {
+      if (!tables.subjectKeys.has(readingId as string)) return [];
       const told = [];
       for (let at = 0; at < rendered.length; at += 5) {
-        const [format, mediaType, sha256, bytes] = rendered.slice(at, at + 4);
+        const [format, mediaType, digest, bytes] = rendered.slice(at, at + 4);
         const key = `${readingId as string}|${version as number}|${format as string}`;
         if (tables.artifacts.has(key)) continue;
-        tables.artifacts.set(key, { artifactId, format, mediaType, sha256, bytes });
-        told.push({ format, mediaType, sha256, bytes });
+        tables.artifacts.set(key, { artifactId, format, mediaType, digest, bytes });
+        told.push({ format, mediaType, digest, bytes });
       }
       return told;
+    },
+  ],
+  ['delete from platform.subject_key', ({ subjectKeys }, [readingId]) => subjectKeys.delete(readingId as string)],
+  [
+    'delete from publishing.artifact',
+    ({ artifacts }, [readingId]) => {
+      for (const key of artifacts.keys())
+        if (key.startsWith(`${readingId as string}|`)) artifacts.delete(key);
     },
   ],
   [
@@ -209,7 +224,7 @@ const STATEMENTS: readonly (readonly [string, Carry])[] = [
     (tables, [readingId, version]) =>
       [...tables.artifacts]
         .filter(([key]) => key.startsWith(`${readingId as string}|${version as number}|`))
-        .map(([, { format, mediaType, sha256, bytes }]) => ({ format, mediaType, sha256, bytes })),
+        .map(([, { format, mediaType, digest, bytes }]) => ({ format, mediaType, digest, bytes })),
   ],
 
   [
@@ -289,7 +304,7 @@ const tell = (tables: Tables, { eventId, workspaceId, readingId, type, position 
   if (tables.publicEvents.has(eventId)) return;
   const before = [...tables.publicEvents.values()].filter((one) => one.readingId === readingId);
   const sequence = before.length + 1;
-  tables.publicEvents.set(eventId, { readingId, sequence, position });
+  tables.publicEvents.set(eventId, { readingId, type, sequence, position });
   for (const [endpointId, endpoint] of tables.views.of('webhooks.endpoint')) {
     const { workspace_id: owner, events, deleted_at: deletedAt } = endpoint;
     if (owner !== workspaceId || deletedAt !== null) continue;

@@ -6,11 +6,11 @@ import { handleBatch } from '@app/event-sourcing/projections/handle-batch.js';
 import type { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { readReadingJob } from '@app/platform/jobs/reading-job.js';
 import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
-import type { RequestReadingHandler } from '@app/readings/application/request-reading/request-reading.handler.js';
 import { simulatedPool } from './database.js';
+import { plainKey } from './plain-key.js';
 import { faultyStore, type OnTheWay } from './faulty-store.js';
 import type { Life, Scheduler } from './scheduler.js';
-import { apiOf, workOf, type Surroundings } from './service.js';
+import { apiOf, workOf, type Api, type Surroundings } from './service.js';
 import { Tables } from './tables.js';
 
 const APIS = 2;
@@ -23,6 +23,8 @@ const RESTART_MS = 2_000;
 /** Events a consumer takes at a time. */
 const BATCH = 6;
 const SAME_JOB_TWICE = 0.05;
+/** How long a process uses a key that it has opened. */
+const KEYS_KEPT_MS = 2_000;
 
 /** Two API and two worker processes on one event store and one database, all of which may fail. */
 export class World {
@@ -32,9 +34,9 @@ export class World {
   readonly consumers = new Map<string, Consumer>();
   crashes = 0;
   /** The API processes that answer now. */
-  readonly apis: (RequestReadingHandler | null)[] = Array.from({ length: APIS }, () => null);
-  private keysMade = 0;
+  readonly apis: (Api | null)[] = Array.from({ length: APIS }, () => null);
   private readonly sleepers = new Set<() => void>();
+  private keysMade = 0;
 
   constructor(
     readonly scheduler: Scheduler,
@@ -85,22 +87,39 @@ export class World {
     };
   }
 
-  /** Keys without encryption: what is sealed is not looked at here. */
+  /** Keys without encryption: what is sealed with one opens with that one alone. */
   private keysOf(life: Life): SubjectKeys {
-    const key = {
-      seal: (_: string, bytes: Uint8Array) => Buffer.from(bytes),
-      open: (_: string, bytes: Uint8Array) => Buffer.from(bytes),
-    };
-    const { subjectKeys } = this.tables;
-    const keys: Pick<SubjectKeys, 'create' | 'find' | 'ready'> = {
+    const { scheduler } = this;
+    const stored = this.tables.subjectKeys;
+    /** What this process has opened, until when it does not ask the database again. */
+    const opened = new Map<string, { serial: number; until: number }>();
+    const keys: Pick<SubjectKeys, 'create' | 'find' | 'ready' | 'destroy'> = {
       ready: async () => undefined,
       create: (id, workspaceId) =>
-        this.scheduler.io(life, 'make a key', () => {
+        scheduler.io(life, 'make a key', () => {
           this.keysMade += 1;
-          subjectKeys.set(id, { workspaceId, madeAt: this.scheduler.now, made: this.keysMade });
-          return key;
+          const serial = stored.get(id)?.serial ?? this.keysMade;
+          stored.set(id, { serial, workspaceId, madeAt: scheduler.now, made: this.keysMade });
+          return plainKey(serial);
         }),
-      find: async (id) => (subjectKeys.has(id) ? key : null),
+      find: async (id) => {
+        const known = opened.get(id);
+        if (known && known.until > scheduler.now) return plainKey(known.serial);
+        const serial = stored.get(id)?.serial;
+        if (serial === undefined) return null;
+        opened.set(id, { serial, until: scheduler.now + KEYS_KEPT_MS });
+        return plainKey(serial);
+      },
+      destroy: (id) =>
+        scheduler.io(
+          life,
+          'destroy a key',
+          () => {
+            stored.delete(id);
+            opened.delete(id);
+          },
+          'write',
+        ),
     };
     return keys as SubjectKeys;
   }

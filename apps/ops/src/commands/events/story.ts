@@ -1,5 +1,6 @@
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { DeliveryOfReading } from '@app/webhooks/contracts/index.js';
+import { shownId } from '../../shown-event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 
 /** An event of a story, with what caused it. */
@@ -23,7 +24,8 @@ export const tellStory = (events: readonly StoredEvent[]): readonly Chapter[] =>
   const byId = new Map(events.map((event) => [event.id, event]));
   const ordered = [...byId.values()].sort((one, other) => (one.position < other.position ? -1 : 1));
   const startedAt = Date.parse(ordered[0]?.metadata.occurredAt ?? '');
-  return ordered.map(({ id, stream, revision, position, type, metadata }) => {
+  return ordered.map((event) => {
+    const { stream, revision, position, type, metadata } = event;
     const cause = byId.get(metadata.causationId);
     return {
       position,
@@ -32,7 +34,7 @@ export const tellStory = (events: readonly StoredEvent[]): readonly Chapter[] =>
       stream,
       revision,
       type,
-      eventId: id,
+      eventId: shownId(event),
       actor: metadata.actor,
       correlationId: metadata.correlationId,
       cause: { id: metadata.causationId, type: cause?.type ?? null, stream: cause?.stream ?? null },

@@ -4,6 +4,7 @@ import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
+import { shownEvent } from '../../shown-event.js';
 import { parseInstant } from '../ledger/options.js';
 import { wholeNumber } from '../options.js';
 import { isChosen, type Choice } from './choice.js';
@@ -57,7 +58,7 @@ const find = async (
   const found: StoredEvent[] = [];
   for await (const event of store.readAll({ direction: 'backwards' })) {
     if (since !== undefined && Date.parse(event.metadata.occurredAt) < since) break;
-    if (isChosen(choice, event)) found.push(event);
+    if (isChosen(choice, event)) found.push(shownEvent(event));
     if (found.length >= limit || (choice.id !== undefined && found.length > 0)) break;
   }
   return found;

@@ -4,6 +4,7 @@ import { printable } from '@app/platform/text/printable.js';
 import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';
 import { withSession } from '../../session.js';
+import { shownEvent } from '../../shown-event.js';
 
 const MOST = 1_000;
 
@@ -21,7 +22,8 @@ export const addShow = (streams: Command): void => {
       const events = await withSession(async ({ store }) => {
         const found: StoredEvent[] = [];
         const direction = newest ? 'backwards' : 'forwards';
-        for await (const event of store.read(stream, { limit: MOST, direction })) found.push(event);
+        for await (const event of store.read(stream, { limit: MOST, direction }))
+          found.push(shownEvent(event));
         return newest ? found.toReversed() : found;
       });
       if (events.length === 0) throw new OpsError(`There is no stream ${stream}.`);

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { print } from '../../output.js';
 import { withSession } from '../../session.js';
+import { shownEvent } from '../../shown-event.js';
 import { wholeNumber } from '../options.js';
 import { isChosen, line, type Choice } from './choice.js';
 
@@ -26,7 +27,7 @@ export const addTail = (streams: Command): void => {
           let seen = 0;
           for await (const event of subscription) {
             if (!isChosen(choice, event)) continue;
-            print(command, event, line(event));
+            print(command, shownEvent(event), line(event));
             seen += 1;
             if (seen >= count) break;
           }

@@ -23,7 +23,8 @@ const VERSION = 1;
 
 /**
  * Publishes a completed reading: one document tree, three formats, stored before the publication is recorded, so that
- * whoever sees `DocumentPublished` can fetch every format. Repeating it after a crash renders the same bytes.
+ * whoever sees `DocumentPublished` can fetch every format. Repeating it after a crash renders the same bytes. Nothing is
+ * published of a reading whose publication was withdrawn meanwhile, and what was stored of it goes.
  */
 @Injectable()
 export class PublishDocumentJob {
@@ -38,12 +39,7 @@ export class PublishDocumentJob {
 
   async run(job: ReadingJob): Promise<void> {
     const result = await this.queries.execute(new GetReadingResult(job.readingId));
-    if (!result) {
-      const reading = await this.queries.execute(new GetReadingSummary(job.readingId));
-      if (reading?.erasedAt) return;
-      // Completed a moment ago and not projected yet: the job comes back.
-      throw new Error('The result of this reading cannot be read yet');
-    }
+    if (!result) return this.endIfErased(job);
     const requested = await this.executor.execute(
       job.readingId,
       {
@@ -63,15 +59,24 @@ export class PublishDocumentJob {
       this.render(JSON.parse(result.bytes.toString('utf8')) as ReadingResult, pending.publishedAt),
     );
     const formats = await this.artifacts.put({ readingId: job.readingId, ...pending }, rendered);
-    await this.executor.execute(
+    if (!formats) return this.endIfErased(job);
+    const recorded = await this.executor.execute(
       job.readingId,
       { type: 'RecordPublished', version: VERSION, formats },
       this.context(job, `published:${VERSION}`),
     );
+    if (recorded.kind === 'rejected') return this.artifacts.discard(job.readingId);
     this.log.debug(
       { readingId: job.readingId, correlationId: job.correlationId, version: VERSION },
       'published',
     );
+  }
+
+  /** Without its key nothing of a reading is published. One completed a moment ago may not be projected yet: the job comes back. */
+  private async endIfErased({ readingId }: ReadingJob): Promise<void> {
+    const reading = await this.queries.execute(new GetReadingSummary(readingId));
+    if (reading?.erasedAt) return this.artifacts.discard(readingId);
+    throw new Error('The result of this reading cannot be read yet');
   }
 
   private async render(result: ReadingResult, publishedAt: string) {

@@ -9,7 +9,7 @@ const publication = {
   artifactId: 'art_1',
   publishedAt: '2026-09-29T08:00:00.000Z',
 };
-const formats = [{ format: 'pdf' as const, mediaType: 'application/pdf', sha256: 'aa', bytes: 3 }];
+const formats = [{ format: 'pdf' as const, mediaType: 'application/pdf', digest: 'aa', bytes: 131_072 }];
 const requested: PublicationEvent = { type: 'PublicationRequested', data: publication };
 const published: PublicationEvent = { type: 'DocumentPublished', data: { ...publication, formats } };
 const request: PublicationCommand = {
@@ -28,6 +28,20 @@ describe('a publication', () => {
     given(publicationDecider, [requested]).when(record).then(published);
     given(publicationDecider, [requested, published]).when(record).thenIgnores('AlreadyPublished');
     given(publicationDecider, [requested, published]).when(request).thenIgnores('AlreadyPublished');
+  });
+
+  it('is never recorded once it was withdrawn, whatever was under way', () => {
+    const withdrawn: PublicationEvent = { type: 'PublicationWithdrawn', data: { workspaceId: 'ws_1' } };
+    const withdraw: PublicationCommand = { type: 'WithdrawPublication', workspaceId: 'ws_1' };
+    for (const past of [[], [requested], [requested, published]]) {
+      given(publicationDecider, past).when(withdraw).then(withdrawn);
+      given(publicationDecider, [...past, withdrawn])
+        .when(withdraw)
+        .thenIgnores('AlreadyWithdrawn');
+    }
+    given(publicationDecider, [withdrawn]).when(request).thenRejects('Withdrawn', null);
+    given(publicationDecider, [requested, withdrawn]).when(record).thenRejects('Withdrawn', null);
+    given(publicationDecider, [requested, published, withdrawn]).when(record).thenIgnores('AlreadyPublished');
   });
 
   it('cannot be recorded when it was never asked for', () => {

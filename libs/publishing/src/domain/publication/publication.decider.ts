@@ -18,14 +18,18 @@ export type PublicationCommand =
       readonly type: 'RecordPublished';
       readonly version: number;
       readonly formats: DataOf<'DocumentPublished'>['formats'];
-    };
+    }
+  /** The reading is erased next: whatever is under way, nothing is published after this. */
+  | { readonly type: 'WithdrawPublication'; readonly workspaceId: string };
 
-export type PublicationRejection = Rejection<'NotRequested', { version: number }>;
+export type PublicationRejection =
+  Rejection<'NotRequested', { version: number }> | Rejection<'Withdrawn', null>;
 
 export interface Publication {
   /** Publications asked for and not yet published, by version. */
   readonly pending: ReadonlyMap<number, DataOf<'PublicationRequested'>>;
   readonly published: ReadonlyMap<number, DataOf<'DocumentPublished'>>;
+  readonly withdrawn: boolean;
 }
 
 const decide = (
@@ -36,11 +40,13 @@ const decide = (
     case 'RequestPublication': {
       const { version } = command.publication;
       if (state.published.has(version)) return ignore('AlreadyPublished');
+      if (state.withdrawn) return reject('Withdrawn', null);
       if (state.pending.has(version)) return ignore('AlreadyRequested');
       return accept({ type: 'PublicationRequested', data: command.publication });
     }
     case 'RecordPublished': {
       if (state.published.has(command.version)) return ignore('AlreadyPublished');
+      if (state.withdrawn) return reject('Withdrawn', null);
       const pending = state.pending.get(command.version);
       if (!pending) return reject('NotRequested', { version: command.version });
       const { workspaceId, version, artifactId, publishedAt } = pending;
@@ -49,6 +55,10 @@ const decide = (
         data: { workspaceId, version, artifactId, formats: command.formats, publishedAt },
       });
     }
+    case 'WithdrawPublication':
+      return state.withdrawn
+        ? ignore('AlreadyWithdrawn')
+        : accept({ type: 'PublicationWithdrawn', data: { workspaceId: command.workspaceId } });
     default:
       return assertNever(command);
   }
@@ -61,10 +71,12 @@ const evolve = (state: Publication, event: PublicationEvent): Publication => {
     case 'DocumentPublished': {
       const pending = new Map(state.pending);
       pending.delete(event.data.version);
-      return { pending, published: new Map(state.published).set(event.data.version, event.data) };
+      return { ...state, pending, published: new Map(state.published).set(event.data.version, event.data) };
     }
     case 'PublicationFailed':
       return state;
+    case 'PublicationWithdrawn':
+      return { ...state, withdrawn: true };
     default:
       return assertNever(event);
   }
@@ -76,7 +88,7 @@ export const publicationDecider: Decider<
   Publication,
   PublicationRejection
 > = {
-  initialState: { pending: new Map(), published: new Map() },
+  initialState: { pending: new Map(), published: new Map(), withdrawn: false },
   decide,
   evolve,
 };

@@ -71,6 +71,10 @@ export const publicationProjection: Projection = {
   views: [publications],
   effects: ({ type, stream }) =>
     type === 'ReadingErased'
-      ? [sql`delete from publishing.artifact where reading_id = ${streamId(stream)}`]
+      ? [
+          // First, although readings does so too: it waits for artifacts that are being stored, and no others come.
+          sql`delete from platform.subject_key where subject_id = ${streamId(stream)}`,
+          sql`delete from publishing.artifact where reading_id = ${streamId(stream)}`,
+        ]
       : [],
 };

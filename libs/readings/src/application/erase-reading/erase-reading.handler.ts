@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { Inject } from '@nestjs/common';
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { CLOCK } from '@app/platform/tokens.js';
+import { WithdrawPublication } from '@app/publishing/contracts/index.js';
 import { EraseReading } from '../../contracts/commands.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
 
 /**
- * Records the erasure, then destroys the reading's key. A crash in between is made good by the projection, which
- * destroys the key of every reading that its stream calls erased.
+ * Withdraws the publication, records the erasure, then destroys the reading's key. Two streams cannot be appended to at
+ * once: the fence comes first, so that nothing can be published after the erasure. A crash after the fence is made good
+ * by the erasure process, which asks for the same again; one before the key is destroyed by the projection, which destroys
+ * the key of every reading that its stream calls erased.
  */
 @CommandHandler(EraseReading)
 export class EraseReadingHandler implements ICommandHandler<EraseReading> {
@@ -17,11 +20,16 @@ export class EraseReadingHandler implements ICommandHandler<EraseReading> {
     @Inject(READING_EXECUTOR) private readonly executor: ReadingExecutor,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly keys: SubjectKeys,
+    private readonly commands: CommandBus,
   ) {}
 
-  async execute({ readingId, workspaceId, actor }: EraseReading) {
-    const requestId = randomUUID();
-    const outcome = await this.executor.execute(
+  async execute({ readingId, workspaceId, actor, correlationId }: EraseReading) {
+    const { state } = await this.executor.load(readingId);
+    if (state.status === 'none')
+      return { outcome: state.erased ? 'already_erased' : 'unknown_reading' } as const;
+    const requestId = correlationId ?? randomUUID();
+    await this.commands.execute(new WithdrawPublication(readingId, workspaceId, actor, requestId));
+    await this.executor.execute(
       readingId,
       { type: 'EraseReading' },
       {
@@ -35,8 +43,8 @@ export class EraseReadingHandler implements ICommandHandler<EraseReading> {
         },
       },
     );
-    if (outcome.kind === 'rejected') return { outcome: 'unknown_reading' } as const;
     await this.keys.destroy(readingId);
-    return { outcome: outcome.kind === 'accepted' ? 'erased' : 'already_erased' } as const;
+    // The process may have recorded it meanwhile: it was this request all the same.
+    return { outcome: state.erased ? 'already_erased' : 'erased' } as const;
   }
 }

@@ -7,6 +7,7 @@ import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-
 import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { InMemoryKeys } from '../../../test/in-memory-keys.js';
 import { createReadingExecutor } from '../../reading.executor.js';
+import { openResult } from '../../sealed-reading.js';
 import { GenerateReadingJob } from './generate-reading.job.js';
 import { InputUnprocessable, calculateResult, type ThemeCalculator } from './theme-calculator.js';
 
@@ -39,8 +40,6 @@ beforeEach(async () => {
         locale: 'fr-FR',
         asOf: '2026-09-29',
         sealedInput: key.seal('input', Buffer.from(JSON.stringify(input))).toString('base64'),
-        inputDigest: 'd',
-        idempotencyDigest: null,
         cost: 20,
         reservationId: 'r1',
       },
@@ -70,7 +69,7 @@ describe('generating a reading', () => {
     expect(types()).toEqual(['ReadingRequested', 'ReadingStarted', 'ReadingCompleted']);
     const { sealedResult } = store.log[2]!.data as { sealedResult: string };
     expect(Buffer.from(sealedResult, 'base64').toString('latin1')).not.toContain('Laurent');
-    const opened = (await keys.find(READING))!.open('result', Buffer.from(sealedResult, 'base64'));
+    const opened = openResult((await keys.find(READING))!, sealedResult);
     expect(JSON.parse(opened.toString())).toMatchObject({
       readingId: READING,
       numbers: { lifePath: { display: '13/4' } },

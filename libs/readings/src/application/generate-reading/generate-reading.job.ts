@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
@@ -11,9 +11,9 @@ import { systemContext, type ReadingJob } from '@app/platform/jobs/reading-job.j
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import type { FailureCode } from '../../contracts/events.js';
-import type { ReadingInput } from '../../domain/reading/reading-view.js';
 import type { Requested } from '../../domain/reading/reading.state.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
+import { openInput, sealResult } from '../../sealed-reading.js';
 import { InputUnprocessable, THEME_CALCULATOR, type ThemeCalculator } from './theme-calculator.js';
 
 /**
@@ -50,8 +50,8 @@ export class GenerateReadingJob {
     const attempt = started.state.attempts;
     try {
       const { state } = started;
-      const bytes = await inSpan('generate the result', {}, () => this.result(job, state));
-      await this.complete(job, attempt, bytes);
+      const sealedResult = await inSpan('generate the result', {}, () => this.result(job, state));
+      await this.complete(job, attempt, sealedResult);
     } catch (error) {
       // Not the reading's fault: the job comes back, and takes over when this lease has run out.
       if (isDependencyAway(error)) throw error;
@@ -71,29 +71,23 @@ export class GenerateReadingJob {
     }
   }
 
-  private async result(job: ReadingJob, { request }: Requested): Promise<{ sealed: Buffer; sha256: string }> {
+  private async result(job: ReadingJob, { request }: Requested): Promise<string> {
     const key = await this.keys.find(job.readingId);
     if (!key) throw new InputUnprocessable('The key of this reading was destroyed');
-    const input = JSON.parse(
-      key.open('input', Buffer.from(request.sealedInput, 'base64')).toString('utf8'),
-    ) as ReadingInput;
+    const input = openInput(key, request.sealedInput);
     const bytes = this.calculate({
       readingId: job.readingId,
       locale: request.locale,
       asOf: request.asOf,
       input,
     });
-    return { sealed: key.seal('result', bytes), sha256: createHash('sha256').update(bytes).digest('hex') };
+    return sealResult(key, bytes);
   }
 
-  private async complete(
-    job: ReadingJob,
-    attempt: number,
-    { sealed, sha256 }: { sealed: Buffer; sha256: string },
-  ): Promise<void> {
+  private async complete(job: ReadingJob, attempt: number, sealedResult: string): Promise<void> {
     await this.executor.execute(
       job.readingId,
-      { type: 'CompleteReading', attempt, sealedResult: sealed.toString('base64'), resultSha256: sha256 },
+      { type: 'CompleteReading', attempt, sealedResult },
       systemContext(job, `complete:${attempt}`, 'readings.generation', this.clock.now()),
     );
   }

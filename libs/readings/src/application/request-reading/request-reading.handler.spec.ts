@@ -45,6 +45,7 @@ beforeEach(() => {
   };
 });
 
+const by = { correlationId: 'c', causationId: 'c', workspaceId: 'ws_1', actor: 'user:u' };
 const clock = { now: () => Date.parse('2026-09-29T23:30:00.000Z') };
 
 const api = (enqueueTimeoutMs = 2_000): RequestReadingHandler => {
@@ -124,6 +125,46 @@ describe('requesting a reading', () => {
     await api().execute(ask('k1'));
     expect(await api().execute(ask('k1', { locale: 'en-US' }))).toEqual({ outcome: 'different_request' });
     expect(reserved.size).toBe(1);
+  });
+
+  it('under the key of an erased reading gets one answer, whatever the body, and makes nothing', async () => {
+    await api().execute(ask('k1'));
+    const readingId = store.log[0]!.stream.slice('reading-'.length);
+    await createReadingExecutor(store).execute(
+      readingId,
+      { type: 'EraseReading' },
+      { intent: 'e', metadata: { ...by, occurredAt: '2026-09-29T23:31:00.000Z' } },
+    );
+    const recorded = store.log.length;
+    const repeat = async () => [
+      await api().execute(ask('k1')),
+      await api().execute(ask('k1', { locale: 'en-US' })),
+    ];
+    // The stream says so before the key is destroyed, and the key's loss alone says it as well.
+    expect(await repeat()).toEqual([{ outcome: 'erased' }, { outcome: 'erased' }]);
+    await keys.destroy(readingId);
+    expect(await repeat()).toEqual([{ outcome: 'erased' }, { outcome: 'erased' }]);
+    expect([store.log.length, reserved.size, keys.keys.size]).toEqual([recorded, 1, 0]);
+  });
+
+  it('that raced with one that was accepted and erased meanwhile leaves no key', async () => {
+    const plain = reserve;
+    let raced = false;
+    reserve = async (command) => {
+      if (!raced) {
+        raced = true;
+        await api().execute(ask('k1'));
+        await createReadingExecutor(store).execute(
+          command.readingId,
+          { type: 'EraseReading' },
+          { intent: 'e', metadata: { ...by, occurredAt: '2026-09-29T23:31:00.000Z' } },
+        );
+        await keys.destroy(command.readingId);
+      }
+      return plain(command);
+    };
+    expect(await api().execute(ask('k1'))).toEqual({ outcome: 'erased' });
+    expect(keys.keys.size).toBe(0);
   });
 
   it('repeats the first answer even when the reading has moved on', async () => {

@@ -11,11 +11,13 @@ import type { Config } from '@app/platform/config/settings.js';
 import { Digester } from '@app/platform/crypto/digest.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import type { Requested } from '../../domain/reading/reading.state.js';
 import { readingView, type ReadingInput } from '../../domain/reading/reading-view.js';
 import { reservationIdAt } from '../../domain/reading/reservation-id.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
 import { ReadingQuery } from '../../read-models/reading/reading.query.js';
-import { RequestReading, type RequestReadingResult } from './request-reading.js';
+import { sealInput, openInput } from '../../sealed-reading.js';
+import { RequestReading, type ReadingRequest, type RequestReadingResult } from './request-reading.js';
 
 /** A reservation can be fenced off while its request is still under way; each round takes a new one. */
 const ROUNDS = 3;
@@ -51,19 +53,15 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
 
   private async request(command: RequestReading, givenUp: AbortSignal): Promise<RequestReadingResult> {
     const { workspaceId, request, idempotencyKey } = command;
-    const inputDigest = this.digester.digest('reading-request', canonicalJson(request)).toString('hex');
     const readingId =
       idempotencyKey === null
         ? randomUUID()
         : uuidFromHash(this.digester.digest('reading-id', workspaceId, idempotencyKey));
     for (let round = 1; round <= ROUNDS; round += 1) {
       const seen = idempotencyKey === null && round === 1 ? NOTHING : await this.executor.load(readingId);
-      if (seen.state.status !== 'none') {
-        return seen.state.request.inputDigest === inputDigest
-          ? this.replay(readingId)
-          : { outcome: 'different_request' };
-      }
-      const result = await this.attempt(command, readingId, inputDigest, seen.revision, givenUp);
+      if (seen.state.status === 'none' && seen.state.erased) return { outcome: 'erased' };
+      if (seen.state.status !== 'none') return this.repeat(readingId, seen.state, request);
+      const result = await this.attempt(command, readingId, seen.revision, givenUp);
       if (result !== 'again') return result;
     }
     throw new StoreUnavailable('The reservation was abandoned again and again', false);
@@ -74,9 +72,8 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
    * hold to be released and, after that, a key to be deleted (`KeySweep`).
    */
   private async attempt(
-    { workspaceId, request, idempotencyKey, caller }: RequestReading,
+    { workspaceId, request, caller }: RequestReading,
     readingId: string,
-    inputDigest: string,
     revision: ExpectedRevision,
     givenUp: AbortSignal,
   ): Promise<RequestReadingResult | 'again'> {
@@ -110,11 +107,7 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
           profileId: request.profileId,
           locale: request.locale,
           asOf: occurredAt.slice(0, 10),
-          sealedInput: key.seal('input', Buffer.from(JSON.stringify(request.input))).toString('base64'),
-          inputDigest,
-          idempotencyDigest:
-            idempotencyKey &&
-            this.digester.digest('idempotency', workspaceId, idempotencyKey).toString('hex'),
+          sealedInput: sealInput(key, request.input),
           cost: reserved.amount,
           reservationId,
         },
@@ -131,16 +124,37 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
       },
       { fresh: revision === 'no_stream' },
     );
-    if (outcome.kind === 'ignored') return this.replay(readingId);
-    if (outcome.kind === 'rejected')
-      return outcome.code === 'ReservationAbandoned' ? 'again' : { outcome: 'different_request' };
+    if (outcome.kind === 'ignored') {
+      const first = outcome.state as Requested;
+      // Accepted and erased while this request was under way: the key it has made is nobody's.
+      if (first.erased) await this.keys.destroy(readingId);
+      return this.repeat(readingId, first, request);
+    }
+    if (outcome.kind === 'rejected') return outcome.code === 'Erased' ? { outcome: 'erased' } : 'again';
     return { outcome: 'accepted', reading: acceptedView(readingId, workspaceId, request, occurredAt) };
   }
 
+  /**
+   * Answers a request under a key that a reading has. Whether it is the same request only the reading's own key tells:
+   * once that is destroyed there is one answer, whatever is sent.
+   */
+  private async repeat(
+    readingId: string,
+    { request: first, erased }: Requested,
+    request: ReadingRequest,
+  ): Promise<RequestReadingResult> {
+    const key = erased ? null : await this.keys.find(readingId);
+    if (!key) return { outcome: 'erased' };
+    const { productId, profileId, locale, sealedInput } = first;
+    const input = openInput(key, sealedInput);
+    return canonicalJson({ productId, profileId, locale, input }) === canonicalJson(request)
+      ? this.replay(readingId, input)
+      : { outcome: 'different_request' };
+  }
+
   /** The first answer again: the reading as it was accepted, whatever has become of it since. */
-  private async replay(readingId: string): Promise<RequestReadingResult> {
+  private async replay(readingId: string, input: ReadingInput): Promise<RequestReadingResult> {
     const found = await this.readings.find(readingId);
-    const input = found && (await this.readings.input(found));
     if (!found) throw new StoreUnavailable('The accepted reading cannot be read right now', false);
     const { record } = found;
     const accepted = {
@@ -156,7 +170,7 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
   }
 }
 
-const NOTHING = { state: { status: 'none', abandoned: [] }, revision: 'no_stream' } as const;
+const NOTHING = { state: { status: 'none', abandoned: [], erased: false }, revision: 'no_stream' } as const;
 
 const acceptedView = (
   readingId: string,

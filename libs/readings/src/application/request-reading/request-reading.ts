@@ -13,6 +13,8 @@ export interface ReadingRequest {
 export type RequestReadingResult =
   | { readonly outcome: 'accepted' | 'replayed'; readonly reading: ReadingView }
   | { readonly outcome: 'different_request' }
+  /** The reading of this Idempotency-Key was erased: what it was asked with nobody can tell any more. */
+  | { readonly outcome: 'erased' }
   | { readonly outcome: 'insufficient_credits'; readonly required: number; readonly available: number }
   | { readonly outcome: 'billing_misconfigured' };
 

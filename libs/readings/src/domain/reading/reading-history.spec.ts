@@ -42,8 +42,6 @@ it('A request is told by what it costs: nothing sealed, no digest', () => {
       locale: 'fr-FR',
       asOf: '2026-04-04',
       sealedInput: 'c2VhbGVk',
-      inputDigest: 'digest',
-      idempotencyDigest: 'digest',
       cost: 20,
       reservationId: 'r1',
     },

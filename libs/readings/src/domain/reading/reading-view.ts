@@ -42,25 +42,29 @@ export const readingSummaryView = (record: ReadingRecord) => {
 };
 
 /** The Reading resource of the interface. `input` is `null` once the personal data was erased. */
-export const readingView = (record: ReadingRecord, input: ReadingInput | null) => ({
-  readingId: record.readingId,
-  workspaceId: record.workspaceId,
-  status: record.status,
-  productId: record.productId,
-  profileId: record.profileId,
-  locale: record.locale,
-  input: input && { ...input, displayName: displayName(input.name) },
-  document: {
-    available: record.document !== null,
-    version: record.document?.version ?? null,
-    artifactId: record.document?.artifactId ?? null,
-    publishedAt: record.document?.publishedAt ?? null,
-  },
-  error: record.failure && failureView(record.failure.code, record.failure.occurredAt),
-  createdAt: record.createdAt,
-  updatedAt: record.updatedAt,
-  completedAt: record.completedAt,
-  erasedAt: record.erasedAt,
-});
+export const readingView = (record: ReadingRecord, input: ReadingInput | null) => {
+  // What was published of an erased reading nobody can read any more.
+  const document = record.erasedAt === null ? record.document : null;
+  return {
+    readingId: record.readingId,
+    workspaceId: record.workspaceId,
+    status: record.status,
+    productId: record.productId,
+    profileId: record.profileId,
+    locale: record.locale,
+    input: input && { ...input, displayName: displayName(input.name) },
+    document: {
+      available: document !== null,
+      version: document?.version ?? null,
+      artifactId: document?.artifactId ?? null,
+      publishedAt: document?.publishedAt ?? null,
+    },
+    error: record.failure && failureView(record.failure.code, record.failure.occurredAt),
+    createdAt: record.createdAt,
+    updatedAt: record.updatedAt,
+    completedAt: record.completedAt,
+    erasedAt: record.erasedAt,
+  };
+};
 
 export type ReadingView = ReturnType<typeof readingView>;

@@ -15,7 +15,6 @@ export type ReadingCommand =
       readonly type: 'CompleteReading';
       readonly attempt: number;
       readonly sealedResult: string;
-      readonly resultSha256: string;
     }
   | {
       readonly type: 'FailAttempt';

@@ -12,8 +12,6 @@ const request: RequestedData = {
   locale: 'fr-FR',
   asOf: '2026-09-29',
   sealedInput: 'c2VhbGVk',
-  inputDigest: 'digest-a',
-  idempotencyDigest: null,
   cost: 20,
   reservationId: 'reservation-1',
 };
@@ -35,7 +33,6 @@ const completed: ReadingEvent = {
     attempt: 1,
     reservationId: 'reservation-1',
     sealedResult: 's',
-    resultSha256: 'h',
   },
 };
 const delayed: ReadingEvent = { type: 'ReadingDelayed', data: { workspaceId: 'ws_1', attempts: 0 } };
@@ -60,7 +57,6 @@ const complete = (attempt: number): ReadingCommand => ({
   type: 'CompleteReading',
   attempt,
   sealedResult: 's',
-  resultSha256: 'h',
 });
 const fail = (attempt: number, code: 'generation_failed' | 'input_unprocessable'): ReadingCommand => ({
   type: 'FailAttempt',
@@ -77,14 +73,19 @@ const abandon: ReadingCommand = {
 };
 
 describe('requesting a reading', () => {
-  it('is accepted once; the same request again is a replay, another one is refused', () => {
+  it('is accepted once: what comes under the same id again changes nothing', () => {
     given(readingDecider, []).when({ type: 'RequestReading', request }).then(requested);
     given(readingDecider, [requested])
       .when({ type: 'RequestReading', request })
       .thenIgnores('AlreadyRequested');
     given(readingDecider, [requested])
-      .when({ type: 'RequestReading', request: { ...request, inputDigest: 'digest-b' } })
-      .thenRejects('DifferentRequest');
+      .when({ type: 'RequestReading', request: { ...request, locale: 'en-US' } })
+      .thenIgnores('AlreadyRequested');
+  });
+
+  it('is erased for good when nothing but its erasure is left of its stream', () => {
+    const erased: ReadingEvent = { type: 'ReadingErased', data: { workspaceId: 'ws_1' } };
+    given(readingDecider, [erased]).when({ type: 'RequestReading', request }).thenRejects('Erased', null);
   });
 
   it('cannot use a reservation that was abandoned, but may use a new one', () => {

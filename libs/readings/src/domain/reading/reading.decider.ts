@@ -12,9 +12,9 @@ import type { ReadingCommand } from './reading.commands.js';
 import { evolve, initialReading, isTerminal, type Reading, type Requested } from './reading.state.js';
 
 export type ReadingRejection =
-  | Rejection<'DifferentRequest', null>
   | Rejection<'ReservationAbandoned', null>
   | Rejection<'ReservationClaimed', null>
+  | Rejection<'Erased', null>
   | Rejection<'NotRequested', null>;
 
 type ReadingDecision = Decision<ReadingEvent, ReadingRejection>;
@@ -50,10 +50,9 @@ const request = (
   command: Extract<ReadingCommand, { type: 'RequestReading' }>,
   state: Reading,
 ): ReadingDecision => {
-  if (state.status !== 'none') {
-    const same = state.request.inputDigest === command.request.inputDigest;
-    return same ? ignore('AlreadyRequested') : reject('DifferentRequest', null);
-  }
+  // Whether it is the same request only its key can tell, which may have been destroyed: who asks compares.
+  if (state.status !== 'none') return ignore('AlreadyRequested');
+  if (state.erased) return reject('Erased', null);
   if (state.abandoned.includes(command.request.reservationId)) return reject('ReservationAbandoned', null);
   return accept({ type: 'ReadingRequested', data: command.request });
 };
@@ -84,12 +83,12 @@ const complete = (
   command: Extract<ReadingCommand, { type: 'CompleteReading' }>,
   state: Requested,
 ): ReadingDecision => {
-  const { attempt, sealedResult, resultSha256 } = command;
+  const { attempt, sealedResult } = command;
   if (!owns(attempt, state)) return ignore('Superseded');
   const { workspaceId, reservationId } = state.request;
   return accept({
     type: 'ReadingCompleted',
-    data: { workspaceId, attempt, reservationId, sealedResult, resultSha256 },
+    data: { workspaceId, attempt, reservationId, sealedResult },
   });
 };
 

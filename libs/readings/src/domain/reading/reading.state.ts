@@ -5,7 +5,12 @@ export type RequestedData = Extract<ReadingEvent, { type: 'ReadingRequested' }>[
 
 /** A reading as its own stream tells it. */
 export type Reading =
-  | { readonly status: 'none'; readonly abandoned: readonly string[] }
+  | {
+      readonly status: 'none';
+      readonly abandoned: readonly string[];
+      /** All but its erasure was truncated by an operator (docs/adr/0018). */
+      readonly erased: boolean;
+    }
   | {
       readonly status: 'queued' | 'processing' | 'completed' | 'failed';
       readonly abandoned: readonly string[];
@@ -24,7 +29,7 @@ export type Requested = Exclude<Reading, { status: 'none' }>;
 export const isTerminal = (reading: Requested): boolean =>
   reading.status === 'completed' || reading.status === 'failed';
 
-export const initialReading: Reading = { status: 'none', abandoned: [] };
+export const initialReading: Reading = { status: 'none', abandoned: [], erased: false };
 
 export const evolve = (state: Reading, event: ReadingEvent): Reading => {
   if (event.type === 'ReadingAbandoned')
@@ -41,6 +46,7 @@ export const evolve = (state: Reading, event: ReadingEvent): Reading => {
       erased: false,
     };
   }
+  if (state.status === 'none' && event.type === 'ReadingErased') return { ...state, erased: true };
   if (state.status === 'none') throw new TypeError(`${event.type} before ReadingRequested`);
   switch (event.type) {
     case 'ReadingStarted':

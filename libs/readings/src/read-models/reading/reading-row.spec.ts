@@ -34,8 +34,6 @@ const requested = recorded(0, {
     locale: 'fr-FR',
     asOf: '2026-04-12',
     sealedInput: 'sealed',
-    inputDigest: 'digest',
-    idempotencyDigest: null,
     cost: 20,
   },
 });
@@ -49,7 +47,7 @@ const attemptFailed = recorded(2, {
 });
 const completed = recorded(3, {
   type: 'ReadingCompleted',
-  data: { ...ids, attempt: 2, sealedResult: 'sealed', resultSha256: 'hash' },
+  data: { ...ids, attempt: 2, sealedResult: 'sealed' },
 });
 const failed = recorded(3, {
   type: 'ReadingFailed',

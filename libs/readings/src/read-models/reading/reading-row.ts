@@ -72,6 +72,7 @@ export const evolveReading = (
     case 'ReadingAbandoned':
     case 'PublicationRequested':
     case 'PublicationFailed':
+    case 'PublicationWithdrawn':
       return row;
     default:
       return assertNever(event);

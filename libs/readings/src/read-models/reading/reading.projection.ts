@@ -11,7 +11,8 @@ interface ResultRow {
   readonly reading_id: string;
   readonly workspace_id: string;
   readonly sealed_result: string;
-  readonly sha256: string;
+  /** Of the version before; dropped when none of its processes runs any more. */
+  readonly sha256: null;
 }
 
 type Event = Recorded<ReadingEvent | PublicationEvent>;
@@ -33,12 +34,12 @@ const results = view<ResultRow, Event>({
   evolve(row, event) {
     if (event.type === 'ReadingErased') return null;
     if (event.type !== 'ReadingCompleted' || row !== null) return row;
-    const { workspaceId, sealedResult, resultSha256 } = event.data;
+    const { workspaceId, sealedResult } = event.data;
     return {
       ...byReading(event),
       workspace_id: workspaceId,
       sealed_result: sealedResult,
-      sha256: resultSha256,
+      sha256: null,
     };
   },
 });

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { decode } from '@app/event-sourcing/core/event-catalogue.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
@@ -10,6 +11,7 @@ import { askedTogether } from '@app/platform/postgres/asked-together.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { readingEvents, type FailureCode } from '../../contracts/events.js';
 import type { ReadingStatus } from '../../contracts/queries.js';
+import { openInput, openResult } from '../../sealed-reading.js';
 import { foldRecord } from './fold-record.js';
 import type { StoredReading } from './stored-reading.js';
 import { historyEvent, type HistoryEvent } from '../../domain/reading/reading-history.js';
@@ -18,7 +20,6 @@ import type { ReadingInput, ReadingRecord } from '../../domain/reading/reading-v
 interface SealedResult {
   readonly workspaceId: string;
   readonly sealedResult: string;
-  readonly sha256: string;
 }
 
 interface Row {
@@ -41,6 +42,9 @@ interface Row {
 }
 
 const TOLD_AHEAD = 10_000;
+/** How long an erasure waits for its own projection, and how often it looks (ms). */
+const OWN_PROJECTION_MS = 750;
+const OWN_PROJECTION_POLL_MS = 15;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 @Injectable()
@@ -90,14 +94,20 @@ export class ReadingQuery {
     return rows.map((row) => fromRow(row).record);
   }
 
+  /** Waits, but not long, until the caller's own erasure is to be seen in the row. */
+  async untilErased(readingId: string): Promise<void> {
+    const givesUpAt = performance.now() + OWN_PROJECTION_MS;
+    while (performance.now() < givesUpAt) {
+      if ((await this.row(readingId))?.erased_at) return;
+      await delay(OWN_PROJECTION_POLL_MS);
+    }
+  }
+
   /** Opens the input with the reading's key; `null` when the key was destroyed. */
   async input({ record, sealedInput }: StoredReading): Promise<ReadingInput | null> {
     if (record.erasedAt !== null) return null;
     const key = await this.keys.find(record.readingId);
-    return (
-      key &&
-      (JSON.parse(key.open('input', Buffer.from(sealedInput, 'base64')).toString('utf8')) as ReadingInput)
-    );
+    return key && openInput(key, sealedInput);
   }
 
   /**
@@ -117,13 +127,12 @@ export class ReadingQuery {
   }
 
   /** The bytes of `/result`; `null` until completed, or once erased. */
-  async result(readingId: string): Promise<{ bytes: Buffer; sha256: string; workspaceId: string } | null> {
+  async result(readingId: string): Promise<{ bytes: Buffer; workspaceId: string } | null> {
     if (!UUID.test(readingId)) return null;
     const stored = (await this.resultRow(readingId)) ?? (await this.resultEvent(readingId));
     const key = stored && (await this.keys.find(readingId));
     if (!stored || !key) return null;
-    const { workspaceId, sealedResult, sha256 } = stored;
-    return { bytes: key.open('result', Buffer.from(sealedResult, 'base64')), sha256, workspaceId };
+    return { bytes: openResult(key, stored.sealedResult), workspaceId: stored.workspaceId };
   }
 
   private async rows(readingIds: readonly string[]): Promise<readonly (Row | null)[]> {
@@ -140,23 +149,24 @@ export class ReadingQuery {
   private async resultRows(readingIds: readonly string[]): Promise<readonly (SealedResult | null)[]> {
     const { rows } = await this.pool.query<SealedResult & { reading_id: string }>({
       name: 'results',
-      text: `select reading_id, workspace_id as "workspaceId", sealed_result as "sealedResult", sha256
+      text: `select reading_id, workspace_id as "workspaceId", sealed_result as "sealedResult"
              from readings.result where reading_id = any($1::uuid[])`,
       values: [readingIds],
     });
     return inOrder(readingIds, rows);
   }
 
-  /** The moment before the row is there, the stream's last event has it. */
+  /** The moment before the row is there, the stream's last event has it, unless the reading was erased since. */
   private async resultEvent(readingId: string): Promise<SealedResult | null> {
     const newestFirst = this.store.read(streamName(readingEvents.category, readingId), {
       direction: 'backwards',
     });
     for await (const stored of newestFirst) {
       const event = decode(readingEvents, stored);
+      if (event.type === 'ReadingErased') return null;
       if (event.type !== 'ReadingCompleted') continue;
-      const { workspaceId, sealedResult, resultSha256 } = event.data;
-      return { workspaceId, sealedResult, sha256: resultSha256 };
+      const { workspaceId, sealedResult } = event.data;
+      return { workspaceId, sealedResult };
     }
     return null;
   }

@@ -59,6 +59,7 @@ export const publicEventOf = (event: TellableEvent): PublicEvent | null => {
     case 'ReadingErased':
     case 'PublicationRequested':
     case 'PublicationFailed':
+    case 'PublicationWithdrawn':
       return null;
     default:
       return assertNever(event);

@@ -1,0 +1,20 @@
+/** The length to which so many bytes are padded: the next multiple of the step, with room for the mark. */
+export const paddedLength = (bytes: number, step: number): number => (Math.floor(bytes / step) + 1) * step;
+
+/** ISO/IEC 7816-4: one byte 0x80, then zeros, to a multiple of `step` bytes. */
+export const pad = (bytes: Uint8Array, step: number): Buffer => {
+  const padded = Buffer.alloc(paddedLength(bytes.length, step));
+  padded.set(bytes);
+  padded[bytes.length] = MARK;
+  return padded;
+};
+
+/** The bytes that were padded. @throws RangeError when none were */
+export const unpad = (padded: Buffer): Buffer => {
+  let end = padded.length - 1;
+  while (end >= 0 && padded[end] === 0) end -= 1;
+  if (padded[end] !== MARK) throw new RangeError('Not padded');
+  return padded.subarray(0, end);
+};
+
+const MARK = 0x80;

@@ -1,0 +1,23 @@
+-- Up Migration
+-- Digests of documents are made with the reading's own key, and sizes padded. The columns of before stay, empty, for
+-- processes of the version before.
+alter table publishing.artifact
+  add column digest text,
+  alter column sha256 drop not null,
+  alter column bytes drop not null;
+update publishing.artifact set sha256 = null, bytes = null;
+
+-- What was stored of readings whose erasure came at the same moment.
+do $$
+begin
+  if to_regclass('readings.reading') is not null then
+    delete from publishing.artifact where reading_id in (select reading_id from readings.reading where erased_at is not null);
+  end if;
+end $$;
+
+-- Down Migration
+delete from publishing.artifact where sha256 is null or bytes is null;
+alter table publishing.artifact
+  alter column bytes set not null,
+  alter column sha256 set not null,
+  drop column digest;

@@ -1,0 +1,31 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { CLOCK } from '@app/platform/tokens.js';
+import { WithdrawPublication } from '../../contracts/commands.js';
+import { PUBLICATION_EXECUTOR, type PublicationExecutor } from '../../publication.executor.js';
+
+@CommandHandler(WithdrawPublication)
+export class WithdrawPublicationHandler implements ICommandHandler<WithdrawPublication> {
+  constructor(
+    @Inject(PUBLICATION_EXECUTOR) private readonly executor: PublicationExecutor,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ readingId, workspaceId, actor, correlationId }: WithdrawPublication): Promise<void> {
+    await this.executor.execute(
+      readingId,
+      { type: 'WithdrawPublication', workspaceId },
+      {
+        intent: 'withdraw',
+        metadata: {
+          correlationId,
+          causationId: correlationId,
+          workspaceId,
+          actor,
+          occurredAt: instant(this.clock.now()),
+        },
+      },
+    );
+  }
+}

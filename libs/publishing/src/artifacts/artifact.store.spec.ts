@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createHash, randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { KeyRing } from '@app/platform/crypto/key-ring.js';
+import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { systemClock } from '@app/event-sourcing/core/clock.js';
+import { openPool } from '@app/platform/postgres/pool.js';
+import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
+import { ArtifactStore } from './artifact.store.js';
+
+const RING = new KeyRing([{ id: 'k1', key: Buffer.alloc(32, 1) }]);
+const RENDERED = {
+  document_v1: Buffer.from('{"a":1}'),
+  markdown: Buffer.from('# Ada\n'),
+  pdf: Buffer.alloc(140_000, 0x80),
+};
+
+let postgres: StartedPostgres;
+let pool: pg.Pool;
+let keys: SubjectKeys;
+let artifacts: ArtifactStore;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  pool = openPool(postgres.databaseUrl, { size: 8, applicationName: 'artifacts', onError: () => undefined });
+  // As in a process of the service, which keeps opened keys for a moment.
+  keys = new SubjectKeys(pool, RING, { clock: systemClock, milliseconds: 60_000 });
+  artifacts = new ArtifactStore(pool, keys);
+});
+
+afterAll(async () => {
+  await pool.end();
+  await postgres.stop();
+});
+
+const reading = async (): Promise<{ readingId: string; version: number; artifactId: string }> => {
+  const readingId = randomUUID();
+  await keys.create(readingId, 'ws_1');
+  await keys.find(readingId);
+  return { readingId, version: 1, artifactId: `art_${readingId}` };
+};
+const rowsOf = async (readingId: string): Promise<Record<string, unknown>[]> => {
+  const { rows } = await pool.query<Record<string, unknown>>(
+    'select format, sha256, digest, bytes, length(sealed) as sealed from publishing.artifact where reading_id = $1 order by 1',
+    [readingId],
+  );
+  return rows;
+};
+
+describe('artifacts', () => {
+  it('are stored with keyed digests and in steps of length, and open to the very bytes', async () => {
+    const one = await reading();
+    const stored = await artifacts.put(one, RENDERED);
+    expect(await artifacts.put(one, { ...RENDERED, markdown: Buffer.from('# Ida\n') })).toEqual(stored);
+    const rows = await rowsOf(one.readingId);
+    expect(rows.map(({ format, bytes, sealed }) => [format, bytes, sealed])).toEqual([
+      ['document_v1', 65_536, 65_564],
+      ['markdown', 32_768, 32_796],
+      ['pdf', 262_144, 262_172],
+    ]);
+    expect(stored!.map(({ digest }) => digest)).toEqual(rows.map(({ digest }) => digest));
+    for (const bytes of Object.values(RENDERED))
+      expect(JSON.stringify([rows, stored])).not.toContain(createHash('sha256').update(bytes).digest('hex'));
+    for (const format of ['document_v1', 'markdown', 'pdf'] as const) {
+      const found = await artifacts.get(one.readingId, 1, format);
+      expect(found!.bytes.equals(RENDERED[format])).toBe(true);
+    }
+  });
+
+  it('of before lengths were padded still open', async () => {
+    const { readingId } = await reading();
+    const sealed = (await keys.find(readingId))!.seal('artifact|markdown|1', RENDERED.markdown);
+    await pool.query(
+      `insert into publishing.artifact (artifact_id, reading_id, version, format, media_type, sha256, bytes, sealed)
+       values ('art_old', $1, 1, 'markdown', 'text/markdown', null, null, $2)`,
+      [readingId, sealed],
+    );
+    expect((await artifacts.get(readingId, 1, 'markdown'))!.bytes).toEqual(RENDERED.markdown);
+  });
+
+  it('are not stored once the key is destroyed, whatever a process still has in its memory', async () => {
+    const one = await reading();
+    await pool.query('delete from platform.subject_key where subject_id = $1', [one.readingId]);
+    expect(await artifacts.put(one, RENDERED)).toBeNull();
+    expect(await rowsOf(one.readingId)).toEqual([]);
+  });
+
+  it('that are being stored while the key is destroyed wait for it, and are not stored then', async () => {
+    const one = await reading();
+    const eraser = await pool.connect();
+    await eraser.query('begin');
+    await eraser.query('delete from platform.subject_key where subject_id = $1', [one.readingId]);
+    await eraser.query('delete from publishing.artifact where reading_id = $1', [one.readingId]);
+    const storing = artifacts.put(one, RENDERED);
+    await waiting();
+    await eraser.query('commit');
+    eraser.release();
+    expect(await storing).toBeNull();
+    expect(await rowsOf(one.readingId)).toEqual([]);
+  });
+
+  it('that were nearly stored when the key is destroyed are waited for, and deleted then', async () => {
+    const one = await reading();
+    const storing = await pool.connect();
+    await storing.query('begin');
+    await new ArtifactStore(storing as never, keys).put(one, RENDERED);
+    const erased = (async () => {
+      await pool.query('delete from platform.subject_key where subject_id = $1', [one.readingId]);
+      await artifacts.discard(one.readingId);
+    })();
+    await waiting();
+    await storing.query('commit');
+    storing.release();
+    await erased;
+    expect(await rowsOf(one.readingId)).toEqual([]);
+  });
+});
+
+/** Until somebody waits for a lock. */
+const waiting = async (): Promise<void> => {
+  for (;;) {
+    const { rows } = await pool.query<{ n: number }>(
+      "select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock'",
+    );
+    if (rows[0]!.n > 0) return;
+  }
+};

@@ -1,0 +1,22 @@
+import { openPadded, sealPadded } from '@app/platform/padding/padded-seal.js';
+import type { SubjectKey } from '@app/platform/crypto/subject-keys.js';
+import type { ReadingInput } from './domain/reading/reading-view.js';
+
+/** Bytes to whose multiples lengths are padded: nearly everybody's input, and everybody's result, takes one step. */
+const INPUT_STEP = 512;
+const RESULT_STEP = 8_192;
+
+/** What a reading knows of a person, as base64, sealed with its key. */
+export const sealInput = (key: SubjectKey, input: ReadingInput): string =>
+  sealPadded(key, 'input', INPUT_STEP, Buffer.from(JSON.stringify(input))).toString('base64');
+
+/** @throws SealBroken */
+export const openInput = (key: SubjectKey, sealedInput: string): ReadingInput =>
+  JSON.parse(openPadded(key, 'input', Buffer.from(sealedInput, 'base64')).toString('utf8')) as ReadingInput;
+
+export const sealResult = (key: SubjectKey, bytes: Uint8Array): string =>
+  sealPadded(key, 'result', RESULT_STEP, bytes).toString('base64');
+
+/** The bytes of `/result`. @throws SealBroken */
+export const openResult = (key: SubjectKey, sealedResult: string): Buffer =>
+  openPadded(key, 'result', Buffer.from(sealedResult, 'base64'));

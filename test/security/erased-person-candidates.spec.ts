@@ -1,0 +1,308 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createHash, createHmac } from 'node:crypto';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
+import { eventId } from '@app/event-sourcing/core/event-id.js';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { streamId } from '@app/event-sourcing/core/stream-name.js';
+import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { composeDocument } from '@app/publishing/document/compose.js';
+import { renderMarkdown } from '@app/publishing/markdown/render.js';
+import { createPdfRenderer } from '@app/publishing/pdf/renderer.js';
+import { calculateResult } from '@app/readings/application/generate-reading/theme-calculator.js';
+import { Integrator, person, until } from '../support/integrator.js';
+import { startStack, type StartedStack } from '../support/index.js';
+
+/**
+ * Results are functions of name and date: who has a few candidates can make theirs. The attacker has the whole data
+ * folder as it is after the erasure, every key that is configured, and the source code.
+ */
+const NAMES = ['Qxanthippe', 'Wombatine', 'Ada'];
+const DATES = ['1987-03-29', '1987-03-30', '1962-11-02', '2001-07-15'];
+const RIGHT = { ...person('Qxanthippe', 'en-US'), dateOfBirth: '1987-03-29' };
+type Request = typeof RIGHT;
+const CANDIDATES: readonly Request[] = NAMES.flatMap((name) =>
+  DATES.map((dateOfBirth) => ({ ...person(name, 'en-US'), dateOfBirth })),
+);
+const KEY = 'order-4711';
+/** What lengths are padded to: the attacker reads it in the source. */
+const STEPS = { input: 512, result: 8_192, document_v1: 65_536, markdown: 32_768, pdf: 131_072 } as const;
+type Part = keyof typeof STEPS;
+type Parts = Partial<Record<Part, Buffer>>;
+/** Nonce and tag of a sealed text. */
+const SEAL_BYTES = 28;
+
+let stack: StartedStack;
+let customer: Integrator;
+let readingId: string;
+let log: StoredEvent[];
+let right: Required<Record<Part, Buffer>>;
+let digestKey: Buffer;
+let keys: Buffer[];
+
+const fetched = async (path: string): Promise<Buffer> => {
+  const answer = await fetch(`${stack.baseUrl}/api/v1/readings/${readingId}/${path}`, {
+    headers: { 'x-api-key': customer.apiKey },
+  });
+  return Buffer.from(await answer.arrayBuffer());
+};
+
+const events = (category: string, type: string): StoredEvent[] =>
+  log.filter((event) => event.stream === `${category}-${readingId}` && event.type === type);
+const dataOf = <T>(type: string, category = 'reading'): T => events(category, type)[0]!.data as T;
+
+const inputOf = ({ name, dateOfBirth, grammaticalProfile }: Request) => ({
+  name,
+  dateOfBirth,
+  grammaticalProfile,
+});
+
+/** Everything the service makes of a person, but for the PDF. */
+const partsOf = (request: Request): Required<Omit<Parts, 'pdf'>> & { document: object } => {
+  const { asOf } = dataOf<{ asOf: string }>('ReadingRequested');
+  const { publishedAt } = dataOf<{ publishedAt: string }>('PublicationRequested', 'publication');
+  const input = inputOf(request);
+  const result = calculateResult({ readingId, locale: 'en-US', asOf, input });
+  const document = composeDocument(JSON.parse(result.toString()), { publishedAt });
+  return {
+    input: Buffer.from(JSON.stringify(input)),
+    result,
+    document_v1: Buffer.from(JSON.stringify(document)),
+    markdown: Buffer.from(renderMarkdown(document)),
+    document,
+  };
+};
+
+const requestDigest = (request: Request): Buffer => {
+  const { productId, profileId, locale } = request;
+  return createHmac('sha256', digestKey)
+    .update('reading-request')
+    .update('\u0000')
+    .update(canonicalJson({ productId, profileId, locale, input: inputOf(request) }))
+    .digest();
+};
+
+beforeAll(async () => {
+  stack = await startStack();
+  const secrets = JSON.parse(readFileSync(secretsFile(stack.dataDir), 'utf8')) as Record<string, string>;
+  digestKey = Buffer.from(secrets['DIGEST_KEY']!, 'base64');
+  keys = [
+    digestKey,
+    ...(secrets['ENCRYPTION_KEYS'] ?? '')
+      .split(',')
+      .map((one) => Buffer.from(one.split(':')[1] ?? '', 'base64')),
+  ];
+  customer = await Integrator.open(stack, 400);
+  const { body } = await customer.create(RIGHT, { 'idempotency-key': KEY });
+  readingId = body.readingId;
+  await customer.untilEnded(readingId);
+  const [result, document_v1, markdown, pdf] = await Promise.all(
+    ['result', 'document?format=document_v1', 'document?format=markdown', 'document?format=pdf'].map(fetched),
+  );
+  right = {
+    input: Buffer.from(JSON.stringify(inputOf(RIGHT))),
+    result: result!,
+    document_v1: document_v1!,
+    markdown: markdown!,
+    pdf: pdf!,
+  };
+  await stack.ops(['erase', readingId, '--yes']);
+  await until(
+    async () => (await customer.reading(readingId))['erasedAt'] !== null,
+    () => 'the erasure to be projected',
+  );
+  const store = openEventStore({
+    connectionString: stack.eventStoreUrl,
+    appendTimeoutMs: 5_000,
+    readTimeoutMs: 5_000,
+  });
+  log = [];
+  for await (const event of store.readAll()) log.push(event);
+  await store.close();
+});
+
+afterAll(async () => {
+  await stack?.stop();
+});
+
+const secretsFile = (dataDir: string): string =>
+  join(
+    dataDir,
+    readdirSync(dataDir).find((name) => name.startsWith('secrets'))!,
+  );
+
+/** Digests that the service, today or before, makes or might make of some bytes, and how they could be written. */
+const needlesOf = (bytes: Buffer): Buffer[] => {
+  const digests = [
+    ...['sha256', 'sha1', 'md5'].map((name) => createHash(name).update(bytes).digest()),
+    ...keys.map((key) => createHmac('sha256', key).update(bytes).digest()),
+  ];
+  return digests.flatMap(spellingsOf);
+};
+
+const spellingsOf = (digest: Buffer): Buffer[] => [
+  digest,
+  Buffer.from(digest.toString('hex').slice(0, 32)),
+  Buffer.from(digest.toString('base64').slice(0, 20)),
+];
+
+/** Parts of whose digests a haystack has one. */
+const named = (haystack: Buffer, wanted: ReadonlyMap<string, readonly Buffer[]>): string[] =>
+  [...wanted]
+    .filter(([, needles]) => needles.some((needle) => haystack.includes(needle)))
+    .map(([part]) => part);
+
+const needlesOfRight = (): Map<string, Buffer[]> => {
+  const wanted = new Map(Object.entries(right).map(([part, bytes]) => [part, needlesOf(bytes)]));
+  wanted.set('request', spellingsOf(requestDigest(RIGHT)));
+  return wanted;
+};
+
+describe('Who has candidates for an erased person, everything that is left, and every key', () => {
+  it('can make the very bytes of each candidate, or this test would show nothing', async () => {
+    const made = partsOf(RIGHT);
+    for (const part of ['input', 'result', 'document_v1', 'markdown'] as const)
+      expect([part, made[part].equals(right[part])]).toEqual([part, true]);
+    const pdf = createPdfRenderer({ threads: 1 });
+    const rendered = await pdf.render(made.document as never);
+    await pdf.close();
+    expect(Buffer.from(rendered).equals(right.pdf)).toBe(true);
+    const one = createHash('sha256').update(right.pdf).digest('hex');
+    expect(named(Buffer.from(`… ${one} …`), needlesOfRight())).toEqual(['pdf']);
+  });
+
+  it('finds no digest of the person in the log as events are read', () => {
+    expect(
+      named(Buffer.from(JSON.stringify(log.map(({ data, metadata }) => [data, metadata]))), needlesOfRight()),
+    ).toEqual([]);
+  });
+
+  it('finds none in any table', async () => {
+    const client = new pg.Client({ connectionString: stack.databaseUrl });
+    await client.connect();
+    const { rows: tables } = await client.query<{ name: string }>(
+      `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
+       where table_schema not in ('pg_catalog', 'information_schema') and table_type = 'BASE TABLE'`,
+    );
+    expect(tables.length).toBeGreaterThan(10);
+    const found: string[] = [];
+    const wanted = needlesOfRight();
+    for (const { name } of tables) {
+      const { rows } = await client.query<{ row: string }>(`select t::text as row from ${name} t`);
+      const haystack = Buffer.from(rows.map(({ row }) => row).join('\n'));
+      for (const part of named(haystack, wanted)) found.push(`${name}: ${part}`);
+    }
+    await client.end();
+    expect(found).toEqual([]);
+  });
+
+  it('finds none in any file: the store’s own, the database’s, its write-ahead log, what was printed', () => {
+    const wanted = needlesOfRight();
+    const found: string[] = [];
+    let files = 0;
+    for (const entry of readdirSync(stack.dataDir, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue;
+      files += 1;
+      const path = join(entry.parentPath, entry.name);
+      for (const part of named(readFileSync(path), wanted)) found.push(`${path}: ${part}`);
+    }
+    expect(files).toBeGreaterThan(50);
+    expect(named(Buffer.from(stack.output()), wanted)).toEqual([]);
+    expect(found).toEqual([]);
+  });
+
+  it('finds every candidate as likely by the lengths that are recorded', () => {
+    const { sealedInput } = dataOf<{ sealedInput: string }>('ReadingRequested');
+    const { sealedResult } = dataOf<{ sealedResult: string }>('ReadingCompleted');
+    const { formats } = dataOf<{ formats: { format: Part; bytes: number }[] }>(
+      'DocumentPublished',
+      'publication',
+    );
+    const opened = (sealed: string): number => Buffer.from(sealed, 'base64').length - SEAL_BYTES;
+    const recorded: [Part, number][] = [
+      ['input', opened(sealedInput)],
+      ['result', opened(sealedResult)],
+      ...formats.map(({ format, bytes }): [Part, number] => [format, bytes]),
+    ];
+    expect(recorded.map(([part]) => part).toSorted()).toEqual(Object.keys(STEPS).toSorted());
+    const couldBe = (part: Part, length: number, bytes: number): boolean =>
+      bytes === length || bytes === (Math.floor(length / STEPS[part]) + 1) * STEPS[part];
+    // Of a PDF only the right one's length is known here: making all of them takes longer than it tells.
+    for (const [part, bytes] of recorded)
+      expect([part, couldBe(part, right[part].length, bytes)]).toEqual([part, true]);
+    const likely = CANDIDATES.filter((candidate) => {
+      const made: Parts = partsOf(candidate);
+      return recorded.every(([part, bytes]) => part === 'pdf' || couldBe(part, made[part]!.length, bytes));
+    });
+    expect(likely).toHaveLength(CANDIDATES.length);
+  });
+
+  it('cannot test a candidate by the ids of events, which cover their data', () => {
+    const confirmed = log
+      .filter(({ stream }) => streamId(stream) === readingId)
+      .flatMap((event) => {
+        const guesses = guessesOf(event);
+        return guesses.some((data) => idOf(event, data) === event.id) ? [event.type] : [];
+      });
+    expect(confirmed).toEqual([]);
+  });
+
+  it('gets one answer for the Idempotency-Key, whatever the body', async () => {
+    // Longer than a process keeps an opened key.
+    await delay(2_500);
+    const answers = [];
+    for (const candidate of CANDIDATES) {
+      const { status, body, headers } = await customer.create(candidate, { 'idempotency-key': KEY });
+      answers.push({ status, code: body['code'], replayed: headers.get('idempotency-replayed') });
+    }
+    expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
+      new Set([JSON.stringify({ status: 410, code: 'reading_erased', replayed: null })]),
+    );
+  });
+});
+
+/** The data an event would have had if what depends on the person were that of the right candidate, unkeyed. */
+const guessesOf = ({ type, data }: StoredEvent): object[] => {
+  const stored = data as Record<string, unknown>;
+  const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+  if (type === 'ReadingRequested') {
+    const { sealedInput, idempotencyDigest, cost, reservationId, ...rest } = stored;
+    const inputDigest = requestDigest(RIGHT).toString('hex');
+    return [{ ...rest, sealedInput, inputDigest, idempotencyDigest, cost, reservationId }].map(
+      ({ inputDigest: digest, ...one }) => ordered({ ...one, inputDigest: digest }, REQUESTED),
+    );
+  }
+  if (type === 'ReadingCompleted')
+    return [ordered({ ...stored, resultSha256: sha256(right.result) }, COMPLETED)];
+  if (type !== 'DocumentPublished') return [];
+  const formats = (stored['formats'] as { format: Part; mediaType: string }[]).map(
+    ({ format, mediaType }) => ({
+      format,
+      mediaType,
+      sha256: sha256(right[format]),
+      bytes: right[format].length,
+    }),
+  );
+  return [ordered({ ...stored, formats }, PUBLISHED)];
+};
+
+const REQUESTED = ['workspaceId', 'productId', 'profileId', 'locale', 'asOf', 'sealedInput', 'inputDigest', 'idempotencyDigest', 'cost', 'reservationId']; // prettier-ignore
+const COMPLETED = ['workspaceId', 'attempt', 'reservationId', 'sealedResult', 'resultSha256'];
+const PUBLISHED = ['workspaceId', 'version', 'artifactId', 'formats', 'publishedAt'];
+
+const ordered = (data: Record<string, unknown>, names: readonly string[]): object =>
+  Object.fromEntries(names.map((name) => [name, data[name]]));
+
+/** As the service makes them (docs/adr/0009), with the intent that the source code has. */
+const idOf = ({ type, stream, metadata }: StoredEvent, data: object): string => {
+  const { attempt = 1 } = data as { attempt?: number };
+  const intents: Record<string, string> = {
+    ReadingRequested: `request:${metadata.correlationId}`,
+    ReadingCompleted: `complete:${attempt}`,
+    DocumentPublished: 'published:1',
+  };
+  return eventId(stream, `${intents[type]}|${metadata.occurredAt}|${JSON.stringify(data)}`, 0);
+};
