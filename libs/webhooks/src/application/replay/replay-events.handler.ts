@@ -3,7 +3,6 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import { addJob } from '@app/platform/jobs/jobs.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { WebhookRefused } from '../../contracts/errors.js';
@@ -16,7 +15,7 @@ import {
 } from '../../contracts/replay.js';
 import { ReplayRows } from '../../read-models/replay/replay-rows.js';
 import { EndpointAccess } from '../endpoint-access.js';
-import { replayJob } from './replay.job.js';
+import { addReplayJob } from './replay.job.js';
 
 @CommandHandler(ReplayEvents)
 export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
@@ -65,7 +64,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
         [replayId, endpointId, workspaceId, since, until, types, statuses, dryRun, idempotencyKey, at],
       );
       if (rowCount === 0) return false;
-      const { text, values } = addJob(replayJob(replayId));
+      const { text, values } = addReplayJob(replayId);
       await client.query(text, values as unknown[]);
       return true;
     });

@@ -1,13 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { z } from 'zod';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import type { JobTask } from '@app/platform/jobs/job-runner.js';
-import { addJob, type JobRequest } from '@app/platform/jobs/jobs.js';
+import { addJob, handleJobs, jobKind } from '@app/platform/jobs/job.js';
+import type { Statement } from '@app/event-sourcing/projections/statement.js';
 import { transaction } from '@app/platform/postgres/pool.js';
 import type { WorkLoop } from '@app/platform/work/work-registry.js';
 import { LOCK_ENDPOINT } from '../open-endpoint.js';
 
-export const REPLAY_EVENTS = 'webhooks.replay';
+const REPLAY_EVENTS = jobKind('webhooks.replay', z.object({ replayId: z.string() }));
 
 /** Events of the log looked at in one transaction. */
 const PAGE = 1_000;
@@ -15,11 +17,9 @@ const PAGE = 1_000;
 const ABANDONED_AFTER_MS = 30_000;
 const LOOK_FOR_ABANDONED_EVERY_MS = 10_000;
 
-export const replayJob = (replayId: string): JobRequest => ({
-  task: REPLAY_EVENTS,
-  payload: { replayId },
-  key: `${REPLAY_EVENTS}:${replayId}`,
-});
+/** SQL that adds the job of a replay. */
+export const addReplayJob = (replayId: string): Statement =>
+  addJob(REPLAY_EVENTS, { replayId }, { key: `${REPLAY_EVENTS.task}:${replayId}` });
 
 interface Open {
   readonly endpoint_id: string;
@@ -78,15 +78,13 @@ const REPLAY_PAGE = `
   returning state`;
 
 /** Works through a replay until it has ended. Each page is a transaction: a job that is repeated goes on where it was. */
-export const replayTask = (pool: pg.Pool, clock: Clock): JobTask => ({
-  task: REPLAY_EVENTS,
-  async handle({ replayId }, signal) {
-    while (await replayPage(pool, String(replayId), instant(clock.now()))) {
+export const replayTask = (pool: pg.Pool, clock: Clock): JobTask =>
+  handleJobs(REPLAY_EVENTS, async ({ replayId }, signal) => {
+    while (await replayPage(pool, replayId, instant(clock.now()))) {
       // Throwing puts the job back for another worker.
       signal.throwIfAborted();
     }
-  },
-});
+  });
 
 /**
  * While deliveries are being skipped it is not to be seen what becomes of their events: the replay waits, without
@@ -130,7 +128,7 @@ const lockEndpoint = async (
 
 /** Adds the job of replays again whose worker was killed: the job queue would hold theirs for hours. */
 export const rescueReplays = (pool: pg.Pool, clock: Clock): WorkLoop => ({
-  name: `${REPLAY_EVENTS}.rescue`,
+  name: `${REPLAY_EVENTS.task}.rescue`,
   async run(signal) {
     while (!signal.aborted) {
       // A database that is away is no reason to stop: the next round asks again.
@@ -148,7 +146,7 @@ export const rescueAbandoned = async (pool: pg.Pool, now: number): Promise<void>
     [instant(now - ABANDONED_AFTER_MS)],
   );
   for (const { replay_id: replayId } of rows) {
-    const { text, values } = addJob(replayJob(replayId));
+    const { text, values } = addReplayJob(replayId);
     await pool.query(text, values as unknown[]);
   }
 };

@@ -1,6 +1,6 @@
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import type { Projection } from '@app/event-sourcing/projections/projection.js';
+import { defineProjection } from '@app/event-sourcing/projections/projection.js';
 import { view } from '@app/event-sourcing/projections/view.js';
 import { workspaceEvents, type WorkspaceEvent } from '../../contracts/events.js';
 
@@ -59,8 +59,8 @@ const apiKeys = view<ApiKeyRow, Event>({
 });
 
 /** Workspaces and their keys, for authentication and the operator's lists. */
-export const workspaceProjection: Projection = {
+export const workspaceProjection = defineProjection({
   name: 'workspaces.workspace.v1',
   catalogues: [workspaceEvents],
   views: [workspaces, apiKeys],
-};
+});
