@@ -1,19 +1,20 @@
 /**
- * Compiles the project into `dist/`. With --if-stale only when a source file is newer than the last build, and saying
- * nothing otherwise, so that `npm start` after an edit runs what was edited and after an installation starts at once.
+ * Compiles the sources into `dist/`, file by file and without looking at types: `npm run typecheck` does that. With
+ * --if-stale only the files that changed since the last build, so that `npm start` after an edit runs what was edited.
  */
-import { spawnSync } from 'node:child_process';
+import { transformFile } from '@swc/core';
 import {
   chmodSync,
   existsSync,
-  readdirSync,
+  mkdirSync,
   readFileSync,
+  readdirSync,
   rmSync,
   statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -21,40 +22,97 @@ const out = join(root, 'dist');
 const stamp = join(out, '.built');
 const onlyIfStale = process.argv.includes('--if-stale');
 
-const newest = (path) => {
-  const stats = statSync(path);
-  if (!stats.isDirectory()) return /\.(ts|json)$/.test(path) ? stats.mtimeMs : 0;
-  // A published package is built in its own folder.
-  const names = readdirSync(path).filter((name) => name !== 'dist' && name !== 'node_modules');
-  return Math.max(0, ...names.map((name) => newest(join(path, name))));
+/** What no program runs: specifications, and suites that Jest compiles for itself. */
+const isLeftOut = (file) =>
+  file.endsWith('.spec.ts') ||
+  file.endsWith('.d.ts') ||
+  ['test/architecture', 'test/contract', 'test/e2e', 'test/security'].some((folder) =>
+    file.startsWith(`${folder}/`),
+  );
+
+const filesBelow = (folder, ending) =>
+  existsSync(join(root, folder))
+    ? readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith(ending) && !/(^|\/)(node_modules|dist)\//.test(name))
+        .map((name) => `${folder}/${name}`)
+    : [];
+
+const sources = ['apps', 'libs', 'test']
+  .flatMap((folder) => filesBelow(folder, '.ts'))
+  .filter((file) => !isLeftOut(file));
+const compiledOf = (source) => source.replace(/\.ts$/, '.js');
+
+/** When a file was last changed, 0 when there is none. */
+const changed = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+/** The aliases of tsconfig.json as relative paths: Node does not know them. */
+const aliases = (file) => (code) => {
+  const toLibrary = (path) => {
+    const way = relative(dirname(file), path);
+    return way.startsWith('.') ? way : `./${way}`;
+  };
+  return code
+    .replaceAll(
+      /((?:from|import)\s*\(?\s*)(["'])@app\/([^/"']+)\/([^"']+)\2/g,
+      (_, before, quote, library, path) =>
+        `${before}${quote}${toLibrary(`libs/${library}/src/${path}`)}${quote}`,
+    )
+    .replaceAll(
+      /((?:from|import)\s*\(?\s*)(["'])@reading-service\/([^/"']+)\2/g,
+      (_, before, quote, library) => `${before}${quote}${toLibrary(`libs/${library}/src/index.js`)}${quote}`,
+    );
 };
 
-const sources = [
-  'apps',
-  'libs',
-  'test',
-  'tsconfig.json',
-  'tsconfig.build.json',
-  'nest-cli.json',
-  'package.json',
-];
-const isStale = () =>
-  !existsSync(stamp) ||
-  Math.max(...sources.map((path) => newest(join(root, path)))) > statSync(stamp).mtimeMs;
+/** As jest.config.mjs compiles them, but for the target. */
+const OPTIONS = {
+  swcrc: false,
+  configFile: false,
+  sourceMaps: true,
+  jsc: {
+    target: 'es2022',
+    parser: { syntax: 'typescript', decorators: true },
+    transform: {
+      legacyDecorator: true,
+      decoratorMetadata: true,
+      useDefineForClassFields: false,
+      verbatimModuleSyntax: true,
+    },
+  },
+  module: { type: 'es6' },
+};
 
-if (!onlyIfStale || isStale()) {
-  // The stamp carries the moment before compiling: an edit made meanwhile counts as newer.
-  const startedAt = new Date();
+/** What it writes carries the time of the source as it was read: an edit made meanwhile is compiled next time. */
+const compile = async (source) => {
+  const target = join(out, compiledOf(source));
+  const readAt = changed(join(root, source)) / 1_000;
+  const { code, map } = await transformFile(join(root, source), OPTIONS);
+  mkdirSync(dirname(target), { recursive: true });
+  const name = target.slice(target.lastIndexOf('/') + 1);
+  writeFileSync(`${target}.map`, map ?? '');
+  writeFileSync(target, `${aliases(source)(code)}//# sourceMappingURL=${name}.map\n`);
+  utimesSync(target, readAt, readAt);
+};
+
+// Other tools or another way of compiling: everything anew.
+const settings = ['package.json', 'tsconfig.json', 'tools/build.mjs'];
+const isFresh = onlyIfStale && settings.every((file) => changed(join(root, file)) <= changed(stamp));
+if (!isFresh) rmSync(out, { recursive: true, force: true });
+
+/** File times are kept to a fraction of a millisecond that differs between systems. */
+const isStale = (source) =>
+  Math.abs(changed(join(root, source)) - changed(join(out, compiledOf(source)))) > 1;
+const stale = sources.filter(isStale);
+const known = new Set(sources.map(compiledOf));
+const orphans = filesBelow('dist', '.js')
+  .map((file) => file.slice('dist/'.length))
+  .filter((file) => !known.has(file));
+for (const orphan of orphans)
+  for (const end of ['', '.map']) rmSync(join(out, `${orphan}${end}`), { force: true });
+
+if (stale.length > 0 || !isFresh) {
   if (onlyIfStale) process.stderr.write('Sources changed since the last build: compiling…\n');
-  else rmSync(out, { recursive: true, force: true });
-  const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
-  const { status } = spawnSync(process.execPath, [nest, 'build', 'api'], {
-    cwd: root,
-    stdio: ['ignore', 2, 2],
-  });
-  if (status !== 0) process.exit(status ?? 1);
+  await Promise.all(stale.map(compile));
   const { bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   for (const program of Object.values(bin)) chmodSync(join(root, program), 0o755);
   writeFileSync(stamp, '');
-  utimesSync(stamp, startedAt, startedAt);
 }

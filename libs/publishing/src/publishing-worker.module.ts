@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { processConsumer } from '@app/event-sourcing/processes/process.js';
 import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
 import type { Config } from '@app/platform/config/settings.js';
-import { readReadingJob } from '@app/platform/jobs/reading-job.js';
+import { handleJobs } from '@app/platform/jobs/job.js';
 import { rescueOverdue } from '@app/platform/jobs/rescue.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
@@ -39,12 +39,9 @@ export class PublishingWorkerModule implements OnModuleInit, OnApplicationShutdo
   onModuleInit(): void {
     for (const one of PublishingModule.projections) this.work.addConsumer(projectionConsumer(one));
     this.work.addConsumer(processConsumer(publicationProcess, () => Promise.resolve()));
-    this.work.addJob({
-      task: PUBLISH_DOCUMENT,
-      handle: (payload) => this.publish.run(readReadingJob(payload)),
-    });
+    this.work.addJob(handleJobs(PUBLISH_DOCUMENT, (job) => this.publish.run(job)));
     this.work.addLoop(
-      rescueOverdue(this.pool, { task: PUBLISH_DOCUMENT, overdue: OVERDUE_PUBLICATIONS }, this.log),
+      rescueOverdue(this.pool, { kind: PUBLISH_DOCUMENT, overdue: OVERDUE_PUBLICATIONS }, this.log),
     );
   }
 

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { processConsumer } from '@app/event-sourcing/processes/process.js';
 import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
 import type { Config } from '@app/platform/config/settings.js';
-import { readReadingJob } from '@app/platform/jobs/reading-job.js';
+import { handleJobs } from '@app/platform/jobs/job.js';
 import { rescueOverdue } from '@app/platform/jobs/rescue.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
@@ -58,20 +58,11 @@ export class ReadingsWorkerModule implements OnModuleInit {
     for (const one of ReadingsModule.projections) this.work.addConsumer(projectionConsumer(one));
     this.work.addConsumer(processConsumer(process, () => Promise.resolve()));
     this.work.addConsumer(processConsumer(erasureProcess, (command) => this.commands.execute(command)));
-    this.work.addJob({
-      task: GENERATE_READING,
-      handle: (payload) => this.generate.run(readReadingJob(payload)),
-    });
-    this.work.addJob({
-      task: DELAY_READING,
-      handle: (payload) => this.timers.delay(readReadingJob(payload)),
-    });
-    this.work.addJob({
-      task: TIME_OUT_READING,
-      handle: (payload) => this.timers.timeOut(readReadingJob(payload)),
-    });
+    this.work.addJob(handleJobs(GENERATE_READING, (job) => this.generate.run(job)));
+    this.work.addJob(handleJobs(DELAY_READING, (job) => this.timers.delay(job)));
+    this.work.addJob(handleJobs(TIME_OUT_READING, (job) => this.timers.timeOut(job)));
     this.work.addLoop(
-      rescueOverdue(this.pool, { task: GENERATE_READING, overdue: OVERDUE_READINGS }, this.log),
+      rescueOverdue(this.pool, { kind: GENERATE_READING, overdue: OVERDUE_READINGS }, this.log),
     );
     this.work.addLoop(
       repeatedWork(

@@ -1,15 +1,13 @@
-import type { Recorded } from '@app/event-sourcing/core/event.js';
-import { command, type Process } from '@app/event-sourcing/processes/process.js';
-import { workspaceEvents, type WorkspaceEvent } from '@app/workspaces/contracts/index.js';
+import { selectEvents } from '@app/event-sourcing/core/event-catalogue.js';
+import { command, defineProcess } from '@app/event-sourcing/processes/process.js';
+import { workspaceEvents } from '@app/workspaces/contracts/index.js';
 import { OpenBook } from '../contracts/commands.js';
 
 /** Every workspace gets a credit book. */
-export const bookOpening: Process<OpenBook> = {
+export const bookOpening = defineProcess({
   name: 'billing.book-opening.v1',
-  catalogues: [workspaceEvents],
-  react: (recorded) => {
-    const event = recorded as Recorded<WorkspaceEvent>;
-    if (event.type !== 'WorkspaceOpened') return [];
+  catalogues: [selectEvents(workspaceEvents, 'WorkspaceOpened')],
+  react: (event) => {
     const by = {
       actor: 'system:billing.book-opening',
       correlationId: event.metadata.correlationId,
@@ -17,4 +15,4 @@ export const bookOpening: Process<OpenBook> = {
     };
     return [command(new OpenBook(event.data.workspaceId, by))];
   },
-};
+});

@@ -1,6 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { CorruptEvent, decode, decodeAny, encode, event, eventCatalogue } from './event-catalogue.js';
+import {
+  CorruptEvent,
+  decode,
+  decodeAny,
+  encode,
+  event,
+  eventCatalogue,
+  selectEvents,
+} from './event-catalogue.js';
 import type { StoredEvent } from './event.js';
 
 const people = eventCatalogue('person', {
@@ -118,5 +126,20 @@ describe('decodeAny', () => {
 
   it('still refuses a corrupt event of a type that the reader follows', () => {
     expect(() => decodeAny([people], stored('PersonMoved', 2, { to: 5 }))).toThrow(CorruptEvent);
+  });
+});
+
+describe('selectEvents', () => {
+  it('picks what a reader handles, and nothing else is decoded', () => {
+    const names = selectEvents(people, 'PersonNamed');
+    expect(Object.keys(names.definitions)).toEqual(['PersonNamed']);
+    expect(names.category).toBe(people.category);
+    expect(decodeAny([names], stored('PersonMoved', 1, 'not even an object'))).toBeNull();
+  });
+
+  it('does not compile with an event that the catalogue does not have', () => {
+    // @ts-expect-error A misspelt name: the process that follows it would never react.
+    const misspelt = selectEvents(people, 'PersonNmed');
+    expect(misspelt.definitions).toHaveProperty('PersonNmed', undefined);
   });
 });

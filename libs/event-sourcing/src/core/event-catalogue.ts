@@ -46,12 +46,27 @@ export type EventOf<C extends EventCatalogue> =
     ? { [T in keyof D & string]: DomainEvent<T, z.infer<D[T]['schema']>> }[keyof D & string]
     : never;
 
+/** The events of several catalogues as a reader gets them: decoded, with their places in the log. */
+export type RecordedOf<C extends readonly EventCatalogue[]> = Recorded<EventOf<C[number]>>;
+
 export const eventCatalogue = <const D extends Definitions>(
   category: string,
   definitions: D,
 ): EventCatalogue<D> => ({
   category,
   definitions,
+});
+
+/**
+ * The part of a catalogue that a reader handles. Events of other types are neither decoded nor passed on, so what is
+ * wrong with them does not concern this reader.
+ */
+export const selectEvents = <D extends Definitions, const T extends keyof D & string>(
+  { category, definitions }: EventCatalogue<D>,
+  ...types: readonly [T, ...T[]]
+): EventCatalogue<Pick<D, T>> => ({
+  category,
+  definitions: Object.fromEntries(types.map((type) => [type, definitions[type]])) as Pick<D, T>,
 });
 
 /** Validates data on its way into the store and gives the version to record. Throws TypeError: a bug in the writer. */
@@ -95,9 +110,12 @@ export const decode = <C extends EventCatalogue>(catalogue: C, stored: StoredEve
  * Decodes with the catalogue of the event's own category, or answers `null` for a category or type that the reader
  * does not follow. For projections and processes, which look across modules.
  */
-export const decodeAny = (catalogues: readonly EventCatalogue[], stored: StoredEvent): Recorded | null => {
+export const decodeAny = <const C extends readonly EventCatalogue[]>(
+  catalogues: C,
+  stored: StoredEvent,
+): RecordedOf<C> | null => {
   const catalogue = catalogues.find(({ category }) => category === categoryOf(stored.stream));
-  return catalogue?.definitions[stored.type] ? decode(catalogue, stored) : null;
+  return catalogue?.definitions[stored.type] ? (decode(catalogue, stored) as RecordedOf<C>) : null;
 };
 
 /** Paths and codes only: an event may hold sealed or private data, so values never reach a message. */

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { StoredEvent } from '../core/event.js';
 import { sql } from '../projections/statement.js';
+import { selectEvents } from '../core/event-catalogue.js';
 import { addedToAppend, tallyEvents } from '../testing/tally.js';
-import { command, processConsumer, statement, type Process } from './process.js';
+import { command, defineProcess, processConsumer, statement } from './process.js';
 
 const stored = (ref: string): StoredEvent => ({
   ...addedToAppend(`id-${ref}`, ref),
@@ -11,14 +12,11 @@ const stored = (ref: string): StoredEvent => ({
   position: 100n,
 });
 
-const mailing: Process<{ mail: string }> = {
+const mailing = defineProcess({
   name: 'tally.mailing',
-  catalogues: [tallyEvents],
-  react: (event) => {
-    const { ref } = event.data as { ref: string };
-    return [command({ mail: ref }), statement(sql`insert into job values (${ref})`)];
-  },
-};
+  catalogues: [selectEvents(tallyEvents, 'Added')],
+  react: ({ data }) => [command({ mail: data.ref }), statement(sql`insert into job values (${data.ref})`)],
+});
 
 describe('processConsumer', () => {
   it('halts at poison, because its effects may not be skipped', () => {
@@ -36,6 +34,13 @@ describe('processConsumer', () => {
     expect(consumer.steps([stored('a')])).toEqual([{ text: 'insert into job values ($1)', values: ['a'] }]);
   });
 
+  it('passes over events of types that the process does not name, whatever is in them', async () => {
+    const consumer = processConsumer(mailing, () => Promise.reject(new Error('nothing is to be sent')));
+    const other = { ...stored('a'), type: 'Carried', data: 'not what Carried holds' };
+    await consumer.dispatch!([other]);
+    expect(consumer.steps([other])).toEqual([]);
+  });
+
   it('tries every command of a batch before it fails for one', async () => {
     const sent: string[] = [];
     const consumer = processConsumer(mailing, async ({ mail }) => {
@@ -44,5 +49,17 @@ describe('processConsumer', () => {
     });
     await expect(consumer.dispatch!([stored('a'), stored('b'), stored('c')])).rejects.toThrow(RangeError);
     expect(sent).toEqual(['b', 'c']);
+  });
+});
+
+describe('defineProcess', () => {
+  it('does not compile with a field that the event does not have', () => {
+    const wrong = defineProcess({
+      name: 'tally.wrong',
+      catalogues: [selectEvents(tallyEvents, 'Added')],
+      // @ts-expect-error `Added` has no `total`.
+      react: ({ data }) => [command(data.total)],
+    });
+    expect(wrong.name).toBe('tally.wrong');
   });
 });

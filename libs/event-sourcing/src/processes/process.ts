@@ -1,4 +1,4 @@
-import { decodeAny, type EventCatalogue } from '../core/event-catalogue.js';
+import { decodeAny, type EventCatalogue, type RecordedOf } from '../core/event-catalogue.js';
 import type { Recorded } from '../core/event.js';
 import type { Consumer } from '../projections/consumer.js';
 import type { Statement } from '../projections/statement.js';
@@ -13,13 +13,21 @@ export type Reaction<Command> =
   | { readonly kind: 'statement'; readonly statement: Statement };
 
 /** A process manager without memory of its own: pure `react(event)`, made durable by its checkpoint. Never rebuilt. */
-export interface Process<Command> {
+export interface ProcessOf<Catalogues extends readonly EventCatalogue[], Command> {
   readonly name: string;
-  readonly catalogues: readonly EventCatalogue[];
+  /** The events it reacts to: whole catalogues, or what `selectEvents` picks from one. */
+  readonly catalogues: Catalogues;
   /** A process added to a running service starts `now`, so that history does not fire its effects. */
   readonly birth?: 'beginning' | 'now';
-  react(event: Recorded): readonly Reaction<Command>[];
+  readonly react: (event: RecordedOf<Catalogues>) => readonly Reaction<Command>[];
 }
+
+export type Process<Command> = ProcessOf<readonly EventCatalogue[], Command>;
+
+/** Lets `react` see exactly the events that the catalogues name, then forgets which these are. */
+export const defineProcess = <const Catalogues extends readonly EventCatalogue[], Command>(
+  definition: ProcessOf<Catalogues, Command>,
+): Process<Command> => definition;
 
 export const command = <C>(value: C): Reaction<C> => ({ kind: 'command', command: value });
 export const statement = (value: Statement): Reaction<never> => ({ kind: 'statement', statement: value });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { CorruptEvent } from '../core/event-catalogue.js';
 import type { StoredEvent } from '../core/event.js';
 import { addedToAppend, tallyEvents, totalView } from '../testing/tally.js';
-import { projectionConsumer, versionConsumer, type Projection } from './projection.js';
+import { defineProjection, projectionConsumer, versionConsumer } from './projection.js';
 import { sql } from './statement.js';
 
 const stored = (stream: string, changes: Partial<StoredEvent> = {}): StoredEvent => ({
@@ -13,12 +13,12 @@ const stored = (stream: string, changes: Partial<StoredEvent> = {}): StoredEvent
   ...changes,
 });
 
-const totals: Projection = {
+const totals = defineProjection({
   name: 'tally.total.v1',
   catalogues: [tallyEvents],
   views: [totalView],
   effects: ({ stream }) => [sql`insert into told values (${stream})`],
-};
+});
 const live = projectionConsumer(totals);
 const second = versionConsumer(totals, 2);
 

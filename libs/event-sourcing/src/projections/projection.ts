@@ -1,22 +1,30 @@
-import { decodeAny, type EventCatalogue } from '../core/event-catalogue.js';
+import { decodeAny, type EventCatalogue, type RecordedOf } from '../core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '../core/event.js';
 import type { Consumer } from './consumer.js';
 import type { Statement } from './statement.js';
 import type { View } from './view.js';
 
 /** Tables that hold nothing but what events tell, so that they can be built again from the log. */
-export interface Projection {
+export interface ProjectionOf<Catalogues extends readonly EventCatalogue[]> {
   /** Also the name of its checkpoint; ends in a version (`readings.status.v1`). */
   readonly name: string;
-  readonly catalogues: readonly EventCatalogue[];
-  readonly views: readonly View[];
+  /** The events it handles: whole catalogues, or what `selectEvents` picks from one. */
+  readonly catalogues: Catalogues;
+  readonly views: readonly View<RecordedOf<Catalogues>>[];
   /** `park` unless the view is about money. */
   readonly onPoison?: 'park' | 'halt';
   /** The consumer that keeps its rows beside its own, when the projection does not run by itself. */
   readonly keptBy?: string;
   /** Changes to tables that are no views. They come before the rows change, and a rebuild leaves them out. */
-  effects?(event: Recorded): readonly Statement[];
+  readonly effects?: (event: RecordedOf<Catalogues>) => readonly Statement[];
 }
+
+export type Projection = ProjectionOf<readonly EventCatalogue[]>;
+
+/** Lets views and effects see exactly the events that the catalogues name, then forgets which these are. */
+export const defineProjection = <const Catalogues extends readonly EventCatalogue[]>(
+  definition: ProjectionOf<Catalogues>,
+): Projection => definition;
 
 /** Name of the checkpoint that the live rows of a projection share. */
 export const checkpointOf = ({ name, keptBy }: Projection): string => keptBy ?? name;

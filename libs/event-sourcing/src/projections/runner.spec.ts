@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openPool, transaction } from '@app/platform/postgres/pool.js';
 import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
 import { streamId } from '../core/stream-name.js';
-import { command, processConsumer, statement, type Process } from '../processes/process.js';
+import { command, processConsumer, statement, defineProcess } from '../processes/process.js';
 import { StoreUnavailable } from '../store/errors.js';
 import type { EventStore } from '../store/event-store.js';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
@@ -13,7 +13,7 @@ import { addedToAppend, tallyEvents, totalView } from '../testing/tally.js';
 import { CheckpointMoved, advance, intervene, loadCheckpoint } from './checkpoint.js';
 import type { Consumer } from './consumer.js';
 import { parkedStreams } from './handle-batch.js';
-import { projectionConsumer } from './projection.js';
+import { defineProjection, projectionConsumer } from './projection.js';
 import { runConsumer, type RunnerOptions } from './runner.js';
 import { sql } from './statement.js';
 
@@ -118,12 +118,14 @@ const logIds = () => store.log.map(({ id }) => id);
 
 /** A view guarded by revision, as every projection has to be. */
 const summing = (effects: (stream: string) => readonly ReturnType<typeof sql>[] = () => []): Consumer =>
-  projectionConsumer({
-    name: 'tally.total.v1',
-    catalogues: [tallyEvents],
-    views: [totalView],
-    effects: ({ stream }) => effects(stream),
-  });
+  projectionConsumer(
+    defineProjection({
+      name: 'tally.total.v1',
+      catalogues: [tallyEvents],
+      views: [totalView],
+      effects: ({ stream }) => effects(stream),
+    }),
+  );
 
 /** A consumer that would count an event twice, were it applied twice. */
 const recording: Consumer = {
@@ -416,11 +418,11 @@ describe('an event that cannot be applied', () => {
 
 describe('a process', () => {
   it('carries out commands at least once and statements exactly once, whatever fails on the way', async () => {
-    const reacting: Process<string> = {
+    const reacting = defineProcess({
       name: 'tally.process',
       catalogues: [tallyEvents],
       react: ({ id }) => [command(id), statement(sql`insert into applied (event_id) values (${id})`)],
-    };
+    });
     const dispatched: string[] = [];
     let failures = 4;
     const consumer = processConsumer(reacting, async (id) => {

@@ -8,7 +8,7 @@ export type RowKey = Readonly<Record<string, string | number>>;
  * One table of a projection, and how events change its rows. In a row, instants are RFC 3339 texts with milliseconds,
  * `numeric` and `bigint` columns texts, everything else what JSON has for it.
  */
-export interface ViewOf<Row extends object, Event extends Recorded = Recorded> {
+export interface ViewOf<Row extends object, Event extends Recorded> {
   /** `<schema>.<table>` */
   readonly table: string;
   /** Columns of its primary key. */
@@ -16,19 +16,21 @@ export interface ViewOf<Row extends object, Event extends Recorded = Recorded> {
   /** Columns that others write once a row is there: neither overwritten nor compared. */
   readonly external?: readonly (keyof Row & string)[];
   /** Which row an event is about; `null`: none. */
-  keyOf(event: Event): RowKey | null;
+  readonly keyOf: (event: Event) => RowKey | null;
   /**
    * Pure: the row after the event. `null` is no row; the same row again is no change. Every row has all columns, and an
    * event that comes a second time changes nothing.
    */
-  evolve(row: Row | null, event: Event): Row | null;
+  readonly evolve: (row: Row | null, event: Event) => Row | null;
 }
 
-export type View = ViewOf<Record<string, unknown>>;
+/** A view of any row. It takes at least the events that `Event` names. */
+export type View<Event extends Recorded = Recorded> = ViewOf<Record<string, unknown>, Event>;
 
 /** Forgets the row's type, so that views of several tables can stand side by side. */
-export const view = <Row extends object, Event extends Recorded>(definition: ViewOf<Row, Event>): View =>
-  definition as unknown as View;
+export const view = <Row extends object, Event extends Recorded>(
+  definition: ViewOf<Row, Event>,
+): View<Event> => definition as unknown as View<Event>;
 
 /** Events to be folded into the rows of a table, in their order. */
 export interface RowFold {
@@ -37,6 +39,13 @@ export interface RowFold {
   readonly table: string;
   readonly events: readonly Recorded[];
 }
+
+/** Events for a view's own table: at least those that the view takes. */
+export const foldInto = <Event extends Recorded>(view: View<Event>, events: readonly Event[]): RowFold => ({
+  view: view as unknown as View,
+  table: view.table,
+  events,
+});
 
 type Row = Readonly<Record<string, unknown>>;
 

@@ -3,13 +3,13 @@ import type pg from 'pg';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openPool } from '@app/platform/postgres/pool.js';
 import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
-import type { Recorded } from '../core/event.js';
+import type { RecordedOf } from '../core/event-catalogue.js';
 import { holdCheckpoint } from '../projections/checkpoint.js';
-import { projectionConsumer, type Projection } from '../projections/projection.js';
+import { defineProjection, projectionConsumer, type Projection } from '../projections/projection.js';
 import { runConsumer } from '../projections/runner.js';
 import { sql } from '../projections/statement.js';
 import { transaction } from '../projections/transaction.js';
-import { view, type View } from '../projections/view.js';
+import { view } from '../projections/view.js';
 import type { EventStore } from '../store/event-store.js';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
 import { intercept } from '../testing/intercepted-store.js';
@@ -39,12 +39,15 @@ interface Flagged {
 }
 
 /** As the live rows have always been. */
-const totals: Projection = {
-  name: NAME,
-  catalogues: [tallyEvents],
-  views: [totalView],
-  effects: ({ id }) => [sql`insert into told values (${id})`],
-};
+const totalsBy = (one: typeof totalView, onPoison: 'park' | 'halt' = 'park'): Projection =>
+  defineProjection({
+    name: NAME,
+    catalogues: [tallyEvents],
+    views: [one],
+    effects: ({ id }) => [sql`insert into told values (${id})`],
+    onPoison,
+  });
+const totals = totalsBy(totalView);
 
 beforeAll(async () => {
   postgres = await startPostgres();
@@ -217,11 +220,11 @@ describe('rebuilding a projection', () => {
     await append('a', 'b', 'a');
     goLive();
     await liveCaughtUp();
-    const wrong: View = {
+    const wrong: typeof totalView = {
       ...totalView,
       evolve: (row, event) => ({ ...totalView.evolve(row, event)!, sum: 40 }),
     };
-    await rebuild(workshop, { ...totals, views: [wrong] });
+    await rebuild(workshop, totalsBy(wrong));
     await verify(workshop, totals);
     const mended = { ...workshop, program: 'the next build' };
     const refusal =
@@ -239,17 +242,17 @@ describe('rebuilding a projection', () => {
     await append('a', 'bad', 'b', 'bad');
     goLive();
     await liveCaughtUp();
-    const failing: View = {
+    const failing: typeof totalView = {
       ...totalView,
-      evolve: (row, event: Recorded) => {
+      evolve: (row, event) => {
         if (event.stream === 'tally-bad') throw new RangeError('no');
         return totalView.evolve(row, event);
       },
     };
-    const halting: Projection = { ...totals, views: [failing], onPoison: 'halt' };
+    const halting = totalsBy(failing, 'halt');
     await expect(rebuild(workshop, halting)).rejects.toThrow(/cannot go on: RangeError: no/);
     await dropVersions(workshop, totals, { unfinished: true });
-    const parking: Projection = { ...totals, views: [failing] };
+    const parking = totalsBy(failing);
     await rebuild(workshop, parking);
     expect(await dump('total__v2')).toEqual(['(tally-a,1,0)', '(tally-b,1,0)']);
     await verify(workshop, parking);
@@ -460,7 +463,7 @@ describe('switching to a version', () => {
   });
 
   it('keeps what others wrote into external columns', async () => {
-    const flagged = view<Flagged, Recorded>({
+    const flagged = view<Flagged, RecordedOf<[typeof tallyEvents]>>({
       table: 'public.flagged',
       key: ['stream'],
       external: ['flag'],
@@ -470,7 +473,7 @@ describe('switching to a version', () => {
           ? { ...row, sum: row.sum + 1, revision: String(event.revision) }
           : { stream: event.stream, sum: 1, revision: '0', flag: false },
     });
-    const projection: Projection = { name: NAME, catalogues: [tallyEvents], views: [flagged] };
+    const projection = defineProjection({ name: NAME, catalogues: [tallyEvents], views: [flagged] });
     await append('a', 'b');
     goLive(projection);
     await liveCaughtUp();

@@ -4,13 +4,10 @@ import type { Logger } from 'pino';
 import { SpanKind } from '@opentelemetry/api';
 import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
 
-export type JobPayload = Readonly<Record<string, string | number>>;
-/** Carries out one job. Throwing puts it back with exponential back-off. */
-export type JobHandler = (payload: JobPayload, signal: AbortSignal) => Promise<void>;
-
+/** The jobs of one kind, as the queue holds them: `handleJobs` makes it from a kind and a typed handler. */
 export interface JobTask {
   readonly task: string;
-  readonly handle: JobHandler;
+  readonly handle: (payload: unknown, signal: AbortSignal) => Promise<void>;
 }
 
 /** Starts taking jobs from Postgres (SKIP LOCKED, woken by NOTIFY); `stop()` finishes those in hand. */
@@ -28,7 +25,7 @@ export const startJobs = async (
     taskList: Object.fromEntries(
       tasks.map(({ task, handle }) => [
         task,
-        (payload) => traced(task, payload as JobPayload, () => handle(payload as JobPayload, options.signal)),
+        (payload) => traced(task, payload, () => handle(payload, options.signal)),
       ]),
     ),
     logger: new JobLogger(() => (level: string, message) => {
@@ -46,12 +43,12 @@ export const startJobs = async (
 };
 
 /** One attempt at a job, as part of the trace of the event that made it. */
-const traced = (task: string, payload: JobPayload, work: () => Promise<void>): Promise<void> => {
-  const { traceparent, readingId } = payload;
+const traced = (task: string, payload: unknown, work: () => Promise<void>): Promise<void> => {
+  const { traceparent, readingId } = payload as Readonly<Record<string, unknown>>;
   const options = {
     kind: SpanKind.CONSUMER,
-    parent: traceparent === undefined ? null : String(traceparent),
-    ...(readingId && { attributes: { 'reading.id': readingId } }),
+    parent: typeof traceparent === 'string' ? traceparent : null,
+    ...(typeof readingId === 'string' && { attributes: { 'reading.id': readingId } }),
   };
   return inSpan(`job ${task}`, options, work);
 };

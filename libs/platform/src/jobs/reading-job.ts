@@ -1,32 +1,36 @@
+import { z } from 'zod';
 import { instant } from '@app/event-sourcing/core/clock.js';
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { CommandContext } from '@app/event-sourcing/handling/command-executor.js';
-import type { JobPayload } from './job-runner.js';
+import { jobKind, type JobKind } from './job.js';
+
+const readingJob = z.object({
+  readingId: z.string(),
+  workspaceId: z.string(),
+  correlationId: z.string(),
+  /** Id of the event that made the job. */
+  causationId: z.string(),
+  /** W3C trace context of that event: the job continues its trace. */
+  traceparent: z.string().optional(),
+});
 
 /** What a job about a reading carries: ids only. */
-export interface ReadingJob {
-  readonly readingId: string;
-  readonly workspaceId: string;
-  readonly correlationId: string;
-  /** Id of the event that made the job. */
-  readonly causationId: string;
-}
+export type ReadingJob = Readonly<z.infer<typeof readingJob>>;
 
-/** The payload of a job that an event of a reading makes. Its trace goes on in the job. */
-export const readingJobAfter = ({ id, stream, metadata }: Recorded): JobPayload => ({
+export const readingJobKind = (task: string): JobKind<ReadingJob> => jobKind(task, readingJob);
+
+/** One job of a kind waits for each reading. */
+export const readingJobKey = ({ task }: JobKind<ReadingJob>, readingId: string): string =>
+  `${task}:${readingId}`;
+
+/** The payload of a job that an event of a reading makes. */
+export const readingJobAfter = ({ id, stream, metadata }: Recorded): ReadingJob => ({
   readingId: streamId(stream),
   workspaceId: metadata.workspaceId,
   correlationId: metadata.correlationId,
   causationId: id,
   ...(metadata.traceparent && { traceparent: metadata.traceparent }),
-});
-
-export const readReadingJob = (payload: JobPayload): ReadingJob => ({
-  readingId: String(payload['readingId']),
-  workspaceId: String(payload['workspaceId']),
-  correlationId: String(payload['correlationId']),
-  causationId: String(payload['causationId']),
 });
 
 /**

@@ -2,7 +2,8 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { repeatedWork } from '../work/repeated-work.js';
 import type { WorkLoop } from '../work/work-registry.js';
-import { addJob } from './jobs.js';
+import { addJob, type JobKind } from './job.js';
+import { readingJobKey, type ReadingJob } from './reading-job.js';
 
 const EVERY_MS = 5_000;
 const AT_A_TIME = 200;
@@ -14,21 +15,18 @@ const AT_A_TIME = 200;
  */
 export const rescueOverdue = (
   pool: Pool,
-  { task, overdue }: { task: string; overdue: string },
+  { kind, overdue }: { kind: JobKind<ReadingJob>; overdue: string },
   log: Pick<Logger, 'warn'>,
-): WorkLoop => repeatedWork(`${task}.rescue`, EVERY_MS, () => addAgain(pool, task, overdue), log);
+): WorkLoop => repeatedWork(`${kind.task}.rescue`, EVERY_MS, () => addAgain(pool, kind, overdue), log);
 
-const addAgain = async (pool: Pool, task: string, overdue: string): Promise<void> => {
+const addAgain = async (pool: Pool, kind: JobKind<ReadingJob>, overdue: string): Promise<void> => {
   const { rows } = await pool.query<{ reading_id: string; workspace_id: string; correlation_id: string }>(
     overdue,
     [AT_A_TIME],
   );
   for (const { reading_id: readingId, workspace_id: workspaceId, correlation_id: correlationId } of rows) {
-    const { text, values } = addJob({
-      task,
-      key: `${task}:${readingId}`,
-      payload: { readingId, workspaceId, correlationId, causationId: readingId },
-    });
+    const payload = { readingId, workspaceId, correlationId, causationId: readingId };
+    const { text, values } = addJob(kind, payload, { key: readingJobKey(kind, readingId) });
     await pool.query(text, values as unknown[]);
   }
 };

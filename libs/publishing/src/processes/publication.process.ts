@@ -1,26 +1,18 @@
+import { selectEvents } from '@app/event-sourcing/core/event-catalogue.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import { statement, type Process } from '@app/event-sourcing/processes/process.js';
-import { addJob } from '@app/platform/jobs/jobs.js';
-import { readingJobAfter } from '@app/platform/jobs/reading-job.js';
+import { defineProcess, statement } from '@app/event-sourcing/processes/process.js';
+import { addJob } from '@app/platform/jobs/job.js';
+import { readingJobAfter, readingJobKey, readingJobKind } from '@app/platform/jobs/reading-job.js';
 import { readingEvents } from '@app/readings/contracts/index.js';
 
-export const PUBLISH_DOCUMENT = 'publishing.publish';
+export const PUBLISH_DOCUMENT = readingJobKind('publishing.publish');
 
 /** A completed reading is published. */
-export const publicationProcess: Process<never> = {
+export const publicationProcess = defineProcess({
   name: 'publishing.publication.v1',
-  catalogues: [readingEvents],
+  catalogues: [selectEvents(readingEvents, 'ReadingCompleted')],
   react: (event) => {
-    if (event.type !== 'ReadingCompleted') return [];
-    const readingId = streamId(event.stream);
-    return [
-      statement(
-        addJob({
-          task: PUBLISH_DOCUMENT,
-          key: `${PUBLISH_DOCUMENT}:${readingId}`,
-          payload: readingJobAfter(event),
-        }),
-      ),
-    ];
+    const key = readingJobKey(PUBLISH_DOCUMENT, streamId(event.stream));
+    return [statement(addJob(PUBLISH_DOCUMENT, readingJobAfter(event), { key }))];
   },
-};
+});

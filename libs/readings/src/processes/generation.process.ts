@@ -1,42 +1,55 @@
-import type { Recorded } from '@app/event-sourcing/core/event.js';
+import { selectEvents } from '@app/event-sourcing/core/event-catalogue.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import { statement, type Process, type Reaction } from '@app/event-sourcing/processes/process.js';
+import { defineProcess, statement, type Reaction } from '@app/event-sourcing/processes/process.js';
 import { instant } from '@app/event-sourcing/core/clock.js';
-import { addJob, removeJob } from '@app/platform/jobs/jobs.js';
-import { readingJobAfter } from '@app/platform/jobs/reading-job.js';
-import { readingEvents, type ReadingEvent } from '../contracts/events.js';
+import { addJob, removeJob, type JobKind } from '@app/platform/jobs/job.js';
+import {
+  readingJobAfter,
+  readingJobKey,
+  readingJobKind,
+  type ReadingJob,
+} from '@app/platform/jobs/reading-job.js';
+import { readingEvents } from '../contracts/events.js';
 
 export const GENERATION = 'readings.generation.v1';
-export const GENERATE_READING = 'readings.generate';
-export const DELAY_READING = 'readings.delay';
-export const TIME_OUT_READING = 'readings.time-out';
+export const GENERATE_READING = readingJobKind('readings.generate');
+export const DELAY_READING = readingJobKind('readings.delay');
+export const TIME_OUT_READING = readingJobKind('readings.time-out');
 
 /** @param delayedAfterMs, timeoutMs milliseconds after acceptance */
-export const generationProcess = (bounds: { delayedAfterMs: number; timeoutMs: number }): Process<never> => ({
-  name: GENERATION,
-  catalogues: [readingEvents],
-  react: (recorded) => {
-    const event = recorded as Recorded<ReadingEvent>;
-    const readingId = streamId(event.stream);
-    const payload = readingJobAfter(event);
-    const job = (task: string, runAt?: string): Reaction<never> =>
-      statement(addJob({ task, payload, key: `${task}:${readingId}`, ...(runAt ? { runAt } : {}) }));
-    switch (event.type) {
-      case 'ReadingRequested': {
-        const acceptedAt = Date.parse(event.metadata.occurredAt);
-        return [
-          job(GENERATE_READING),
-          job(DELAY_READING, instant(acceptedAt + bounds.delayedAfterMs)),
-          job(TIME_OUT_READING, instant(acceptedAt + bounds.timeoutMs)),
-        ];
+export const generationProcess = (bounds: { delayedAfterMs: number; timeoutMs: number }) =>
+  defineProcess({
+    name: GENERATION,
+    catalogues: [
+      selectEvents(
+        readingEvents,
+        'ReadingRequested',
+        'ReadingAttemptFailed',
+        'ReadingCompleted',
+        'ReadingFailed',
+      ),
+    ],
+    react: (event) => {
+      const readingId = streamId(event.stream);
+      const payload = readingJobAfter(event);
+      const job = (kind: JobKind<ReadingJob>, runAt?: string): Reaction<never> =>
+        statement(addJob(kind, payload, { key: readingJobKey(kind, readingId), ...(runAt && { runAt }) }));
+      switch (event.type) {
+        case 'ReadingRequested': {
+          const acceptedAt = Date.parse(event.metadata.occurredAt);
+          return [
+            job(GENERATE_READING),
+            job(DELAY_READING, instant(acceptedAt + bounds.delayedAfterMs)),
+            job(TIME_OUT_READING, instant(acceptedAt + bounds.timeoutMs)),
+          ];
+        }
+        case 'ReadingAttemptFailed':
+          return [job(GENERATE_READING, event.data.retryAt)];
+        case 'ReadingCompleted':
+        case 'ReadingFailed':
+          return [DELAY_READING, TIME_OUT_READING].map((kind) =>
+            statement(removeJob(readingJobKey(kind, readingId))),
+          );
       }
-      case 'ReadingAttemptFailed':
-        return [job(GENERATE_READING, event.data.retryAt)];
-      case 'ReadingCompleted':
-      case 'ReadingFailed':
-        return [DELAY_READING, TIME_OUT_READING].map((task) => statement(removeJob(`${task}:${readingId}`)));
-      default:
-        return [];
-    }
-  },
-});
+    },
+  });

@@ -4,7 +4,6 @@ import { loadCheckpoint, type Checkpoint } from '@app/event-sourcing/projections
 import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
 import { handleBatch } from '@app/event-sourcing/projections/handle-batch.js';
 import type { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
-import { readReadingJob } from '@app/platform/jobs/reading-job.js';
 import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { simulatedPool } from './database.js';
 import { plainKey } from './plain-key.js';
@@ -212,7 +211,7 @@ export class World {
         () => false,
         () => true,
       );
-      await scheduler.io(life, `end ${task} of ${readReadingJob(payload).readingId}`, () => {
+      await scheduler.io(life, `end ${task} of ${payload.readingId}`, () => {
         if (failed) tables.retryJob(job, scheduler.now);
         else tables.endJob(job);
       });

@@ -1,7 +1,7 @@
 import { instant } from '@app/event-sourcing/core/clock.js';
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import type { Projection } from '@app/event-sourcing/projections/projection.js';
+import { defineProjection } from '@app/event-sourcing/projections/projection.js';
 import { view } from '@app/event-sourcing/projections/view.js';
 import { creditsEvents, type Account, type CreditsEvent } from '../../contracts/events.js';
 import { endOfMonth, monthAfter } from '../../domain/credits/calendar.js';
@@ -47,12 +47,12 @@ const balances = view<BalanceRow, Event>({
 });
 
 /** One row per book. Each event adds what it moved, guarded by revision, so that a repeated event adds nothing. */
-export const balanceProjection: Projection = {
+export const balanceProjection = defineProjection({
   name: 'billing.balance.v1',
   catalogues: [creditsEvents],
   views: [balances],
   onPoison: 'halt',
-};
+});
 
 const opened = (event: Event): BalanceRow => ({
   workspace_id: streamId(event.stream),

@@ -1,8 +1,8 @@
-import type { Recorded } from '@app/event-sourcing/core/event.js';
+import { selectEvents, type RecordedOf } from '@app/event-sourcing/core/event-catalogue.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import type { Projection } from '@app/event-sourcing/projections/projection.js';
+import { defineProjection } from '@app/event-sourcing/projections/projection.js';
 import { view } from '@app/event-sourcing/projections/view.js';
-import { creditsEvents, type CreditsEvent } from '../../contracts/events.js';
+import { creditsEvents } from '../../contracts/events.js';
 
 interface HoldRow {
   readonly workspace_id: string;
@@ -14,14 +14,15 @@ interface HoldRow {
   readonly confirmed: boolean;
 }
 
-const holds = view<HoldRow, Recorded<CreditsEvent>>({
+const movesOfHolds = [
+  selectEvents(creditsEvents, 'CreditsReserved', 'CreditsCaptured', 'CreditsReleased'),
+] as const;
+
+const holds = view<HoldRow, RecordedOf<typeof movesOfHolds>>({
   table: 'billing.hold',
   key: ['workspace_id', 'reservation_id'],
   external: ['confirmed'],
-  keyOf: (event) =>
-    event.type === 'CreditsReserved' || event.type === 'CreditsCaptured' || event.type === 'CreditsReleased'
-      ? { workspace_id: streamId(event.stream), reservation_id: event.data.reservationId }
-      : null,
+  keyOf: ({ stream, data }) => ({ workspace_id: streamId(stream), reservation_id: data.reservationId }),
   evolve(row, event) {
     if (event.type !== 'CreditsReserved') return null;
     const { reservationId, readingId, amount } = event.data;
@@ -39,9 +40,9 @@ const holds = view<HoldRow, Recorded<CreditsEvent>>({
 });
 
 /** One row per open reservation. */
-export const holdProjection: Projection = {
+export const holdProjection = defineProjection({
   name: 'billing.hold.v1',
-  catalogues: [creditsEvents],
+  catalogues: movesOfHolds,
   views: [holds],
   onPoison: 'halt',
-};
+});

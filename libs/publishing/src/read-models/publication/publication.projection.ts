@@ -1,11 +1,11 @@
 import { instant } from '@app/event-sourcing/core/clock.js';
-import type { Recorded } from '@app/event-sourcing/core/event.js';
+import { selectEvents, type RecordedOf } from '@app/event-sourcing/core/event-catalogue.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import type { Projection } from '@app/event-sourcing/projections/projection.js';
+import { defineProjection } from '@app/event-sourcing/projections/projection.js';
 import { sql } from '@app/event-sourcing/projections/statement.js';
 import { view } from '@app/event-sourcing/projections/view.js';
-import { readingEvents, type ReadingEvent } from '@app/readings/contracts/index.js';
-import { publicationEvents, type PublicationEvent } from '../../contracts/events.js';
+import { readingEvents } from '@app/readings/contracts/index.js';
+import { publicationEvents } from '../../contracts/events.js';
 
 interface PublicationRow {
   readonly reading_id: string;
@@ -17,23 +17,23 @@ interface PublicationRow {
   readonly correlation_id: string;
 }
 
-type Event = Recorded<PublicationEvent | ReadingEvent>;
+const followed = [
+  selectEvents(readingEvents, 'ReadingCompleted', 'ReadingErased'),
+  selectEvents(publicationEvents, 'DocumentPublished'),
+] as const;
 
 /** How long a publication may take before its job is taken for lost and added again. */
 const OFFER_AGAIN_MS = 30_000;
 /** What a completed reading is published as; only this version is ever owed. */
 const FIRST_VERSION = 1;
 
-const publications = view<PublicationRow, Event>({
+const publications = view<PublicationRow, RecordedOf<typeof followed>>({
   table: 'publishing.publication',
   key: ['reading_id', 'version'],
-  keyOf(event) {
-    const reading_id = streamId(event.stream);
-    if (event.type === 'DocumentPublished') return { reading_id, version: event.data.version };
-    if (event.type === 'ReadingCompleted' || event.type === 'ReadingErased')
-      return { reading_id, version: FIRST_VERSION };
-    return null;
-  },
+  keyOf: (event) => ({
+    reading_id: streamId(event.stream),
+    version: event.type === 'DocumentPublished' ? event.data.version : FIRST_VERSION,
+  }),
   evolve(row, event) {
     const reading_id = streamId(event.stream);
     const { correlationId: correlation_id, occurredAt } = event.metadata;
@@ -58,16 +58,14 @@ const publications = view<PublicationRow, Event>({
       case 'ReadingErased':
         // Unreadable without the reading's key: nothing is left to be offered again.
         return row && { ...row, due_at: null };
-      default:
-        return row;
     }
   },
 });
 
 /** Which versions of which readings are published, and which still should be. */
-export const publicationProjection: Projection = {
+export const publicationProjection = defineProjection({
   name: 'publishing.publication-view.v1',
-  catalogues: [readingEvents, publicationEvents],
+  catalogues: followed,
   views: [publications],
   effects: ({ type, stream }) =>
     type === 'ReadingErased'
@@ -77,4 +75,4 @@ export const publicationProjection: Projection = {
           sql`delete from publishing.artifact where reading_id = ${streamId(stream)}`,
         ]
       : [],
-};
+});

@@ -1,10 +1,10 @@
-import type { Recorded } from '@app/event-sourcing/core/event.js';
+import type { RecordedOf } from '@app/event-sourcing/core/event-catalogue.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import type { Projection } from '@app/event-sourcing/projections/projection.js';
+import { defineProjection } from '@app/event-sourcing/projections/projection.js';
 import { sql } from '@app/event-sourcing/projections/statement.js';
 import { view } from '@app/event-sourcing/projections/view.js';
-import { publicationEvents, type PublicationEvent } from '@app/publishing/contracts/index.js';
-import { readingEvents, type ReadingEvent } from '../../contracts/events.js';
+import { publicationEvents } from '@app/publishing/contracts/index.js';
+import { readingEvents } from '../../contracts/events.js';
 import { evolveReading, type ReadingRow } from './reading-row.js';
 
 interface ResultRow {
@@ -15,7 +15,8 @@ interface ResultRow {
   readonly sha256: null;
 }
 
-type Event = Recorded<ReadingEvent | PublicationEvent>;
+const followed = [readingEvents, publicationEvents] as const;
+type Event = RecordedOf<typeof followed>;
 
 const byReading = ({ stream }: Event) => ({ reading_id: streamId(stream) });
 
@@ -45,13 +46,13 @@ const results = view<ResultRow, Event>({
 });
 
 /** The reading resource: its state, its result and its publication. */
-export const readingProjection: Projection = {
+export const readingProjection = defineProjection({
   name: 'readings.reading.v1',
-  catalogues: [readingEvents, publicationEvents],
+  catalogues: followed,
   views: [readings, results],
   // Done already by who erased it, unless that process was killed in between.
   effects: ({ type, stream }) =>
     type === 'ReadingErased'
       ? [sql`delete from platform.subject_key where subject_id = ${streamId(stream)}`]
       : [],
-};
+});

@@ -4,7 +4,6 @@ import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import type { Config } from '@app/platform/config/settings.js';
-import { addJob } from '@app/platform/jobs/jobs.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { WebhookRefused } from '../../contracts/errors.js';
@@ -18,7 +17,7 @@ import {
 import { ReplayRows } from '../../read-models/replay/replay-rows.js';
 import { EndpointAccess } from '../endpoint-access.js';
 import { lockRequestsOf } from '../lock-requests.js';
-import { replayJob } from './replay.job.js';
+import { addReplayJob } from './replay.job.js';
 
 const RETRY_AFTER_SECONDS = 5;
 
@@ -82,7 +81,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
                  (select max(position) from webhooks.public_event where workspace_id = $3), $9, $10, $10)`,
         [replayId, endpointId, workspaceId, since, until, types, statuses, dryRun, idempotencyKey, at],
       );
-      const { text, values } = addJob(replayJob(replayId));
+      const { text, values } = addReplayJob(replayId);
       await client.query(text, values as unknown[]);
       return true;
     });

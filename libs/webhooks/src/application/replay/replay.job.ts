@@ -1,13 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { z } from 'zod';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import type { JobTask } from '@app/platform/jobs/job-runner.js';
-import { addJob, type JobRequest } from '@app/platform/jobs/jobs.js';
+import { addJob, handleJobs, jobKind } from '@app/platform/jobs/job.js';
+import type { Statement } from '@app/event-sourcing/projections/statement.js';
 import { transaction } from '@app/platform/postgres/pool.js';
 import type { WorkLoop } from '@app/platform/work/work-registry.js';
 import { LOCK_ENDPOINT } from '../open-endpoint.js';
 
-export const REPLAY_EVENTS = 'webhooks.replay';
+const REPLAY_EVENTS = jobKind('webhooks.replay', z.object({ replayId: z.string() }));
 
 /** Events of the log looked at in one transaction. */
 const PAGE = 1_000;
@@ -22,12 +24,9 @@ const PRIORITY = 10;
 const KEPT_FOR_MS = 30 * 86_400_000;
 const FORGET_AT_ONCE = 1_000;
 
-export const replayJob = (replayId: string): JobRequest => ({
-  task: REPLAY_EVENTS,
-  payload: { replayId },
-  key: `${REPLAY_EVENTS}:${replayId}`,
-  priority: PRIORITY,
-});
+/** SQL that adds the job of a replay. */
+export const addReplayJob = (replayId: string): Statement =>
+  addJob(REPLAY_EVENTS, { replayId }, { key: `${REPLAY_EVENTS.task}:${replayId}`, priority: PRIORITY });
 
 interface Open {
   readonly endpoint_id: string;
@@ -95,20 +94,18 @@ const REPLAY_PAGE = `
  * Works through a replay, a turn at a time. Each page is a transaction: a job that is repeated goes on where it was, and
  * one whose turn is over adds itself again, after what else waits.
  */
-export const replayTask = (pool: pg.Pool, clock: Clock): JobTask => ({
-  task: REPLAY_EVENTS,
-  async handle({ replayId }, signal) {
+export const replayTask = (pool: pg.Pool, clock: Clock): JobTask =>
+  handleJobs(REPLAY_EVENTS, async ({ replayId }, signal) => {
     const endsAt = performance.now() + TURN_MS;
-    while (await replayPage(pool, String(replayId), instant(clock.now()))) {
+    while (await replayPage(pool, replayId, instant(clock.now()))) {
       // Throwing puts the job back for another worker.
       signal.throwIfAborted();
       if (performance.now() < endsAt) continue;
-      const { text, values } = addJob(replayJob(String(replayId)));
+      const { text, values } = addReplayJob(replayId);
       await pool.query(text, values as unknown[]);
       return;
     }
-  },
-});
+  });
 
 /**
  * While deliveries are being skipped it is not to be seen what becomes of their events: the replay waits, without
@@ -155,7 +152,7 @@ const lockEndpoint = async (
  * can go on with, and forgets those that ended long ago.
  */
 export const rescueReplays = (pool: pg.Pool, clock: Clock, giveUpAfterMs: number): WorkLoop => ({
-  name: `${REPLAY_EVENTS}.rescue`,
+  name: `${REPLAY_EVENTS.task}.rescue`,
   async run(signal) {
     while (!signal.aborted) {
       // A database that is away is no reason to stop: the next round asks again.
@@ -182,7 +179,7 @@ export const rescueAbandoned = async (pool: pg.Pool, now: number, giveUpAfterMs:
     [instant(now - ABANDONED_AFTER_MS)],
   );
   for (const { replay_id: replayId } of rows) {
-    const { text, values } = addJob(replayJob(replayId));
+    const { text, values } = addReplayJob(replayId);
     await pool.query(text, values as unknown[]);
   }
 };

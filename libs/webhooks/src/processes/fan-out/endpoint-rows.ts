@@ -2,6 +2,7 @@ import { assertNever } from '@app/event-sourcing/core/decision.js';
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import { sql, type Statement, type Step } from '@app/event-sourcing/projections/statement.js';
+import { foldInto } from '@app/event-sourcing/projections/view.js';
 import type { WebhookEndpointEvent } from '../../contracts/events.js';
 import { endpoints } from '../../read-models/endpoint/endpoint.projection.js';
 import { skipPending } from '../skipping/skip-pending.js';
@@ -25,7 +26,7 @@ export const lockEndpoints = (events: readonly Recorded<WebhookEndpointEvent>[])
  */
 export const endpointSteps = (event: Recorded<WebhookEndpointEvent>): readonly Step[] => [
   ...effectsOf(event),
-  { view: endpoints, table: endpoints.table, events: [event] },
+  foldInto(endpoints, [event]),
 ];
 
 const effectsOf = (event: Recorded<WebhookEndpointEvent>): readonly Statement[] => {

@@ -1,5 +1,5 @@
-import { creditsEvents, type CreditsEventOf } from '@app/billing/contracts/index.js';
-import { decodeAny, eventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
+import { creditsEvents } from '@app/billing/contracts/index.js';
+import { decodeAny, selectEvents, type RecordedOf } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
@@ -7,24 +7,19 @@ import type { Statement, Step } from '@app/event-sourcing/projections/statement.
 import { publicationEvents } from '@app/publishing/contracts/index.js';
 import { readingEvents } from '@app/readings/contracts/index.js';
 import { webhookEndpointEvents, type WebhookEndpointEvent } from '../../contracts/events.js';
-import {
-  isToldOnRelease,
-  publicEventOf,
-  type PublicEvent,
-  type TellableEvent,
-} from '../../domain/delivery/public-event.js';
+import { isToldOnRelease, publicEventOf, type PublicEvent } from '../../domain/delivery/public-event.js';
 import { tellEvents } from './delivery-rows.js';
 import { endpointSteps, lockEndpoints } from './endpoint-rows.js';
 import { keepFailures, tellReleased, type Release, type UnreleasedFailure } from './failure-rows.js';
 
 /** Of a book only the releases are read: whatever else is in it, receivers go on being told. */
-const releaseEvents = eventCatalogue(creditsEvents.category, {
-  CreditsReleased: creditsEvents.definitions.CreditsReleased,
-});
+const releaseEvents = selectEvents(creditsEvents, 'CreditsReleased');
 
-const CATALOGUES = [webhookEndpointEvents, readingEvents, publicationEvents, releaseEvents];
+const CATALOGUES = [webhookEndpointEvents, readingEvents, publicationEvents, releaseEvents] as const;
 
-type ToldEvent = TellableEvent | Recorded<CreditsEventOf<'CreditsReleased'>>;
+type FollowedEvent = RecordedOf<typeof CATALOGUES>;
+type EndpointEvent = Recorded<WebhookEndpointEvent>;
+type ToldEvent = Exclude<FollowedEvent, EndpointEvent>;
 
 /**
  * Follows endpoints and readings in one go, so that an event goes to exactly the endpoints that subscribed before it
@@ -49,13 +44,13 @@ const fanOutSteps = (stored: readonly StoredEvent[], firstPauseMs: number): read
       steps.push(...tell(stretch, firstPauseMs), ...endpointSteps(event));
       stretch = [];
     } else {
-      stretch.push(event as ToldEvent);
+      stretch.push(event);
     }
   }
   return [...steps, ...tell(stretch, firstPauseMs)];
 };
 
-const isOfEndpoint = (event: Recorded): event is Recorded<WebhookEndpointEvent> =>
+const isOfEndpoint = (event: FollowedEvent): event is EndpointEvent =>
   categoryOf(event.stream) === webhookEndpointEvents.category;
 
 /**

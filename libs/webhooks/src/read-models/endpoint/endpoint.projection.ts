@@ -1,7 +1,7 @@
 import { assertNever } from '@app/event-sourcing/core/decision.js';
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import type { Projection } from '@app/event-sourcing/projections/projection.js';
+import { defineProjection } from '@app/event-sourcing/projections/projection.js';
 import { view } from '@app/event-sourcing/projections/view.js';
 import {
   webhookEndpointEvents,
@@ -81,10 +81,10 @@ export const endpoints = view<EndpointRow, Recorded<WebhookEndpointEvent>>({
 });
 
 /** Webhook endpoints. The fan-out keeps them, since it must see them as they were at each event. */
-export const endpointProjection: Projection = {
+export const endpointProjection = defineProjection({
   name: 'webhooks.endpoint.v1',
   keptBy: 'webhooks.fanout.v1',
   catalogues: [webhookEndpointEvents],
   views: [endpoints],
   onPoison: 'halt',
-};
+});

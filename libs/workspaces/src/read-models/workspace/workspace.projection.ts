@@ -1,6 +1,6 @@
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import type { Projection } from '@app/event-sourcing/projections/projection.js';
+import { defineProjection } from '@app/event-sourcing/projections/projection.js';
 import { view } from '@app/event-sourcing/projections/view.js';
 import { tellRevoked } from '../api-key/revocations.js';
 import { workspaceEvents, type WorkspaceEvent } from '../../contracts/events.js';
@@ -60,13 +60,10 @@ const apiKeys = view<ApiKeyRow, Event>({
 });
 
 /** Workspaces and their keys, for authentication and the operator's lists. */
-export const workspaceProjection: Projection = {
+export const workspaceProjection = defineProjection({
   name: 'workspaces.workspace.v1',
   catalogues: [workspaceEvents],
   views: [workspaces, apiKeys],
   // Whoever revoked it told the API processes too, unless it ended on the way.
-  effects: (event) =>
-    event.type === 'ApiKeyRevoked'
-      ? [tellRevoked((event as Extract<Event, { type: 'ApiKeyRevoked' }>).data.keyId)]
-      : [],
-};
+  effects: (event) => (event.type === 'ApiKeyRevoked' ? [tellRevoked(event.data.keyId)] : []),
+});

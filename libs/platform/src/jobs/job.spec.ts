@@ -1,12 +1,16 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { pino } from 'pino';
+import { z } from 'zod';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Statement } from '@app/event-sourcing/projections/statement.js';
 import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
 import { openPool, transaction } from '../postgres/pool.js';
-import { startJobs, type JobHandler, type JobPayload } from './job-runner.js';
-import { addJob, removeJob } from './jobs.js';
+import { startJobs } from './job-runner.js';
+import { addJob, handleJobs, jobKind, removeJob, type JobPayload } from './job.js';
+
+const GREET = jobKind('greet', z.object({ readingId: z.string().optional(), nr: z.int().optional() }));
+type Greet = z.infer<typeof GREET.payload>;
 
 let postgres: StartedPostgres;
 let pool: pg.Pool;
@@ -31,9 +35,11 @@ afterEach(async () => {
 
 const run = ({ text, values }: Statement) => pool.query(text, values as unknown[]);
 
-const start = async (handle: JobHandler): Promise<{ stop: () => Promise<void> }> => {
+const start = async (
+  handle: (payload: Greet, signal: AbortSignal) => Promise<void>,
+): Promise<{ stop: () => Promise<void> }> => {
   const abort = new AbortController();
-  const runner = await startJobs(pool, [{ task: 'greet', handle }], {
+  const runner = await startJobs(pool, [handleJobs(GREET, handle)], {
     concurrency: 2,
     log: pino({ level: 'silent' }),
     signal: abort.signal,
@@ -72,9 +78,9 @@ const waiting = async (): Promise<Waiting[]> =>
 
 describe('addJob', () => {
   it('adds a job with its payload, at once unless a time is given', async () => {
-    await run(addJob({ task: 'greet', payload: { readingId: 'r1', nr: 7 } }));
+    await run(addJob(GREET, { readingId: 'r1', nr: 7 }));
     const runAt = '2100-01-02T03:04:05.006Z';
-    await run(addJob({ task: 'greet', payload: {}, key: 'k', runAt, maxAttempts: 3 }));
+    await run(addJob(GREET, {}, { key: 'k', runAt, maxAttempts: 3 }));
     const [now, later] = await waiting();
     expect(now).toMatchObject({ payload: { readingId: 'r1', nr: 7 }, key: null, max_attempts: 25 });
     expect(now!.run_at.getTime()).toBeLessThan(new Date(runAt).getTime());
@@ -82,9 +88,9 @@ describe('addJob', () => {
   });
 
   it('replaces the waiting job of the same key', async () => {
-    await run(addJob({ task: 'greet', payload: { nr: 1 }, key: 'k', runAt: '2100-01-01T00:00:00.000Z' }));
-    await run(addJob({ task: 'greet', payload: { nr: 2 }, key: 'k', runAt: '2100-02-01T00:00:00.000Z' }));
-    await run(addJob({ task: 'greet', payload: { nr: 3 }, key: 'other', runAt: '2100-01-01T00:00:00.000Z' }));
+    await run(addJob(GREET, { nr: 1 }, { key: 'k', runAt: '2100-01-01T00:00:00.000Z' }));
+    await run(addJob(GREET, { nr: 2 }, { key: 'k', runAt: '2100-02-01T00:00:00.000Z' }));
+    await run(addJob(GREET, { nr: 3 }, { key: 'other', runAt: '2100-01-01T00:00:00.000Z' }));
     expect(
       (await waiting()).map(({ payload, run_at: at }) => [payload['nr'], at.toISOString().slice(0, 10)]),
     ).toEqual([
@@ -94,7 +100,7 @@ describe('addJob', () => {
   });
 
   it('is part of the transaction that makes it necessary', async () => {
-    const { text, values } = addJob({ task: 'greet', payload: {} });
+    const { text, values } = addJob(GREET, {});
     const failing = transaction(pool, async (client) => {
       await client.query(text, values as unknown[]);
       throw new RangeError('no');
@@ -104,9 +110,22 @@ describe('addJob', () => {
   });
 });
 
+describe('handleJobs', () => {
+  it('passes on what is of its kind, and refuses anything else by the names of its members', async () => {
+    const seen: Greet[] = [];
+    const { handle } = handleJobs(GREET, async (payload) => void seen.push(payload));
+    const { signal } = new AbortController();
+    await handle({ nr: 1, ofALaterVersion: true }, signal);
+    expect(seen).toEqual([{ nr: 1 }]);
+    await expect(handle({ nr: 'Ada' }, signal)).rejects.toThrow('Not a payload of greet: nr: invalid_type');
+    await expect(handle(null, signal)).rejects.toThrow(TypeError);
+    expect(seen).toHaveLength(1);
+  });
+});
+
 describe('removeJob', () => {
   it('removes a waiting job, and minds nothing when there is none', async () => {
-    await run(addJob({ task: 'greet', payload: {}, key: 'k', runAt: '2100-01-01T00:00:00.000Z' }));
+    await run(addJob(GREET, {}, { key: 'k', runAt: '2100-01-01T00:00:00.000Z' }));
     await run(removeJob('k'));
     await run(removeJob('k'));
     expect(await waiting()).toEqual([]);
@@ -116,17 +135,17 @@ describe('removeJob', () => {
 describe('startJobs', () => {
   it('carries out jobs once, those that waited and those that come', async () => {
     const done: unknown[] = [];
-    await run(addJob({ task: 'greet', payload: { nr: 1 } }));
+    await run(addJob(GREET, { nr: 1 }));
     await start(async ({ nr }) => void done.push(nr));
-    await run(addJob({ task: 'greet', payload: { nr: 2 } }));
+    await run(addJob(GREET, { nr: 2 }));
     await eventually(async () => done.length === 2 && (await waiting()).length === 0);
     expect(done.toSorted()).toEqual([1, 2]);
   });
 
   it('leaves a job alone until its time', async () => {
     const done: unknown[] = [];
-    await run(addJob({ task: 'greet', payload: { nr: 1 }, runAt: '2100-01-01T00:00:00.000Z' }));
-    await run(addJob({ task: 'greet', payload: { nr: 2 } }));
+    await run(addJob(GREET, { nr: 1 }, { runAt: '2100-01-01T00:00:00.000Z' }));
+    await run(addJob(GREET, { nr: 2 }));
     await start(async ({ nr }) => void done.push(nr));
     await eventually(async () => done.length > 0 && (await waiting()).length === 1);
     expect(done).toEqual([2]);
@@ -134,7 +153,7 @@ describe('startJobs', () => {
 
   it('puts a job that failed back, and carries it out again', async () => {
     let tries = 0;
-    await run(addJob({ task: 'greet', payload: {}, key: 'k' }));
+    await run(addJob(GREET, {}, { key: 'k' }));
     await start(async () => {
       tries += 1;
       if (tries === 1) throw new RangeError('not yet');
@@ -147,7 +166,7 @@ describe('startJobs', () => {
   it('finishes the jobs in hand when it is stopped, and tells them', async () => {
     let finished = false;
     let begun = false;
-    await run(addJob({ task: 'greet', payload: {} }));
+    await run(addJob(GREET, {}));
     const runner = await start(async (_, signal) => {
       begun = true;
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));

@@ -1,0 +1,72 @@
+import { describe, it } from '@jest/globals';
+import { statement } from '@app/event-sourcing/processes/process.js';
+import { given } from '@app/event-sourcing/testing/process-spec.js';
+import { recorded } from '@app/event-sourcing/testing/recorded.js';
+import { addJob, removeJob } from '@app/platform/jobs/job.js';
+import { readingEvents, type ReadingEvent } from '../contracts/events.js';
+import {
+  DELAY_READING,
+  GENERATE_READING,
+  TIME_OUT_READING,
+  generationProcess,
+} from './generation.process.js';
+
+const process = generationProcess({ delayedAfterMs: 300_000, timeoutMs: 86_400_000 });
+const reading = (event: ReadingEvent) =>
+  recorded('reading-7f9c', event, { metadata: { occurredAt: '2026-04-12T10:00:00.000Z' } });
+
+const payload = {
+  readingId: '7f9c',
+  workspaceId: 'ws_1',
+  correlationId: 'correlation',
+  causationId: 'event-1',
+};
+const ids = { workspaceId: 'ws_1', reservationId: 'r_1' };
+
+describe('the generation process', () => {
+  it('has an accepted reading generated at once, and sets its timers', () => {
+    const requested = readingEvents.definitions.ReadingRequested.schema.parse({
+      ...ids,
+      productId: 'theme',
+      profileId: 'evan',
+      locale: 'fr-FR',
+      asOf: '2026-04-12',
+      sealedInput: 'sealed',
+      inputDigest: 'digest',
+      idempotencyDigest: null,
+      cost: 20,
+    });
+    given(process, reading({ type: 'ReadingRequested', data: requested })).thenSends(
+      statement(addJob(GENERATE_READING, payload, { key: 'readings.generate:7f9c' })),
+      statement(
+        addJob(DELAY_READING, payload, { key: 'readings.delay:7f9c', runAt: '2026-04-12T10:05:00.000Z' }),
+      ),
+      statement(
+        addJob(TIME_OUT_READING, payload, {
+          key: 'readings.time-out:7f9c',
+          runAt: '2026-04-13T10:00:00.000Z',
+        }),
+      ),
+    );
+  });
+
+  it('tries again at the time that a failed attempt names', () => {
+    const data = { attempt: 1, code: 'generation_failed', retryAt: '2026-04-12T10:00:04.000Z' } as const;
+    given(process, reading({ type: 'ReadingAttemptFailed', data })).thenSends(
+      statement(addJob(GENERATE_READING, payload, { key: 'readings.generate:7f9c', runAt: data.retryAt })),
+    );
+  });
+
+  it('removes the timers of a reading that has ended', () => {
+    const data = { ...ids, code: 'timed_out', attempts: 5 } as const;
+    given(process, reading({ type: 'ReadingFailed', data })).thenSends(
+      statement(removeJob('readings.delay:7f9c')),
+      statement(removeJob('readings.time-out:7f9c')),
+    );
+  });
+
+  it('does nothing when an attempt starts', () => {
+    const data = { attempt: 1, workerId: 'w', leaseUntil: '2026-04-12T10:01:00.000Z' };
+    given(process, reading({ type: 'ReadingStarted', data })).thenSends();
+  });
+});
