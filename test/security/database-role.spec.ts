@@ -4,7 +4,8 @@ import { migrate } from '@app/platform/postgres/migrate.js';
 import { prepareDatabase } from '@app/platform/postgres/prepare-database.js';
 import { roleStanding } from '@app/platform/postgres/role-standing.js';
 import { SERVICE_SCHEMAS } from '@app/platform/postgres/schemas.js';
-import { addJob } from '@app/platform/jobs/jobs.js';
+import { addJob } from '@app/platform/jobs/job.js';
+import { readingJobKind } from '@app/platform/jobs/reading-job.js';
 import { ops, opsJson } from '../../apps/embedded/src/ops.js';
 import { startPostgres, type StartedPostgres } from '../support/index.js';
 
@@ -99,7 +100,11 @@ describe('whoever gets hold of the application’s database role', () => {
       expect(rows.filter(({ missing }) => missing).map(({ table }) => table)).toEqual([
         'graphile_worker.migrations',
       ]);
-      const { text, values } = addJob({ task: 'generate', key: 'k', payload: { readingId: 'r' } });
+      const { text, values } = addJob(
+        readingJobKind('generate'),
+        { readingId: 'r', workspaceId: 'w', correlationId: 'c', causationId: 'c' },
+        { key: 'k' },
+      );
       await client.query(text, values as unknown[]);
       const jobs = await client.query('select key from graphile_worker.jobs');
       expect(jobs.rows).toEqual([{ key: 'k' }]);

@@ -4,6 +4,7 @@ import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
 import { openDataFolder } from '../../apps/embedded/src/data-folder.js';
 import { opsJson } from '../../apps/embedded/src/ops.js';
 import { startPostgres } from '../../apps/embedded/src/postgres.js';
@@ -50,11 +51,23 @@ const opsLater = (args: readonly string[]) =>
 const readingOf = async (firstName: string): Promise<Sought> => {
   const { readingId } = (await customer.create(person(firstName))).body;
   await customer.untilEnded(readingId);
-  const { events } = (await stack.ops(['streams', 'show', `reading-${readingId}`])) as {
-    events: { type: string; data: { sealedInput: string } }[];
-  };
-  const { sealedInput } = events.find(({ type }) => type === 'ReadingRequested')!.data;
-  return { readingId, workspaceId: customer.workspaceId, sealedInput };
+  return { readingId, workspaceId: customer.workspaceId, sealedInput: await sealedInputOf(readingId) };
+};
+
+/** From the log itself: operators are not shown what is sealed. */
+const sealedInputOf = async (readingId: string): Promise<string> => {
+  const store = openEventStore({
+    connectionString: stack.eventStoreUrl,
+    appendTimeoutMs: STOP_WITHIN_MS,
+    readTimeoutMs: STOP_WITHIN_MS,
+  });
+  try {
+    for await (const { data } of store.read(`reading-${readingId}`, { limit: 1 }))
+      return (data as { sealedInput: string }).sealedInput;
+    throw new Error('The reading has no events');
+  } finally {
+    await store.close();
+  }
 };
 
 const copyDatabase = async (): Promise<void> => {
@@ -67,14 +80,14 @@ const copyDatabase = async (): Promise<void> => {
 const restoredKeysOf = async ({ readingId }: Sought): Promise<Buffer[]> => {
   const folder = openDataFolder(backupDir);
   const events = { say: () => undefined, onRestart: () => undefined, onGivenUp: () => undefined };
-  const { supervisor, url } = await startPostgres(
+  const { supervisor, urls } = await startPostgres(
     folder,
     secrets().POSTGRES_PASSWORD,
     new ProcessRecord(folder.processes),
     events,
     () => undefined,
   );
-  const client = new pg.Client({ connectionString: url });
+  const client = new pg.Client({ connectionString: urls.admin });
   try {
     await client.connect();
     const { rows } = await client.query<{ wrapped_key: Buffer }>(
