@@ -104,6 +104,14 @@ describe('the row of a reading', () => {
     expect(fold([requested, completed, erased])).toMatchObject({ sealed_input: '', erased_at: at(9) });
   });
 
+  it('is the same whether its publication or its erasure comes first', () => {
+    const before = [requested, started, completed];
+    for (const second of [5, 12])
+      expect(fold([...before, erased, published(second, 1)])).toEqual(
+        fold([...before, published(second, 1), erased]),
+      );
+  });
+
   it('is the same when every event comes again, and there is none before it was requested', () => {
     const story = [requested, started, attemptFailed, started, completed, published(5, 1), erased];
     const once = fold(story);

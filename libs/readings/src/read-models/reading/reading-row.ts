@@ -56,7 +56,9 @@ export const evolveReading = (
     case 'ReadingFailed':
       return unfinished ? { ...row, ...failed(event.data.code, at) } : row;
     case 'ReadingErased':
-      return row.erased_at === null ? { ...row, erased_at: at, updated_at: at, sealed_input: '' } : row;
+      return row.erased_at === null
+        ? { ...row, erased_at: at, updated_at: later(row.updated_at, at), sealed_input: '' }
+        : row;
     case 'DocumentPublished': {
       const { version, artifactId, publishedAt } = event.data;
       if (row.document_version !== null && row.document_version >= version) return row;
