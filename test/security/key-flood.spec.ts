@@ -52,8 +52,10 @@ beforeAll(async () => {
     appendTimeoutMs: 10_000,
     readTimeoutMs: 10_000,
   });
-  const url = new URL(stores.databaseUrl);
-  proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+  const url = new URL(stores.environment['DATABASE_URL']!);
+  proxy = await startTcpProxy(`${url.searchParams.get('host')}/.s.PGSQL.${url.port}`);
+  url.search = '';
+  url.hostname = '127.0.0.1';
   url.port = String(proxy.port);
   [worker, api, remote] = await Promise.all([
     stores.start('worker'),

@@ -10,12 +10,12 @@ export interface StartedProxy {
   stop(): Promise<void>;
 }
 
-/** A way to a server of this machine that can be cut. */
-export const startTcpProxy = async (target: { host: string; port: number }): Promise<StartedProxy> => {
+/** A way to a server of this machine, at a socket in the file system, that can be cut. */
+export const startTcpProxy = async (socket: string): Promise<StartedProxy> => {
   const pairs = new Set<readonly [Socket, Socket]>();
   let isCut = false;
   const server = createServer((inner) => {
-    const outer = connect(target);
+    const outer = connect(socket);
     const pair = [inner, outer] as const;
     pairs.add(pair);
     for (const [from, to] of [pair, [outer, inner] as const]) {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { open } from '@app/platform/crypto/sealing.js';
+import { unpad } from '@app/platform/padding/padding.js';
 import type { EncryptionKey } from '@app/platform/config/settings.js';
 
 /** A person whom an attacker looks for: what is known of the reading from the event log, which keeps it for ever. */
@@ -44,9 +45,8 @@ const tryAt = (bytes: Buffer, at: number, sought: Sought, keys: readonly Buffer[
   for (const key of keys) {
     try {
       const dataKey = open(key, `subject-key|${readingId}|${workspaceId}`, wrapped);
-      return open(dataKey, `${readingId}|${workspaceId}|input`, Buffer.from(sealedInput, 'base64')).toString(
-        'utf8',
-      );
+      const context = `${readingId}|${workspaceId}|input|padded`;
+      return unpad(open(dataKey, context, Buffer.from(sealedInput, 'base64'))).toString('utf8');
     } catch {
       continue;
     }
@@ -76,7 +76,9 @@ const withoutPageHeaders = (log: Buffer): Buffer =>
 const filesBelow = (folder: string): string[] =>
   readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
-    return statSync(path).isDirectory() ? filesBelow(path) : [path];
+    const stats = statSync(path);
+    if (stats.isDirectory()) return filesBelow(path);
+    return stats.isFile() ? [path] : [];
   });
 
 export interface Found {
