@@ -51,16 +51,20 @@ whenInsecure('the calls open on one connection', () => {
     expect(await collect(store.client.readStream(stream))).toHaveLength(1);
   });
 
-  it('are counted by the server, also those whose reader does not read', async () => {
-    const stream = freshStream();
-    await store.client.appendToStream(stream, numbered(5_000));
-    // That of the appends.
-    const before = 1;
-    expect(await figure(before)).toBe(before);
-    const unread = Array.from({ length: 7 }, () => store.client.readStream(stream));
-    await Promise.all(unread.map((read) => once(read, 'readable')));
-    expect(await figure(before + 7)).toBe(before + 7);
-    await Promise.all(unread.map((read) => read.cancel()));
-    expect(await figure(before)).toBe(before);
-  });
+  // Of a server that others use too, the figure is theirs as well.
+  (EXTERNAL_URL ? it.skip : it)(
+    'are counted by the server, also those whose reader does not read',
+    async () => {
+      const stream = freshStream();
+      await store.client.appendToStream(stream, numbered(5_000));
+      // That of the appends.
+      const before = 1;
+      expect(await figure(before)).toBe(before);
+      const unread = Array.from({ length: 7 }, () => store.client.readStream(stream));
+      await Promise.all(unread.map((read) => once(read, 'readable')));
+      expect(await figure(before + 7)).toBe(before + 7);
+      await Promise.all(unread.map((read) => read.cancel()));
+      expect(await figure(before)).toBe(before);
+    },
+  );
 });

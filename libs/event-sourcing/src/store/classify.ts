@@ -35,3 +35,7 @@ export const classify = (error: unknown, appending: boolean): unknown => {
     ? new StoreUnavailable('The event store is not reachable', appending, { cause: error })
     : error;
 };
+
+/** Of an error that was classified. */
+export const isNotLeader = (error: unknown): boolean =>
+  error instanceof StoreUnavailable && (error.cause as { type?: string } | undefined)?.type === 'not-leader';

@@ -95,10 +95,18 @@ const isAppendStream = (stream: CallStream): boolean => typeof stream.end === 'f
 
 /**
  * When the client goes to another node it forgets the stream of its appends, which stays open on the old one as long as
- * that lives. It is closed here, once nobody waits for its answers. Cancelling it would reject the appends of the new one.
+ * that lives. It is closed here, once nobody waits for its answers: cancelling it, or an error of it, would reject the
+ * appends of the new one, because the client keeps the appends of all streams in one bank.
  */
 const retire = (streams: ReadonlySet<CallStream>, afterMs: number): void => {
   const left = [...streams].filter(isAppendStream);
+  for (const stream of left) {
+    const rejecting = stream
+      .listeners('error')
+      .filter((listener) => String(listener).includes('promiseBank'));
+    for (const listener of rejecting) stream.off('error', listener as () => void);
+    stream.on('error', () => undefined);
+  }
   if (left.length > 0) setTimeout(() => left.forEach((stream) => stream.end?.()), afterMs).unref();
 };
 

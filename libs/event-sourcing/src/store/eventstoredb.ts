@@ -10,7 +10,8 @@ import {
   type StreamingRead,
 } from '@eventstore/db-client';
 import type { EventToAppend, StoredEvent } from '../core/event.js';
-import { classify, noAnswer } from './classify.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { classify, isNotLeader, noAnswer } from './classify.js';
 import { openConnection, type Connection } from './connection.js';
 import { keepConnected } from './kept-connection.js';
 import './native-base64.js';
@@ -99,7 +100,12 @@ export const openEventStore = ({
         if (asked <= 0 || (next !== undefined && next < 0n)) return;
         const fromRevision: ReadRevision = next ?? (forwards ? START : END);
         const page = await readEvents(({ client }) =>
-          client.readStream(stream, { fromRevision, direction: directionOf(forwards), maxCount: asked }),
+          client.readStream(stream, {
+            fromRevision,
+            direction: directionOf(forwards),
+            maxCount: asked,
+            requiresLeader: true,
+          }),
         );
         const before = next;
         for (const stored of page) {
@@ -122,7 +128,12 @@ export const openEventStore = ({
         const fromPosition: ReadPosition =
           before === null ? (forwards ? START : END) : { commit: before, prepare: before };
         const page = await readEvents(({ client }) =>
-          client.readAll({ fromPosition, direction: directionOf(forwards), maxCount: asked }),
+          client.readAll({
+            fromPosition,
+            direction: directionOf(forwards),
+            maxCount: asked,
+            requiresLeader: true,
+          }),
         );
         for (const event of page) {
           if (event.position === reached) continue;
@@ -164,14 +175,26 @@ const directionOf = (forwards: boolean): Direction => (forwards ? FORWARDS : BAC
 const endOfLog =
   (count: number) =>
   ({ client }: Connection): StreamingRead<ResolvedEvent> =>
-    client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: count });
+    client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: count, requiresLeader: true });
 
+/** The client needs a moment to let go of a node that is not the leader. */
+const SWITCH_MS = 20;
+
+/**
+ * Reads ask for the leader: during an election the client may be given a follower, would stay there, and would fold
+ * streams that lack their newest events. The refusal names the leader, and the client goes there.
+ */
 const readOnce = async (
   connection: Connection,
   open: (connection: Connection) => StreamingRead<ResolvedEvent>,
   timeoutMs: number,
 ): Promise<readonly StoredEvent[]> => {
-  const page = await readPage(connection.slots, () => open(connection), timeoutMs);
+  const read = () => readPage(connection.slots, () => open(connection), timeoutMs);
+  const page = await read().catch(async (error: unknown) => {
+    if (!isNotLeader(error)) throw error;
+    await delay(SWITCH_MS);
+    return read();
+  });
   return page.map(toStored);
 };
 

@@ -43,7 +43,11 @@ export const readPage = async (
   try {
     await new Promise<void>((resolve, reject) => {
       const giveUp = (): void => reject(noAnswer('a read', timeoutMs, false));
-      const silent = setTimeout(giveUp, timeoutMs);
+      const silent = setTimeout(() => {
+        // When the process itself was busy, what has arrived is taken first.
+        const seen = events.length;
+        setImmediate(() => setImmediate(() => (events.length > seen ? silent.refresh() : giveUp())));
+      }, timeoutMs);
       const endless = setTimeout(giveUp, timeoutMs * WHOLE_PAGE_FACTOR);
       const over = (settle: () => void): void => {
         clearTimeout(silent);

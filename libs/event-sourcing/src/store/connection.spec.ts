@@ -1,0 +1,69 @@
+import { UnavailableError, jsonEvent } from '@eventstore/db-client';
+import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startEmbeddedEventStore, type EmbeddedEventStore } from '@app/embedded-event-store/index.js';
+import { openConnection, type Connection } from './connection.js';
+
+let dataDir: string;
+let server: EmbeddedEventStore;
+let connection: Connection;
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'connection-'));
+  server = await startEmbeddedEventStore({ dataDir });
+  connection = openConnection({
+    connectionString: server.connectionString,
+    proxyFromEnvironment: false,
+    reads: 10,
+    readTimeoutMs: 1_000,
+    appendTimeoutMs: 200,
+  });
+});
+
+afterAll(async () => {
+  await connection.close();
+  await server.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+interface Internals {
+  getGRPCClient(stub: unknown, name: string): Promise<unknown>;
+  handleError(stub: unknown, error: Error): Promise<void>;
+  readonly disposableStreams: Set<NodeJS.EventEmitter>;
+}
+
+const append = () =>
+  connection.client.appendToStream(`thing-${randomUUID()}`, jsonEvent({ type: 'T', data: {} }));
+
+/** As the client does when a node is no longer the leader, or not ready. */
+const changeNodes = async (): Promise<void> => {
+  const internals = connection.client as unknown as Internals;
+  const stub = await internals.getGRPCClient(streamsGrpc.StreamsClient, 'spec');
+  await internals.handleError(stub, new UnavailableError({ name: '', message: 'gone' } as never));
+};
+
+it('The stream of appends that a change of nodes leaves behind is closed', async () => {
+  for (let change = 0; change < 3; change += 1) {
+    await append();
+    await changeNodes();
+  }
+  await append();
+  for (let look = 0; look < 100 && server.openCalls() > 1; look += 1) await delay(50);
+  expect([server.openCalls(), connection.openStreams()]).toEqual([1, { append: 1, read: 0 }]);
+});
+
+it('It takes no append of the new one with it when its connection breaks', async () => {
+  await append();
+  const [left] = (connection.client as unknown as Internals).disposableStreams;
+  await changeNodes();
+  await append();
+  const underWay = [append(), append()];
+  await delay(0);
+  left!.emit('error', Object.assign(new Error('broken'), { code: 14, details: '', metadata: undefined }));
+  await expect(Promise.all(underWay)).resolves.toHaveLength(2);
+});

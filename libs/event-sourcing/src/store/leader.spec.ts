@@ -1,0 +1,64 @@
+import { Metadata, Server, ServerCredentials, status, type ServerWritableStream } from '@grpc/grpc-js';
+import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import { expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbeddedEventStore } from '@app/embedded-event-store/index.js';
+import { addedToAppend } from '../testing/tally.js';
+import { openEventStore } from './eventstoredb.js';
+
+/** A node that is not the leader, as EventStoreDB answers for one: it has nothing of what was appended last. */
+const startFollower = async (leaderPort: number): Promise<{ port: number; stop: () => void }> => {
+  const server = new Server();
+  server.addService(
+    { read: streamsGrpc.StreamsService.read },
+    {
+      read: (call: ServerWritableStream<unknown, unknown>) => {
+        if (call.metadata.get('requires-leader')[0] !== 'true') {
+          call.end();
+          return;
+        }
+        const metadata = new Metadata();
+        metadata.set('exception', 'not-leader');
+        metadata.set('leader-endpoint-host', '127.0.0.1');
+        metadata.set('leader-endpoint-port', String(leaderPort));
+        call.emit('error', { code: status.NOT_FOUND, details: 'Leader info available', metadata });
+      },
+    },
+  );
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    );
+  });
+  return { port, stop: () => server.forceShutdown() };
+};
+
+it('A read that meets a follower is answered by the leader, whose events it has, and so is all that comes after', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'leader-'));
+  const leader = await startEmbeddedEventStore({ dataDir });
+  const follower = await startFollower(leader.port);
+  const bounds = { appendTimeoutMs: 1_000, readTimeoutMs: 1_000 };
+  const direct = openEventStore({ connectionString: leader.connectionString, ...bounds });
+  const { position } = await direct.append(`tally-${randomUUID()}`, 'no_stream', [
+    addedToAppend(randomUUID(), 'r'),
+  ]);
+  await direct.close();
+
+  const store = openEventStore({
+    connectionString: `esdb://127.0.0.1:${follower.port}?tls=false`,
+    ...bounds,
+  });
+  try {
+    expect(await store.head()).toBe(position);
+    await store.append(`tally-${randomUUID()}`, 'no_stream', [addedToAppend(randomUUID(), 'r')]);
+    expect(await store.end()).toBeGreaterThan(position);
+  } finally {
+    await store.close();
+    follower.stop();
+    await leader.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+});
