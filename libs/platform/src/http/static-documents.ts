@@ -17,9 +17,12 @@ export const serveDocuments = (
 ): void => {
   for (const { path, mediaType, cacheControl, bytes } of documents) {
     const sha256 = createHash('sha256').update(bytes).digest('hex');
-    app.getHttpAdapter().getInstance().get(path, (request, response) => {
-      const ifNoneMatch = request.headers['if-none-match'];
-      sendBody(response, bytes, { mediaType, cacheControl, sha256, ifNoneMatch });
-    });
+    app
+      .getHttpAdapter()
+      .getInstance()
+      .get(path, (request, response) => {
+        const ifNoneMatch = request.headers['if-none-match'];
+        sendBody(response, bytes, { mediaType, cacheControl, sha256, ifNoneMatch });
+      });
   }
 };
