@@ -297,9 +297,17 @@ describe('what does not exist', () => {
   it('a route: 404, and a format: 400', async () => {
     expect((await customer.call('GET', '/api/v1/nothing')).body['code']).toBe('not_found');
     const { body } = await customer.create(person());
-    for (const query of ['', '?format=docx', '?format=pdf&format=markdown']) {
+    for (const [query, code] of [
+      ['', 'invalid_format'],
+      ['?format=docx', 'invalid_format'],
+      ['?format=pdf&format=markdown', 'validation_failed'],
+    ]) {
       const answer = await customer.call('GET', `/api/v1/readings/${body.readingId}/document${query}`);
-      expect([answer.status, answer.body['code']]).toEqual([400, 'invalid_format']);
+      expect([answer.status, answer.body['code'], answer.body['errors']]).toEqual([
+        400,
+        code,
+        [expect.objectContaining({ pointer: '?format' })],
+      ]);
     }
   });
 });

@@ -18,10 +18,9 @@ export interface RawConnection {
   untilAnswers(count: number): Promise<void>;
 }
 
-/** @param from the address to connect from, such as another one of loopback */
-export const rawConnection = async (baseUrl: string, from?: string): Promise<RawConnection> => {
+export const rawConnection = async (baseUrl: string): Promise<RawConnection> => {
   const { hostname, port } = new URL(baseUrl);
-  const socket = connect({ host: hostname, port: Number(port), ...(from && { localAddress: from }) });
+  const socket = connect({ host: hostname, port: Number(port) });
   let received = '';
   let bytes = 0;
   socket.on('data', (data: Buffer) => {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Express } from 'express';
 import { sendBody } from './send-json.js';
 
 /** What is the same for everyone for as long as the process lives. */
@@ -18,9 +17,12 @@ export const serveDocuments = (
 ): void => {
   for (const { path, mediaType, cacheControl, bytes } of documents) {
     const sha256 = createHash('sha256').update(bytes).digest('hex');
-    (app.getHttpAdapter().getInstance() as Express).get(path, (request, response) => {
-      const ifNoneMatch = request.headers['if-none-match'];
-      sendBody(response, bytes, { mediaType, cacheControl, sha256, ifNoneMatch });
-    });
+    app
+      .getHttpAdapter()
+      .getInstance()
+      .get(path, (request, response) => {
+        const ifNoneMatch = request.headers['if-none-match'];
+        sendBody(response, bytes, { mediaType, cacheControl, sha256, ifNoneMatch });
+      });
   }
 };
