@@ -143,7 +143,7 @@ export const workOf = (surroundings: Surroundings): WorkRegistry => {
   const idle = { nudge: async () => undefined } as never;
   const reconciliation = { round: async () => undefined } as never;
   new BillingWorkerModule(work, commands, fence, idle, reconciliation, CONFIG, log as never).onModuleInit();
-  const sweep = new KeySweep(queries as never, readings, pool, CONFIG);
+  const sweep = new KeySweep(queries, readings, pool, CONFIG);
   new ReadingsWorkerModule(work, generate, timers, sweep, CONFIG, pool, log as never).onModuleInit();
   new PublishingWorkerModule(work, publish, pdf, pool, log as never).onModuleInit();
   work.addConsumer(fanOutConsumer(0));
