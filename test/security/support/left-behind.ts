@@ -73,9 +73,13 @@ const withoutPageHeaders = (log: Buffer): Buffer =>
     ),
   );
 
+/** The databases that `initdb` made, which nobody writes to. */
+const TEMPLATES = /\/base\/[145]$/;
+
 const filesBelow = (folder: string): string[] =>
   readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
+    if (TEMPLATES.test(path)) return [];
     return statSync(path).isDirectory() ? filesBelow(path) : [path];
   });
 
