@@ -58,7 +58,7 @@ const tryAt = (bytes: Buffer, at: number, sought: Sought, keys: readonly Buffer[
 const candidates = function* (bytes: Buffer, { readingId }: Sought): Generator<number> {
   // The whole id of an epoch or of a configured key, or as much of it as a log record of an update repeats.
   const text = bytes.toString('latin1');
-  for (const { index, 0: found } of text.matchAll(/[0-9]{1,6}Z|\x02k[0-9]/g)) yield index + found.length;
+  for (const { index, 0: found } of text.matchAll(/[0-9]{1,6}Z|k[0-9]/g)) yield index + found.length;
   const id = Buffer.from(readingId.replaceAll('-', ''), 'hex');
   for (let at = bytes.indexOf(id); at >= 0; at = bytes.indexOf(id, at + 1)) {
     for (let offset = id.length; offset < ROW_BYTES; offset += 1) yield at + offset;
@@ -73,11 +73,16 @@ const withoutPageHeaders = (log: Buffer): Buffer =>
     ),
   );
 
+/** The databases that `initdb` made, which nobody writes to. */
+const TEMPLATES = /\/base\/[145]$/;
+
 const filesBelow = (folder: string): string[] =>
   readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
+    if (TEMPLATES.test(path)) return [];
     const stats = statSync(path);
     if (stats.isDirectory()) return filesBelow(path);
+    // The server's socket is no file.
     return stats.isFile() ? [path] : [];
   });
 

@@ -6,7 +6,7 @@ import type { Pool } from 'pg';
  */
 export const onlyOne = async (pool: Pool, name: string, work: () => Promise<void>): Promise<boolean> => {
   const client = await pool.connect();
-  let failure: Error | undefined;
+  let failure: Error | boolean = false;
   try {
     const { rows } = await client.query<{ free: boolean }>(
       'select pg_try_advisory_lock(hashtextextended($1, 0)) as free',
@@ -19,7 +19,7 @@ export const onlyOne = async (pool: Pool, name: string, work: () => Promise<void
     } finally {
       await client
         .query('select pg_advisory_unlock(hashtextextended($1, 0))', [name])
-        .catch((error: Error) => (failure = error));
+        .catch((error: unknown) => (failure = error instanceof Error ? error : true));
     }
   } finally {
     // A connection that may still have the lock is not used again.

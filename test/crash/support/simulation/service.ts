@@ -163,7 +163,7 @@ export const workOf = (surroundings: Surroundings): WorkRegistry => {
   const idle = { nudge: async () => undefined } as never;
   const reconciliation = { round: async () => undefined } as never;
   new BillingWorkerModule(work, commands, fence, idle, reconciliation, CONFIG, log as never).onModuleInit();
-  const sweep = new KeySweep(queries as never, readings, pool, CONFIG);
+  const sweep = new KeySweep(queries, readings, pool, CONFIG);
   new ReadingsWorkerModule(
     work,
     commands,

@@ -280,6 +280,17 @@ describe('Upkeep of keys', () => {
     expect(await store.list()).toEqual([(await keys.current()).id]);
   });
 
+  it('empties the epochs of a service that went back to ENCRYPTION_KEYS, and destroys their keys', async () => {
+    const { subject, sealed } = await seal(keysOf());
+    await rows.end('file');
+    await age(1_000);
+    const back = keysOf({ provider: 'environment' });
+    await upkeepOf(back).round(never);
+    expect(await wrappedBy()).toEqual({ k1: 1 });
+    expect(readdirSync(folder).every((name) => name.endsWith('.destroyed'))).toBe(true);
+    expect((await new SubjectKeys(pool, back).find(subject))!.open('input', sealed)).toEqual(SECRET);
+  });
+
   it('with ENCRYPTION_KEYS says which key is due, and never destroys one', async () => {
     const keys = keysOf({ provider: 'environment' });
     await upkeepOf(keys).round(never);

@@ -67,15 +67,15 @@ export class KeyUpkeep {
     } else {
       await this.rows.endRing(null);
       await keys.current();
-      const now = await this.rows.now();
-      const isAllDue = performance.now() - this.lookedAtAll > LOOK_AT_ALL_MS;
-      if (isAllDue || (await this.rows.all()).some((row) => isToBeEmptied(row, now))) {
-        await onlyOne(pool, 'key upkeep', async () => {
-          await this.adoptUnknown();
-          await this.rewrapAll(() => undefined, signal);
-        });
-        if (!signal.aborted) this.lookedAtAll = performance.now();
-      }
+    }
+    const now = await this.rows.now();
+    const isAllDue = keys.store !== null && performance.now() - this.lookedAtAll > LOOK_AT_ALL_MS;
+    if (isAllDue || (await this.rows.all()).some((row) => isToBeEmptied(row, now))) {
+      await onlyOne(pool, 'key upkeep', async () => {
+        await this.adoptUnknown();
+        await this.rewrapAll(() => undefined, signal);
+      });
+      if (!signal.aborted) this.lookedAtAll = performance.now();
     }
     const { destroyed, waiting } = await this.retire(signal);
     for (const epoch of destroyed) log.info({ epoch }, 'the key of an epoch was destroyed');
@@ -112,7 +112,8 @@ export class KeyUpkeep {
       await this.rows.announce(row.epoch);
       const announcedAt = (await this.rows.find(row.epoch))?.announcedAt;
       const now = await this.rows.now();
-      if (now < dueAt || announcedAt == null || now < announcedAt + noticeMs) continue;
+      if (now < dueAt || announcedAt === null || announcedAt === undefined || now < announcedAt + noticeMs)
+        continue;
       const why = await this.obstacle(row);
       if (why !== null) {
         waiting.push({ epoch: row.epoch, why });

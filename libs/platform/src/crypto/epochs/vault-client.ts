@@ -71,7 +71,7 @@ export class VaultClient {
     };
     return new Promise((resolve, reject) => {
       const send = target.protocol === 'https:' ? requestHttps : requestHttp;
-      send(target, options, (response) => readAnswer(response).then(resolve, reject))
+      send(target, options, (response) => void readAnswer(response).then(resolve, reject))
         .on('error', reject)
         .end(payload);
     });

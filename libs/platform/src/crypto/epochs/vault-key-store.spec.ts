@@ -30,8 +30,8 @@ describe('VaultKeyStore', () => {
   it('makes a key that opens again, and whose stored part does not tell it', async () => {
     const { key, stored } = await store.make(EPOCH);
     expect(key).toHaveLength(32);
-    expect(stored!.toString()).toMatch(/^vault:v1:/);
-    expect(stored!.includes(key)).toBe(false);
+    expect(stored.toString()).toMatch(/^vault:v1:/);
+    expect(stored.includes(key)).toBe(false);
     expect(await storeWith().open(EPOCH, stored)).toEqual(key);
     expect([...kms.keys.keys()]).toEqual([`readings-${EPOCH}`]);
     expect(await store.list()).toEqual([EPOCH]);
@@ -72,7 +72,7 @@ describe('VaultKeyStore', () => {
   it('that refuses is not asked again, and says why without the token', async () => {
     const refusal = await storeWith({ token: 'wrong' })
       .make(EPOCH)
-      .catch((error: Error) => error);
+      .catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(KeysUnavailable);
     expect((refusal as Error).message).toBe(
       `The KMS refuses the key ${EPOCH}-destroyed with 403: permission denied`,
@@ -81,7 +81,7 @@ describe('VaultKeyStore', () => {
     await expect(storeWith({ namespace: 'us' }).make(EPOCH)).rejects.toThrow(/403/);
     const { stored } = await store.make(EPOCH);
     await expect(
-      store.open(EPOCH, Buffer.from(`vault:v1:AAAA${stored!.toString().slice(13)}`)),
+      store.open(EPOCH, Buffer.from(`vault:v1:AAAA${stored.toString().slice(13)}`)),
     ).rejects.toThrow(/refuses the data key/);
   });
 

@@ -109,7 +109,7 @@ export class VaultKeyStore implements EpochKeyStore {
 }
 
 const keyOf = ({ data }: VaultAnswer): Buffer => {
-  const key = Buffer.from(String(data['plaintext'] ?? ''), 'base64');
+  const key = Buffer.from(typeof data['plaintext'] === 'string' ? data['plaintext'] : '', 'base64');
   if (key.length !== 32) throw new KeysUnavailable('The KMS answers with something that is no key');
   return key;
 };

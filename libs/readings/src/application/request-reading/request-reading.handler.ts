@@ -13,7 +13,7 @@ import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import type { Requested } from '../../domain/reading/reading.state.js';
 import { readingView, type ReadingInput } from '../../domain/reading/reading-view.js';
-import { reservationIdAt } from '../../domain/reading/reservation-id.js';
+import { reservationIdAt } from '../reservation-id.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
 import { ReadingQuery } from '../../read-models/reading/reading.query.js';
 import { sealInput, openInput } from '../../sealed-reading.js';

@@ -5,7 +5,7 @@ import { GetOpenHolds } from '@app/billing/contracts/index.js';
 import type { Config } from '@app/platform/config/settings.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CONFIG } from '@app/platform/tokens.js';
-import { reservationIdsUpTo } from '../../domain/reading/reservation-id.js';
+import { reservationIdsUpTo } from '../reservation-id.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
 
 /** Keys looked at in one statement. */

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, beforeEach, expect, describe, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import type { QueryBus } from '@nestjs/cqrs';
+import type pg from 'pg';
+import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { KeyRing } from '@app/platform/crypto/key-ring.js';
+import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { openPool } from '@app/platform/postgres/pool.js';
+import { startPostgres, type StartedPostgres } from '../../../../../test/support/index.js';
+import { reservationIdAt } from '../reservation-id.js';
+import { createReadingExecutor } from '../../reading.executor.js';
+import { KeySweep } from './key-sweep.js';
+
+const never = new AbortController().signal;
+const metadata = {
+  correlationId: 'c',
+  causationId: 'c',
+  workspaceId: 'ws_1',
+  actor: 'apiKey:k',
+  occurredAt: '2026-11-22T12:00:00.000Z',
+};
+
+let postgres: StartedPostgres;
+let pool: pg.Pool;
+let keys: SubjectKeys;
+let executor: ReturnType<typeof createReadingExecutor>;
+let openHolds: string[];
+/** What happens while the sweep asks for holds. */
+let meanwhile: () => Promise<void>;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  pool = openPool(postgres.databaseUrl, { size: 4, applicationName: 'sweep spec', onError: () => undefined });
+  keys = new SubjectKeys(pool, new KeyRing([{ id: 'k1', key: Buffer.alloc(32, 1) }]));
+});
+afterAll(async () => {
+  await pool.end();
+  await postgres.stop();
+});
+beforeEach(async () => {
+  await pool.query('truncate platform.subject_key, platform.key_sweep');
+  executor = createReadingExecutor(new InMemoryEventStore());
+  openHolds = [];
+  meanwhile = () => Promise.resolve();
+});
+
+const sweep = (): Promise<void> => {
+  const queries = {
+    execute: async () => {
+      await meanwhile();
+      return openHolds;
+    },
+  };
+  return new KeySweep(queries as unknown as QueryBus, executor, pool, {
+    KEY_ABANDONED_AFTER_MS: 3_600_000,
+  }).sweep(never);
+};
+const make = async (id: string = randomUUID()): Promise<string> => {
+  await keys.create(id, 'ws_1');
+  return id;
+};
+const age = () => pool.query(`update platform.subject_key set created_at = created_at - interval '2 hours'`);
+const left = async () =>
+  (await pool.query<{ id: string }>('select subject_id as id from platform.subject_key order by 1')).rows.map(
+    ({ id }) => id,
+  );
+const record = (readingId: string) =>
+  executor.execute(
+    readingId,
+    {
+      type: 'RequestReading',
+      request: {
+        workspaceId: 'ws_1',
+        productId: 'theme',
+        profileId: 'evan',
+        locale: 'fr-FR',
+        asOf: '2026-11-22',
+        sealedInput: '',
+        inputDigest: '00',
+        idempotencyDigest: null,
+        cost: 20,
+        reservationId: reservationIdAt(readingId, 'no_stream'),
+      },
+    },
+    { intent: 'request', metadata },
+  );
+const abandon = (readingId: string) =>
+  executor.execute(
+    readingId,
+    {
+      type: 'AbandonReading',
+      workspaceId: 'ws_1',
+      reservationId: reservationIdAt(readingId, 'no_stream'),
+      reason: 'late',
+    },
+    { intent: 'abandon', metadata },
+  );
+
+describe('KeySweep', () => {
+  it('deletes old keys whose requests never became readings, and no others', async () => {
+    const [abandoned, neverHeld, recorded] = [await make(), await make(), await make()];
+    await abandon(abandoned);
+    await record(recorded);
+    await age();
+    const young = await make();
+    await sweep();
+    expect(await left()).toEqual([recorded, young].toSorted());
+    expect(await keys.find(neverHeld)).toBeNull();
+  });
+
+  it('keeps a key that an open hold can still use, and comes back to it', async () => {
+    const waiting = await make();
+    const again = await make();
+    await abandon(again);
+    openHolds = [reservationIdAt(waiting, 'no_stream'), reservationIdAt(again, 0n)];
+    await age();
+    await sweep();
+    expect(await left()).toEqual([waiting, again].toSorted());
+    openHolds = [];
+    await sweep();
+    expect(await left()).toEqual([]);
+  });
+
+  it('keeps a key that a request came upon meanwhile', async () => {
+    const readingId = await make();
+    await age();
+    meanwhile = async () => void (await make(readingId));
+    await sweep();
+    expect(await left()).toEqual([readingId]);
+  });
+
+  it('looks at each key once, page by page', async () => {
+    await Promise.all(Array.from({ length: 1_100 }, () => make()));
+    await age();
+    let asked = 0;
+    meanwhile = async () => void (asked += 1);
+    await sweep();
+    expect(await left()).toEqual([]);
+    const before = asked;
+    await sweep();
+    expect(asked).toBe(before);
+  });
+});
