@@ -25,6 +25,7 @@ export interface PreparedPart {
 
 const ADMINS = '$admins';
 const SETTINGS = '$settings';
+const METADATA_OF_ALL = '$$$all';
 const DEFAULT_ACCESS = 'update-default-acl';
 
 /** The store is sometimes a moment without a leader, and makes its own users a moment after it answers. */
@@ -57,14 +58,30 @@ export const prepareEventStore = async ({
       { part: 'default access', change: await patiently(() => setDefaultAccess(client, login.username)) },
     ];
   } finally {
-    await client.dispose();
+    await bounded(client.dispose()).catch(() => undefined);
+  }
+};
+
+const DEADLINE_EXCEEDED = 4;
+
+/** The client enforces no deadline on appends. */
+const bounded = async <T>(work: Promise<T>): Promise<T> => {
+  const done = new AbortController();
+  const tooLate = pause(CALL_WITHIN_MS, undefined, { signal: done.signal }).then(() => {
+    throw Object.assign(new Error(`no answer within ${CALL_WITHIN_MS} ms`), { code: DEADLINE_EXCEEDED });
+  });
+  tooLate.catch(() => undefined);
+  try {
+    return await Promise.race([work, tooLate]);
+  } finally {
+    done.abort();
   }
 };
 
 const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await work();
+      return await bounded(work());
     } catch (error) {
       const { code, message } = error as { code?: number; message: string };
       if (code === UNIMPLEMENTED)
@@ -136,19 +153,6 @@ const union = (roles: Roles, wanted: readonly string[]): readonly string[] => [
   ...new Set([...listed(roles), ...wanted]),
 ];
 
-const openAll = async (client: EventStoreDBClient, username: string): Promise<PreparedPart['change']> => {
-  const { metadata = {}, metastreamRevision } = await client.getStreamMetadata('$all');
-  const acl = metadata.acl ?? {};
-  const wanted = [ADMINS, username];
-  if (includesAll(acl.readRoles, wanted)) return 'as wanted';
-  await client.setStreamMetadata(
-    '$all',
-    { ...metadata, acl: { ...acl, readRoles: [...union(acl.readRoles, wanted)] } },
-    { expectedRevision: metastreamRevision ?? 'no_stream' },
-  );
-  return 'changed';
-};
-
 interface AccessList {
   readonly $r?: Roles;
   readonly $w?: Roles;
@@ -156,16 +160,28 @@ interface AccessList {
   readonly $mr?: Roles;
   readonly $mw?: Roles;
 }
+interface AllMetadata {
+  readonly $acl?: AccessList;
+}
 interface DefaultAccess {
   readonly $userStreamAcl?: AccessList;
   readonly $systemStreamAcl?: AccessList;
 }
 
+const openAll = async (client: EventStoreDBClient, username: string): Promise<PreparedPart['change']> => {
+  const { data, revision } = await lastOf<AllMetadata>(client, '$metadata', METADATA_OF_ALL);
+  const wanted = [ADMINS, username];
+  if (includesAll(data?.$acl?.$r, wanted)) return 'as wanted';
+  const changed = { ...data, $acl: { ...data?.$acl, $r: union(data?.$acl?.$r, wanted) } };
+  await append(client, METADATA_OF_ALL, { type: '$metadata', data: changed, after: revision });
+  return 'changed';
+};
+
 const setDefaultAccess = async (
   client: EventStoreDBClient,
   username: string,
 ): Promise<PreparedPart['change']> => {
-  const { access, revision } = await currentAccess(client);
+  const { data: access, revision } = await lastOf<DefaultAccess>(client, DEFAULT_ACCESS, SETTINGS);
   const service = [ADMINS, username];
   const users = access?.$userStreamAcl;
   if (['$r', '$w', '$mr'].every((right) => includesAll(users?.[right as keyof AccessList], service)))
@@ -187,25 +203,36 @@ const setDefaultAccess = async (
       $mw: admins,
     },
   };
-  await client.appendToStream(SETTINGS, jsonEvent({ type: DEFAULT_ACCESS, data: changed as never }), {
-    expectedRevision: revision ?? 'no_stream',
-  });
+  await append(client, SETTINGS, { type: DEFAULT_ACCESS, data: changed, after: revision });
   return 'changed';
 };
 
-/** The last event of the settings holds, whatever came before it. */
-const currentAccess = async (
+/** The last event of a stream holds, whatever came before it. (The client's own reading of metadata tells no revision.) */
+const lastOf = async <Data>(
   client: EventStoreDBClient,
-): Promise<{ access?: DefaultAccess; revision?: bigint }> => {
-  const events = client.readStream(SETTINGS, { direction: BACKWARDS, fromRevision: END, maxCount: 1 });
+  wanted: string,
+  stream: string,
+): Promise<{ data?: Data; revision?: bigint }> => {
+  const events = client.readStream(stream, { direction: BACKWARDS, fromRevision: END, maxCount: 1 });
+  let last: { data?: Data; revision?: bigint } = {};
   try {
+    // Read to its end: a read that is left early is not cancelled, and disposing of the client would wait for it.
     for await (const { event } of events) {
       if (!event) continue;
       const { type, data, revision } = event;
-      return { revision, ...(type === DEFAULT_ACCESS && { access: data as DefaultAccess }) };
+      last = { revision, ...(type === wanted && { data: data as Data }) };
     }
   } catch (error) {
     if (!(error instanceof StreamNotFoundError)) throw error;
   }
-  return {};
+  return last;
 };
+
+const append = (
+  client: EventStoreDBClient,
+  stream: string,
+  { type, data, after }: { type: string; data: object; after: bigint | undefined },
+): Promise<unknown> =>
+  client.appendToStream(stream, jsonEvent({ type, data: data as never }), {
+    expectedRevision: after ?? 'no_stream',
+  });
