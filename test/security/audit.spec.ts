@@ -18,6 +18,8 @@ const SETTINGS = {
 /** What moves the cursor and colours, what reorders, and what hides. */
 const NASTY = '\u001b[31mred\u001b[0m\u009b1m\u202egnp.exe\u200b\u2066\u007f';
 const UNSAFE = /[\p{Cf}\p{Zl}\p{Zp}]|(?!\n)\p{Cc}/u;
+/** A slow machine is not what is tested. */
+const PATIENT = { EVENT_STORE_READ_TIMEOUT_MS: '60000', DATABASE_QUERY_TIMEOUT_MS: '60000' };
 const CANARY = 'Zqcanary';
 
 interface Told {
@@ -232,7 +234,7 @@ describe('the operator’s terminal', () => {
   const run = (args: readonly string[]): Promise<string> =>
     new Promise((resolve) => {
       const child = spawn(process.execPath, [projectPath('dist/apps/ops/src/main.js'), ...args], {
-        env: { ...stores.environment },
+        env: { ...stores.environment, ...PATIENT },
       });
       let printed = '';
       for (const stream of [child.stdout, child.stderr])
@@ -271,9 +273,13 @@ describe('the operator’s terminal', () => {
       [['streams', 'show', `credits-${customer.workspaceId}`], 'reason'],
       [['audit', `--wrong${NASTY}`], 'wrong'],
     ];
-    const printed = await Promise.all(
-      commands.map(async ([args, shows]) => ({ args, shows, text: await run(args) })),
-    );
+    const printed: { args: readonly string[]; shows: string; text: string }[] = [];
+    for (let from = 0; from < commands.length; from += 2) {
+      const two = commands.slice(from, from + 2);
+      printed.push(
+        ...(await Promise.all(two.map(async ([args, shows]) => ({ args, shows, text: await run(args) })))),
+      );
+    }
     for (const { args, shows, text } of printed) {
       expect([args, text]).toEqual([args, expect.stringContaining(shows)]);
       expect([args, UNSAFE.exec(text)?.index ?? null]).toEqual([args, null]);

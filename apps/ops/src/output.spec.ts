@@ -7,7 +7,9 @@ import { table } from './output.js';
 describe('the output of the operator’s commands', () => {
   it('keeps a cell in one line and its columns in their places, whatever strangers wrote', () => {
     expect(table(['label', 'n'], [['a\nb\u001b[2J\u202e', 1]])).toBe(
-      ['label                    n', '-----------------------  -', 'a\\u000ab\\u001b[2J\\u202e  1'].join('\n'),
+      ['label                    n', '-----------------------  -', 'a\\u000ab\\u001b[2J\\u202e  1'].join(
+        '\n',
+      ),
     );
   });
 

@@ -21,7 +21,6 @@ export interface NotificationHandlers {
  */
 export class Notifications {
   private readonly stopping = new AbortController();
-  private client: pg.Client | null = null;
   private running: Promise<void> | null = null;
 
   constructor(
@@ -36,7 +35,7 @@ export class Notifications {
 
   async stop(): Promise<void> {
     this.stopping.abort();
-    await within(ANSWER_WITHIN_MS, Promise.all([this.client?.end(), this.running]));
+    await within(ANSWER_WITHIN_MS, Promise.resolve(this.running));
   }
 
   private async run(): Promise<void> {
@@ -60,7 +59,6 @@ export class Notifications {
     const ended = (): void => lost.abort();
     client.on('error', ended).on('end', ended);
     client.on('notification', ({ payload = '' }) => this.handlers.onNotification(payload));
-    this.client = client;
     try {
       await client.connect();
       await client.query(`listen ${pg.escapeIdentifier(this.channel)}`);
@@ -71,11 +69,9 @@ export class Notifications {
         if (!either.aborted) await client.query('select 1');
       }
     } finally {
-      this.client = null;
-      // A connection that is cut off does not say goodbye: it is not waited for.
-      void client.end().catch(() => undefined);
-      if (lost.signal.aborted || signal.aborted)
-        (client as unknown as Destroyable).connection?.stream?.destroy();
+      await within(PAUSE_MS, client.end());
+      // A connection that is cut off never says goodbye.
+      (client as unknown as Destroyable).connection?.stream?.destroy();
     }
   }
 }

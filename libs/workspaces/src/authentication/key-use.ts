@@ -1,4 +1,9 @@
-import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
@@ -17,7 +22,7 @@ const KEYS = 10_000;
 
 /** Tells when keys were last used, to the hour: each process writes a key once in an hour, many keys in one statement. */
 @Injectable()
-export class KeyUse implements OnApplicationBootstrap, OnApplicationShutdown {
+export class KeyUse implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly known = new RecentlyUsed<string, number>(KEYS);
   private waiting = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
@@ -32,7 +37,8 @@ export class KeyUse implements OnApplicationBootstrap, OnApplicationShutdown {
     this.timer = setInterval(() => void this.write(), WRITE_EVERY_MS).unref();
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  /** Connections end with the shutdown itself. */
+  async beforeApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await within(LAST_WRITE_WITHIN_MS, this.write());
   }
