@@ -1,16 +1,14 @@
-import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Integrator, person } from '../support/integrator.js';
 import { removeDataFolder, startStack, temporaryDataDir, type StartedStack } from '../support/index.js';
 
 const dataDir = temporaryDataDir();
-const env = { HTTP_HEADERS_TIMEOUT_MS: '1000', HTTP_REQUEST_TIMEOUT_MS: '2000' };
 let stack: StartedStack;
 let customer: Integrator;
 let bearer: Record<string, string>;
 
 beforeAll(async () => {
-  stack = await startStack({ dataDir, env });
+  stack = await startStack({ dataDir });
   customer = await Integrator.open(stack, 1_000);
   const minted = await stack.ops([
     'token',
@@ -26,40 +24,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await stack?.stop();
   removeDataFolder(dataDir);
-});
-
-/** Sends these bytes, then a few more now and then until it is cut off. @returns the status line it is told */
-const drip = (first: string): Promise<string> =>
-  new Promise((resolve) => {
-    const { hostname, port } = new URL(stack.baseUrl);
-    const socket = connect(Number(port), hostname);
-    let told = '';
-    const dripping = setInterval(() => socket.write('x'), 200);
-    socket.on('data', (data) => (told += data.toString()));
-    socket.on('error', () => undefined);
-    socket.on('close', () => {
-      clearInterval(dripping);
-      resolve(told.split('\r\n')[0] ?? '');
-    });
-    socket.write(first);
-  });
-
-describe('A client that is slow', () => {
-  it('with its headers, or with its body, is cut off each time, and nobody else notices', async () => {
-    for (let round = 0; round < 2; round += 1) {
-      const slow = Array.from({ length: 100 }, () =>
-        drip('GET /api/v1/credits HTTP/1.1\r\nhost: api\r\nx-slow: '),
-      );
-      slow.push(
-        drip(
-          `POST /api/v1/readings HTTP/1.1\r\nhost: api\r\nx-api-key: ${customer.apiKey}\r\ncontent-type: application/json\r\ncontent-length: 10000\r\n\r\n{`,
-        ),
-      );
-      expect((await customer.call('GET', '/api/v1/credits')).status).toBe(200);
-      expect(new Set(await Promise.all(slow))).toEqual(new Set(['HTTP/1.1 408 Request Timeout']));
-    }
-    // Two looks of Node's own would be 30 seconds apart.
-  });
 });
 
 describe('Every answer', () => {
@@ -167,7 +131,7 @@ describe('An answer kept for an Idempotency-Key', () => {
     // Without the secret, which is shown once.
     const repeated = await endpoint();
     await stack.killAll();
-    stack = await startStack({ dataDir, env });
+    stack = await startStack({ dataDir });
     expect(await reading()).toEqual(first);
     expect(await endpoint()).toEqual(repeated);
   });

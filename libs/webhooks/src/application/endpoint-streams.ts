@@ -17,6 +17,9 @@ import type { WebhookEndpoint } from '../domain/webhook-endpoint/webhook-endpoin
 
 export type EndpointOutcome = Outcome<WebhookEndpointEvent, WebhookEndpoint, WebhookEndpointRejection>;
 
+/** Endpoints whose state is kept between commands: one that is changed often would be read from its beginning each time. */
+const REMEMBERED_ENDPOINTS = 500;
+
 /** Carries out commands on endpoint streams, the only ones this module may append to. */
 @Injectable()
 export class EndpointStreams {
@@ -35,6 +38,7 @@ export class EndpointStreams {
       scopedEventStore(store, [webhookEndpointEvents.category]),
       webhookEndpointEvents,
       webhookEndpoint,
+      { cachedStreams: REMEMBERED_ENDPOINTS },
     );
   }
 

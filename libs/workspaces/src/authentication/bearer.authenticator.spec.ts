@@ -184,8 +184,7 @@ const craft = (
   const signed = encoded.join('.');
   return `${signed}.${signBytes(digest, Buffer.from(signed), key).toString('base64url')}`;
 };
-const signingKey = ({ privateKey }: KeyPair): KeyObject =>
-  KeyObjects.from(privateKey);
+const signingKey = ({ privateKey }: KeyPair): KeyObject => KeyObjects.from(privateKey);
 const EDDSA = { alg: 'EdDSA', kid: 'ed' };
 
 describe('The header of a token', () => {

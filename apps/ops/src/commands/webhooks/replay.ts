@@ -68,7 +68,9 @@ Examples:
       const replay = await withSession((session) => run(session, options));
       const { dryRun, events, state } = replay;
       if (state === 'stopped')
-        throw new OpsError('The replay has stopped: somebody stopped it, or the endpoint was disabled meanwhile.');
+        throw new OpsError(
+          'The replay has stopped: somebody stopped it, or the endpoint was disabled meanwhile.',
+        );
       print(
         command,
         replay,

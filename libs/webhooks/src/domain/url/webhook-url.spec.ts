@@ -45,6 +45,8 @@ describe('A webhook URL', () => {
     [' https://receiver.example/', 'after a space'],
     ['https://receiver.example/\n', 'before a line break'],
     ['https://exam\tple.com/', 'with a tab'],
+    ['https://receiver.example/\u202egnp.exe', 'that is not read as it is written'],
+    ['https://receiver.example/\u200bhook', 'with a space of no width'],
     ['https:\\\\receiver.example/', 'with backslashes'],
     ['http://127.0.0.1:80\\@example.com/', 'that parsers read in two ways'],
     ['https://exa%mple.com/', 'with a forbidden host character'],

@@ -32,7 +32,8 @@ export const checkWebhookUrl = (text: string, policy: UrlPolicy): UrlVerdict => 
   if (text.length > MAXIMUM_URL_LENGTH) return invalid(`must be at most ${MAXIMUM_URL_LENGTH} characters`);
   if (!/^https?:\/\//i.test(text)) return invalid(`must be an absolute URL that begins with ${schemes}`);
   // The parser drops or rewrites these silently; whoever wrote them meant another URL than the one it would see.
-  if (/[\s\p{Cc}\\]/u.test(text)) return invalid('must not hold spaces, control characters or backslashes');
+  if (/[\s\p{Cc}\p{Cf}\\]/u.test(text))
+    return invalid('must not hold spaces, control characters or backslashes');
   if (!URL.canParse(text)) return invalid('is not a URL');
   const url = new URL(text);
   if (url.protocol !== 'https:' && !policy.allowHttp) return invalid(`must begin with ${schemes}`);

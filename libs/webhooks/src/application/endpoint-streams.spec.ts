@@ -1,0 +1,51 @@
+import { expect, it } from '@jest/globals';
+import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { EndpointStreams } from './endpoint-streams.js';
+
+const ENDPOINT = 'we_0b9a1c52-6f0e-4d7b-9a35-3f1f6a2f0c88';
+const CHANGES = 200;
+
+/** Counts the events that are read. */
+class CountingStore extends InMemoryEventStore {
+  events = 0;
+
+  override async *read(...args: Parameters<InMemoryEventStore['read']>) {
+    for await (const event of super.read(...args)) {
+      this.events += 1;
+      yield event;
+    }
+  }
+}
+
+it('An endpoint that is changed again and again costs each change no more than the one before', async () => {
+  const store = new CountingStore();
+  const [here, elsewhere] = [1, 2].map(() => new EndpointStreams(store, { now: () => 0 }));
+  const change = (streams: EndpointStreams, n: number, request = `req_${n}`) =>
+    streams.execute(
+      ENDPOINT,
+      { type: 'ChangeEndpoint', changes: { description: `change ${n}` }, ifRevision: null },
+      { actor: 'apiKey:test', correlationId: request, workspaceId: 'ws_1' },
+    );
+  await here!.execute(
+    ENDPOINT,
+    {
+      type: 'CreateEndpoint',
+      workspaceId: 'ws_1',
+      url: 'https://receiver.example/',
+      events: ['reading.completed'],
+      description: null,
+      secretRef: '3f0c1b9e-5d1e-4c0a-9a57-2f6b0f0a7c11',
+    },
+    { actor: 'apiKey:test', correlationId: 'req', workspaceId: 'ws_1', intent: 'create', fresh: true },
+  );
+  for (let n = 0; n < CHANGES; n += 1) expect((await change(here!, n)).kind).toBe('accepted');
+  expect(store.events).toBeLessThan(CHANGES);
+  // What another process has changed meanwhile is seen.
+  expect((await change(elsewhere!, CHANGES)).kind).toBe('accepted');
+  const { kind, state } = await change(here!, CHANGES, 'req_again');
+  expect([kind, state.revision, state.description]).toEqual([
+    'ignored',
+    BigInt(CHANGES + 1),
+    `change ${CHANGES}`,
+  ]);
+});

@@ -1,0 +1,124 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Integrator } from '../support/integrator.js';
+import { startStack, type StartedStack } from '../support/index.js';
+
+/**
+ * Clients that hold a connection and send next to nothing. `SLOW_CLIENTS=2000` is the long form. Those that ask and do not
+ * read are in pipelining.spec.ts.
+ */
+const CLIENTS = Number(process.env['SLOW_CLIENTS'] ?? 100);
+const HEADERS_MS = 1_000;
+const REQUEST_MS = 2_000;
+
+let stack: StartedStack;
+let customer: Integrator;
+
+beforeAll(async () => {
+  stack = await startStack({
+    env: {
+      HTTP_HEADERS_TIMEOUT_MS: String(HEADERS_MS),
+      HTTP_REQUEST_TIMEOUT_MS: String(REQUEST_MS),
+      // So that it is the slowness that ends them.
+      HTTP_CONNECTIONS_PER_ADDRESS: '100000',
+    },
+  });
+  customer = await Integrator.open(stack, 1_000);
+});
+
+afterAll(async () => {
+  await stack?.stop();
+});
+
+const open = (): Socket => {
+  const { hostname, port } = new URL(stack.baseUrl);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined);
+  return socket;
+};
+
+/** Sends these bytes, then a few more now and then until it is cut off. @returns the status line it is told */
+const drip = (first: string, more = 'x', everyMs = 200): Promise<string> =>
+  new Promise((resolve) => {
+    const socket = open();
+    let told = '';
+    const dripping = setInterval(() => socket.write(more), everyMs);
+    socket.on('data', (data) => (told += data.toString()));
+    socket.on('close', () => {
+      clearInterval(dripping);
+      resolve(told.split('\r\n')[0] ?? '');
+    });
+    if (first !== '') socket.write(first);
+  });
+
+const post = (headers: string): string =>
+  `POST /api/v1/readings HTTP/1.1\r\nhost: api\r\nx-api-key: ${customer.apiKey}\r\ncontent-type: application/json\r\n${headers}\r\n\r\n`;
+const TIMED_OUT = new Set(['HTTP/1.1 408 Request Timeout']);
+
+describe('A client that is slow', () => {
+  it.each<[string, () => Promise<string>]>([
+    ['with its headers', () => drip('GET /api/v1/credits HTTP/1.1\r\nhost: api\r\nx-slow: ')],
+    [
+      'with the end of its headers',
+      () => drip('GET /api/v1/credits HTTP/1.1\r\nhost: api\r\n', 'x-a: b\r\n'),
+    ],
+    ['with its body', () => drip(`${post('content-length: 10000')}{`)],
+    [
+      'with the chunks of its body',
+      () => drip(`${post('transfer-encoding: chunked')}1\r\n{\r\n`, '1\r\n \r\n'),
+    ],
+    ['with the length of a chunk', () => drip(post('transfer-encoding: chunked'), '0')],
+  ])('%s is cut off, and nobody else notices', async (_, slow) => {
+    for (let round = 0; round < 2; round += 1) {
+      const clients = Array.from({ length: CLIENTS }, slow);
+      expect((await customer.call('GET', '/api/v1/credits')).status).toBe(200);
+      const told = new Set(await Promise.all(clients));
+      // Digits without end are no length of a chunk.
+      told.delete('HTTP/1.1 400 Bad Request');
+      expect([...told].filter((line) => !TIMED_OUT.has(line))).toEqual([]);
+    }
+    // Two looks of Node's own would be 30 seconds apart.
+  });
+});
+
+describe('A connection', () => {
+  /** Resolves once all are closed by the other side. */
+  const closed = (sockets: readonly Socket[]): Promise<unknown> =>
+    Promise.all(sockets.map((socket) => new Promise((resolve) => socket.resume().once('close', resolve))));
+
+  it('on which nothing is ever sent is closed', async () => {
+    await closed(Array.from({ length: CLIENTS }, open));
+  });
+
+  it('that is kept open after an answer is closed when nothing more comes', async () => {
+    const sockets = Array.from({ length: CLIENTS }, open);
+    const ended = closed(sockets);
+    for (const socket of sockets) socket.write('GET /healthz HTTP/1.1\r\nhost: api\r\n\r\n');
+    await ended;
+  });
+
+  it('whose client has closed its side in the middle of a request is closed', async () => {
+    const sockets = Array.from({ length: CLIENTS }, open);
+    const ended = closed(sockets);
+    for (const socket of sockets) socket.end(`${post('content-length: 10000')}{"a":`);
+    await ended;
+    expect((await customer.call('GET', '/api/v1/credits')).status).toBe(200);
+  });
+
+  it('that a client drops while it waits for a long poll leaves nothing behind', async () => {
+    const { body } = await customer.create();
+    await customer.untilEnded(body.readingId);
+    for (let round = 0; round < 3; round += 1) {
+      const sockets = Array.from({ length: CLIENTS }, open);
+      for (const socket of sockets) {
+        socket.write(
+          `GET /api/v1/readings/${body.readingId} HTTP/1.1\r\nhost: api\r\nx-api-key: ${customer.apiKey}\r\nprefer: wait=60\r\n\r\n`,
+        );
+      }
+      await delay(100);
+      for (const socket of sockets) socket.resetAndDestroy();
+    }
+    expect((await customer.call('GET', '/api/v1/credits')).status).toBe(200);
+  });
+});

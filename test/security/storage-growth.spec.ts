@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { Integrator, person, until } from '../support/integrator.js';
+import {
+  RECEIVER_SETTINGS,
+  startReceiver,
+  startStack,
+  type Receiver,
+  type StartedStack,
+} from '../support/index.js';
+
+/** Calls that anybody with an API key can repeat. `REPEATS=1000` is the long form. */
+const REPEATS = Number(process.env['REPEATS'] ?? 120);
+const READINGS = 8;
+/** In an hour, and never given up by this test. */
+const RETRIES = ['0', ...Array<string>(2 * REPEATS).fill('3600000')].join(',');
+const ALL = ['missing', 'skipped', 'exhausted', 'succeeded'];
+
+let stack: StartedStack;
+let customer: Integrator;
+let receiver: Receiver;
+let database: pg.Pool;
+let endpointId: string;
+let events: number;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  // What is sent fails, and is to be sent again in an hour.
+  receiver.answer = () => ({ status: 500 });
+  stack = await startStack({ env: { ...RECEIVER_SETTINGS, WEBHOOK_RETRY_SCHEDULE_MS: RETRIES } });
+  customer = await Integrator.open(stack, 20 * READINGS);
+  const runtime = JSON.parse(readFileSync(join(stack.dataDir, 'runtime.json'), 'utf8')) as {
+    DATABASE_URL: string;
+  };
+  database = new pg.Pool({ connectionString: runtime.DATABASE_URL, max: 2 });
+  const created = await Promise.all(Array.from({ length: READINGS }, () => customer.create(person())));
+  for (const { body } of created) await customer.untilEnded(body.readingId);
+  await until(
+    async () => (await rows('public_event')) === 2 * READINGS,
+    () => 'events are missing',
+  );
+  events = 2 * READINGS;
+  const { body } = await customer.call<{ endpointId: string }>('POST', '/api/v1/webhooks', {
+    body: { url: receiver.url },
+  });
+  ({ endpointId } = body);
+});
+
+afterAll(async () => {
+  await database?.end();
+  await stack?.stop();
+  await receiver?.stop();
+});
+
+const rows = async (what: string): Promise<number> =>
+  (await database.query(`select from webhooks.${what}`)).rowCount ?? 0;
+const post = (path: string, body: object = {}) =>
+  customer.call('POST', `/api/v1/webhooks/${endpointId}${path}`, { body });
+const replay = () => post('/replay', { since: '2020-01-01T00:00:00Z', statuses: ALL });
+const statusesOf = (answers: readonly { status: number }[]): readonly number[] => [
+  ...new Set(answers.map(({ status }) => status)),
+];
+const replaysEnded = (): Promise<void> =>
+  until(
+    async () => (await rows(`replay where state in ('queued', 'running')`)) === 0,
+    () => 'a replay does not end',
+  );
+
+describe('Asked for again and again', () => {
+  it('replays side by side are one, and one after the other queue each event once', async () => {
+    const together = await Promise.all(Array.from({ length: REPEATS }, replay));
+    expect(statusesOf(together).toSorted()).toEqual([202, 409]);
+    await replaysEnded();
+    const statuses = new Set<number>();
+    for (let n = 0; n < REPEATS; n += 1) statuses.add((await replay()).status);
+    expect([...statuses].filter((status) => status !== 202 && status !== 409)).toEqual([]);
+    await replaysEnded();
+    expect(await rows('delivery')).toBe(events);
+  });
+
+  it('dry runs wait only in a small number, and add no delivery', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: REPEATS }, () => post('/replay', { since: '2020-01-01T00:00:00Z', dryRun: true })),
+    );
+    expect(statusesOf(answers).filter((status) => status !== 202 && status !== 409)).toEqual([]);
+    await replaysEnded();
+    expect(await rows('delivery')).toBe(events);
+  });
+
+  it('a redelivery is one while it is on its way', async () => {
+    const { rows: some } = await database.query<{ delivery_id: string }>(
+      'select delivery_id from webhooks.delivery limit 1',
+    );
+    const path = `/deliveries/${some[0]!.delivery_id}/redeliver`;
+    const answers = await Promise.all(Array.from({ length: REPEATS }, () => post(path)));
+    expect(statusesOf(answers)).toEqual([202]);
+    expect(await rows('delivery')).toBe(events + 1);
+  });
+
+  it('trial events are refused while ten wait', async () => {
+    const answers = [];
+    for (let n = 0; n < REPEATS; n += 1) answers.push(await post('/test'));
+    expect(statusesOf(answers).toSorted()).toEqual([202, 429]);
+    expect(await rows('delivery where test')).toBe(10);
+    expect(await rows('public_event')).toBe(events + 10);
+  });
+
+  it('an endpoint that is disabled, enabled and replayed leaves one unsent delivery of each event', async () => {
+    const change = (enabled: boolean) =>
+      customer.call('PATCH', `/api/v1/webhooks/${endpointId}`, { body: { enabled } });
+    for (let n = 0; n < 4; n += 1) {
+      await change(false);
+      await until(
+        async () => (await rows(`delivery where status = 'pending'`)) === 0,
+        () => 'something is pending',
+      );
+      await change(true);
+      await replay();
+      await replaysEnded();
+    }
+    // Those that were tried stay, as what happened; of those that were not, the last.
+    const { rows: most } = await database.query<{ most: number }>(
+      `select max(count)::int as most from (
+         select count(*) from webhooks.delivery where attempts = 0 and not test group by event_id) unsent`,
+    );
+    expect(most[0]!.most).toBeLessThanOrEqual(1);
+  });
+
+  it('what is refused leaves no row behind', async () => {
+    const before = [await rows('replay'), await rows('delivery'), await rows('public_event')];
+    const body = { since: 'yesterday' };
+    for (let n = 0; n < 20; n += 1) expect((await post('/replay', body)).status).toBe(400);
+    const elsewhere = `/api/v1/webhooks/we_00000000-0000-4000-8000-000000000000`;
+    for (const path of ['/replay', '/test', '/rotate-secret'])
+      expect((await customer.call('POST', elsewhere + path, { body: {} })).status).toBe(404);
+    expect([await rows('replay'), await rows('delivery'), await rows('public_event')]).toEqual(before);
+  });
+});

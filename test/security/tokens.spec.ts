@@ -1,0 +1,282 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { projectPath } from '@app/platform/project-path.js';
+import { craftToken, edKey, HostilePortal, rsaKey, type PortalAnswer } from '../support/hostile-portal.js';
+import { Integrator } from '../support/integrator.js';
+import { removeDataFolder, startStack, temporaryDataDir, type StartedStack } from '../support/index.js';
+
+/** Forged bearer tokens, and a portal that answers what it should not. `TOKENS=20000` is the long form of the flood. */
+const FLOOD = Number(process.env['TOKENS'] ?? 400);
+const ISSUER = 'https://portal.example';
+const AUDIENCE = 'reading-service';
+const FRESH_MS = 400;
+const COOLDOWN_MS = 400;
+const RETRY_MS = 200;
+const TIMEOUT_MS = 1_500;
+
+const [ed, rsa, weak, stranger] = [edKey('ed'), rsaKey('rsa'), rsaKey('weak', 1_024), edKey('stranger')];
+const dataDir = temporaryDataDir();
+let portal: HostilePortal;
+let stack: StartedStack;
+let customer: Integrator;
+let other: Integrator;
+
+beforeAll(async () => {
+  portal = await HostilePortal.start();
+  portal.publish(ed, rsa, weak);
+  stack = await startStack({
+    dataDir,
+    env: {
+      TOKEN_ISSUER: ISSUER,
+      TOKEN_AUDIENCE: AUDIENCE,
+      TOKEN_JWKS: '',
+      TOKEN_JWKS_URL: portal.url,
+      NODE_EXTRA_CA_CERTS: portal.certificateFile,
+      TOKEN_JWKS_FRESH_MS: String(FRESH_MS),
+      TOKEN_JWKS_COOLDOWN_MS: String(COOLDOWN_MS),
+      TOKEN_JWKS_RETRY_MS: String(RETRY_MS),
+      TOKEN_JWKS_TIMEOUT_MS: String(TIMEOUT_MS),
+    },
+  });
+  customer = await Integrator.open(stack, 0);
+  other = await Integrator.open(stack, 0);
+});
+
+afterAll(async () => {
+  await stack?.stop();
+  portal?.stop();
+  removeDataFolder(dataDir);
+});
+
+const claims = (changes: Record<string, unknown> = {}) => {
+  const now = Math.floor(Date.now() / 1_000);
+  return {
+    iss: ISSUER,
+    aud: AUDIENCE,
+    sub: 'ada',
+    wid: customer.workspaceId,
+    scope: 'webhooks:read webhooks:write',
+    iat: now,
+    exp: now + 600,
+    ...changes,
+  };
+};
+const EDDSA = { alg: 'EdDSA', kid: 'ed' };
+const good = () => craftToken(EDDSA, claims(), ed.privateKey);
+
+const ask = async (token: string, path = '/api/v1/webhooks') => {
+  const answer = await fetch(stack.baseUrl + path, { headers: { authorization: `Bearer ${token}` } });
+  const { requestId: _, instance: __, ...problem } = (await answer.json()) as Record<string, unknown>;
+  return { status: answer.status, problem };
+};
+const statusOf = async (token: string): Promise<number> => (await ask(token)).status;
+const logLines = (): readonly string[] =>
+  readFileSync(join(dataDir, 'logs', 'api.log'), 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('"component":"bearer-tokens"'));
+
+describe('A token of the portal', () => {
+  it('is accepted, whichever of its keys signed it, and however it calls itself', async () => {
+    expect(await statusOf(good())).toBe(200);
+    expect(await statusOf(craftToken({ alg: 'RS256', kid: 'rsa' }, claims(), rsa.privateKey, 'sha256'))).toBe(
+      200,
+    );
+    for (const typ of ['JWT', 'at+jwt', 'application/AT+JWT'])
+      expect(await statusOf(craftToken({ ...EDDSA, typ }, claims(), ed.privateKey))).toBe(200);
+  });
+
+  it('opens its own workspace and no other, and nothing beyond its scopes', async () => {
+    const created = await other.call<{ endpointId: string }>('POST', '/api/v1/webhooks', {
+      body: { url: 'https://receiver.invalid/hook' },
+    });
+    expect((await ask(good(), `/api/v1/webhooks/${created.body.endpointId}`)).status).toBe(403);
+    expect((await ask(good(), '/api/v1/credits')).status).toBe(403);
+    expect((await ask(good(), '/api/v1/readings')).status).toBe(403);
+  });
+});
+
+const refused: readonly (readonly [string, () => string])[] = [
+  ['nothing', () => ''],
+  ['no token', () => 'x'],
+  ['four parts', () => `${good()}.x`],
+  ['longer than any', () => craftToken(EDDSA, claims({ pad: 'x'.repeat(9_000) }), ed.privateKey)],
+  [
+    'unsigned',
+    () => `${craftToken({ alg: 'none' }, claims(), ed.privateKey).split('.').slice(0, 2).join('.')}.`,
+  ],
+  ['said to be unsigned', () => craftToken({ alg: 'none', kid: 'ed' }, claims(), ed.privateKey)],
+  ['signed by a stranger in the name of a known key', () => craftToken(EDDSA, claims(), stranger.privateKey)],
+  [
+    'signed by a stranger, who brings the key',
+    () => craftToken({ ...EDDSA, jwk: stranger.jwk }, claims(), stranger.privateKey),
+  ],
+  [
+    'whose key it brings itself, and which is the right one',
+    () => craftToken({ ...EDDSA, jwk: ed.jwk }, claims(), ed.privateKey),
+  ],
+  ['that says where its key is', () => craftToken({ ...EDDSA, jku: portal.url }, claims(), ed.privateKey)],
+  ['with a certificate', () => craftToken({ ...EDDSA, x5c: ['MIIB'] }, claims(), ed.privateKey)],
+  ['with a certificate elsewhere', () => craftToken({ ...EDDSA, x5u: portal.url }, claims(), ed.privateKey)],
+  [
+    'that demands what is not understood',
+    () => craftToken({ ...EDDSA, crit: ['exp'] }, claims(), ed.privateKey),
+  ],
+  ['that is not encoded', () => craftToken({ ...EDDSA, b64: false }, claims(), ed.privateKey)],
+  ['of another type', () => craftToken({ ...EDDSA, typ: 'secevent+jwt' }, claims(), ed.privateKey)],
+  [
+    'whose kid is a path',
+    () => craftToken({ alg: 'EdDSA', kid: '../../etc/passwd' }, claims(), ed.privateKey),
+  ],
+  ['whose kid is a query', () => craftToken({ alg: 'EdDSA', kid: "' or 1=1 --" }, claims(), ed.privateKey)],
+  [
+    'of an RSA key said to be Ed25519',
+    () => craftToken({ alg: 'EdDSA', kid: 'rsa' }, claims(), rsa.privateKey, 'sha256'),
+  ],
+  ['of Ed25519 said to be RSA', () => craftToken({ alg: 'RS256', kid: 'ed' }, claims(), ed.privateKey)],
+  [
+    'with a padding that is not allowed',
+    () => craftToken({ alg: 'PS256', kid: 'rsa' }, claims(), rsa.privateKey, 'sha256'),
+  ],
+  [
+    'signed with an RSA key of 1,024 bits',
+    () => craftToken({ alg: 'RS256', kid: 'weak' }, claims(), weak.privateKey, 'sha256'),
+  ],
+  ['of another issuer', () => craftToken(EDDSA, claims({ iss: 'https://evil.example' }), ed.privateKey)],
+  ['for another audience', () => craftToken(EDDSA, claims({ aud: ['portal'] }), ed.privateKey)],
+  ['that has expired', () => craftToken(EDDSA, claims({ exp: claims().iat - 60 }), ed.privateKey)],
+  ['that never expires', () => craftToken(EDDSA, claims({ exp: undefined }), ed.privateKey)],
+  ['that lives for a day', () => craftToken(EDDSA, claims({ exp: claims().iat + 86_400 }), ed.privateKey)],
+  ['that is not good yet', () => craftToken(EDDSA, claims({ nbf: claims().iat + 60 }), ed.privateKey)],
+  ['without a workspace', () => craftToken(EDDSA, claims({ wid: undefined }), ed.privateKey)],
+  ['of several workspaces', () => craftToken(EDDSA, claims({ wid: [customer.workspaceId] }), ed.privateKey)],
+  ['without scopes', () => craftToken(EDDSA, claims({ scope: undefined }), ed.privateKey)],
+  [
+    'of a bearer that a terminal would obey',
+    () => craftToken(EDDSA, claims({ sub: '\u001b[2Jroot' }), ed.privateKey),
+  ],
+  ['of a bearer that no database keeps', () => craftToken(EDDSA, claims({ sub: 'a\u0000b' }), ed.privateKey)],
+];
+
+describe('A token', () => {
+  it.each(refused)('%s is refused like any other', async (_, token) => {
+    expect(await ask(token())).toEqual(await ask('garbage'));
+    expect(await statusOf(token())).toBe(401);
+  });
+
+  it('whose signature is used for other claims is refused', async () => {
+    const [head = '', , signature = ''] = good().split('.');
+    const foreign = Buffer.from(JSON.stringify(claims({ wid: other.workspaceId }))).toString('base64url');
+    expect(await statusOf(`${head}.${foreign}.${signature}`)).toBe(401);
+  });
+});
+
+describe('A key of 1,024 bits', () => {
+  it('is told of to the operator: in one line of the log, and by the doctor', async () => {
+    expect(logLines()).toHaveLength(1);
+    expect(logLines()[0]).toContain('"name":"weak"');
+    const doctor = [projectPath('dist/apps/ops/src/main.js'), 'doctor', '--json'];
+    const environment = { ...process.env, DATA_DIR: dataDir, NODE_EXTRA_CA_CERTS: portal.certificateFile };
+    // Something else may be wrong with this machine, such as its disk: then the exit code is 1.
+    const { stdout } = await promisify(execFile)(process.execPath, doctor, { env: environment }).catch(
+      (error: unknown) => error as { stdout: string },
+    );
+    const { findings } = JSON.parse(stdout) as {
+      findings: { check: string; level: string; message: string }[];
+    };
+    expect(findings.find(({ check }) => check === 'bearer tokens')).toMatchObject({
+      level: 'warning',
+      message: expect.stringContaining('not weak: it has 1024 bits'),
+    });
+  });
+});
+
+const hostile: readonly (readonly [string, PortalAnswer])[] = [
+  ['answers in error', (response) => void response.writeHead(500).end('x'.repeat(100_000))],
+  ['answers what is no JSON', (response) => void response.end('<html>')],
+  [
+    'answers more than a key set can be',
+    (response) => void response.end(JSON.stringify({ keys: [stranger.jwk], pad: 'x'.repeat(70_000) })),
+  ],
+  [
+    'answers without end',
+    (response) => {
+      const timer = setInterval(() => response.write(' '.repeat(16_000)), 1);
+      response.on('close', () => clearInterval(timer));
+    },
+  ],
+  [
+    'answers a byte at a time',
+    (response) => {
+      const timer = setInterval(() => response.write(' '), 20);
+      response.on('close', () => clearInterval(timer));
+    },
+  ],
+  [
+    'leads to another set of keys',
+    (response) =>
+      void response.writeHead(302, { location: '/other.json' }).end(JSON.stringify({ keys: [stranger.jwk] })),
+  ],
+];
+
+describe('While the portal', () => {
+  it.each(hostile)('%s, its tokens go on being accepted, and strangers’ are not', async (_, answer) => {
+    portal.publish(ed, rsa);
+    await delay(Math.max(FRESH_MS, COOLDOWN_MS) + RETRY_MS);
+    expect(await statusOf(good())).toBe(200);
+    portal.answer = answer;
+    await delay(FRESH_MS);
+    const asked = portal.asked;
+    const strangers = craftToken({ alg: 'EdDSA', kid: 'stranger' }, claims(), stranger.privateKey);
+    for (let n = 0; n < 5; n += 1) expect(await statusOf(good())).toBe(200);
+    expect([401, 503]).toContain(await statusOf(strangers));
+    expect(portal.asked - asked).toBeGreaterThan(0);
+    expect((await fetch(`${stack.baseUrl}/healthz`)).status).toBe(200);
+  });
+});
+
+describe('A flood of tokens', () => {
+  it('with keys that the portal does not have costs it next to nothing, and the log neither', async () => {
+    portal.publish(ed, rsa);
+    await delay(Math.max(FRESH_MS, COOLDOWN_MS) + RETRY_MS);
+    await statusOf(good());
+    const [asked, logged, startedAt] = [portal.asked, logLines().length, Date.now()];
+    const statuses = new Set<number>();
+    for (let sent = 0; sent < FLOOD; sent += 50) {
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, n) =>
+          statusOf(craftToken({ alg: 'EdDSA', kid: `none-${sent + n}` }, claims(), stranger.privateKey)),
+        ),
+      );
+      for (const status of answers) statuses.add(status);
+    }
+    expect([...statuses]).toEqual([401]);
+    const pauses = (Date.now() - startedAt) / Math.min(FRESH_MS, COOLDOWN_MS);
+    expect(portal.asked - asked).toBeLessThanOrEqual(Math.ceil(pauses) + 1);
+    expect(logLines()).toHaveLength(logged);
+    expect(await statusOf(good())).toBe(200);
+  });
+
+  it('while the portal is away is one line of the log a minute', async () => {
+    portal.answer = (response) => void response.writeHead(503).end();
+    await delay(Math.max(FRESH_MS, COOLDOWN_MS) + RETRY_MS);
+    const all = () => readFileSync(join(dataDir, 'logs', 'api.log'), 'utf8').split('\n');
+    const before = all().filter((line) => /"level":[45]0/.test(line)).length;
+    const [asked, startedAt] = [portal.asked, Date.now()];
+    for (let sent = 0; sent < FLOOD; sent += 50)
+      await Promise.all(
+        Array.from({ length: 50 }, (_, n) =>
+          statusOf(craftToken({ alg: 'EdDSA', kid: `none-${sent + n}` }, claims(), stranger.privateKey)),
+        ),
+      );
+    const minutes = Math.ceil((Date.now() - startedAt) / 60_000);
+    expect(all().filter((line) => /"level":[45]0/.test(line)).length - before).toBeLessThanOrEqual(
+      minutes + 1,
+    );
+    expect(portal.asked - asked).toBeLessThanOrEqual(Math.ceil((Date.now() - startedAt) / RETRY_MS) + 1);
+    expect(await statusOf(good())).toBe(200);
+  });
+});
