@@ -22,7 +22,7 @@ describe('the settlement process', () => {
   const of = { workspaceId: 'ws_1', reservationId: 'r1' };
 
   it('captures the reservation of a completed reading', () => {
-    const data = { ...of, attempt: 1, sealedResult: 'sealed', resultSha256: '00' };
+    const data = { ...of, attempt: 1, sealedResult: 'sealed' };
     given(settlement, reading({ type: 'ReadingCompleted', data })).thenSends(settle('capture'));
   });
 

@@ -11,7 +11,7 @@ const ids = { workspaceId: 'ws_1', reservationId: 'r_1' };
 
 describe('the publication process', () => {
   it('has a completed reading published', () => {
-    const data = { ...ids, attempt: 1, sealedResult: 'sealed', resultSha256: '00' };
+    const data = { ...ids, attempt: 1, sealedResult: 'sealed' };
     given(publicationProcess, reading({ type: 'ReadingCompleted', data })).thenSends(
       statement(
         addJob(

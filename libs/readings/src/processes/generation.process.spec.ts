@@ -32,8 +32,6 @@ describe('the generation process', () => {
       locale: 'fr-FR',
       asOf: '2026-04-12',
       sealedInput: 'sealed',
-      inputDigest: 'digest',
-      idempotencyDigest: null,
       cost: 20,
     });
     given(process, reading({ type: 'ReadingRequested', data: requested })).thenSends(

@@ -76,8 +76,6 @@ const record = (readingId: string) =>
         locale: 'fr-FR',
         asOf: '2026-11-22',
         sealedInput: '',
-        inputDigest: '00',
-        idempotencyDigest: null,
         cost: 20,
         reservationId: reservationIdAt(readingId, 'no_stream'),
       },

@@ -1,0 +1,23 @@
+import { describe, it } from '@jest/globals';
+import { command } from '@app/event-sourcing/processes/process.js';
+import { given } from '@app/event-sourcing/testing/process-spec.js';
+import { recorded } from '@app/event-sourcing/testing/recorded.js';
+import type { PublicationEvent } from '@app/publishing/contracts/index.js';
+import { EraseReading } from '../contracts/commands.js';
+import { erasureProcess } from './erasure.process.js';
+
+const publication = (event: PublicationEvent) => recorded('publication-7f9c', event);
+
+describe('the erasure process', () => {
+  it('finishes an erasure once its publication is withdrawn', () => {
+    given(
+      erasureProcess,
+      publication({ type: 'PublicationWithdrawn', data: { workspaceId: 'ws_1' } }),
+    ).thenSends(command(new EraseReading('7f9c', 'ws_1', 'system:spec', 'correlation')));
+  });
+
+  it('erases nothing because a publication failed', () => {
+    const data = { workspaceId: 'ws_1', version: 1, code: 'typesetting_failed' };
+    given(erasureProcess, publication({ type: 'PublicationFailed', data })).thenSends();
+  });
+});
