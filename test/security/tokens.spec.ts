@@ -33,7 +33,6 @@ beforeAll(async () => {
     env: {
       TOKEN_ISSUER: ISSUER,
       TOKEN_AUDIENCE: AUDIENCE,
-      TOKEN_JWKS: '',
       TOKEN_JWKS_URL: portal.url,
       NODE_EXTRA_CA_CERTS: portal.certificateFile,
       TOKEN_JWKS_FRESH_MS: String(FRESH_MS),

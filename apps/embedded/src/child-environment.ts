@@ -27,7 +27,8 @@ export const childEnvironment = (
   ENCRYPTION_KEYS,
   DIGEST_KEY,
   TOKEN_ISSUER: OWN_ISSUER,
-  TOKEN_JWKS: publicKeys(TOKEN_SIGNING_KEY),
+  // A portal's keys, when it is said where they are, take the place of our own.
+  ...(environment['TOKEN_JWKS_URL'] ? {} : { TOKEN_JWKS: publicKeys(TOKEN_SIGNING_KEY) }),
   TOKEN_SIGNING_KEY,
   ...environment,
   ...connections,
