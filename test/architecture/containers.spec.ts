@@ -63,7 +63,7 @@ describe('the compose file', () => {
     const others = Object.keys(environment).filter((setting) => /OWNER|ADMIN/.test(setting));
     expect(others).toEqual([]);
     expect(JSON.stringify(environment)).not.toMatch(/\{(POSTGRES|DATABASE_OWNER|EVENTSTORE_ADMIN)_PASSWORD/);
-    expect(volumes).toEqual(['roots:/certificates/roots:ro']);
+    expect(volumes).toEqual(['roots:/certificates/roots:ro', 'keys:/keys']);
   });
 
   it('gives administrators’ passwords to the stores themselves and to the step that prepares them', () => {

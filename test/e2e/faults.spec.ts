@@ -135,8 +135,13 @@ describe('when the event store is killed under load', () => {
     });
     for (let kill = 0; kill < 3; kill += 1) {
       await new Promise((resolve) => setTimeout(resolve, 400));
-      process.kill(stack.pids()['event-store'], 'SIGKILL');
-      await until(ready, () => 'readiness after the event store was killed');
+      const killed = stack.pids()['event-store'];
+      process.kill(killed, 'SIGKILL');
+      // Readiness is looked at once a second: until then it is that of before.
+      await until(
+        async () => stack.pids()['event-store'] !== killed && (await ready()),
+        () => 'readiness after the event store was killed',
+      );
     }
     loading = false;
     await Promise.all(callers);
