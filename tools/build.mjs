@@ -2,19 +2,19 @@
  * Compiles the sources into `dist/`, file by file and without looking at types: `npm run typecheck` does that. With
  * --if-stale only the files that changed since the last build, so that `npm start` after an edit runs what was edited.
  */
-import { transformFile } from '@swc/core';
 import {
   chmodSync,
   existsSync,
   mkdirSync,
   readFileSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -81,38 +81,54 @@ const OPTIONS = {
   module: { type: 'es6' },
 };
 
+/** Paths that hold on every machine, and not the source once more. */
+const sourceMap = (map, source) => {
+  const { sourcesContent: _, ...rest } = JSON.parse(map);
+  return JSON.stringify({ ...rest, sources: [relative(dirname(join('dist', source)), source)] });
+};
+
+/** Whole or not at all: another program may be reading it. */
+const replaceFile = (path, text, seconds) => {
+  const written = `${path}.${process.pid}`;
+  writeFileSync(written, text);
+  utimesSync(written, seconds, seconds);
+  renameSync(written, path);
+};
+
 /** What it writes carries the time of the source as it was read: an edit made meanwhile is compiled next time. */
-const compile = async (source) => {
+const compile = async (source, transformFile) => {
   const target = join(out, compiledOf(source));
   const readAt = changed(join(root, source)) / 1_000;
   const { code, map } = await transformFile(join(root, source), OPTIONS);
   mkdirSync(dirname(target), { recursive: true });
-  const name = target.slice(target.lastIndexOf('/') + 1);
-  writeFileSync(`${target}.map`, map ?? '');
-  writeFileSync(target, `${aliases(source)(code)}//# sourceMappingURL=${name}.map\n`);
-  utimesSync(target, readAt, readAt);
+  replaceFile(`${target}.map`, sourceMap(map, source), readAt);
+  replaceFile(target, `${aliases(source)(code)}//# sourceMappingURL=${basename(target)}.map\n`, readAt);
 };
+
+/** File times are kept to a fraction of a millisecond that differs between systems. */
+const isOlder = (source) =>
+  Math.abs(changed(join(root, source)) - changed(join(out, compiledOf(source)))) > 1;
 
 // Other tools or another way of compiling: everything anew.
 const settings = ['package.json', 'tsconfig.json', 'tools/build.mjs'];
-const isFresh = onlyIfStale && settings.every((file) => changed(join(root, file)) <= changed(stamp));
-if (!isFresh) rmSync(out, { recursive: true, force: true });
+const isAnew = !onlyIfStale || settings.some((file) => changed(join(root, file)) > changed(stamp));
+const stale = isAnew ? sources : sources.filter(isOlder);
 
-/** File times are kept to a fraction of a millisecond that differs between systems. */
-const isStale = (source) =>
-  Math.abs(changed(join(root, source)) - changed(join(out, compiledOf(source)))) > 1;
-const stale = sources.filter(isStale);
-const known = new Set(sources.map(compiledOf));
-const orphans = filesBelow('dist', '.js')
-  .map((file) => file.slice('dist/'.length))
-  .filter((file) => !known.has(file));
-for (const orphan of orphans)
-  for (const end of ['', '.map']) rmSync(join(out, `${orphan}${end}`), { force: true });
-
-if (stale.length > 0 || !isFresh) {
+// Where there are no sources, there is nothing to compile from, and what is compiled stays.
+if (stale.length > 0) {
   if (onlyIfStale) process.stderr.write('Sources changed since the last build: compiling…\n');
-  await Promise.all(stale.map(compile));
+  // Only here: what is compiled runs without the tools that compile.
+  const { transformFile } = await import('@swc/core');
+  await Promise.all(stale.map((source) => compile(source, transformFile)));
   const { bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   for (const program of Object.values(bin)) chmodSync(join(root, program), 0o755);
   writeFileSync(stamp, '');
+}
+
+const known = new Set(sources.map(compiledOf));
+if (sources.length > 0) {
+  for (const file of filesBelow('dist', '.js')) {
+    if (known.has(file.slice('dist/'.length))) continue;
+    for (const end of ['', '.map']) rmSync(join(root, `${file}${end}`), { force: true });
+  }
 }

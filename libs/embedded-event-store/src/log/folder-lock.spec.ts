@@ -35,11 +35,12 @@ describe('the lock of a data folder', () => {
 
   it('is taken over from a process that was killed and that nobody has reaped yet', async () => {
     // `exec` replaces the shell by a program that never waits for the child the shell began.
-    const parent = spawn('sh', ['-c', 'sleep 0.2 & echo $!; exec sleep 30']);
+    const parent = spawn('sh', ['-c', 'sleep 30 & echo $!; exec sleep 30']);
     const [line] = (await once(parent.stdout, 'data')) as [Buffer];
     const pid = Number(line.toString());
     const holder = identify(pid);
     expect(holder).toBeDefined();
+    process.kill(pid, 'SIGKILL');
     while (!readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')) await sleep(20);
     holdBy(holder!);
     try {
