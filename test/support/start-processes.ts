@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { projectPath } from '@app/platform/project-path.js';
+import { OpsProcess } from './ops-process.js';
 import {
   checkSettings,
   childEnvironment,
@@ -9,7 +10,6 @@ import {
 } from '../../apps/embedded/src/child-environment.js';
 import { openDataFolder } from '../../apps/embedded/src/data-folder.js';
 import { startEventStore } from '../../apps/embedded/src/event-store-process.js';
-import { opsJson } from '../../apps/embedded/src/ops.js';
 import { startPostgres } from '../../apps/embedded/src/postgres.js';
 import { ProcessRecord } from '../../apps/embedded/src/process-record.js';
 import { loadSecrets } from '../../apps/embedded/src/secrets.js';
@@ -52,14 +52,16 @@ export const startStores = async (settings: Readonly<Record<string, string>>): P
     EVENTSTORE_URL: eventStore.url,
   };
   const environment = childEnvironment({ ...process.env, ...settings }, secrets, connections);
+  const ops = new OpsProcess(environment);
   return {
     databaseUrl: postgres.urls.admin,
     eventStoreUrl: eventStore.url,
     environment,
-    ops: (args) => opsJson(environment, args),
+    ops: (args) => ops.json(args),
     start: (name, own = {}) =>
       start(name, { ...withoutOperatorsSecrets(environment), PORT: '0', EXIT_WITH_PARENT: '1', ...own }),
     stop: async () => {
+      ops.stop();
       await eventStore.supervisor.stop(STOP_WITHIN_MS);
       await postgres.supervisor.stop(STOP_WITHIN_MS);
       removeDataFolder(folder.path);

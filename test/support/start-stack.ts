@@ -2,8 +2,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { projectPath } from '@app/platform/project-path.js';
+import { OpsProcess } from './ops-process.js';
+import type { OpsAnswer } from './ops-server.js';
 import { ADMINISTRATOR } from '../../apps/embedded/src/postgres/cluster.js';
-import { opsJson } from '../../apps/embedded/src/ops.js';
 import { readJson } from '../../apps/embedded/src/private-file.js';
 import { identify, isRunning } from '../../apps/embedded/src/process-identity.js';
 import { removeDataFolder, temporaryDataDir } from './data-dir.js';
@@ -26,6 +27,8 @@ export interface StartedStack {
   pids(): Readonly<Record<ChildName | 'main', number>>;
   /** Runs `ops <args> --json` on this stack. @throws Error with the command's message */
   ops(args: readonly string[]): Promise<unknown>;
+  /** What `ops <args>` prints, and its exit code. */
+  runOps(args: readonly string[]): Promise<OpsAnswer>;
   /** SIGTERM, as an operator would; deletes a temporary data folder. @returns the exit code */
   stop(): Promise<number | null>;
   /** SIGKILL to every process at once, as a power cut; the data stays, for `startStack({ dataDir })`. */
@@ -86,6 +89,7 @@ export const startStack = async ({ env = {}, dataDir }: StackStart = {}): Promis
   const runtime = await becomesReady(main, folder, () => printed);
   observeContract(runtime.baseUrl);
   const pids = () => (readRuntime(folder) ?? runtime).pids;
+  const ops = new OpsProcess({ ...process.env, DATA_DIR: folder });
   return {
     baseUrl: runtime.baseUrl,
     databaseUrl: asSuperuser(folder, runtime.DATABASE_URL),
@@ -93,9 +97,11 @@ export const startStack = async ({ env = {}, dataDir }: StackStart = {}): Promis
     eventStoreUrl: runtime.EVENTSTORE_URL,
     dataDir: folder,
     pids,
-    ops: (args) => opsJson({ ...process.env, DATA_DIR: folder }, args),
+    ops: (args) => ops.json(args),
+    runOps: (args) => ops.run(args),
     output: () => printed,
     stop: async () => {
+      ops.stop();
       main.kill('SIGTERM');
       const code = await exited;
       if (dataDir === undefined) removeDataFolder(folder);
@@ -106,6 +112,7 @@ export const startStack = async ({ env = {}, dataDir }: StackStart = {}): Promis
       const { main: mainPid, ...children } = pids();
       // The parent first, lest it starts a child again in between.
       const doomed = [mainPid, ...Object.values(children)].flatMap((pid) => identify(pid) ?? []);
+      ops.stop();
       for (const { pid } of doomed) process.kill(pid, 'SIGKILL');
       while (doomed.some(isRunning)) await sleep(POLL_MS);
     },

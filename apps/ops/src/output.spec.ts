@@ -22,6 +22,6 @@ describe('the output of the operator’s commands', () => {
         /std(out|err)\.write|console\.|, process\.std/.test(readFileSync(join(folder, name), 'utf8')),
       );
     // The error output of the parser, and a book to a pipe; both escape by themselves.
-    expect(past.toSorted()).toEqual(['commands/ledger/export.ts', 'main.ts', 'output.ts']);
+    expect(past.toSorted()).toEqual(['commands/ledger/export.ts', 'output.ts', 'run.ts']);
   });
 });

@@ -1,0 +1,63 @@
+import { execFile, fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { promisify } from 'node:util';
+import { projectPath } from '@app/platform/project-path.js';
+import type { OpsAnswer, OpsRequest } from './ops-server.js';
+
+const LARGEST_OUTPUT_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The operator's commands in a process that stays: loading their program takes longer than most of them. One that comes
+ * while another is under way has a process of its own, as on an operator's machine.
+ */
+export class OpsProcess {
+  private child?: ChildProcess;
+  private isBusy = false;
+
+  constructor(private readonly environment: NodeJS.ProcessEnv) {}
+
+  /** What `ops <args>` prints, and its exit code. */
+  async run(args: readonly string[]): Promise<OpsAnswer> {
+    // The offline verifier is a program of its own, which prints to the terminal itself.
+    if (this.isBusy || args.includes('verify-file')) return this.runApart(args);
+    this.isBusy = true;
+    const ended = new AbortController();
+    try {
+      this.child ??= fork(projectPath('dist/test/support/ops-server.js'), { execArgv: [] });
+      const { child } = this;
+      const answer = Promise.race([
+        once(child, 'message', { signal: ended.signal }).then(([message]) => message as OpsAnswer),
+        once(child, 'exit', { signal: ended.signal }).then(() => Promise.reject(new Error('ops ended'))),
+      ]);
+      child.send({ args, environment: this.environment } satisfies OpsRequest);
+      return await answer;
+    } finally {
+      ended.abort();
+      this.isBusy = false;
+    }
+  }
+
+  /** What `ops <args> --json` prints. @throws Error with the command's own message when it fails */
+  async json(args: readonly string[]): Promise<unknown> {
+    const { code, stdout, stderr } = await this.run([...args, '--json']);
+    if (code === 0) return JSON.parse(stdout);
+    // What found something wrong says so in its output.
+    const said = [stderr, stdout].map((text) => text.trim()).filter(Boolean);
+    throw new Error(`ops ${args.join(' ')}: ${said.join('\n')}`);
+  }
+
+  stop(): void {
+    this.child?.disconnect();
+    this.child = undefined;
+  }
+
+  private async runApart(args: readonly string[]): Promise<OpsAnswer> {
+    const main = projectPath('dist/apps/ops/src/main.js');
+    const options = { env: this.environment, maxBuffer: LARGEST_OUTPUT_BYTES };
+    try {
+      return { code: 0, ...(await promisify(execFile)(process.execPath, [main, ...args], options)) };
+    } catch (error) {
+      return error as OpsAnswer;
+    }
+  }
+}
