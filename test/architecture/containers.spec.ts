@@ -80,6 +80,14 @@ describe('the compose file', () => {
     expect(having.map(([name]) => name)).toEqual(['certificates']);
   });
 
+  it.each(['certificates', 'eventstore', 'postgres', 'prepare', 'migrate'])(
+    'gives the keys of readings not to %s, which opens none',
+    (name) => {
+      const { volumes = [] } = serviceNamed(name);
+      expect(volumes.filter((volume) => volume.startsWith('keys:'))).toEqual([]);
+    },
+  );
+
   it('has no default for any secret', () => {
     const text = readFileSync(projectPath('docker-compose.yml'), 'utf8').replace(/^\s*#.*$/gm, '');
     const secrets = [...text.matchAll(/\$\{(\w*(?:PASSWORD|KEYS?)\b)(:?[-?])?/g)];

@@ -4,6 +4,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
+import { EVENT_STORE_CONNECTION, type StoreConnection } from '@app/event-sourcing/store/store-connection.js';
 import { auditRequests } from '@app/platform/audit/audit-requests.js';
 import { AuditTrail } from '@app/platform/audit/audit-trail.js';
 import { configHelp } from '@app/platform/config/load-config.js';
@@ -13,6 +14,7 @@ import { reportRefusals } from '@app/platform/http/door/report-refusals.js';
 import { HttpAdapter } from '@app/platform/http/http-adapter.js';
 import { requireDeclared, routesOf } from '@app/platform/http/openapi/routes.js';
 import { measureRequests } from '@app/platform/http/measure-requests.js';
+import { endBeyondHelp } from '@app/platform/process/end-beyond-help.js';
 import { announce, stopWhenTold, surviveLateRejections } from '@app/platform/process/stopping.js';
 import { nestLogger } from '@app/platform/telemetry/logger.js';
 import { METRICS } from '@app/platform/telemetry/metrics.js';
@@ -47,7 +49,9 @@ await telemetry.serve(metrics, config);
 await app.listen(config.PORT, config.HOST);
 
 const server = app.getHttpServer();
-stopWhenTold(log, process.env, async () => {
+const stopping = new AbortController();
+const stop = stopWhenTold(log, process.env, async () => {
+  stopping.abort();
   // Idle keep-alive connections end at once, busy ones when they have their answer, all of them after the drain time.
   const drained = setTimeout(() => server.closeAllConnections(), config.HTTP_DRAIN_MS);
   server.closeIdleConnections();
@@ -56,4 +60,10 @@ stopWhenTold(log, process.env, async () => {
   refusals();
   await telemetry.stop();
 });
+endBeyondHelp(app.get<StoreConnection>(EVENT_STORE_CONNECTION), config.EVENT_STORE_GIVE_UP_MS)
+  .run(stopping.signal)
+  .catch((error: unknown) => {
+    log.fatal({ err: error }, 'this process cannot help itself');
+    stop('the event store cannot be reached from here', 1);
+  });
 announce({ event: 'listening', host: config.HOST, port: (server.address() as AddressInfo).port });

@@ -15,6 +15,7 @@ import { measureKeys } from '@app/platform/crypto/epochs/key-metrics.js';
 import { measureJobs } from '@app/platform/jobs/job-metrics.js';
 import { startJobs } from '@app/platform/jobs/job-runner.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { endBeyondHelp } from '@app/platform/process/end-beyond-help.js';
 import { announce, stopWhenTold, surviveLateRejections } from '@app/platform/process/stopping.js';
 import { nestLogger } from '@app/platform/telemetry/logger.js';
 import { METRICS } from '@app/platform/telemetry/metrics.js';
@@ -22,7 +23,6 @@ import { startTelemetry } from '@app/platform/telemetry/start-telemetry.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { measureConsumers } from '@app/platform/work/consumer-metrics.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
-import { endBeyondHelp } from './end-beyond-help.js';
 import { heartbeat } from './heartbeat.js';
 import { housekeeping } from './housekeeping.js';
 import { keyUpkeep } from './key-upkeep.js';
@@ -68,8 +68,9 @@ const consumers = (does('follow') ? work.observedConsumers() : []).map((consumer
 );
 // Whatever it does besides: that it lives.
 const ownLoops = work.loops.filter(({ role = 'upkeep' }) => does(role));
+// What it held is retaken when its leases run out.
 const connection = app.get<StoreConnection>(EVENT_STORE_CONNECTION);
-const loops = [heartbeat(pool, store), endBeyondHelp(connection), ...ownLoops].map((loop) =>
+const loops = [heartbeat(pool, store), endBeyondHelp(connection, 0), ...ownLoops].map((loop) =>
   loop.run(stopping.signal).catch((error: unknown) => {
     log.fatal({ loop: loop.name, err: error }, 'a loop ended by an error');
     process.exit(1);

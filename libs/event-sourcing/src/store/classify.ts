@@ -2,8 +2,8 @@ import { WrongExpectedVersionError } from '@eventstore/db-client';
 import { StoreUnavailable, WrongExpectedRevision } from './errors.js';
 import type { ExpectedRevision } from './event-store.js';
 
-/** gRPC codes of a connection that broke or a server that is not ready. */
-const CONNECTION_CODES = new Set([1, 4, 8, 13, 14]);
+/** gRPC codes of a connection that broke or a server that is not ready; Node's of a stream cut off while it is read. */
+const CONNECTION_CODES = new Set<number | string>([1, 4, 8, 13, 14, 'ERR_STREAM_PREMATURE_CLOSE']);
 const CONNECTION_TYPES = new Set([
   'unavailable',
   'cancelled',
@@ -26,7 +26,7 @@ export const classify = (error: unknown, appending: boolean): unknown => {
     return new WrongExpectedRevision(streamName, expectedVersion as ExpectedRevision, actualVersion);
   }
   if (error instanceof StoreUnavailable) return error;
-  const { type, code, message = '' } = error as { type?: string; code?: number; message?: string };
+  const { type, code, message = '' } = error as { type?: string; code?: number | string; message?: string };
   const known =
     (type && CONNECTION_TYPES.has(type)) ||
     (code !== undefined && CONNECTION_CODES.has(code)) ||

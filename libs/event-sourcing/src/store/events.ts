@@ -18,16 +18,16 @@ export const toClientEvent = (event: EventToAppend) =>
     ),
   });
 
-/** @throws TypeError of a link whose event is gone; links are not resolved here, so there is none */
-export const toStored = ({ event }: ResolvedEvent): StoredEvent => {
-  if (!event) throw new TypeError('The event store sent a link without its event');
-  return {
-    id: event.id,
-    stream: event.streamId,
-    revision: event.revision,
-    position: event.position?.commit ?? 0n,
-    type: event.type,
-    data: event.data,
-    metadata: event.metadata as unknown as EventMetadata,
-  };
-};
+/** `null` of a link whose event is gone. */
+export const toStored = ({ event }: ResolvedEvent): StoredEvent | null =>
+  event
+    ? {
+        id: event.id,
+        stream: event.streamId,
+        revision: event.revision,
+        position: event.position?.commit ?? 0n,
+        type: event.type,
+        data: event.data,
+        metadata: event.metadata as unknown as EventMetadata,
+      }
+    : null;

@@ -210,6 +210,13 @@ describe('a subscription', () => {
     );
   });
 
+  it('that is cut off while it is read ends as unavailable', async () => {
+    const subscription = store.subscribe({ after: await store.head(), categories: ['tally'] });
+    const reading = collect(subscription);
+    await delay(50);
+    await Promise.all([subscription.close(), expect(reading).rejects.toBeInstanceOf(StoreUnavailable)]);
+  });
+
   it('tells a quiet subscriber how far the log went without it, and no further than what it delivered', async () => {
     const after = await store.head();
     const told: bigint[] = [];

@@ -17,7 +17,7 @@ import { keepConnected } from './kept-connection.js';
 import './native-base64.js';
 import { toClientEvent, toStored } from './events.js';
 import type { AppendResult, EventStore, ExpectedRevision, ReadOptions } from './event-store.js';
-import { pageSizes, readPage } from './page.js';
+import { afterBarren, pageSizes, readPage } from './page.js';
 import type { StoreConnection } from './store-connection.js';
 
 export interface EventStoreDbOptions {
@@ -77,7 +77,8 @@ export const openEventStore = ({
 
   const readEvents = (open: (connection: Connection) => StreamingRead<ResolvedEvent>) =>
     kept.observed('read', () => readOnce(kept.current(), open, readTimeoutMs));
-  const last = (count: number): Promise<readonly StoredEvent[]> => readEvents(endOfLog(count));
+  const last = async (count: number): Promise<readonly StoredEvent[]> =>
+    (await readEvents(endOfLog(count))).filter((stored) => stored !== null);
 
   return {
     connection: kept,
@@ -109,6 +110,7 @@ export const openEventStore = ({
         );
         const before = next;
         for (const stored of page) {
+          if (!stored) continue;
           next = stored.revision + step;
           yield stored;
         }
@@ -119,12 +121,15 @@ export const openEventStore = ({
 
     async *readAll({ after = null, direction = 'forwards', limit = Infinity } = {}) {
       const forwards = direction === 'forwards';
-      let [left, reached] = [limit, after];
+      let [left, reached, least] = [limit, after, 0];
       for (const size of pageSizes(limit < Infinity)) {
         if (left <= 0) return;
         const before = reached;
         // The position read from may come again.
-        const asked = Math.min(size, left) + (before === null ? 0 : 1);
+        const wanted = Math.max(Math.min(size, left), least);
+        const asked = wanted + (before === null ? 0 : 1);
+        // System events may be many.
+        least = afterBarren(wanted);
         const fromPosition: ReadPosition =
           before === null ? (forwards ? START : END) : { commit: before, prepare: before };
         const page = await readEvents(({ client }) =>
@@ -136,9 +141,10 @@ export const openEventStore = ({
           }),
         );
         for (const event of page) {
-          if (event.position === reached) continue;
+          if (!event || event.position === reached) continue;
           reached = event.position;
           if (event.type.startsWith('$') || event.stream.startsWith('$')) continue;
+          least = 0;
           yield event;
           left -= 1;
           if (left <= 0) return;
@@ -188,7 +194,7 @@ const readOnce = async (
   connection: Connection,
   open: (connection: Connection) => StreamingRead<ResolvedEvent>,
   timeoutMs: number,
-): Promise<readonly StoredEvent[]> => {
+): Promise<readonly (StoredEvent | null)[]> => {
   const read = () => readPage(connection.slots, () => open(connection), timeoutMs);
   const page = await read().catch(async (error: unknown) => {
     if (!isNotLeader(error)) throw error;

@@ -40,7 +40,7 @@ export const keepConnected = (options: KeepOptions): KeptConnection => {
   const now = (): number => performance.now();
   let connection: Connection | null = open();
   let watch: ConnectionWatch = newWatch(now());
-  let [renewals, closed, looking] = [0, false, false];
+  let [renewals, closed, looking, lastComplaint] = [0, false, false, ''];
   const subscriptions = new Set<OpenSubscription>();
 
   const current = (): Connection => {
@@ -62,28 +62,41 @@ export const keepConnected = (options: KeepOptions): KeptConnection => {
 
   /** First everything of the old one ends: its appends fail in the bank that the new one's would share. */
   const renew = async (): Promise<void> => {
-    const old = current();
+    const old = connection;
     connection = null;
     renewals += 1;
     const reason = new StoreUnavailable('The connection to the event store was renewed', false);
     for (const subscription of subscriptions) subscription.fail(reason);
-    await old.close();
+    await old?.close();
     if (!closed) connection = open();
   };
 
+  /** A store away for everybody is no news; of other errors each is said once, without its message: it may hold a URL. */
+  const complain = (error: unknown): void => {
+    if (error instanceof StoreUnavailable) return;
+    const { name, code } = error as { name?: string; code?: string | number };
+    const said = `looking after the connection to the event store failed: ${name} (${code ?? 'no code'})`;
+    if (said !== lastComplaint) report(said);
+    lastComplaint = said;
+  };
+
+  /** A connection that cannot even be opened says nothing of the store. */
   const answersAfresh = async (): Promise<boolean> => {
-    const fresh = open();
+    let fresh: Connection | undefined;
     try {
+      fresh = open();
       await ask(fresh);
       return true;
     } catch (error) {
-      return !(error instanceof StoreUnavailable);
+      complain(error);
+      return fresh !== undefined && !(error instanceof StoreUnavailable);
     } finally {
-      await fresh.close();
+      await fresh?.close();
     }
   };
 
   const look = async (): Promise<void> => {
+    if (!closed) connection ??= open();
     switch (due(watch, now(), bounds)) {
       case 'nothing':
         return;
@@ -92,7 +105,9 @@ export const keepConnected = (options: KeepOptions): KeptConnection => {
         return;
       case 'ask afresh': {
         const wasBeyondHelp = watch.beyondHelp;
-        const next = afterFreshAnswer(watch, await answersAfresh(), now(), bounds);
+        const answered = await answersAfresh();
+        // Read only now: calls were made and noted meanwhile.
+        const next = afterFreshAnswer(watch, answered, now(), bounds);
         watch = next.watch;
         if (next.renew) {
           report(
@@ -110,7 +125,7 @@ export const keepConnected = (options: KeepOptions): KeptConnection => {
     if (looking) return;
     looking = true;
     look()
-      .catch(() => undefined)
+      .catch(complain)
       .finally(() => (looking = false));
   }, stuckAfterMs / LOOKS_PER_STUCK);
   timer.unref();

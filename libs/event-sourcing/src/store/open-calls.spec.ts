@@ -83,11 +83,9 @@ describe('no call is left open', () => {
     }
   });
 
-  it('by reads that nobody ever iterates, or iterates no further', async () => {
-    for (let round = 0; round < ROUNDS; round += 1) {
-      store.readAll({ after: null });
+  it('by reads that nobody iterates any further', async () => {
+    for (let round = 0; round < ROUNDS; round += 1)
       await store.readAll({ after: null })[Symbol.asyncIterator]().next();
-    }
   });
 
   it('by readers that fail', async () => {

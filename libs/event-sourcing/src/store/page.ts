@@ -19,6 +19,9 @@ export function* pageSizes(limited: boolean): Generator<number, never> {
   for (let size = limited ? PAGE : FIRST_PAGE; ; size = Math.min(PAGE, size * GROWTH)) yield size;
 }
 
+/** How many events to ask for at least, after a page of so many that had none of ours. */
+export const afterBarren = (asked: number): number => Math.min(PAGE, asked * GROWTH);
+
 /**
  * The events of one finite call, taken as fast as they come: nothing is left open on the server while the reader works,
  * and a reader that stops leaves nothing behind. A stream that does not exist has none.

@@ -62,7 +62,10 @@ export const openSubscription = (
     async *[Symbol.asyncIterator]() {
       try {
         if (failure) throw failure;
-        for await (const resolved of subscription) yield toStored(resolved);
+        for await (const resolved of subscription) {
+          const stored = toStored(resolved);
+          if (stored) yield stored;
+        }
       } catch (error) {
         throw classify(failure ?? error, false);
       }

@@ -65,6 +65,10 @@ export const settings = z.object({
     15_000,
     'calls of the event store that fail for this long, while a fresh connection is answered, make the process open a new one',
   ),
+  EVENT_STORE_GIVE_UP_MS: milliseconds(
+    30_000,
+    'an API whose connection to the event store cannot be helped ends after this, for its supervisor to start another',
+  ),
   EVENT_STORE_PROXY: flag(
     'let http_proxy, https_proxy and grpc_proxy of the environment redirect the connection to the event store (1 or 0)',
   ),

@@ -7,14 +7,15 @@ const STOP_WITHIN_MS = 9_500;
 /**
  * Stops the process in an orderly way on SIGTERM or SIGINT and, when EXIT_WITH_PARENT=1, when its standard input
  * closes because the parent is gone. Exits 0 when `stop` finished, 1 when it failed or took too long.
+ * @returns what stops it for another reason, with an exit code of its own
  */
 export const stopWhenTold = (
   log: Logger,
   environment: NodeJS.ProcessEnv,
   stop: () => Promise<void>,
-): void => {
+): ((reason: string, exitCode: number) => void) => {
   let stopping = false;
-  const begin = (reason: string): void => {
+  const begin = (reason: string, exitCode = 0): void => {
     if (stopping) return;
     stopping = true;
     log.info({ reason }, 'stopping');
@@ -23,7 +24,7 @@ export const stopWhenTold = (
       process.exit(1);
     }, STOP_WITHIN_MS).unref();
     stop().then(
-      () => process.exit(0),
+      () => process.exit(exitCode),
       (error: unknown) => {
         log.error({ err: error }, 'stopping failed');
         process.exit(1);
@@ -37,6 +38,7 @@ export const stopWhenTold = (
     process.stdin.on('error', () => begin('parent gone'));
     process.stdin.resume();
   }
+  return begin;
 };
 
 /**

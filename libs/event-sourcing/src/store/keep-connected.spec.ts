@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { Connection } from './connection.js';
+import { StoreUnavailable } from './errors.js';
+import { keepConnected, type KeptConnection } from './kept-connection.js';
+
+const STUCK_AFTER_MS = 15_000;
+const away = (): StoreUnavailable => new StoreUnavailable('away', false);
+
+let kept: KeptConnection;
+let opened: number;
+let closed: number;
+let opening: () => void;
+let asking: (connection: Connection) => Promise<unknown>;
+let said: string[];
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  [opened, closed, said] = [0, 0, []];
+  opening = () => undefined;
+  asking = () => Promise.resolve();
+  kept = keepConnected({
+    open: () => {
+      opening();
+      opened += 1;
+      return { close: () => Promise.resolve(void (closed += 1)) } as unknown as Connection;
+    },
+    ask: (connection) => asking(connection),
+    confirmWithinMs: 1_000,
+    stuckAfterMs: STUCK_AFTER_MS,
+    report: (message) => said.push(message),
+  });
+});
+
+afterEach(async () => {
+  await kept.close();
+  jest.useRealTimers();
+});
+
+const passes = (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
+const failedRead = () => kept.observed('read', () => Promise.reject(away())).catch(() => undefined);
+const answeredRead = () => kept.observed('read', () => Promise.resolve());
+/** Reads fail until the store is about to be asked by a fresh connection. */
+const becomeStuck = async (): Promise<void> => {
+  for (let failure = 0; failure < 3; failure += 1) {
+    await failedRead();
+    await passes(STUCK_AFTER_MS / 3 - 100);
+  }
+};
+
+describe('while a fresh connection is asked', () => {
+  it('a connection that recovers is left as it is', async () => {
+    let answer: () => void = () => undefined;
+    await becomeStuck();
+    asking = () => new Promise<void>((resolve) => (answer = resolve));
+    await passes(2_000);
+    expect(opened).toBe(2);
+    const own = kept.current();
+    await answeredRead();
+    answer();
+    await passes(100);
+    expect([kept.renewals, kept.beyondHelp, said]).toEqual([0, false, []]);
+    expect(kept.current()).toBe(own);
+    // What was noted meanwhile still counts: failures from here on begin a new count.
+    await failedRead();
+    await passes(2_000);
+    expect(opened).toBe(2);
+  });
+
+  it('a connection that stays stuck is renewed', async () => {
+    await becomeStuck();
+    await passes(2_000);
+    expect([kept.renewals, opened, closed]).toEqual([1, 3, 2]);
+  });
+});
+
+describe('a connection that cannot be opened', () => {
+  const outOfFiles = (): never => {
+    throw Object.assign(new Error('secret in a message'), { code: 'EMFILE' });
+  };
+
+  it('is opened later, when it was to replace another', async () => {
+    await becomeStuck();
+    const asked = opened + 1;
+    opening = () => (opened === asked ? outOfFiles() : undefined);
+    await passes(2_000);
+    expect(kept.renewals).toBe(1);
+    expect(() => kept.current()).toThrow(StoreUnavailable);
+    expect(said.at(-1)).toContain('EMFILE');
+    expect(said.join()).not.toContain('secret');
+    opening = () => undefined;
+    await passes(2_000);
+    expect(kept.current()).toBeDefined();
+  });
+
+  it('says nothing of the store, when it was to ask it', async () => {
+    await becomeStuck();
+    const own = kept.current();
+    opening = outOfFiles;
+    await passes(2_000);
+    expect([kept.renewals, kept.current()]).toEqual([0, own]);
+    expect(said).toEqual([expect.stringContaining('EMFILE')]);
+  });
+});
+
+describe('a look at the connection', () => {
+  it('reports an error that is none of the store being away, once', async () => {
+    asking = () => Promise.reject(new TypeError('of the program'));
+    await passes(4 * STUCK_AFTER_MS);
+    expect(said).toEqual([expect.stringContaining('TypeError')]);
+  });
+
+  it('reports no store that is away', async () => {
+    asking = () => Promise.reject(away());
+    await passes(4 * STUCK_AFTER_MS);
+    expect(said).toEqual([]);
+  });
+});

@@ -1,0 +1,200 @@
+import { EventStoreDBClient } from '@eventstore/db-client';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { startEmbeddedEventStore, type EmbeddedEventStore } from '@app/embedded-event-store/index.js';
+import type { StoredEvent } from '../core/event.js';
+import { addedToAppend } from '../testing/tally.js';
+import type { EventStore, ReadOptions } from './event-store.js';
+import { openEventStore } from './eventstoredb.js';
+
+/** Several pages of the largest size. */
+const MANY = 700;
+
+let dataDir: string;
+let server: EmbeddedEventStore;
+let store: EventStore;
+let client: EventStoreDBClient;
+let long: string;
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'paging-'));
+  server = await startEmbeddedEventStore({ dataDir });
+  const { connectionString } = server;
+  store = openEventStore({ connectionString, appendTimeoutMs: 2_000, readTimeoutMs: 2_000 });
+  client = EventStoreDBClient.connectionString(connectionString);
+  long = await streamOf(MANY);
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+afterAll(async () => {
+  await client.dispose();
+  await store.close();
+  await server.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const newEvents = (count: number) =>
+  Array.from({ length: count }, (_, index) => addedToAppend(randomUUID(), `r${index}`));
+const streamOf = async (length: number): Promise<string> => {
+  const stream = `tally-${randomUUID()}`;
+  await store.append(stream, 'no_stream', newEvents(length));
+  return stream;
+};
+const collect = async (events: AsyncIterable<StoredEvent>): Promise<StoredEvent[]> => {
+  const all: StoredEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+};
+const revisions = async (stream: string, options?: ReadOptions): Promise<number[]> =>
+  (await collect(store.read(stream, options))).map(({ revision }) => Number(revision));
+const positions = async (options?: Parameters<EventStore['readAll']>[0]): Promise<bigint[]> =>
+  (await collect(store.readAll(options))).map(({ position }) => position);
+/** `first` to `last`, both included, up or down. */
+const range = (first: number, last: number): number[] =>
+  Array.from({ length: Math.abs(last - first) + 1 }, (_, n) => (first < last ? first + n : first - n));
+
+describe('a stream of several pages', () => {
+  it('is read whole and in order, in both directions', async () => {
+    expect(await revisions(long)).toEqual(range(0, MANY - 1));
+    expect(await revisions(long, { direction: 'backwards' })).toEqual(range(MANY - 1, 0));
+    expect(await revisions(long, { from: 100n })).toEqual(range(100, MANY - 1));
+    expect(await revisions(long, { from: 599n, direction: 'backwards' })).toEqual(range(599, 0));
+  });
+
+  it('is read up to a limit beyond a page', async () => {
+    expect(await revisions(long, { limit: 300 })).toEqual(range(0, 299));
+    expect(await revisions(long, { limit: 300, direction: 'backwards' })).toEqual(range(699, 400));
+    expect(await revisions(long, { limit: MANY + 1 })).toHaveLength(MANY);
+  });
+
+  // The first page of 32, the second of 128: one less, all of it, one more.
+  it.each([1, 31, 32, 33, 159, 160, 161])('may end where a page does: %i events', async (length) => {
+    const stream = await streamOf(length);
+    expect(await revisions(stream)).toEqual(length === 1 ? [0] : range(0, length - 1));
+    expect(await revisions(stream, { direction: 'backwards' })).toEqual(
+      length === 1 ? [0] : range(length - 1, 0),
+    );
+  });
+
+  it('shows what is appended while it is read', async () => {
+    const stream = await streamOf(40);
+    const seen: number[] = [];
+    for await (const { revision } of store.read(stream)) {
+      seen.push(Number(revision));
+      if (revision === 31n) await store.append(stream, 39n, newEvents(200));
+    }
+    expect(seen).toEqual(range(0, 239));
+  });
+
+  it('read backwards shows nothing twice when it grows', async () => {
+    const stream = await streamOf(100);
+    const seen: number[] = [];
+    for await (const { revision } of store.read(stream, { direction: 'backwards' })) {
+      seen.push(Number(revision));
+      if (seen.length === 32) await store.append(stream, 99n, newEvents(10));
+    }
+    expect(seen).toEqual(range(99, 0));
+  });
+
+  it('begins where it was truncated, also when that happens between two pages', async () => {
+    const stream = await streamOf(200);
+    await client.setStreamMetadata(stream, { truncateBefore: 50 });
+    expect(await revisions(stream)).toEqual(range(50, 199));
+    expect(await revisions(stream, { direction: 'backwards' })).toEqual(range(199, 50));
+    const seen: number[] = [];
+    for await (const { revision } of store.read(stream)) {
+      seen.push(Number(revision));
+      if (seen.length === 10) await client.setStreamMetadata(stream, { truncateBefore: 150 });
+    }
+    expect(seen).toEqual([...range(50, 81), ...range(150, 199)]);
+  });
+});
+
+describe('a log of several pages', () => {
+  it('is read whole and in order, in both directions, from a position', async () => {
+    const all = await positions();
+    expect(all.length).toBeGreaterThan(MANY);
+    expect(all).toEqual(all.toSorted((one, other) => (one < other ? -1 : 1)));
+    expect(new Set(all).size).toBe(all.length);
+    expect(await positions({ direction: 'backwards' })).toEqual(all.toReversed());
+    expect(await positions({ after: all[299]! })).toEqual(all.slice(300));
+    expect(await positions({ after: all[299]!, limit: 300 })).toEqual(all.slice(300, 600));
+    expect(await positions({ after: all[300]!, direction: 'backwards' })).toEqual(
+      all.slice(0, 300).toReversed(),
+    );
+  });
+
+  it('is read across pages of system events', async () => {
+    const [before] = [await store.append(`tally-${randomUUID()}`, 'no_stream', newEvents(1))];
+    await store.append(`$spec-${randomUUID()}`, 'no_stream', newEvents(300));
+    const after = await store.append(`tally-${randomUUID()}`, 'no_stream', newEvents(1));
+    for (const limit of [1, 300, Infinity]) {
+      expect(await positions({ after: before.position, limit })).toEqual([after.position]);
+    }
+    const backwards = await positions({ after: after.position, direction: 'backwards', limit: 2 });
+    expect(backwards[0]).toBe(before.position);
+    expect(backwards).toHaveLength(2);
+  });
+
+  it('is read behind thousands of system events in few calls, however few events are asked for', async () => {
+    const before = await store.append(`tally-${randomUUID()}`, 'no_stream', newEvents(1));
+    for (let written = 0; written < 3_000; written += 1_000)
+      await store.append(`$spec-${randomUUID()}`, 'no_stream', newEvents(1_000));
+    const calls = jest.spyOn(EventStoreDBClient.prototype, 'readAll');
+    expect(await positions({ direction: 'backwards', limit: 1 })).toEqual([before.position]);
+    expect(calls.mock.calls.length).toBeLessThanOrEqual(20);
+  });
+
+  it('asks for no more than it was asked for, when nothing is in its way', async () => {
+    const after = (await store.append(`tally-${randomUUID()}`, 'no_stream', newEvents(9))).position;
+    const calls = jest.spyOn(EventStoreDBClient.prototype, 'readAll');
+    await positions({ after, direction: 'backwards', limit: 3 });
+    expect(calls.mock.calls.map(([options]) => options?.maxCount)).toEqual([4]);
+  });
+});
+
+describe('an event without a body, as a link whose event is gone', () => {
+  const withAHole = async (): Promise<StoredEvent[]> => {
+    const whole = await collect(store.read(long, { from: 10n, limit: 2 }));
+    const resolved = whole.map(({ stream, position, ...event }) => ({
+      event: { ...event, streamId: stream, position: { commit: position, prepare: position } },
+    }));
+    const answer = Readable.from([resolved[0], { link: {} }, resolved[1]]);
+    const call = Object.assign(answer, {
+      cancel: () => Promise.resolve(),
+      unsubscribe: () => Promise.resolve(),
+    });
+    for (const method of ['readStream', 'readAll', 'subscribeToAll'] as const)
+      jest.spyOn(EventStoreDBClient.prototype, method).mockReturnValueOnce(call);
+    return whole;
+  };
+
+  it('is passed over by a read of a stream', async () => {
+    const whole = await withAHole();
+    expect(await collect(store.read(long, { limit: 3 }))).toEqual(whole);
+  });
+
+  it('is passed over by a read of the log', async () => {
+    const whole = await withAHole();
+    expect(await collect(store.readAll({ limit: 2 }))).toEqual(whole);
+  });
+
+  it('is passed over at the end of the log', async () => {
+    const [first] = await withAHole();
+    expect(await store.end()).toEqual(first!.position);
+  });
+
+  it('is passed over by a subscription', async () => {
+    const whole = await withAHole();
+    const subscription = store.subscribe({ after: null, categories: ['tally'] });
+    expect(await collect(subscription)).toEqual(whole);
+    await subscription.close();
+  });
+});

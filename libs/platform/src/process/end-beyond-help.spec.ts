@@ -1,0 +1,43 @@
+import { describe, expect, it } from '@jest/globals';
+import { endBeyondHelp } from './end-beyond-help.js';
+
+/** Seconds until the process ends, whose connection is beyond help in those seconds. */
+const endsAfter = async (afterMs: number, isBeyondHelp: (second: number) => boolean): Promise<number> => {
+  let now = 0;
+  const connection = {
+    get beyondHelp() {
+      return isBeyondHelp(now / 1_000);
+    },
+  };
+  const stopping = new AbortController();
+  const time = {
+    now: () => now,
+    pause: async (milliseconds: number) => {
+      now += milliseconds;
+      if (now > 600_000) stopping.abort();
+      await Promise.resolve();
+    },
+  };
+  const ending = endBeyondHelp(connection, afterMs, time).run(stopping.signal);
+  const ended = await ending.then(
+    () => false,
+    (error: unknown) => (error as Error).message.includes('beyond help'),
+  );
+  return ended ? now / 1_000 : Infinity;
+};
+
+describe('a process whose connection to the event store is beyond help', () => {
+  it('ends once it has been for so long on end', async () => {
+    expect(await endsAfter(30_000, (second) => second >= 10)).toBe(40);
+    expect(await endsAfter(30_000, (second) => second >= 10 && second !== 35)).toBe(66);
+  });
+
+  it('ends at once when nothing probes it', async () => {
+    expect(await endsAfter(0, (second) => second >= 10)).toBe(10);
+  });
+
+  it('lives on when it is helped after all, or never was in need', async () => {
+    expect(await endsAfter(30_000, (second) => second % 30 !== 0)).toBe(Infinity);
+    expect(await endsAfter(0, () => false)).toBe(Infinity);
+  });
+});

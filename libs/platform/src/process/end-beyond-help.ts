@@ -1,0 +1,38 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { StoreConnection } from '@app/event-sourcing/store/store-connection.js';
+import type { WorkLoop } from '../work/work-registry.js';
+
+const EVERY_MS = 1_000;
+
+interface Time {
+  /** Milliseconds of a clock that only goes forwards. */
+  readonly now: () => number;
+  readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+}
+
+const realTime: Time = {
+  now: () => performance.now(),
+  pause: (milliseconds, signal) => delay(milliseconds, undefined, { signal }).catch(() => undefined),
+};
+
+/**
+ * Fails once the connection to the event store has been beyond help for so long on end, so that the process ends and its
+ * supervisor starts another: not every supervisor restarts what a probe calls stuck.
+ * @param afterMs time for a probe to see it first; 0 for a process that nothing probes
+ */
+export const endBeyondHelp = (
+  connection: Pick<StoreConnection, 'beyondHelp'>,
+  afterMs: number,
+  { now, pause }: Time = realTime,
+): WorkLoop => ({
+  name: 'event store connection',
+  async run(signal) {
+    let since: number | null = null;
+    while (!signal.aborted) {
+      since = connection.beyondHelp ? (since ?? now()) : null;
+      if (since !== null && now() - since >= afterMs)
+        throw new Error('The connection to the event store is beyond help');
+      await pause(EVERY_MS, signal);
+    }
+  },
+});
