@@ -32,7 +32,7 @@ export class KeyRing implements WrappingKeys {
 
   async current(): Promise<WrappingKey> {
     const { id, key } = this.keys[0]!;
-    return { id, key, ofEpoch: false };
+    return { id, key, fingerprint: null };
   }
 
   async named(id: string): Promise<Buffer> {
@@ -41,6 +41,10 @@ export class KeyRing implements WrappingKeys {
 
   renew(): void {
     // The keys of a process do not change.
+  }
+
+  async other(): Promise<null> {
+    return null;
   }
 
   private find(id: string): Buffer {

@@ -4,7 +4,7 @@ import { systemClock, type Clock } from '@app/event-sourcing/core/clock.js';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import { askedTogether } from '../postgres/asked-together.js';
 import type { SealedColumn } from './rewrapping.js';
-import { open, seal } from './sealing.js';
+import { SealBroken, open, seal } from './sealing.js';
 import { KeyDestroyed, KeysUnavailable, splitKeyId, withKeyId, type WrappingKeys } from './wrapping-keys.js';
 
 /** Opened keys kept at most. */
@@ -33,6 +33,7 @@ interface WrappedKey {
 interface KeyToStore extends WrappedKey {
   /** Of the key that wrapped it, when that belongs to one. */
   readonly epoch: string | null;
+  readonly fingerprint: Buffer | null;
 }
 
 /**
@@ -71,12 +72,16 @@ export class SubjectKeys {
   async create(subjectId: string, workspaceId: string): Promise<SubjectKey> {
     const key = randomBytes(32);
     for (let wrapping = 1; wrapping <= WRAPPINGS; wrapping += 1) {
-      const { id, key: wrappingKey, ofEpoch } = await this.wrapping.current();
+      const { id, key: wrappingKey, fingerprint } = await this.wrapping.current();
       const wrapped = withKeyId(id, seal(wrappingKey, wrapContext(subjectId, workspaceId), key));
-      const kept = await this.inserted({ subjectId, workspaceId, wrapped, epoch: ofEpoch ? id : null });
+      const epoch = fingerprint === null ? null : id;
+      const kept = await this.inserted({ subjectId, workspaceId, wrapped, epoch, fingerprint });
       if (kept?.wrapped.equals(wrapped)) return subjectKey(subjectId, workspaceId, key);
-      if (kept) return await this.unwrap(kept);
-      this.wrapping.renew();
+      const known = kept && (await this.usable(kept));
+      if (known) return known;
+      // Nothing opens it any more: it makes way for a new one.
+      if (kept) await this.remove(kept);
+      else this.wrapping.renew();
     }
     throw new KeysUnavailable('The epochs of key-encryption keys end sooner than a key can be stored');
   }
@@ -101,7 +106,11 @@ export class SubjectKeys {
   /** Restored from a backup that is older than the life of its epoch's key, a wrapped key is as good as erased. */
   private async read(subjectId: string): Promise<SubjectKey | null> {
     const row = await this.stored(subjectId);
-    if (!row) return null;
+    return row && this.usable(row);
+  }
+
+  /** `null` when the key that wrapped it was destroyed. */
+  private async usable(row: WrappedKey): Promise<SubjectKey | null> {
     try {
       return await this.unwrap(row);
     } catch (error) {
@@ -112,8 +121,22 @@ export class SubjectKeys {
 
   private async unwrap({ subjectId, workspaceId, wrapped }: WrappedKey): Promise<SubjectKey> {
     const { id, sealed } = splitKeyId(wrapped);
+    const context = wrapContext(subjectId, workspaceId);
     const key = await this.wrapping.named(id);
-    return subjectKey(subjectId, workspaceId, open(key, wrapContext(subjectId, workspaceId), sealed));
+    try {
+      return subjectKey(subjectId, workspaceId, open(key, context, sealed));
+    } catch (error) {
+      const other = error instanceof SealBroken ? await this.wrapping.other(id, key) : null;
+      if (!other) throw error;
+      return subjectKey(subjectId, workspaceId, open(other, context, sealed));
+    }
+  }
+
+  private async remove({ subjectId, wrapped }: WrappedKey): Promise<void> {
+    await this.pool.query('delete from platform.subject_key where subject_id = $1 and wrapped_key = $2', [
+      subjectId,
+      wrapped,
+    ]);
   }
 
   private async select(subjectIds: readonly string[]): Promise<readonly (WrappedKey | null)[]> {
@@ -133,11 +156,12 @@ export class SubjectKeys {
       name: 'insert-subject-keys',
       text: `insert into platform.subject_key (subject_id, workspace_id, wrapped_key)
              select distinct on (subject_id) subject_id, workspace_id, wrapped_key
-             from unnest($1::uuid[], $2::text[], $3::bytea[], $4::text[])
-               as new (subject_id, workspace_id, wrapped_key, epoch)
+             from unnest($1::uuid[], $2::text[], $3::bytea[], $4::text[], $5::bytea[])
+               as new (subject_id, workspace_id, wrapped_key, epoch, fingerprint)
              where epoch is null or exists (
                select from platform.key_epoch
-               where key_epoch.epoch = new.epoch and ends_at > clock_timestamp() and destroyed_at is null)
+               where key_epoch.epoch = new.epoch and key_epoch.fingerprint = new.fingerprint
+                 and ends_at > clock_timestamp() and destroyed_at is null)
              order by subject_id
              on conflict (subject_id) do update set created_at = now()
              returning subject_id as "subjectId", workspace_id as "workspaceId", wrapped_key as wrapped`,
@@ -146,6 +170,7 @@ export class SubjectKeys {
         keys.map(({ workspaceId }) => workspaceId),
         keys.map(({ wrapped }) => wrapped),
         keys.map(({ epoch }) => epoch),
+        keys.map(({ fingerprint }) => fingerprint),
       ],
     });
     const byId = new Map(rows.map((row) => [row.subjectId, row]));

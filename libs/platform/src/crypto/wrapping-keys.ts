@@ -4,8 +4,11 @@ import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 export interface WrappingKey {
   readonly id: string;
   readonly key: Buffer;
-  /** Whether it is of an epoch: the database takes no row that it wrapped once the epoch has ended. */
-  readonly ofEpoch: boolean;
+  /**
+   * Tells it apart from another key of its epoch; `null` when it is of none. The database takes no row that it wrapped once
+   * the epoch has ended, or has another key.
+   */
+  readonly fingerprint: Buffer | null;
 }
 
 /** The key-encryption keys of data keys: one wraps, every one that still exists opens. */
@@ -16,6 +19,11 @@ export interface WrappingKeys {
   named(id: string): Promise<Buffer>;
   /** Asks anew which one wraps: the database refused what the one known so far had wrapped. */
   renew(): void;
+  /**
+   * The key of that name when it is another one than the one known so far, as after a failover that lost the newest rows;
+   * `null` when it is the same. @throws KeyDestroyed, KeysUnavailable
+   */
+  other(id: string, than: Buffer): Promise<Buffer | null>;
 }
 
 /** Whoever keeps the key-encryption keys cannot be reached, or does not have a key that should be there. */

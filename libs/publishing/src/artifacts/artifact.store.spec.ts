@@ -78,6 +78,18 @@ describe('artifacts', () => {
     expect((await artifacts.get(readingId, 1, 'markdown'))!.bytes).toEqual(RENDERED.markdown);
   });
 
+  it('that a process of the version before has stored have no exact length in events', async () => {
+    const one = await reading();
+    for (const [format, bytes] of Object.entries(RENDERED))
+      await pool.query(
+        `insert into publishing.artifact (artifact_id, reading_id, version, format, media_type, sha256, bytes, sealed)
+         values ($1, $2, 1, $3, 'text/plain', 'aa', $4, 'sealed')`,
+        [one.artifactId, one.readingId, format, bytes.length],
+      );
+    const stored = await artifacts.put(one, RENDERED);
+    expect(stored!.map(({ digest, bytes }) => [digest, bytes])).toEqual(Array(3).fill([null, null]));
+  });
+
   it('are not stored once the key is destroyed, whatever a process still has in its memory', async () => {
     const one = await reading();
     await pool.query('delete from platform.subject_key where subject_id = $1', [one.readingId]);

@@ -42,7 +42,9 @@ interface SealedArtifact {
   readonly sealed: string;
 }
 
-const SUMMARY = 'format, media_type as "mediaType", digest, bytes';
+/** A process of the version before stores exact lengths, and no digest: of those an event says nothing. */
+const SUMMARY =
+  'format, media_type as "mediaType", digest, case when digest is not null then bytes end as bytes';
 const inOrder = (summaries: readonly FormatSummary[]): FormatSummary[] =>
   summaries.toSorted((one, other) => (one.format < other.format ? -1 : 1));
 

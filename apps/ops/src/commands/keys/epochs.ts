@@ -25,15 +25,15 @@ Examples:
           throw new OpsError(
             'KEY_PROVIDER is environment: rotate ENCRYPTION_KEYS instead (ops keys --help).',
           );
-        const former = (await session.keys.current()).id;
+        const former = await session.keys.wrapsNow();
         return { done: yes, former, current: yes ? await upkeepOf(session).advance() : former };
       });
       print(
         command,
         answer,
         yes
-          ? `${answer.former} has ended, ${answer.current} wraps.`
-          : `Would end ${answer.former}. Add --yes to do it.`,
+          ? `${answer.former ?? 'No epoch'} has ended, ${answer.current} wraps.`
+          : `Would end ${answer.former ?? 'no epoch'}. Add --yes to do it.`,
       );
     });
 

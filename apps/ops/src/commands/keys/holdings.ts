@@ -11,8 +11,8 @@ export type Counts = ReadonlyMap<string, number>;
 /** What a key-encryption key has sealed, and how it is sealed anew. */
 export interface Holding {
   readonly what: string;
-  /** The id of the key that seals this now. */
-  readonly current: string;
+  /** The id of the key that seals this now; `null` when it is made with the next one that is sealed. */
+  readonly current: string | null;
   readonly count: () => Promise<Counts>;
   readonly rewrap: (
     onProgress: (seen: number) => void,
@@ -27,11 +27,10 @@ export const upkeepOf = ({ pool, store, ring, keys, config }: Session): KeyUpkee
 
 export const holdingsOf = async (session: Session): Promise<readonly Holding[]> => {
   const { pool, ring, keys, commands, queries } = session;
-  const { store } = keys;
   return [
     {
       what: 'keys of readings',
-      current: (await keys.current()).id,
+      current: await keys.wrapsNow(),
       count: () => countByKey(pool, SUBJECT_KEY_COLUMN),
       rewrap: (onProgress) => upkeepOf(session).rewrapAll(onProgress),
     },
@@ -41,16 +40,13 @@ export const holdingsOf = async (session: Session): Promise<readonly Holding[]> 
       count: () => queries.execute(new CountSecretsByKey()),
       rewrap: (onProgress) => commands.execute(new RewrapSecrets(onProgress)),
     },
-    ...(store
-      ? [
-          {
-            what: 'keys of epochs',
-            current: ring.currentKeyId,
-            count: () => store.sealedBy(),
-            rewrap: async () => ({ rewrapped: await store.reseal(), unopened: [] }),
-          },
-        ]
-      : []),
+    // Those of a provider that wraps no more are still needed.
+    ...keys.stores.map((store) => ({
+      what: keys.stores.length > 1 ? `keys of epochs (${store.provider})` : 'keys of epochs',
+      current: ring.currentKeyId,
+      count: () => store.sealedBy(),
+      rewrap: async () => ({ rewrapped: await store.reseal(), unopened: [] }),
+    })),
   ];
 };
 

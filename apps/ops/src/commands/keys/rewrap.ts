@@ -4,8 +4,8 @@ import { withProgress } from '../../progress.js';
 import { withSession } from '../../session.js';
 import { holdingsOf, sum, type Counts } from './holdings.js';
 
-const sealedByOthers = (counts: Counts, current: string): number =>
-  sum(counts.values()) - (counts.get(current) ?? 0);
+const sealedByOthers = (counts: Counts, current: string | null): number =>
+  sum(counts.values()) - ((current !== null && counts.get(current)) || 0);
 
 export const addRewrapCommand = (keys: Command): void => {
   keys
@@ -19,6 +19,8 @@ export const addRewrapCommand = (keys: Command): void => {
     .action(async ({ yes = false }: { yes?: boolean }, command: Command) => {
       const { current, done } = await withSession(async (session) => {
         const done = [];
+        // Begins the epoch of now, where there is none, so that it can be named.
+        if (yes) await session.keys.current();
         for (const { what, current, count, rewrap: renew } of await holdingsOf(session)) {
           const due = sealedByOthers(await count(), current);
           const { rewrapped, unopened } = yes
@@ -34,7 +36,7 @@ export const addRewrapCommand = (keys: Command): void => {
         [
           yes
             ? `${what}: ${rewrapped} of ${due} sealed anew with ${key}`
-            : `${what}: ${due} to seal with ${key}`,
+            : `${what}: ${due} to seal with ${key ?? 'the key of the next epoch'}`,
           ...unopened.map((id) => `  no key that is left opens ${id}`),
         ].join('\n'),
       );

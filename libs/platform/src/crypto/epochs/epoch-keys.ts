@@ -17,10 +17,14 @@ interface Opened {
   readonly key: Buffer | 'destroyed';
   /** On this process's own, steady clock. */
   readonly until: number;
+  /** Until then its keeper, which has just failed, is not asked again. */
+  retryAt?: number;
 }
 
 /** After a failure nobody is asked again for so long: a KMS that is away is not flooded. */
 const PAUSE_AFTER_FAILURE_MS = 500;
+/** A key that is known serves so long without asking: a KMS that swallows packets costs every caller its time-outs. */
+const PAUSE_WHILE_KNOWN_MS = 5_000;
 /** An opened key that could not be asked about again serves so many times as long. */
 const OUTAGE_FACTOR = 12;
 const BEGINNINGS = 3;
@@ -43,7 +47,7 @@ export class EpochKeys implements WrappingKeys {
   constructor(
     pool: Pool,
     private readonly ring: KeyRing,
-    private readonly stores: readonly EpochKeyStore[],
+    readonly stores: readonly EpochKeyStore[],
     private readonly settings: EpochSettings,
     private readonly steadyNow: () => number = () => performance.now(),
   ) {
@@ -63,7 +67,8 @@ export class EpochKeys implements WrappingKeys {
     // Anything that is not the name of an epoch is, or was, one of ENCRYPTION_KEYS.
     if (startOf(id) === null) return this.ring.named(id);
     const known = this.opened.get(id);
-    if (known && known.until > this.steadyNow()) return usable(id, known.key);
+    const now = this.steadyNow();
+    if (known && (known.until > now || (known.retryAt ?? 0) > now)) return usable(id, known.key);
     const running = this.opening.get(id) ?? this.open(id).finally(() => this.opening.delete(id));
     this.opening.set(id, running);
     return running;
@@ -71,6 +76,21 @@ export class EpochKeys implements WrappingKeys {
 
   renew(): void {
     this.wraps = null;
+  }
+
+  async other(id: string, than: Buffer): Promise<Buffer | null> {
+    if (startOf(id) === null) return null;
+    const row = await this.rows.find(id);
+    if (!row?.fingerprint || fingerprintOf(id, than).equals(row.fingerprint)) return null;
+    this.drop(id, than);
+    return this.named(id);
+  }
+
+  /** The id of the key that wraps now; `null` when it is yet to be made. Begins no epoch, and asks no keeper. */
+  async wrapsNow(): Promise<string | null> {
+    const { provider } = this.settings;
+    if (provider === 'environment') return this.ring.currentKeyId;
+    return (await this.rows.current(provider))?.row.epoch ?? null;
   }
 
   /** The store of the provider that wraps; `null` with `environment`. */
@@ -93,14 +113,27 @@ export class EpochKeys implements WrappingKeys {
     const askedAt = this.steadyNow();
     try {
       const { row, remainingMs } = await this.currentRow();
-      const key = await this.named(row.epoch);
+      const key = await this.keyOf(row);
       const until = askedAt + Math.min(remainingMs, this.settings.cacheMs);
-      this.wraps = { key: { id: row.epoch, key, ofEpoch: true }, until };
+      this.wraps = { key: { id: row.epoch, key, fingerprint: fingerprintOf(row.epoch, key) }, until };
       return this.wraps.key;
     } catch (error) {
       this.failed = { error, until: this.steadyNow() + PAUSE_AFTER_FAILURE_MS };
       throw error;
     }
+  }
+
+  /** A row that was lost may have been made again, with another key than the one that this process knows by its name. */
+  private async keyOf({ epoch, fingerprint }: EpochRow): Promise<Buffer> {
+    const key = await this.named(epoch);
+    if (!fingerprint || fingerprintOf(epoch, key).equals(fingerprint)) return key;
+    this.drop(epoch, key);
+    return this.named(epoch);
+  }
+
+  private drop(id: string, key: Buffer): void {
+    if (this.opened.get(id)?.key === key) this.opened.delete(id);
+    if (this.wraps?.key.key === key) this.wraps = null;
   }
 
   private async currentRow(): Promise<{ row: EpochRow; remainingMs: number }> {
@@ -136,9 +169,11 @@ export class EpochKeys implements WrappingKeys {
       key = await this.fetch(id);
       this.keep(id, key, now + this.settings.cacheMs);
     } catch (error) {
-      const serves = known && known.until + this.settings.cacheMs * OUTAGE_FACTOR > now;
-      if (!(error instanceof KeysUnavailable) || !serves) throw error;
+      const servesUntil = known ? known.until + this.settings.cacheMs * OUTAGE_FACTOR : 0;
+      if (!(error instanceof KeysUnavailable) || !known || servesUntil <= now) throw error;
       key = known.key;
+      if (this.opened.get(id) === known)
+        known.retryAt = Math.min(this.steadyNow() + PAUSE_WHILE_KNOWN_MS, servesUntil);
     }
     return usable(id, key);
   }

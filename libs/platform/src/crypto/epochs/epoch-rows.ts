@@ -17,6 +17,9 @@ export interface EpochRow {
   readonly destroyedAt: number | null;
 }
 
+const WRITERS_PASS_WITHIN_MS = 200;
+const LOCK_NOT_AVAILABLE = '55P03';
+
 const ms = (column: string): string => `(extract(epoch from ${column}) * 1000)::float8`;
 
 const COLUMNS = `epoch, provider, stored, fingerprint, ${ms('started_at')} as "startedAt",
@@ -55,12 +58,15 @@ export class EpochRows {
     return row ? { row, remainingMs: row.remainingMs } : null;
   }
 
-  /** The newest epoch of a provider whose key is not destroyed, and when the last epoch of all ended. */
+  /**
+   * The newest epoch of a provider whose key is not destroyed, and when the next one of all may begin: after the end of
+   * those that have ended, and a second after the beginning of those that have not, as of another provider.
+   */
   async before(provider: Provider): Promise<{ now: number; lastEnd: number; newest: string | null }> {
     const { rows } = await this.pool.query<{ now: number; lastEnd: number | null; newest: string | null }>(
       `select ${ms('clock_timestamp()')} as now,
-              (select ${ms('max(ends_at)')} from platform.key_epoch
-               where provider <> 'environment' and ends_at <= clock_timestamp()) as "lastEnd",
+              (select ${ms("max(case when ends_at <= clock_timestamp() then ends_at else started_at + interval '1 second' end)")}
+               from platform.key_epoch where provider <> 'environment') as "lastEnd",
               (select epoch from platform.key_epoch where provider = $1 and destroyed_at is null
                order by started_at desc limit 1) as newest`,
       [provider],
@@ -137,9 +143,11 @@ export class EpochRows {
     );
   }
 
+  /** The key that wraps now, too, may be taken as destroyed, once it is lost: its epoch ends with it. */
   async markDestroyed(epoch: string): Promise<void> {
     await this.pool.query(
-      `update platform.key_epoch set destroyed_at = clock_timestamp(), stored = null
+      `update platform.key_epoch set destroyed_at = clock_timestamp(), stored = null,
+         ends_at = least(ends_at, clock_timestamp())
        where epoch = $1 and destroyed_at is null`,
       [epoch],
     );
@@ -151,18 +159,21 @@ export class EpochRows {
   }
 
   /**
-   * Returns once every statement that was storing keys when it was called has ended. What is stored later is held
-   * against the ends of epochs as they are now. @throws when they take longer than a second or two
+   * Waits for every statement that was storing keys when it was called. What is stored later is held against the ends of
+   * epochs as they are now. Whoever stores a key meanwhile waits as well: therefore only for a moment.
+   * @returns whether all of them have ended
    */
-  async writersPassed(): Promise<void> {
+  async writersPassed(): Promise<boolean> {
     const client = await this.pool.connect();
     try {
       await client.query('begin');
-      await client.query(`set local lock_timeout = '2s'`);
+      await client.query(`set local lock_timeout = '${WRITERS_PASS_WITHIN_MS}ms'`);
       await client.query('lock table platform.subject_key in share mode');
       await client.query('commit');
+      return true;
     } catch (error) {
       await client.query('rollback').catch(() => undefined);
+      if ((error as { code?: unknown }).code === LOCK_NOT_AVAILABLE) return false;
       throw error;
     } finally {
       client.release();

@@ -43,9 +43,9 @@ export class FileKeyStore implements EpochKeyStore {
 
   open(epoch: string) {
     return this.attempt(`open the key of ${epoch}`, async () => {
-      const key = await this.read(epoch);
-      if (key) return key;
-      return (await exists(this.path(epoch, DESTROYED))) ? 'destroyed' : 'missing';
+      // The mark counts, whatever a process that was killed while it sealed anew has left.
+      if (await exists(this.path(epoch, DESTROYED))) return 'destroyed';
+      return (await this.read(epoch)) ?? 'missing';
     });
   }
 
@@ -84,6 +84,10 @@ export class FileKeyStore implements EpochKeyStore {
       let resealed = 0;
       for (const name of (await this.names()).filter((one) => one.endsWith(KEY))) {
         const epoch = name.slice(0, -KEY.length);
+        if (await exists(this.path(epoch, DESTROYED))) {
+          await this.destroy(epoch);
+          continue;
+        }
         const bytes = await readFile(join(this.folder, name));
         if (splitKeyId(bytes).id === this.ring.currentKeyId) continue;
         const draft = this.path(epoch, `.${randomUUID()}.draft`);

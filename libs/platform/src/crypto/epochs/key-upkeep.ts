@@ -8,8 +8,8 @@ import { rewrap, rowsSealed, type Resealer, type Rewrapped } from '../rewrapping
 import { onlyOne } from '../../postgres/only-one.js';
 import { open, seal } from '../sealing.js';
 import { SUBJECT_KEY_COLUMN } from '../subject-keys.js';
-import { splitKeyId, withKeyId } from '../wrapping-keys.js';
-import { startOf } from './epoch.js';
+import { KeysUnavailable, splitKeyId, withKeyId } from '../wrapping-keys.js';
+import { fingerprintOf, startOf } from './epoch.js';
 import type { EpochKeys } from './epoch-keys.js';
 import { EpochRows, type EpochRow } from './epoch-rows.js';
 import { disagreement } from './trusted-time.js';
@@ -91,9 +91,9 @@ export class KeyUpkeep {
     const { pool } = this.parts;
     const now = await this.rows.now();
     const ended = (await this.rows.all()).filter((row) => isToBeEmptied(row, now));
-    if (ended.length > 0) await this.rows.writersPassed();
+    const isComplete = ended.length === 0 || (await this.rows.writersPassed());
     const done = await rewrap(pool, await this.resealer(), SUBJECT_KEY_COLUMN, onProgress, signal);
-    if (!signal?.aborted) {
+    if (isComplete && !signal?.aborted) {
       const emptied = ended.map(({ epoch }) => epoch).filter((epoch) => !done.left.has(epoch));
       await this.rows.markEmptied(emptied);
     }
@@ -114,14 +114,9 @@ export class KeyUpkeep {
       const now = await this.rows.now();
       if (now < dueAt || announcedAt === null || announcedAt === undefined || now < announcedAt + noticeMs)
         continue;
-      const why = await this.obstacle(row);
-      if (why !== null) {
-        waiting.push({ epoch: row.epoch, why });
-        continue;
-      }
-      await this.parts.keys.storeOf(row.provider).destroy(row.epoch);
-      await this.rows.markDestroyed(row.epoch);
-      destroyed.push(row.epoch);
+      const why = await this.destroy(row);
+      if (why === null) destroyed.push(row.epoch);
+      else waiting.push({ epoch: row.epoch, why });
     }
     return { destroyed, waiting };
   }
@@ -136,14 +131,38 @@ export class KeyUpkeep {
     return (await keys.current()).id;
   }
 
-  private async obstacle({ epoch, provider, emptiedAt, stored }: EpochRow): Promise<string | null> {
+  /** Why its key is not destroyed; `null` when it was. A keeper that fails holds up no key of another. */
+  private async destroy(row: EpochRow): Promise<string | null> {
+    try {
+      const why = await this.obstacle(row);
+      if (why !== null) return why;
+      await this.parts.keys.storeOf(row.provider).destroy(row.epoch);
+      await this.rows.markDestroyed(row.epoch);
+      return null;
+    } catch (error) {
+      if (error instanceof KeysUnavailable) return error.message;
+      throw error;
+    }
+  }
+
+  private async obstacle({
+    epoch,
+    provider,
+    emptiedAt,
+    stored,
+    fingerprint,
+  }: EpochRow): Promise<string | null> {
     const { pool, store, clock, keys } = this.parts;
     const apart = await disagreement({ pool, store, clock }, this.settings.skewMs);
     if (apart !== null) return apart;
     // A database restored from a backup that is older than the key's end still knows it, and rows that it wrapped.
-    if ((await keys.storeOf(provider).open(epoch, stored)) === 'destroyed') return null;
+    const key = await keys.storeOf(provider).open(epoch, stored);
+    if (key === 'destroyed') return null;
+    // In a folder that is not mounted, or another's, nothing would be destroyed but the knowledge that there is a key.
+    if (fingerprint !== null && (key === 'missing' || !fingerprintOf(epoch, key).equals(fingerprint)))
+      return 'its key is not where it should be (ops keys forget, when it is lost)';
     if (emptiedAt === null) return 'rows that it wrapped have not been wrapped anew';
-    await this.rows.writersPassed();
+    if (!(await this.rows.writersPassed())) return 'keys are being stored just now';
     for await (const [row] of rowsSealed(pool, SUBJECT_KEY_COLUMN, { by: epoch }))
       if (row) return 'rows that it wrapped have come back, as from a backup';
     return null;
@@ -164,7 +183,7 @@ export class KeyUpkeep {
 
   private async resealer(): Promise<Resealer> {
     const { keys } = this.parts;
-    const { id, key, ofEpoch } = await keys.current();
+    const { id, key, fingerprint } = await keys.current();
     return {
       currentKeyId: id,
       open: async (context, bytes) => {
@@ -172,13 +191,14 @@ export class KeyUpkeep {
         return open(await keys.named(sealedBy), context, sealed);
       },
       seal: (context, plaintext) => withKeyId(id, seal(key, context, plaintext)),
-      ...(ofEpoch && { whileTrue: isOpen(id) }),
+      ...(fingerprint && { whileTrue: isOpen(id, fingerprint) }),
     };
   }
 }
 
-const isOpen = (epoch: string): string =>
-  `exists (select from platform.key_epoch where epoch = '${epoch}' and ends_at > clock_timestamp() and destroyed_at is null)`;
+const isOpen = (epoch: string, fingerprint: Buffer): string =>
+  `exists (select from platform.key_epoch where epoch = '${epoch}' and fingerprint = '\\x${fingerprint.toString('hex')}'
+   and ends_at > clock_timestamp() and destroyed_at is null)`;
 
 const isToBeEmptied = ({ provider, endsAt, emptiedAt, destroyedAt }: EpochRow, now: number): boolean =>
   provider !== 'environment' &&

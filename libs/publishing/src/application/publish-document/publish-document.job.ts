@@ -24,7 +24,8 @@ const VERSION = 1;
 /**
  * Publishes a completed reading: one document tree, three formats, stored before the publication is recorded, so that
  * whoever sees `DocumentPublished` can fetch every format. Repeating it after a crash renders the same bytes. Nothing is
- * published of a reading whose publication was withdrawn meanwhile, and what was stored of it goes.
+ * published of a reading whose publication was withdrawn meanwhile, and what was stored of it goes. Nor is a reading
+ * published whose key is gone, as after the restore of a backup older than the retention: that is recorded as its failure.
  */
 @Injectable()
 export class PublishDocumentJob {
@@ -39,7 +40,7 @@ export class PublishDocumentJob {
 
   async run(job: ReadingJob): Promise<void> {
     const result = await this.queries.execute(new GetReadingResult(job.readingId));
-    if (!result) return this.endIfErased(job);
+    if (!result) return this.endWithoutResult(job);
     const requested = await this.executor.execute(
       job.readingId,
       {
@@ -70,6 +71,22 @@ export class PublishDocumentJob {
       { readingId: job.readingId, correlationId: job.correlationId, version: VERSION },
       'published',
     );
+  }
+
+  /** A reading that is completed and not erased, and has no result, has lost its key: it is never published. */
+  private async endWithoutResult(job: ReadingJob): Promise<void> {
+    const { readingId, workspaceId } = job;
+    const reading = await this.queries.execute(new GetReadingSummary(readingId));
+    if (reading?.status !== 'completed' || reading.erasedAt) return this.endIfErased(job);
+    const { kind, state } = await this.executor.execute(
+      readingId,
+      { type: 'FailPublication', workspaceId, version: VERSION, code: 'result_unreadable' },
+      this.context(job, `publish-failed:${VERSION}`),
+    );
+    if (kind === 'accepted')
+      this.log.warn({ readingId }, 'the key of a completed reading is gone: it is not published');
+    // Otherwise it was published before, failed before, or is being erased just now.
+    if (!state.published.has(VERSION)) await this.artifacts.discard(readingId);
   }
 
   /** Without its key nothing of a reading is published. One completed a moment ago may not be projected yet: the job comes back. */

@@ -44,6 +44,24 @@ describe('a publication', () => {
     given(publicationDecider, [requested, published, withdrawn]).when(record).thenIgnores('AlreadyPublished');
   });
 
+  it('fails once, and never after it was published or withdrawn', () => {
+    const fail: PublicationCommand = {
+      type: 'FailPublication',
+      workspaceId: 'ws_1',
+      version: 1,
+      code: 'result_unreadable',
+    };
+    const failed: PublicationEvent = {
+      type: 'PublicationFailed',
+      data: { workspaceId: 'ws_1', version: 1, code: 'result_unreadable' },
+    };
+    for (const past of [[], [requested]]) given(publicationDecider, past).when(fail).then(failed);
+    given(publicationDecider, [failed]).when(fail).thenIgnores('AlreadyFailed');
+    given(publicationDecider, [requested, published]).when(fail).thenIgnores('AlreadyPublished');
+    const withdrawn: PublicationEvent = { type: 'PublicationWithdrawn', data: { workspaceId: 'ws_1' } };
+    given(publicationDecider, [withdrawn]).when(fail).thenRejects('Withdrawn', null);
+  });
+
   it('cannot be recorded when it was never asked for', () => {
     given(publicationDecider, []).when(record).thenRejects('NotRequested', { version: 1 });
   });

@@ -19,6 +19,13 @@ export type PublicationCommand =
       readonly version: number;
       readonly formats: DataOf<'DocumentPublished'>['formats'];
     }
+  /** Nothing will ever be published: what would be can no longer be read. */
+  | {
+      readonly type: 'FailPublication';
+      readonly workspaceId: string;
+      readonly version: number;
+      readonly code: string;
+    }
   /** The reading is erased next: whatever is under way, nothing is published after this. */
   | { readonly type: 'WithdrawPublication'; readonly workspaceId: string };
 
@@ -29,6 +36,7 @@ export interface Publication {
   /** Publications asked for and not yet published, by version. */
   readonly pending: ReadonlyMap<number, DataOf<'PublicationRequested'>>;
   readonly published: ReadonlyMap<number, DataOf<'DocumentPublished'>>;
+  readonly failed: ReadonlySet<number>;
   readonly withdrawn: boolean;
 }
 
@@ -55,6 +63,13 @@ const decide = (
         data: { workspaceId, version, artifactId, formats: command.formats, publishedAt },
       });
     }
+    case 'FailPublication': {
+      const { workspaceId, version, code } = command;
+      if (state.published.has(version)) return ignore('AlreadyPublished');
+      if (state.failed.has(version)) return ignore('AlreadyFailed');
+      if (state.withdrawn) return reject('Withdrawn', null);
+      return accept({ type: 'PublicationFailed', data: { workspaceId, version, code } });
+    }
     case 'WithdrawPublication':
       return state.withdrawn
         ? ignore('AlreadyWithdrawn')
@@ -74,7 +89,7 @@ const evolve = (state: Publication, event: PublicationEvent): Publication => {
       return { ...state, pending, published: new Map(state.published).set(event.data.version, event.data) };
     }
     case 'PublicationFailed':
-      return state;
+      return { ...state, failed: new Set(state.failed).add(event.data.version) };
     case 'PublicationWithdrawn':
       return { ...state, withdrawn: true };
     default:
@@ -88,7 +103,7 @@ export const publicationDecider: Decider<
   Publication,
   PublicationRejection
 > = {
-  initialState: { pending: new Map(), published: new Map(), withdrawn: false },
+  initialState: { pending: new Map(), published: new Map(), failed: new Set(), withdrawn: false },
   decide,
   evolve,
 };

@@ -19,7 +19,7 @@ interface PublicationRow {
 
 const followed = [
   selectEvents(readingEvents, 'ReadingCompleted', 'ReadingErased'),
-  selectEvents(publicationEvents, 'DocumentPublished'),
+  selectEvents(publicationEvents, 'DocumentPublished', 'PublicationFailed'),
 ] as const;
 
 /** How long a publication may take before its job is taken for lost and added again. */
@@ -32,7 +32,10 @@ const publications = view<PublicationRow, RecordedOf<typeof followed>>({
   key: ['reading_id', 'version'],
   keyOf: (event) => ({
     reading_id: streamId(event.stream),
-    version: event.type === 'DocumentPublished' ? event.data.version : FIRST_VERSION,
+    version:
+      event.type === 'DocumentPublished' || event.type === 'PublicationFailed'
+        ? event.data.version
+        : FIRST_VERSION,
   }),
   evolve(row, event) {
     const reading_id = streamId(event.stream);
@@ -55,6 +58,7 @@ const publications = view<PublicationRow, RecordedOf<typeof followed>>({
         const known = row ?? { reading_id, version, workspace_id: workspaceId, correlation_id };
         return { ...known, artifact_id: artifactId, published_at: publishedAt, due_at: null };
       }
+      case 'PublicationFailed':
       case 'ReadingErased':
         // Unreadable without the reading's key: nothing is left to be offered again.
         return row && { ...row, due_at: null };

@@ -44,7 +44,7 @@ beforeEach(async () => {
   meanwhile = () => Promise.resolve();
 });
 
-const sweep = (): Promise<void> => {
+const sweeper = (): KeySweep => {
   const queries = {
     execute: async () => {
       await meanwhile();
@@ -53,8 +53,9 @@ const sweep = (): Promise<void> => {
   };
   return new KeySweep(queries as unknown as QueryBus, executor, pool, {
     KEY_ABANDONED_AFTER_MS: 3_600_000,
-  }).sweep(never);
+  });
 };
+const sweep = (): Promise<void> => sweeper().sweep(never);
 const make = async (id: string = randomUUID()): Promise<string> => {
   await keys.create(id, 'ws_1');
   return id;
@@ -125,6 +126,46 @@ describe('KeySweep', () => {
     meanwhile = async () => void (await make(readingId));
     await sweep();
     expect(await left()).toEqual([readingId]);
+  });
+
+  it('keeps the key of a reading that is requested, completed and settled while it asks for holds', async () => {
+    const readingId = await make();
+    await age();
+    meanwhile = async () => void (await record(readingId));
+    await sweep();
+    expect(await left()).toEqual([readingId]);
+  });
+
+  it('deletes nothing while processes may run that reuse a key without making it anew', async () => {
+    await make();
+    await age();
+    await pool.query(
+      `insert into platform.key_sweep (created_at, subject_id, not_before)
+       values ('-infinity', '00000000-0000-0000-0000-000000000000', now() + interval '1 hour')`,
+    );
+    await sweep();
+    expect(await left()).toHaveLength(1);
+    await pool.query('update platform.key_sweep set not_before = now()');
+    await sweep();
+    expect(await left()).toEqual([]);
+  });
+
+  it('looks at so many keys in one round, and at the others in the next ones, also beyond undecided ones', async () => {
+    const waiting = await make();
+    openHolds = [reservationIdAt(waiting, 'no_stream')];
+    await pool.query(
+      `insert into platform.subject_key (subject_id, workspace_id, wrapped_key)
+       select gen_random_uuid(), 'ws_1', 'x' from generate_series(1, 5100)`,
+    );
+    await age();
+    const rounds = sweeper();
+    await rounds.sweep(never);
+    expect(await left()).toHaveLength(102);
+    await rounds.sweep(never);
+    expect(await left()).toEqual([waiting]);
+    openHolds = [];
+    await rounds.sweep(never);
+    expect(await left()).toEqual([]);
   });
 
   it('looks at each key once, page by page', async () => {

@@ -10,6 +10,11 @@ import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.j
 
 /** Keys looked at in one statement. */
 const PAGE = 500;
+/** Keys looked at in one round at most, and those of them without a reading's row, each of which costs a stream. */
+const ROUND = 100_000;
+const STREAMS = 5_000;
+
+type Place = Pick<OldKey, 'created_at' | 'subject_id'>;
 
 interface OldKey {
   subject_id: string;
@@ -23,10 +28,13 @@ interface OldKey {
  * Deletes the keys of requests that died between making a key and recording their reading. A request makes its key after
  * its hold, and a hold is settled only once the reading's stream says that no request can use it any more. So a key
  * without a reading, all of whose holds are settled, belongs to nobody; and a request that comes upon it meanwhile makes
- * it anew, which the deletion sees.
+ * it anew, which the deletion sees. Processes of a version that does not make it anew are waited for (`not_before`).
  */
 @Injectable()
 export class KeySweep {
+  /** Where the last round left off before the end, and whether all keys before were decided. */
+  private left: { readonly after: Place | null; readonly isDecided: boolean } | null = null;
+
   constructor(
     private readonly queries: QueryBus,
     @Inject(READING_EXECUTOR) private readonly executor: ReadingExecutor,
@@ -36,11 +44,16 @@ export class KeySweep {
 
   /** Goes on where the last sweep has come to, the oldest keys first. @throws StoreUnavailable */
   async sweep(signal: AbortSignal): Promise<void> {
-    let after = await this.reached();
-    let isDecided = true;
-    while (!signal.aborted) {
+    const reached = await this.reached();
+    if (reached?.waits) return;
+    let { after, isDecided } = this.left ?? { after: reached, isDecided: true };
+    this.left = null;
+    let streams = 0;
+    for (let seen = 0; seen < ROUND && streams < STREAMS && !signal.aborted; seen += PAGE) {
       const page = await this.oldKeys(after);
-      const undecided = await this.judge(page.filter(({ known }) => !known));
+      const unknown = page.filter(({ known }) => !known);
+      const undecided = await this.judge(unknown);
+      streams += unknown.length;
       isDecided &&= undecided === 0;
       const last = page.at(-1);
       if (!last) return;
@@ -49,21 +62,25 @@ export class KeySweep {
       if (isDecided) await this.reach(last);
       if (page.length < PAGE) return;
     }
+    this.left = { after, isDecided };
   }
 
-  /** @returns how many may still belong to a request */
+  /**
+   * Holds are asked for before any stream is read: one that was settled by then was so for what the stream says.
+   * @returns how many may still belong to a request
+   */
   private async judge(keys: readonly OldKey[]): Promise<number> {
     let undecided = 0;
     const openHolds = new Map<string, ReadonlySet<string>>();
+    for (const workspaceId of new Set(keys.map((key) => key.workspace_id)))
+      openHolds.set(workspaceId, new Set(await this.queries.execute(new GetOpenHolds(workspaceId))));
     for (const key of keys) {
       const { subject_id: readingId, workspace_id: workspaceId } = key;
       const { state, revision } = await this.executor.load(readingId);
       // Its row is not projected yet.
       if (state.status !== 'none') continue;
-      const open =
-        openHolds.get(workspaceId) ?? new Set(await this.queries.execute(new GetOpenHolds(workspaceId)));
-      openHolds.set(workspaceId, open);
-      if (reservationIdsUpTo(readingId, revision).some((id) => open.has(id))) undecided += 1;
+      const open = openHolds.get(workspaceId);
+      if (reservationIdsUpTo(readingId, revision).some((id) => open?.has(id))) undecided += 1;
       else await this.delete(key);
     }
     return undecided;
@@ -76,7 +93,7 @@ export class KeySweep {
     );
   }
 
-  private async oldKeys(after: Pick<OldKey, 'created_at' | 'subject_id'> | null): Promise<OldKey[]> {
+  private async oldKeys(after: Place | null): Promise<OldKey[]> {
     const { rows } = await this.pool.query<OldKey>(
       `select key.subject_id, key.workspace_id, key.created_at::text, reading.reading_id is not null as known
        from (select subject_id, workspace_id, created_at from platform.subject_key
@@ -90,9 +107,9 @@ export class KeySweep {
     return rows;
   }
 
-  private async reached(): Promise<Pick<OldKey, 'created_at' | 'subject_id'> | null> {
-    const { rows } = await this.pool.query<Pick<OldKey, 'created_at' | 'subject_id'>>(
-      'select created_at::text, subject_id from platform.key_sweep',
+  private async reached(): Promise<(Place & { waits: boolean }) | null> {
+    const { rows } = await this.pool.query<Place & { waits: boolean }>(
+      'select created_at::text, subject_id, not_before > now() as waits from platform.key_sweep',
     );
     return rows[0] ?? null;
   }

@@ -1,0 +1,77 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { GetReadingResult, type ReadingSummary } from '@app/readings/contracts/index.js';
+import { createPublicationExecutor, type PublicationExecutor } from '../../publication.executor.js';
+import { PublishDocumentJob } from './publish-document.job.js';
+
+const job = { readingId: '7f9c', workspaceId: 'ws_1', correlationId: 'c', causationId: 'e' };
+
+let store: InMemoryEventStore;
+let executor: PublicationExecutor;
+let discarded: string[];
+let reading: Pick<ReadingSummary, 'status' | 'erasedAt'> | null;
+
+beforeEach(() => {
+  store = new InMemoryEventStore();
+  executor = createPublicationExecutor(store);
+  discarded = [];
+});
+
+/** A job for a reading whose result nothing opens. */
+const run = (): Promise<void> => {
+  const queries = { execute: async (query: object) => (query instanceof GetReadingResult ? null : reading) };
+  const artifacts = { discard: async (id: string) => void discarded.push(id) };
+  const log = { debug: () => undefined, warn: () => undefined };
+  return new PublishDocumentJob(
+    executor,
+    {} as never,
+    { now: () => 0 },
+    log as never,
+    queries as never,
+    artifacts as never,
+  ).run(job);
+};
+const recorded = async (): Promise<string[]> => {
+  const types: string[] = [];
+  for await (const { type } of store.read('publication-7f9c')) types.push(type);
+  return types;
+};
+
+describe('PublishDocumentJob, of a reading without a result that opens', () => {
+  it('gives up once the reading is completed: its key is gone for good', async () => {
+    reading = { status: 'completed', erasedAt: null };
+    await run();
+    await run();
+    expect(await recorded()).toEqual(['PublicationFailed']);
+    expect(discarded).toContain('7f9c');
+  });
+
+  it('comes back while the reading is not known to be completed', async () => {
+    for (const one of [null, { status: 'processing', erasedAt: null } as const]) {
+      reading = one;
+      await expect(run()).rejects.toThrow(/cannot be read yet/);
+    }
+    expect(await recorded()).toEqual([]);
+  });
+
+  it('records nothing of one that is being erased', async () => {
+    await executor.execute(
+      '7f9c',
+      { type: 'WithdrawPublication', workspaceId: 'ws_1' },
+      {
+        intent: 'withdraw',
+        metadata: {
+          correlationId: 'c',
+          causationId: 'c',
+          workspaceId: 'ws_1',
+          actor: 'apiKey:k',
+          occurredAt: '2026-11-22T12:00:00.000Z',
+        },
+      },
+    );
+    reading = { status: 'completed', erasedAt: null };
+    await run();
+    expect(await recorded()).toEqual(['PublicationWithdrawn']);
+    expect(discarded).toEqual(['7f9c']);
+  });
+});
