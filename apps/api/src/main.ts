@@ -39,7 +39,8 @@ const app = await NestFactory.create<NestExpressApplication>(ApiModule.forProces
 requireDeclared(routesOf(app));
 const metrics = app.get<Registry>(METRICS);
 if (config.METRICS_PORT !== undefined) app.use(measureRequests(metrics));
-app.use(auditRequests(app.get(AuditTrail), app.get<Clock>(CLOCK)));
+const [trail, clock] = [app.get(AuditTrail), app.get<Clock>(CLOCK)];
+app.use(auditRequests(trail, clock, config.TRUSTED_PROXIES));
 const refusals = reportRefusals(adapter.door, metrics, log);
 configureHttp(app, config, log);
 serveOpenApi(app);
