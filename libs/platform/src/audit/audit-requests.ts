@@ -20,7 +20,12 @@ const GUARDED = '/api/';
 
 /**
  * Records every request whose caller is known, and every one that is refused, once its connection is done with it: also
- * one that its caller gave up. Nothing of its query, its body or its path is kept, but for the id of a reading.
+ * one that its caller gave up, but for public pages. Nothing of its query, its body or its path is kept, but for the id of
+ * a reading.
+ *
+ * A request has a record of its own when it took a token of the rate limit or gave out personal data. All others, also
+ * those that passed because the limit could not be asked, are bounded by tallies.
+ * @param proxies reverse proxies in front, whose X-Forwarded-For is believed
  */
 export const auditRequests =
   (trail: Pick<AuditTrail, 'admitted' | 'refused'>, clock: Clock, proxies: number) =>
