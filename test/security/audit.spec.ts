@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
@@ -14,6 +15,7 @@ const SETTINGS = {
   RATE_READ_PER_MINUTE: '1000000',
   RATE_READ_BURST: '1000000',
   RATE_UNAUTHENTICATED_PER_MINUTE: '30',
+  HTTP_REFUSAL_HOLD_MS: '20',
 };
 /** What moves the cursor and colours, what reorders, and what hides. */
 const NASTY = '\u001b[31mred\u001b[0m\u009b1m\u202egnp.exe\u200b\u2066\u007f';
@@ -208,7 +210,7 @@ describe('refused requests', () => {
     expect(rows.filter(({ text }) => text.includes(CANARY))).toHaveLength(0);
   });
 
-  it('cannot fill the disk: a flood without credentials, and one with a key at a door that is closed to it, are counted', async () => {
+  it('cannot fill the disk: floods of unknown callers, and one with a key at a door that is closed to it, are counted', async () => {
     const FLOOD = 300;
     const rows = async () => (await countOf('true')).rows;
     const before = await rows();
@@ -219,6 +221,8 @@ describe('refused requests', () => {
     };
     await flood({ 'x-api-key': 'nobody' }, '/api/v1/readings');
     await flood({ 'x-api-key': customer.apiKey }, '/api/v1/keys');
+    const atTheDoor = seen.length;
+    await flood({}, '/nothing');
     await api.stop();
     expect((await rows()) - before).toBeLessThan(100);
     // Nothing is lost when the process stops.
@@ -226,6 +230,51 @@ describe('refused requests', () => {
     expect(
       (await countOf(`actor is null and route = '/api/v1/readings' and status in (401, 429)`)).requests,
     ).toBe(FLOOD);
+    const refused = seen.slice(atTheDoor).filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThan(0);
+    expect((await countOf(`route = 'door' and status = 429 and actor is null`)).requests).toBe(
+      refused.length,
+    );
+    const ids = refused.map(({ id }) => `'${id.slice(4)}'`).join();
+    expect((await countOf(`request_id in (${ids}) and address = '127.0.0.1'`)).rows).toBeGreaterThan(0);
+    api = await stores.start('api');
+  });
+
+  it('have no row each when their caller hangs up before the limit is asked', async () => {
+    const CALLS = 40;
+    const { apiKey, keyId: id } = await stranger();
+    const headers = { 'x-api-key': apiKey };
+    await until(
+      async () => (await ask('POST', '/api/v1/webhooks', headers, '{}')) === 429,
+      () => 'the bucket is empty',
+    );
+    const lock = await pool.connect();
+    await lock.query('begin; lock table platform.rate_bucket in share mode');
+    const caller = new AbortController();
+    const calls = Array.from({ length: CALLS }, () =>
+      fetch(`${api.baseUrl}/api/v1/webhooks/none`, {
+        method: 'DELETE',
+        headers,
+        signal: caller.signal,
+      }).catch(() => null),
+    );
+    await until(
+      async () => {
+        const { rows } = await lock.query('select 1 from pg_locks where not granted');
+        return rows.length > 0;
+      },
+      () => 'the limit is asked',
+    );
+    await delay(100);
+    caller.abort();
+    await Promise.all(calls);
+    await delay(50);
+    await lock.query('rollback');
+    lock.release();
+    await api.stop();
+    const ofCaller = await countOf(`actor = 'apiKey:${id}' and method = 'DELETE'`);
+    expect(ofCaller.requests).toBeGreaterThan(15);
+    expect(ofCaller.rows).toBeLessThan(15);
     api = await stores.start('api');
   });
 });

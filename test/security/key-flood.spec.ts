@@ -112,6 +112,15 @@ const statusOf = async ({ baseUrl }: StartedProcess, apiKey: string): Promise<nu
 };
 const KNOWN = 400;
 
+/** All of an answer that does not differ from one request to the next. */
+const refusalOf = async (apiKey: string): Promise<unknown> => {
+  const answer = await fetch(`${api.baseUrl}/api/v1/webhooks`, { headers: { 'x-api-key': apiKey } });
+  const { instance, requestId, ...body } = (await answer.json()) as Record<string, unknown>;
+  const ofRequest = ['x-request-id', 'date'];
+  expect(instance).toBe(`urn:request:${String(requestId)}`);
+  return { body, headers: [...answer.headers].filter(([name]) => !ofRequest.includes(name)) };
+};
+
 /** Keys of a time without a limit, as they stand in the log. */
 const issuedBefore = async ({ workspaceId }: Customer, count: number): Promise<readonly NewApiKey[]> => {
   const keys = Array.from({ length: count }, () =>
@@ -215,6 +224,41 @@ describe('a revoked key', () => {
     );
     await revoke(customer, there.body.keyId);
     expect(await statusOf(api, there.body.apiKey)).toBe(401);
+  });
+
+  it('is still known by its id in the audit, as an expired one is, and not to its holder', async () => {
+    const customer = await open();
+    const [revoked, expired] = [
+      (await issue(customer)).body,
+      (await issue(customer, { expiresAt: new Date(Date.now() + 1_500).toISOString() })).body,
+    ];
+    await revoke(customer, revoked.keyId);
+    const forged = makeApiKey({ id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) }).apiKey;
+    await until(
+      async () => (await statusOf(api, expired.apiKey)) === 401,
+      () => 'the key expires',
+    );
+    const answers = await Promise.all([revoked.apiKey, forged].map((apiKey) => refusalOf(apiKey)));
+    expect(answers[0]).toEqual(answers[1]);
+
+    for (const { keyId } of [revoked, expired]) {
+      let told: readonly object[] = [];
+      await until(
+        async () => {
+          ({ records: told } = (await stores.ops(['audit', '--key', keyId, '--refused'])) as {
+            records: object[];
+          });
+          return told.length > 0;
+        },
+        () => 'the attempt is recorded',
+      );
+      expect(told[0]).toMatchObject({
+        status: 401,
+        actor: `apiKey:${keyId}`,
+        workspaceId: customer.workspaceId,
+        address: '127.0.0.1',
+      });
+    }
   });
 
   it('is never honoured for longer than the cache lasts by a process that is cut off from PostgreSQL', async () => {

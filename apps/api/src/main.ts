@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { EVENT_STORE_CONNECTION, type StoreConnection } from '@app/event-sourcing/store/store-connection.js';
+import { auditDoor } from '@app/platform/audit/audit-door.js';
 import { auditRequests } from '@app/platform/audit/audit-requests.js';
 import { AuditTrail } from '@app/platform/audit/audit-trail.js';
 import { configHelp } from '@app/platform/config/load-config.js';
@@ -41,7 +42,9 @@ const app = await NestFactory.create<NestExpressApplication>(ApiModule.forProces
 requireDeclared(routesOf(app));
 const metrics = app.get<Registry>(METRICS);
 if (config.METRICS_PORT !== undefined) app.use(measureRequests(metrics));
-app.use(auditRequests(app.get(AuditTrail), app.get<Clock>(CLOCK)));
+const [trail, clock] = [app.get(AuditTrail), app.get<Clock>(CLOCK)];
+app.use(auditRequests(trail, clock, config.TRUSTED_PROXIES));
+adapter.door.onRefused = auditDoor(trail, clock);
 const refusals = reportRefusals(adapter.door, metrics, log);
 configureHttp(app, config, log);
 serveOpenApi(app);

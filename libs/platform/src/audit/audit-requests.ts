@@ -1,10 +1,11 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { identifiedAs, wasAccepted } from '../auth/authentication.js';
+import { identifiedAs } from '../auth/authentication.js';
 import { requestIdOf } from '../http/request-id.js';
 import { routeOf } from '../http/route-of.js';
+import { addressKey, fullClientAddress } from '../rate-limit/address.js';
+import { wasCounted } from '../rate-limit/counted.js';
 import { printable } from '../text/printable.js';
-import { normalAddress, senderOf } from './address.js';
 import type { AuditRecord } from './audit-record.js';
 import type { AuditTrail } from './audit-trail.js';
 import { givesPersonalData } from './personal-data.js';
@@ -13,21 +14,30 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const CREATED_READING = /^\/api\/v1\/readings\/([0-9a-f-]{36})$/i;
 const LONGEST_ACTOR = 256;
 const GONE_AWAY = 499;
-const RATE_LIMITED = 429;
+const LOWEST_REFUSAL = 400;
+/** The only paths whose routes ask for credentials. */
+const GUARDED = '/api/';
 
 /**
  * Records every request whose caller is known, and every one that is refused, once its connection is done with it: also
- * one that its caller gave up. Nothing of its query, its body or its path is kept, but for the id of a reading.
+ * one that its caller gave up, but for public pages. Nothing of its query, its body or its path is kept, but for the id of
+ * a reading.
+ *
+ * A request has a record of its own when it took a token of the rate limit or gave out personal data. All others, also
+ * those that passed because the limit could not be asked, are bounded by tallies.
+ * @param proxies reverse proxies in front, whose X-Forwarded-For is believed
  */
 export const auditRequests =
-  (trail: AuditTrail, clock: Clock) =>
+  (trail: Pick<AuditTrail, 'admitted' | 'refused'>, clock: Clock, proxies: number) =>
   (request: Request, response: Response, next: NextFunction): void => {
     // A connection that has closed has no address any more.
-    const address = normalAddress(request.ip);
+    const address = addressOf(request, proxies);
     response.once('close', () => {
-      const status = response.headersSent ? response.statusCode : GONE_AWAY;
+      // A refusal that is held back has its status before it is sent.
+      const isDecided = response.headersSent || response.statusCode >= LOWEST_REFUSAL;
+      const status = isDecided ? response.statusCode : GONE_AWAY;
       const caller = identifiedAs(request);
-      if (!caller && status < 400) return;
+      if (!caller && (status < LOWEST_REFUSAL || (!isDecided && !request.path.startsWith(GUARDED)))) return;
       const record: AuditRecord = {
         at: clock.now(),
         requestId: requestIdOf(request).replace(/^req_/, ''),
@@ -38,15 +48,24 @@ export const auditRequests =
         workspaceId: caller?.workspaceId ?? null,
         // A subject is a stranger's text.
         actor: caller ? printable(caller.actor).slice(0, LONGEST_ACTOR) : null,
-        address: caller ? address : senderOf(address),
+        address: caller ? address : address && addressKey(address),
         readingId: readingOf(request, response),
         personal: status === 200 && givesPersonalData(request),
       };
-      if (wasAccepted(request) && status !== RATE_LIMITED) trail.admitted(record);
+      if (wasCounted(request) || record.personal) trail.admitted(record);
       else trail.refused(record);
     });
     next();
   };
+
+const addressOf = ({ socket, headers }: Request, proxies: number): string | null => {
+  const forwarded = headers['x-forwarded-for'];
+  return fullClientAddress(
+    socket.remoteAddress ?? '',
+    Array.isArray(forwarded) ? forwarded.join() : forwarded,
+    proxies,
+  );
+};
 
 /** The reading that the route names, or that was just made. */
 const readingOf = (request: Request, response: Response): string | null => {

@@ -10,9 +10,11 @@ import { RefusalTally } from './refusal-tally.js';
 /** Records of one statement. */
 const AT_ONCE = 500;
 const LONGEST_PAUSE_MS = 5_000;
+/** Each message. */
 const COMPLAIN_EVERY_MS = 60_000;
 /** What waits when the process stops is written within this, or lost (ms). */
 const LAST_WRITE_WITHIN_MS = 1_500;
+const UNAUTHENTICATED = 401;
 
 export type AuditSettings = Pick<
   Config,
@@ -27,12 +29,13 @@ export type AuditSettings = Pick<
  */
 export class AuditTrail {
   private waiting: AuditRecord[] = [];
-  private readonly refusals: { readonly known: RefusalTally; readonly unknown: RefusalTally };
+  /** Apart, so that a flood of one kind hides none of another: what any caller can cause, guesses, what callers cause. */
+  private readonly refusals: Readonly<Record<'door' | 'unknown' | 'guesses' | 'known', RefusalTally>>;
   private loss: { since: number; until: number; requests: number } | null = null;
   private writing: Promise<void> | null = null;
   private timer: NodeJS.Timeout | null = null;
   private pauseMs: number;
-  private complainedAt = -Infinity;
+  private readonly complainedAt = new Map<string, number>();
   private readonly written: Counter;
   private readonly lost: Counter;
   private readonly counted: Counter;
@@ -46,7 +49,7 @@ export class AuditTrail {
   ) {
     this.pauseMs = config.AUDIT_FLUSH_MS;
     const tally = () => new RefusalTally(config.AUDIT_REFUSED_ROWS_PER_MINUTE);
-    this.refusals = { known: tally(), unknown: tally() };
+    this.refusals = { door: tally(), unknown: tally(), guesses: tally(), known: tally() };
     const counter = (name: string, help: string) => new Counter({ name, help, registers: [registry] });
     this.written = counter('audit_records_written_total', 'Audit records that PostgreSQL has');
     this.lost = counter('audit_records_lost_total', 'Requests of which no audit record could be kept');
@@ -78,10 +81,20 @@ export class AuditTrail {
     this.schedule();
   }
 
-  /** A request that was turned away before any limit counted it, or by one. */
+  /** A request that was turned away before the rate limit counted it, or by it. */
   refused(record: AuditRecord): void {
+    const { known, guesses, unknown } = this.refusals;
+    if (record.actor !== null) this.tally(record, known);
+    else this.tally(record, record.status === UNAUTHENTICATED ? guesses : unknown);
+  }
+
+  /** A request that was turned away before anything but its address was looked at. */
+  refusedAtDoor(record: AuditRecord): void {
+    this.tally(record, this.refusals.door);
+  }
+
+  private tally(record: AuditRecord, tally: RefusalTally): void {
     this.endMinute(this.clock.now());
-    const tally = record.actor === null ? this.refusals.unknown : this.refusals.known;
     const own = tally.take(record);
     if (own) this.admitted(own);
     else this.counted.inc();
@@ -93,19 +106,23 @@ export class AuditTrail {
     if (this.timer) clearTimeout(this.timer);
     this.endMinute(Infinity);
     await within(LAST_WRITE_WITHIN_MS, this.drain());
-    if (this.waiting.length > 0)
-      this.complain(this.waiting.length, 'audit records were lost when the process stopped');
+    if (this.unwritten > 0) this.complain(this.unwritten, 'audit records were lost when the process stopped');
   }
 
   private async drain(): Promise<void> {
-    for (let left = Infinity; this.waiting.length > 0 && this.waiting.length < left;) {
-      left = this.waiting.length;
+    for (let left = Infinity; this.unwritten > 0 && this.unwritten < left;) {
+      left = this.unwritten;
       await this.write();
     }
   }
 
+  /** Records that wait, and the one of a loss. */
+  private get unwritten(): number {
+    return this.waiting.length + (this.loss ? 1 : 0);
+  }
+
   private endMinute(now: number): void {
-    for (const tally of [this.refusals.known, this.refusals.unknown]) {
+    for (const tally of Object.values(this.refusals)) {
       for (const record of tally.ended(now)) {
         if (this.hasRoom()) this.waiting.push(record);
         else this.lose(record.requests);
@@ -122,11 +139,11 @@ export class AuditTrail {
     this.endMinute(this.clock.now());
     await this.write();
     this.timer = null;
-    if (this.waiting.length > 0 || this.loss || this.hasCounted()) this.schedule();
+    if (this.unwritten > 0 || this.hasCounted()) this.schedule();
   }
 
   private hasCounted(): boolean {
-    return this.refusals.known.isCounting || this.refusals.unknown.isCounting;
+    return Object.values(this.refusals).some(({ isCounting }) => isCounting);
   }
 
   private write(): Promise<void> {
@@ -198,8 +215,8 @@ export class AuditTrail {
 
   private complain(count: number, message: string, error?: unknown): void {
     const now = this.clock.now();
-    if (now - this.complainedAt < COMPLAIN_EVERY_MS) return;
-    this.complainedAt = now;
+    if (now - (this.complainedAt.get(message) ?? -Infinity) < COMPLAIN_EVERY_MS) return;
+    this.complainedAt.set(message, now);
     this.log.error({ count, reason: error instanceof Error ? error.message : undefined }, message);
   }
 }

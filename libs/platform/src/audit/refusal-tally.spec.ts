@@ -37,7 +37,7 @@ describe('refused requests', () => {
     ).toHaveLength(10);
   });
 
-  it('are counted by sender, route and status when one sender floods, and none is forgotten', () => {
+  it('are counted by sender and status when one sender floods, and none is forgotten', () => {
     const tally = new RefusalTally(100);
     const records = flood(
       tally,
@@ -59,6 +59,33 @@ describe('refused requests', () => {
     expect(records).toHaveLength(101);
     expect(requestsIn(records)).toBe(50_000);
     expect(records.at(-1)).toMatchObject({ address: null, method: '*', readingId: null });
+  });
+
+  it('of one sender have few records, whatever it asks for, and others have theirs', () => {
+    const tally = new RefusalTally(100);
+    const records = flood(tally, [
+      ...Array.from({ length: 5_000 }, (_, index) =>
+        refusal({ route: `/${index % 100}`, method: `M${index % 30}`, status: 400 + (index % 20) }),
+      ),
+      refusal({ address: '203.0.113.8' }),
+    ]);
+    const loud = records.filter(({ address }) => address === '203.0.113.7');
+    expect(loud).toHaveLength(14);
+    expect(loud.at(-1)).toMatchObject({ method: '*', route: '*' });
+    expect(records.filter(({ address }) => address === '203.0.113.8')).toHaveLength(1);
+    expect(requestsIn(records)).toBe(5_001);
+  });
+
+  it('of one key are those of one sender, wherever it calls from', () => {
+    const tally = new RefusalTally(100);
+    const records = flood(
+      tally,
+      Array.from({ length: 500 }, (_, index) =>
+        refusal({ actor: 'apiKey:Ab3dE6gH', workspaceId: 'ws_1', address: `10.0.0.${index % 250}` }),
+      ),
+    );
+    expect(records).toHaveLength(11);
+    expect(records.at(-1)).toMatchObject({ actor: 'apiKey:Ab3dE6gH', workspaceId: 'ws_1', address: null });
   });
 
   it('are recorded again in the next minute', () => {

@@ -3,10 +3,15 @@ import type { AuditRecord } from './audit-record.js';
 const WINDOW_MS = 60_000;
 /** Refusals of one sender that have a record each, a minute. */
 const OWN_RECORDS = 10;
+/** Records of one sender a minute: beyond its own, one for each of so many statuses. */
+const RECORDS_OF_SENDER = 14;
+const SEVERAL = '*';
 
 /**
  * Bounds what refused requests write, which no rate limits: the first of a sender in a minute have a record each, the
- * others are counted by sender, route and status, and once `limit` records are spent, by route and status alone.
+ * others are counted by sender and status. What a sender asks for does not make more records, so that it takes many
+ * senders to spend `limit`; then, the requests of others are counted by route and status alone. A sender is a credential,
+ * or else an address.
  */
 export class RefusalTally {
   private window = 0;
@@ -19,22 +24,23 @@ export class RefusalTally {
 
   /** The record to be kept now, or `null` when the request is only counted. */
   take(record: AuditRecord): AuditRecord | null {
-    const sender = `${record.actor ?? ''} ${record.address ?? ''}`;
-    const before = this.seen.get(sender) ?? 0;
-    if (before < OWN_RECORDS && this.spent < this.limit) {
-      this.seen.set(sender, before + 1);
-      this.spent += 1;
-      return record;
+    const { actor, address, route, status } = record;
+    const sender = actor ?? address ?? '';
+    if (this.isSpent(sender, OWN_RECORDS)) {
+      const own = `${sender} ${status}`;
+      if (this.counted.has(own)) this.count(own, record);
+      else if (this.isSpent(sender, RECORDS_OF_SENDER))
+        this.count(`${SEVERAL} ${route} ${status}`, {
+          ...record,
+          workspaceId: null,
+          actor: null,
+          address: null,
+        });
+      else this.count(own, record, sender);
+      return null;
     }
-    const { method, route, status } = record;
-    const own = `${sender} ${method} ${route} ${status}`;
-    const room = this.counted.has(own) || this.spent < this.limit;
-    if (room && !this.counted.has(own)) this.spent += 1;
-    const key = room ? own : `${route} ${status}`;
-    const nobody = { method: '*', workspaceId: null, actor: null, address: null };
-    const requests = (this.counted.get(key)?.requests ?? 0) + 1;
-    this.counted.set(key, { ...record, ...(room ? {} : nobody), readingId: null, requests });
-    return null;
+    this.spend(sender);
+    return record;
   }
 
   get isCounting(): boolean {
@@ -52,4 +58,30 @@ export class RefusalTally {
     this.counted.clear();
     return records;
   }
+
+  private isSpent(sender: string, most: number): boolean {
+    return this.spent >= this.limit || (this.seen.get(sender) ?? 0) >= most;
+  }
+
+  private spend(sender: string): void {
+    this.seen.set(sender, (this.seen.get(sender) ?? 0) + 1);
+    this.spent += 1;
+  }
+
+  /** @param sender whose record this is when it is the first of its kind */
+  private count(key: string, record: AuditRecord, sender?: string): void {
+    if (sender !== undefined) this.spend(sender);
+    const before = this.counted.get(key);
+    this.counted.set(key, before ? together(before, record) : { ...record, readingId: null });
+  }
 }
+
+/** The last of several requests, without what they do not share. */
+const together = (before: AuditRecord, last: AuditRecord): AuditRecord => ({
+  ...last,
+  requests: before.requests + last.requests,
+  method: before.method === last.method ? last.method : SEVERAL,
+  route: before.route === last.route ? last.route : SEVERAL,
+  address: before.address === last.address ? last.address : null,
+  readingId: null,
+});

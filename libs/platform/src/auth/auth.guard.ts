@@ -13,6 +13,7 @@ import {
   setPrincipal,
   type AuthMode,
   type Authenticator,
+  type EndedKey,
   type Principal,
 } from './authentication.js';
 
@@ -30,8 +31,8 @@ export class AuthGuard implements CanActivate {
     if (modes === 'public') return true;
     const request = context.switchToHttp().getRequest<Request>();
     const principal = await this.verify(request);
-    if (!principal) throw await this.unauthenticated(request);
-    setIdentified(request, principal);
+    if (principal) setIdentified(request, principal);
+    if (!principal || 'isEnded' in principal) throw await this.unauthenticated(request);
     if (!modes?.includes(principal.mode)) {
       const needed = principal.mode === 'apiKey' ? 'a bearer token' : 'an API key in x-api-key';
       throw new Problem('auth_mode_not_allowed', { detail: `This operation needs ${needed}` });
@@ -49,7 +50,7 @@ export class AuthGuard implements CanActivate {
   }
 
   /** With both headers, the API key alone is looked at. */
-  private async verify({ headers }: Request): Promise<Principal | null> {
+  private async verify({ headers }: Request): Promise<Principal | EndedKey | null> {
     const apiKey = headers['x-api-key'];
     if (apiKey !== undefined) {
       return typeof apiKey === 'string' ? this.authenticator.verifyApiKey(apiKey) : null;

@@ -13,9 +13,14 @@ export interface Principal {
   readonly scopes: readonly string[];
 }
 
-/** Verifies credentials. Provided by the workspaces module; `null` means unknown, expired, revoked or malformed. */
+/** Who holds the right secret of an API key that was revoked or has expired: refused, but worth a record. */
+export interface EndedKey extends Pick<Principal, 'workspaceId' | 'actor'> {
+  readonly isEnded: true;
+}
+
+/** Verifies credentials. Provided by the workspaces module; `null` means unknown or malformed, of a token also expired. */
 export interface Authenticator {
-  verifyApiKey(apiKey: string): Promise<Principal | null>;
+  verifyApiKey(apiKey: string): Promise<Principal | EndedKey | null>;
   /**
    * @param token a JWT of the portal's issuer
    * @throws Problem (503) when it cannot be told now whether the token is good
@@ -29,7 +34,8 @@ const MODES = 'auth:modes';
 const SCOPE_AREA = 'auth:scope-area';
 const PRINCIPAL = Symbol('principal');
 const IDENTIFIED = Symbol('identified');
-type Authenticated = Request & { [PRINCIPAL]?: Principal; [IDENTIFIED]?: Principal };
+type Identity = Pick<Principal, 'workspaceId' | 'actor'>;
+type Authenticated = Request & { [PRINCIPAL]?: Principal; [IDENTIFIED]?: Identity };
 
 /** Declares which authentication modes a route accepts. A route without it, or `@Public()`, refuses everyone. */
 export const Accepts = (...modes: readonly AuthMode[]) => SetMetadata(MODES, modes);
@@ -60,17 +66,14 @@ export const setPrincipal = (request: Request, principal: Principal): void => {
   (request as Authenticated)[PRINCIPAL] = principal;
 };
 
-/** Notes who proved to be the caller, before it is judged whether the route is for them. */
-export const setIdentified = (request: Request, principal: Principal): void => {
+/** Notes who proved to be the caller, before it is judged whether they may call, and whether the route is for them. */
+export const setIdentified = (request: Request, principal: Identity): void => {
   (request as Authenticated)[IDENTIFIED] = principal;
 };
 
-/** Who called, whether or not the route was for them; `null` when nobody was proved. */
-export const identifiedAs = (request: Request): Principal | null =>
+/** Who called, whether or not they might; `null` when nobody was proved. */
+export const identifiedAs = (request: Request): Identity | null =>
   (request as Authenticated)[IDENTIFIED] ?? null;
-
-/** Whether the caller was proved and the route was for them. */
-export const wasAccepted = (request: Request): boolean => (request as Authenticated)[PRINCIPAL] !== undefined;
 
 export const principalOf = (request: Request): Principal => {
   const principal = (request as Authenticated)[PRINCIPAL];

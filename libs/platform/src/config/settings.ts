@@ -248,8 +248,8 @@ export const settings = z.object({
     'audit records a process keeps while PostgreSQL is away (about 500 bytes each); beyond, personal data is not given out (503) and other requests are not recorded',
   ),
   AUDIT_REFUSED_ROWS_PER_MINUTE: count(
-    100,
-    'audit records of refused requests a process writes per minute, once for known and once for unknown callers; beyond, they are only counted',
+    1_000,
+    'audit records of refused requests a process writes per minute, of each kind: of known callers, 401, other refusals of unknown callers, and refusals at the door; beyond, they are only counted',
   ),
   SUBJECT_KEY_CACHE_MS: milliseconds(
     2_000,

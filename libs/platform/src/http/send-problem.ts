@@ -20,6 +20,8 @@ export const refuse = (
 ): void => {
   const admission = problem.options.isHeldBack ? admissionOf(request) : undefined;
   const answer = (): void => sendProblem(response, problem, requestId);
-  if (admission) admission.holdBack(answer);
-  else answer();
+  if (!admission) return answer();
+  // What is recorded of a caller who does not wait.
+  response.statusCode = problem.status;
+  admission.holdBack(answer);
 };

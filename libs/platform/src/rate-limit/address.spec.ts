@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { addressKey, clientAddress } from './address.js';
+import { addressKey, clientAddress, fullAddress, fullClientAddress } from './address.js';
 
 describe('The key of an address', () => {
   it.each([
@@ -21,6 +21,31 @@ describe('The key of an address', () => {
     'is none for what is no address: %j',
     (text) => expect(addressKey(text)).toBeNull(),
   );
+});
+
+describe('A full address', () => {
+  it.each([
+    ['203.0.113.9', '203.0.113.9'],
+    ['::ffff:203.0.113.9', '203.0.113.9'],
+    ['::ffff:cb00:7109', '203.0.113.9'],
+    ['203.0.113.9:4711', '203.0.113.9'],
+    ['2001:DB8:0::1', '2001:db8::1'],
+    ['2001:db8::1%eth0', '2001:db8::1'],
+    ['[2001:db8::1]:443', '2001:db8::1'],
+  ])('%j has the spelling %s', (text, address) => expect(fullAddress(text)).toBe(address));
+
+  it.each(['', 'unknown', "'; drop", '1', '0x7f.1', `${'0'.repeat(70)}1.2.3.4`, '2001:db8::/64'])(
+    'is not %j',
+    (text) => expect(fullAddress(text)).toBeNull(),
+  );
+
+  it('of a caller stands where its key is taken from', () => {
+    const peer = '10.0.0.1';
+    expect(fullClientAddress(peer, 'unknown, [2001:db8::1]:80', 1)).toBe('2001:db8::1');
+    expect(fullClientAddress(peer, 'unknown', 1)).toBe(peer);
+    expect(fullClientAddress(peer, '203.0.113.9', 0)).toBe(peer);
+    expect(fullClientAddress('', undefined, 0)).toBeNull();
+  });
 });
 
 describe('The address of a caller', () => {

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { AUTH_MODES_KEY, principalOf } from '../auth/authentication.js';
 import { within } from '../process/within.js';
 import { LOGGER } from '../telemetry/logger.js';
+import { setCounted } from './counted.js';
 import type { RatePolicies, RatePolicy } from './policies.js';
 import { rateLimited } from './rate-limited.js';
 import { RateLimiter, type RateVerdict } from './rate-limiter.js';
@@ -46,6 +47,7 @@ export class RateLimitGuard implements CanActivate {
     if (!verdict) return true;
     http.getResponse<Response>().set(rateHeaders(policy, verdict));
     if (!verdict.allowed) throw rateLimited(policy, verdict);
+    setCounted(request);
     return true;
   }
 

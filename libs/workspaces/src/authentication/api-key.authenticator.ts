@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
-import type { Principal } from '@app/platform/auth/authentication.js';
+import type { EndedKey, Principal } from '@app/platform/auth/authentication.js';
 import type { Config } from '@app/platform/config/settings.js';
 import { Notifications } from '@app/platform/postgres/notifications.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
@@ -53,16 +53,18 @@ export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicatio
     await this.revocations.stop();
   }
 
-  async verify(apiKey: string): Promise<Principal | null> {
+  /** @returns an ended key only to who has its secret: what is made of it must not tell others that it exists */
+  async verify(apiKey: string): Promise<Principal | EndedKey | null> {
     const parsed = parseApiKey(apiKey);
     if (!parsed) return null;
     const { keyId, secret } = parsed;
     const row = await this.row(keyId);
     if (!row || !timingSafeEqual(Buffer.from(row.hash), Buffer.from(hashSecret(secret)))) return null;
     const expired = row.expiresAt !== null && row.expiresAt.getTime() <= this.clock.now();
-    if (expired || row.revokedAt !== null || this.revoked.has(keyId)) return null;
+    const identity = { workspaceId: row.workspaceId, actor: `apiKey:${keyId}` };
+    if (expired || row.revokedAt !== null || this.revoked.has(keyId)) return { ...identity, isEnded: true };
     this.use.note(keyId);
-    return { mode: 'apiKey', workspaceId: row.workspaceId, actor: `apiKey:${keyId}`, scopes: [] };
+    return { ...identity, mode: 'apiKey', scopes: [] };
   }
 
   private async row(keyId: string): Promise<ApiKeyRow | null> {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Authenticator, Principal } from '@app/platform/auth/authentication.js';
+import type { Authenticator, EndedKey, Principal } from '@app/platform/auth/authentication.js';
 import { ApiKeyAuthenticator } from './api-key.authenticator.js';
 import { BearerAuthenticator } from './bearer.authenticator.js';
 
@@ -11,7 +11,7 @@ export class WorkspaceAuthenticator implements Authenticator {
     private readonly tokens: BearerAuthenticator,
   ) {}
 
-  verifyApiKey(apiKey: string): Promise<Principal | null> {
+  verifyApiKey(apiKey: string): Promise<Principal | EndedKey | null> {
     return this.apiKeys.verify(apiKey);
   }
 

@@ -13,6 +13,13 @@ import { newRequestId } from '../request-id.js';
 
 export type RefusalReason = CutReason | 'rate';
 
+export interface RefusedAtDoor {
+  readonly requestId: string;
+  /** As `Admission.address`. */
+  readonly address: string;
+  readonly method: string;
+}
+
 /** Asked by load balancers, which must be answered whatever else an address does. */
 const PROBES: readonly string[] = ['/healthz', '/readyz'];
 /** The only paths whose routes ask for credentials. */
@@ -25,6 +32,8 @@ const GUARDED = '/api/';
 export class FrontDoor {
   /** Requests refused and connections cut off since the start, by reason. */
   readonly refused: Record<RefusalReason, number> = { rate: 0, connections: 0, waiting: 0, unread: 0 };
+  /** Called for each request that is refused for its rate before Express sees it: must cost next to nothing. */
+  onRefused: (refused: RefusedAtDoor) => void = () => undefined;
   private readonly connections: Connections;
   private readonly held: HeldAnswers;
   private readonly buckets: Readonly<Record<'public' | 'probe', AddressBuckets>>;
@@ -80,7 +89,9 @@ export class FrontDoor {
     const refusal = path.startsWith(GUARDED) && bringsCredentials(request) ? null : charge();
     setAdmission(request, { address, charge, holdBack });
     if (refusal) {
-      holdBack(() => answer(response, refusal));
+      const requestId = newRequestId();
+      this.onRefused({ requestId, address, method: request.method ?? '' });
+      holdBack(() => answer(response, refusal, requestId));
       return;
     }
     if (/^100-continue$/i.test(request.headers.expect ?? '')) response.writeContinue();
@@ -98,8 +109,7 @@ export class FrontDoor {
 }
 
 /** With the headers that every answer has. */
-const answer = (response: ServerResponse, refusal: Problem): void => {
-  const requestId = newRequestId();
+const answer = (response: ServerResponse, refusal: Problem, requestId: string): void => {
   response.setHeader('X-Request-Id', requestId);
   response.setHeader('Strict-Transport-Security', 'max-age=31536000; includeSubDomains');
   response.setHeader('X-Content-Type-Options', 'nosniff');

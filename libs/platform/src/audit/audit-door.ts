@@ -1,0 +1,27 @@
+import type { Clock } from '@app/event-sourcing/core/clock.js';
+import type { RefusedAtDoor } from '../http/door/front-door.js';
+import { addressKey } from '../rate-limit/address.js';
+import type { AuditTrail } from './audit-trail.js';
+
+/** Instead of a route: none was looked for. */
+const ROUTE = 'door';
+const RATE_LIMITED = 429;
+const IPV6_KEY = '::/64';
+
+/** Records what the front door refuses for the rate of its address. */
+export const auditDoor =
+  (trail: Pick<AuditTrail, 'refusedAtDoor'>, clock: Clock) =>
+  ({ requestId, address, method }: RefusedAtDoor): void =>
+    trail.refusedAtDoor({
+      at: clock.now(),
+      requestId: requestId.replace(/^req_/, ''),
+      requests: 1,
+      method,
+      route: ROUTE,
+      status: RATE_LIMITED,
+      workspaceId: null,
+      actor: null,
+      address: address.endsWith(IPV6_KEY) ? address : addressKey(address),
+      readingId: null,
+      personal: false,
+    });

@@ -1,0 +1,121 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Request, Response } from 'express';
+import { EventEmitter } from 'node:events';
+import { setIdentified, setPrincipal, type Principal } from '../auth/authentication.js';
+import { setCounted } from '../rate-limit/counted.js';
+import { auditRequests } from './audit-requests.js';
+import type { AuditRecord } from './audit-record.js';
+import type { AuditTrail } from './audit-trail.js';
+
+const principal: Principal = { mode: 'apiKey', workspaceId: 'ws_1', actor: 'apiKey:Ab3dE6gH', scopes: [] };
+
+interface Given {
+  readonly path?: string;
+  readonly caller?: 'counted' | 'accepted' | 'unknown';
+  readonly status: number;
+  /** Whether the answer was begun before the connection closed. */
+  readonly isAnswered: boolean;
+  readonly forwardedFor?: string;
+}
+
+/** How a request is recorded: by itself, in a tally, or not at all. */
+const recorded = ({
+  path = '/api/v1/credits',
+  caller = 'unknown',
+  status,
+  isAnswered,
+  forwardedFor,
+}: Given) => {
+  const told: [kind: 'admitted' | 'refused', record: AuditRecord][] = [];
+  const trail: Pick<AuditTrail, 'admitted' | 'refused'> = {
+    admitted: (record) => void told.push(['admitted', record]),
+    refused: (record) => void told.push(['refused', record]),
+  };
+  const request = {
+    method: 'GET',
+    path,
+    params: {},
+    headers: forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor },
+    socket: { remoteAddress: '10.0.0.1' },
+    app: { router: { stack: [] } },
+  } as unknown as Request;
+  const response = Object.assign(new EventEmitter(), {
+    headersSent: isAnswered,
+    statusCode: status,
+    getHeader: () => undefined,
+  });
+  auditRequests(trail, { now: () => 0 }, 1)(request, response as unknown as Response, () => undefined);
+  if (caller !== 'unknown') {
+    setIdentified(request, principal);
+    setPrincipal(request, principal);
+  }
+  if (caller === 'counted') setCounted(request);
+  response.emit('close');
+  const [kind, record] = told[0] ?? [];
+  return kind && record ? [kind, record.status, record.address] : null;
+};
+
+describe('a request is recorded', () => {
+  it.each<[string, Given, 'admitted' | 'refused', number]>([
+    [
+      'by itself when the rate limit let it in',
+      { caller: 'counted', status: 200, isAnswered: true },
+      'admitted',
+      200,
+    ],
+    [
+      'by itself when it hung up after that',
+      { caller: 'counted', status: 200, isAnswered: false },
+      'admitted',
+      499,
+    ],
+    [
+      'by itself when another limit refuses it',
+      { caller: 'counted', status: 429, isAnswered: true },
+      'admitted',
+      429,
+    ],
+    [
+      'in a tally when it hung up before the verdict',
+      { caller: 'accepted', status: 200, isAnswered: false },
+      'refused',
+      499,
+    ],
+    [
+      'in a tally when the rate limit refuses it',
+      { caller: 'accepted', status: 429, isAnswered: true },
+      'refused',
+      429,
+    ],
+    ['in a tally when nobody is proved', { status: 401, isAnswered: true }, 'refused', 401],
+    [
+      'as what it was refused with, though its caller did not wait',
+      { status: 429, isAnswered: false },
+      'refused',
+      429,
+    ],
+    [
+      'in a tally when an unknown caller gave up a guarded route',
+      { status: 200, isAnswered: false },
+      'refused',
+      499,
+    ],
+  ])('%s', (_, given, kind, status) => expect(recorded(given)).toEqual([kind, status, '10.0.0.1']));
+
+  it('not when a public page was given up, or given', () => {
+    expect(recorded({ path: '/docs', status: 200, isAnswered: false })).toBeNull();
+    expect(recorded({ path: '/docs', status: 200, isAnswered: true })).toBeNull();
+    expect(recorded({ path: '/nothing', status: 404, isAnswered: true })).toEqual([
+      'refused',
+      404,
+      '10.0.0.1',
+    ]);
+  });
+
+  it('with the address that the limits count, whole where the caller is known', () => {
+    const forwardedFor = '192.0.2.1, [2001:DB8:1:2::3]:4711';
+    const given = { status: 404, isAnswered: true, forwardedFor };
+    expect(recorded({ ...given, caller: 'counted' })?.[2]).toBe('2001:db8:1:2::3');
+    expect(recorded(given)?.[2]).toBe('2001:db8:1:2::/64');
+  });
+});
