@@ -201,6 +201,45 @@ describe('a database that an older version made as a superuser', () => {
     expect(await attempt(roles('old').DATABASE_URL, 'select from readings.reading')).toBe('done');
   });
 
+  it('takes from the application’s role what lets it administer the server', async () => {
+    await as(postgres.databaseUrl, (client) =>
+      client.query('alter role app createdb createrole replication bypassrls'),
+    );
+    await ops(environment('old'), ['database', 'prepare']);
+    const pool = new pg.Pool({ connectionString: roles('old').DATABASE_URL, max: 1 });
+    expect(await roleStanding(pool)).toMatchObject({ superuser: false, administrator: false });
+    await pool.end();
+  });
+
+  it('says what an administrator who is no superuser may not take from it', async () => {
+    await as(postgres.databaseUrl, async (client) => {
+      await client.query(`create role clerk login createrole createdb password 'p-clerk'`);
+      await client.query('grant own, app to clerk with admin option');
+      await client.query('alter database old owner to clerk');
+      await client.query('alter role app bypassrls');
+    });
+    const clerk = { role: 'clerk', password: 'p-clerk', database: 'old' };
+    const printed = await ops(
+      { ...environment('old'), DATABASE_ADMIN_URL: changed(postgres.databaseUrl, clerk) },
+      ['database', 'prepare'],
+    );
+    expect(printed).toContain('not permitted: alter role "app" with');
+    await as(postgres.databaseUrl, (client) => client.query('alter role app nobypassrls'));
+  });
+
+  it('waits five seconds at most for a table in use, since everybody else would wait behind it', async () => {
+    const { DATABASE_ADMIN_URL } = roles('old');
+    await as(changed(DATABASE_ADMIN_URL, { database: 'old' }), async (client) => {
+      await client.query('alter table platform.heartbeat owner to reading_service');
+      await client.query('begin');
+      await client.query('select from platform.heartbeat');
+      await expect(ops(environment('old'), ['database', 'prepare'])).rejects.toThrow(/in use.*repeat/i);
+      await client.query('rollback');
+    });
+    await ops(environment('old'), ['database', 'prepare']);
+    expect(await owners('old')).toEqual(['own']);
+  });
+
   it('is made when it is not there', async () => {
     await ops(environment('fresh'), ['database', 'prepare']);
     await ops(environment('fresh'), ['migrate']);

@@ -9,21 +9,26 @@ import type { StartedStack } from './start-stack.js';
 
 export interface StartedApi {
   readonly baseUrl: string;
+  /** Resolves with the exit code, whatever ended it. */
+  readonly exited: Promise<number | null>;
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
 }
 
-/** One more API process on the stores of a running stack, with the stack's own settings. */
-export const startApi = async (stack: StartedStack): Promise<StartedApi> => {
+/** One more API process on the stores of a running stack, with the stack's own settings but for those given. */
+export const startApi = async (
+  stack: StartedStack,
+  own: Readonly<Record<string, string>> = {},
+): Promise<StartedApi> => {
   const runtime = readJson(join(stack.dataDir, 'runtime.json')) as Record<string, unknown>;
   const settings = Object.entries(runtime).filter(
     (one): one is [string, string] => typeof one[1] === 'string',
   );
   const child = spawn(process.execPath, [projectPath('dist/apps/api/src/main.js')], {
-    env: { ...process.env, ...Object.fromEntries(settings), PORT: '0', EXIT_WITH_PARENT: '1' },
+    env: { ...process.env, ...Object.fromEntries(settings), PORT: '0', EXIT_WITH_PARENT: '1', ...own },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  const exited = once(child, 'exit') as Promise<[number | null]>;
+  const exited = once(child, 'exit').then(([code]) => code as number | null);
   const listening = (async () => {
     for await (const line of createInterface({ input: child.stdout })) {
       if (line.startsWith('{"event":"listening"')) return JSON.parse(line) as { port: number };
@@ -36,9 +41,10 @@ export const startApi = async (stack: StartedStack): Promise<StartedApi> => {
   observeContract(baseUrl);
   return {
     baseUrl,
+    exited,
     stop: async () => {
       child.kill('SIGTERM');
-      return (await exited)[0];
+      return exited;
     },
   };
 };

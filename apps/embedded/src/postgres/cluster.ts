@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lchownSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { commandLine, endProcess, identify } from '../process-identity.js';
 import type { Account } from './account.js';
+import { giveFolder } from './give-folder.js';
 import type { Binaries } from './binaries.js';
 
 /** The superuser of the embedded cluster, for the stack itself, and the name of its database. */
@@ -27,8 +28,13 @@ export const ensureCluster = async (
   const passwordFile = join(home, 'password');
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { mode: 0o700 });
-  writeFileSync(passwordFile, password, { mode: 0o600 });
-  if (account) for (const path of [draft, passwordFile]) chownSync(path, account.uid, account.gid);
+  rmSync(passwordFile, { force: true });
+  // Never into what is there.
+  writeFileSync(passwordFile, password, { mode: 0o600, flag: 'wx' });
+  if (account) {
+    giveFolder(draft, account);
+    lchownSync(passwordFile, account.uid, account.gid);
+  }
   try {
     await promisify(execFile)(
       binaries.initdb,

@@ -1,7 +1,8 @@
-import { chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StackError } from '../stack-error.js';
+import { giveFolder } from './give-folder.js';
 import type { Account } from './account.js';
 
 /** Part of the socket's name, in place of a port. */
@@ -18,8 +19,8 @@ export const socketFolder = (home: string, account: Account | undefined): string
   const near = join(home, 'socket');
   rmSync(near, { recursive: true, force: true });
   const folder = Buffer.byteLength(near) <= LONGEST_PATH ? near : temporary();
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (account) chownSync(folder, account.uid, account.gid);
+  if (folder === near) mkdirSync(folder, { mode: 0o700 });
+  if (account) giveFolder(folder, account);
   return folder;
 };
 

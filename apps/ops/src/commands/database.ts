@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { prepareDatabase, UnusableRoles } from '@app/platform/postgres/prepare-database.js';
+import { NOT_PERMITTED, prepareDatabase, UnusableRoles } from '@app/platform/postgres/prepare-database.js';
 import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';
 
@@ -40,7 +40,10 @@ export const addDatabaseCommands = (ops: Command): void => {
       }
       const statements = await prepared(given.data, !dryRun);
       const sql = statements.map((statement) => `${statement};`).join('\n');
-      const text = dryRun ? sql : `Prepared, in ${statements.length} statements. Next: ops migrate`;
+      const refused = statements.filter((statement) => statement.startsWith(NOT_PERMITTED));
+      const text = dryRun
+        ? sql
+        : [`Prepared, in ${statements.length} statements. Next: ops migrate`, ...refused].join('\n');
       print(command, { dryRun, statements }, text);
     });
 };

@@ -27,8 +27,9 @@ interface Login {
  * The statements that give the service its database and its two roles, and the owner what other roles own of it. They
  * depend on what is there: in a database that is prepared only the passwords are set again.
  * @param carryOut whether to run them; otherwise nothing is changed
- * @returns the statements, in their order; passwords stand in them as SCRAM verifiers
- * @throws UnusableRoles when the URLs do not name three roles and one database
+ * @returns the statements, in their order; passwords stand in them as SCRAM verifiers. One that only a superuser may run,
+ * and that the service can do without, stands there as a comment when it was refused
+ * @throws UnusableRoles when the URLs do not name three roles and one database, or objects are in use
  */
 export const prepareDatabase = async (
   { adminUrl, ownerUrl, applicationUrl }: DatabaseRoles,
@@ -42,12 +43,13 @@ export const prepareDatabase = async (
   const done: string[] = [];
   const run = async (client: pg.Client, statements: readonly string[]): Promise<void> => {
     for (const statement of statements) {
-      if (carryOut) await client.query(statement);
-      done.push(statement);
+      const refused = carryOut && !(await carriedOut(client, statement));
+      done.push(refused ? `${NOT_PERMITTED}${statement}` : statement);
     }
   };
   const { there, created } = await onServer(adminUrl, async (client) => {
     for (const login of [owner, application]) await run(client, await roleStatements(client, login));
+    await run(client, await lessenedStatements(client, application));
     const { rowCount } = await client.query('select from pg_database where datname = $1', [owner.database]);
     const isThere = rowCount === 1;
     await run(client, isThere ? [] : [`create database ${id(owner.database)}`]);
@@ -55,11 +57,33 @@ export const prepareDatabase = async (
     return { there: isThere, created: !isThere && carryOut };
   });
   if (there || created) {
-    await onServer(inDatabase(adminUrl, owner.database), async (client) =>
-      run(client, await ownershipStatements(client, owner.role)),
-    );
+    await onServer(inDatabase(adminUrl, owner.database), async (client) => {
+      await client.query(`set lock_timeout = '${LONGEST_LOCK_WAIT}'`);
+      await run(client, await ownershipStatements(client, owner.role));
+    });
   }
   return done;
+};
+
+/** Begins a statement that was refused. */
+export const NOT_PERMITTED = '-- not permitted: ';
+/** Whoever uses a table that changes its owner queues behind the change, and the change behind who uses it now. */
+const LONGEST_LOCK_WAIT = '5s';
+
+/** @returns false when the administrator may not, and the service can do without */
+const carriedOut = async (client: pg.Client, statement: string): Promise<boolean> => {
+  try {
+    await client.query(statement);
+    return true;
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code === '42501' && statement.endsWith(LESSENED)) return false;
+    if (code === '55P03')
+      throw new UnusableRoles(
+        `In use for more than ${LONGEST_LOCK_WAIT}: ${statement}. What was done before it stays: repeat the command, at a quieter time if need be.`,
+      );
+    throw error;
+  }
 };
 
 const id = (name: string): string => pg.escapeIdentifier(name);
@@ -111,6 +135,18 @@ const roleStatements = async (client: pg.Client, { role, password }: Login): Pro
   return [
     `create role ${id(role)} with login nosuperuser nocreatedb nocreaterole noreplication nobypassrls${secret}`,
   ];
+};
+
+const LESSENED = 'with nocreatedb nocreaterole noreplication nobypassrls';
+
+/** What takes from a role that was there before what lets it administer the server. */
+const lessenedStatements = async (client: pg.Client, { role }: Login): Promise<readonly string[]> => {
+  const { rowCount } = await client.query(
+    `select from pg_roles
+     where rolname = $1 and (rolcreatedb or rolcreaterole or rolreplication or rolbypassrls)`,
+    [role],
+  );
+  return rowCount === 1 ? [`alter role ${id(role)} ${LESSENED}`] : [];
 };
 
 /** The owner may make schemas; nobody else may, nor temporary tables. */

@@ -50,7 +50,7 @@ export const checkEventStore = async (store: EventStore, { EVENTSTORE_URL }: Con
     : ok('event store', message);
 };
 
-/** EventStoreDB tells its version over HTTP; the embedded store speaks gRPC only. */
+/** EventStoreDB tells its version over HTTP, to who trusts its CA: fetch knows no tlsCAFile. The embedded store tells none. */
 const eventStoreVersion = async (url: string): Promise<string> => {
   const { host, searchParams } = new URL(url.replace(/^esdb(\+discover)?:/, 'http:'));
   const scheme = searchParams.get('tls') === 'false' ? 'http' : 'https';

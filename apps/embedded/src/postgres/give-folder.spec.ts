@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  chownSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { giveFolder } from './give-folder.js';
+
+const own = { uid: process.getuid!(), gid: process.getgid!() };
+/** Only root can give a folder away. */
+const other = own.uid === 0 ? { uid: 12_345, gid: 12_345 } : own;
+
+let place: string;
+let folder: string;
+
+beforeEach(() => {
+  place = mkdtempSync(join(tmpdir(), 'give-folder-'));
+  folder = join(place, 'folder');
+});
+
+afterEach(() => {
+  rmSync(place, { recursive: true, force: true });
+});
+
+describe('a folder made for an account', () => {
+  it('is given to it', () => {
+    mkdirSync(folder);
+    giveFolder(folder, other);
+    expect(statSync(folder)).toMatchObject(other);
+  });
+
+  it('is refused when somebody put a link in its place, whose target stays whose it was', () => {
+    const target = join(place, 'target');
+    mkdirSync(target);
+    symlinkSync(target, folder);
+    expect(() => giveFolder(folder, other)).toThrow(/ENOTDIR|ELOOP/);
+    expect(statSync(target)).toMatchObject(own);
+  });
+
+  it('is refused when a file is in its place, such as another name of somebody’s file', () => {
+    const file = join(place, 'file');
+    writeFileSync(file, '');
+    linkSync(file, folder);
+    expect(() => giveFolder(folder, other)).toThrow(/ENOTDIR/);
+    expect(statSync(file)).toMatchObject(own);
+  });
+
+  (own.uid === 0 ? it : it.skip)('is refused when it is a folder of somebody else', () => {
+    mkdirSync(folder);
+    chownSync(folder, 23_456, 23_456);
+    expect(() => giveFolder(folder, other)).toThrow('not a folder of this process');
+    expect(statSync(folder)).toMatchObject({ uid: 23_456 });
+  });
+});

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startRelay } from '@app/event-sourcing/testing/relay.js';
+import { until } from '../support/integrator.js';
+import { startApi, startStack, type StartedStack } from '../support/index.js';
+
+let stack: StartedStack;
+
+beforeAll(async () => {
+  stack = await startStack();
+});
+
+afterAll(async () => {
+  await stack?.stop();
+});
+
+describe('an API whose connection to the event store cannot be helped', () => {
+  it('says so to a probe, then ends with 1 for its supervisor to start another', async () => {
+    const address = new URL(stack.eventStoreUrl.replace(/^esdb:/, 'http:'));
+    const relay = await startRelay(Number(address.port));
+    const api = await startApi(stack, {
+      EVENTSTORE_URL: stack.eventStoreUrl.replace(`:${address.port}`, `:${relay.port}`),
+      EVENT_STORE_READ_TIMEOUT_MS: '300',
+      EVENT_STORE_STUCK_MS: '900',
+      EVENT_STORE_GIVE_UP_MS: '2000',
+    });
+    const liveness = async () => (await fetch(`${api.baseUrl}/healthz`)).status;
+    try {
+      expect(await liveness()).toBe(200);
+      await until(
+        () => Promise.resolve(relay.taken > 0),
+        () => 'it connects',
+      );
+      // Those that only ask whether the store is there get through, those that replace the old one do not.
+      const first = relay.taken;
+      relay.freezeNext((index) => (index - first) % 2 === 1);
+      relay.freeze();
+      await until(
+        async () => (await liveness()) === 503,
+        () => 'it says that it is stuck',
+        30_000,
+      );
+      expect(await api.exited).toBe(1);
+    } finally {
+      await api.stop();
+      await relay.stop();
+    }
+  });
+});
