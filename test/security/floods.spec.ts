@@ -61,7 +61,10 @@ let addresses = 0;
 /** One that no other test has used. */
 const newAddress = (): string => `198.51.${Math.floor((addresses += 1) / 250)}.${addresses % 250}`;
 
-const publicRoutes = operations.filter(({ security }) => security.length === 0);
+const PROBES = ['/healthz', '/readyz'];
+const publicRoutes = operations.filter(
+  ({ path, security }) => security.length === 0 && !PROBES.includes(path),
+);
 const guarded = operations.filter(({ security }) => security.length > 0);
 const json: Headers = { 'content-type': 'application/json' };
 const BODY = JSON.stringify({ a: 'x'.repeat(16_000) });
@@ -102,7 +105,7 @@ describe('A flood without credentials from one address', () => {
         body: BODY + BODY,
       },
     ],
-    ['a query of 10,000 parameters', { path: `/healthz?${'a&'.repeat(5_000)}` }],
+    ['a query of 10,000 parameters', { path: `/schemas/result.json?${'a&'.repeat(5_000)}` }],
   ])('is refused with the time to come back: %s', async (_, asked) => {
     const address = newAddress();
     const { refused, last } = await flood(asked, address);
@@ -129,6 +132,20 @@ describe('A flood without credentials from one address', () => {
     const address = newAddress();
     await flood({ path: '/openapi.json' }, address);
     expect((await ask({ path: '/healthz' }, address)).status).toBe(200);
+  });
+});
+
+describe('A probe', () => {
+  it.each(PROBES)('is never refused, however often it is asked, with any parameter: %s', async (path) => {
+    const address = newAddress();
+    for (let n = 0; n < BURST * 3; n += 1) {
+      const answer = await ask({ path: `${path}?at=${n}` }, address);
+      expect([answer.status, Object.keys((await answer.json()) as object)]).toEqual([
+        200,
+        expect.arrayContaining(['status']),
+      ]);
+      expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
+    }
   });
 });
 

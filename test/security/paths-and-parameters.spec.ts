@@ -7,11 +7,19 @@ import { startStack, type StartedStack } from '../support/index.js';
 let stack: StartedStack;
 let customer: Integrator;
 let endpointId: string;
+/** Ids that the workspace has, by the name of the path's parameter. */
+const known: Record<string, string> = {};
+/** They ignore what they do not know. */
+const PROBES = ['/healthz', '/readyz'];
 
 beforeAll(async () => {
   stack = await startStack();
   customer = await Integrator.open(stack, 400);
   endpointId = (await newEndpoint('/api/v1/webhooks')).body['endpointId'] as string;
+  known['endpointId'] = endpointId;
+  const { body } = await customer.create();
+  known['readingId'] = body.readingId;
+  await customer.untilEnded(body.readingId);
 });
 
 afterAll(async () => {
@@ -80,13 +88,13 @@ describe('A query parameter that a route does not know', () => {
       .filter((one) => one.security.length === 0 || accepts(one, 'apiKey'))
       .map((one) => [`${one.method} ${one.path}`, one] as const),
   )('is refused by its name: %s', async (_, operation) => {
-    const ids = Object.fromEntries(
-      operation.ids.map((name) => [name, name === 'endpointId' ? endpointId : randomUUID()]),
-    );
+    const ids = Object.fromEntries(operation.ids.map((name) => [name, known[name] ?? randomUUID()]));
     const { method, target, body } = requestOf(operation, ids, { staus: 'failed' });
     const answer = await customer.call(method, target, body === undefined ? {} : { body });
-    // What belongs to nobody is not found before its parameters are looked at, in some routes.
-    if (answer.status === 404) return;
+    if (PROBES.includes(operation.path)) {
+      expect(answer.status).toBe(200);
+      return;
+    }
     expect([answer.status, answer.body]).toMatchObject([
       400,
       { code: 'unknown_parameter', errors: [{ pointer: '?staus', code: 'unknown_parameter' }] },

@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Integrator } from '../support/integrator.js';
+import pg from 'pg';
+import { Integrator, until } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
 
 /**
@@ -82,6 +84,26 @@ describe('A client that is slow', () => {
   });
 });
 
+/** How often readings were looked for in a second and a half: each long poll does ten times a second. */
+const looksAtReadings = async (): Promise<number> => {
+  const client = new pg.Client({ connectionString: stack.databaseUrl });
+  await client.connect();
+  const count = async (): Promise<number> => {
+    const { rows } = await client.query<{ scans: string }>(
+      `select sum(coalesce(seq_scan, 0) + coalesce(idx_scan, 0)) as scans from pg_stat_user_tables
+       where schemaname = 'readings' and relname = 'reading'`,
+    );
+    return Number(rows[0]!.scans);
+  };
+  try {
+    const before = await count();
+    await delay(1_500);
+    return (await count()) - before;
+  } finally {
+    await client.end();
+  }
+};
+
 describe('A connection', () => {
   /** Resolves once all are closed by the other side. */
   const closed = (sockets: readonly Socket[]): Promise<unknown> =>
@@ -107,8 +129,9 @@ describe('A connection', () => {
   });
 
   it('that a client drops while it waits for a long poll leaves nothing behind', async () => {
+    // Else the reading would end, and nobody would wait.
+    process.kill(stack.pids().worker, 'SIGSTOP');
     const { body } = await customer.create();
-    await customer.untilEnded(body.readingId);
     for (let round = 0; round < 3; round += 1) {
       const sockets = Array.from({ length: CLIENTS }, open);
       for (const socket of sockets) {
@@ -116,9 +139,17 @@ describe('A connection', () => {
           `GET /api/v1/readings/${body.readingId} HTTP/1.1\r\nhost: api\r\nx-api-key: ${customer.apiKey}\r\nprefer: wait=60\r\n\r\n`,
         );
       }
-      await delay(100);
-      for (const socket of sockets) socket.resetAndDestroy();
+      const answered = sockets.map((socket) => once(socket, 'data').then(() => true));
+      expect(await Promise.race([...answered, delay(1_500, false)])).toBe(false);
+      if (round === 0) expect(await looksAtReadings()).toBeGreaterThan(0);
+      for (const socket of sockets) socket.destroy();
     }
     expect((await customer.call('GET', '/api/v1/credits')).status).toBe(200);
+    await until(
+      async () => (await looksAtReadings()) === 0,
+      () => 'nobody looks for the reading any more',
+    );
+    process.kill(stack.pids().worker, 'SIGCONT');
+    await customer.untilEnded(body.readingId);
   });
 });

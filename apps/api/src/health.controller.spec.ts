@@ -8,6 +8,7 @@ import { HealthController } from './health.controller.js';
 const answering = () => {
   const answer: { status?: number; body?: unknown } = {};
   const response = {
+    req: {},
     status: (status: number) => ((answer.status = status), response),
     json: (body: unknown) => ((answer.body = body), response),
   };

@@ -7,6 +7,8 @@ import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-st
 import { Public } from '@app/platform/auth/authentication.js';
 import type { Config } from '@app/platform/config/settings.js';
 import { EVENT_STORE_CONNECTION, type StoreConnection } from '@app/event-sourcing/store/store-connection.js';
+import { admissionOf } from '@app/platform/http/door/admission.js';
+import { IgnoresParameters } from '@app/platform/http/known-parameters.interceptor.js';
 import { Answers } from '@app/platform/http/openapi/operation.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { sharedAnswer } from '@app/platform/process/shared-answer.js';
@@ -22,6 +24,7 @@ const LOOK_AHEAD = 64;
 
 @Controller()
 @Public()
+@IgnoresParameters()
 @ApiTags('Health')
 export class HealthController {
   private readonly readiness = sharedAnswer(FRESH_MS, () => this.look());
@@ -44,7 +47,7 @@ export class HealthController {
   @Answers(503, 'Its connection to the event store is beyond help: restart it', livenessSchema)
   live(@Res() response: Response): void {
     const stuck = this.connection.beyondHelp;
-    response.status(stuck ? 503 : 200).json({ status: stuck ? 'stuck' : 'ok' } satisfies Liveness);
+    answer(response, stuck ? 503 : 200, { status: stuck ? 'stuck' : 'ok' });
   }
 
   /** 200 only when a POST would be accepted and its work would be done; else 503 with what is missing. */
@@ -58,7 +61,7 @@ export class HealthController {
   @Answers(503, 'Something is missing: `checks` tells what', readinessSchema)
   async ready(@Res() response: Response): Promise<void> {
     const body = await this.readiness();
-    response.status(body.status === 'ready' ? 200 : 503).json(body);
+    answer(response, body.status === 'ready' ? 200 : 503, body);
   }
 
   private async look(): Promise<Readiness> {
@@ -95,6 +98,12 @@ export class HealthController {
       throw new Error(`${late.consumer} is ${late.status === 'running' ? 'behind' : 'beyond the log'}`);
   }
 }
+
+/** The door gives it again to whoever asks too often. */
+const answer = (response: Response, status: number, body: Liveness | Readiness): void => {
+  admissionOf(response.req)?.remember(status, JSON.stringify(body));
+  response.status(status).json(body);
+};
 
 const succeeds = async (check: Promise<unknown>): Promise<boolean> =>
   (await within(

@@ -2083,12 +2083,12 @@ export interface components {
          */
         RequestId: string;
         /**
-         * @description The policy that counts this request: its name, quota and window in seconds
+         * @description The policy of the workspace that counts this request: its name, quota and window in seconds. Absent where the caller’s address is refused
          * @example "read";q=1200;w=60
          */
         RateLimitPolicy: string;
         /**
-         * @description Requests left of the policy, and the seconds until all of them are there again
+         * @description Requests left of the policy, and the seconds until all of them are there again. Absent where the caller’s address is refused
          * @example "read";r=199;t=1
          */
         RateLimit: string;
@@ -2221,10 +2221,24 @@ export interface operations {
                     "application/json": components["schemas"]["Liveness"];
                 };
             };
-            400: components["responses"]["unknown_parameter"];
             406: components["responses"]["not_acceptable"];
             413: components["responses"]["payload_too_large"];
-            429: components["responses"]["rate_limited"];
+            /** @description `rate_limited`: Rate limit exceeded */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @constant */
+                        status?: 429;
+                        /** @enum {unknown} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             500: components["responses"]["internal_error"];
             /** @description Its connection to the event store is beyond help: restart it */
             503: {
@@ -2257,10 +2271,24 @@ export interface operations {
                     "application/json": components["schemas"]["Readiness"];
                 };
             };
-            400: components["responses"]["unknown_parameter"];
             406: components["responses"]["not_acceptable"];
             413: components["responses"]["payload_too_large"];
-            429: components["responses"]["rate_limited"];
+            /** @description `rate_limited`: Rate limit exceeded */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @constant */
+                        status?: 429;
+                        /** @enum {unknown} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             500: components["responses"]["internal_error"];
             /** @description Something is missing: `checks` tells what */
             503: {
@@ -3094,7 +3122,22 @@ export interface operations {
             400: components["responses"]["unknown_parameter"];
             406: components["responses"]["not_acceptable"];
             413: components["responses"]["payload_too_large"];
-            429: components["responses"]["rate_limited"];
+            /** @description `rate_limited`: Rate limit exceeded */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @constant */
+                        status?: 429;
+                        /** @enum {unknown} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             500: components["responses"]["internal_error"];
         };
     };
@@ -3136,7 +3179,22 @@ export interface operations {
             400: components["responses"]["unknown_parameter"];
             406: components["responses"]["not_acceptable"];
             413: components["responses"]["payload_too_large"];
-            429: components["responses"]["rate_limited"];
+            /** @description `rate_limited`: Rate limit exceeded */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @constant */
+                        status?: 429;
+                        /** @enum {unknown} */
+                        code?: "rate_limited";
+                    };
+                };
+            };
             500: components["responses"]["internal_error"];
         };
     };

@@ -30,7 +30,7 @@ export class AuthGuard implements CanActivate {
     const modes = this.declared<readonly AuthMode[] | 'public'>(AUTH_MODES_KEY, context);
     if (modes === 'public') return true;
     const request = context.switchToHttp().getRequest<Request>();
-    const principal = await this.verify(request);
+    const principal = await this.verify(request).catch((error: unknown) => this.unproved(error, request));
     if (principal) setIdentified(request, principal);
     if (!principal || 'isEnded' in principal) throw await this.unauthenticated(request);
     if (!modes?.includes(principal.mode)) {
@@ -45,8 +45,16 @@ export class AuthGuard implements CanActivate {
   /** Who sends wrong credentials again and again is told to stop; who has right ones is never held up by others. */
   private async unauthenticated(request: Request): Promise<Problem> {
     const detail = 'Send a valid API key in x-api-key, or a bearer token where it is accepted';
-    const address = admissionOf(request)?.address ?? request.ip ?? '';
-    return (await this.addresses.refusal(address)) ?? new Problem('unauthenticated', { detail });
+    return (await this.tooMany(request)) ?? new Problem('unauthenticated', { detail });
+  }
+
+  /** Credentials that cannot be judged now (503) prove nothing either: they count on the address like wrong ones. */
+  private async unproved(error: unknown, request: Request): Promise<never> {
+    throw (error instanceof Problem ? await this.tooMany(request) : null) ?? error;
+  }
+
+  private tooMany(request: Request): Promise<Problem | null> {
+    return this.addresses.refusal(admissionOf(request)?.address ?? request.ip ?? '');
   }
 
   /** With both headers, the API key alone is looked at. */

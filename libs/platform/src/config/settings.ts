@@ -220,7 +220,7 @@ export const settings = z.object({
     'open connections from one address; not looked at with TRUSTED_PROXIES, since connections are then those of the proxies',
   ),
   HTTP_WAITING_REQUESTS: count(
-    10,
+    4,
     'requests that may wait on one connection for the answer to the one before; with more the connection is closed',
     0,
   ),
@@ -272,7 +272,7 @@ export const settings = z.object({
   RATE_PUBLIC_BURST: count(60, 'such requests from one address at once'),
   RATE_PROBE_PER_MINUTE: count(
     600,
-    'requests for /healthz and /readyz from one address per minute, which count apart',
+    'requests for /healthz and /readyz from one address per minute, which count apart; beyond, the last answer is given again',
   ),
   RATE_PROBE_BURST: count(60, 'requests for /healthz and /readyz from one address at once'),
   RATE_ADDRESSES: count(

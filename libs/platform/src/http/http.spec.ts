@@ -135,8 +135,9 @@ const principal = (mode: 'apiKey' | 'bearer'): Principal => ({
 });
 const authenticator: Authenticator = {
   verifyApiKey: async (key) => (key === 'good' ? principal('apiKey') : null),
-  verifyBearer: async (token) =>
-    token.startsWith('scopes.')
+  verifyBearer: async (token) => {
+    if (token === 'unjudged') throw new Problem('enqueue_unavailable', { isLogged: true });
+    return token.startsWith('scopes.')
       ? {
           ...principal('bearer'),
           actor: 'user:u',
@@ -145,7 +146,8 @@ const authenticator: Authenticator = {
             .split('.')
             .map((scope) => scope.replace('-', ':')),
         }
-      : null,
+      : null;
+  },
 };
 
 const KEY = Buffer.alloc(32).toString('base64');
@@ -158,6 +160,7 @@ const config = loadConfig({
 });
 
 let app: INestApplication;
+let refusal: () => Problem | null = () => null;
 const lines: string[] = [];
 
 beforeAll(async () => {
@@ -168,7 +171,7 @@ beforeAll(async () => {
       { provide: LOGGER, useValue: log },
       { provide: AUTHENTICATOR, useValue: authenticator },
       { provide: APP_GUARD, useClass: AuthGuard },
-      { provide: AddressLimiter, useValue: { refusal: async () => null } },
+      { provide: AddressLimiter, useValue: { refusal: async () => refusal() } },
       { provide: APP_PIPE, useClass: BodyPipe },
       { provide: APP_FILTER, useClass: ProblemFilter },
       { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
@@ -365,6 +368,16 @@ describe('a route', () => {
       http().get('/scoped').set({ 'x-api-key': key, authorization: 'Bearer scopes.webhooks-read' });
     expect((await both('garbage')).status).toBe(401);
     expect((await both('good')).body).toEqual({ actor: 'apiKey:k' });
+  });
+
+  it('counts a token that cannot be judged now on the address, as a wrong one', async () => {
+    const left = [null, null, new Problem('rate_limited')];
+    refusal = () => left.shift() ?? null;
+    const statuses = [];
+    for (let n = 0; n < 3; n += 1)
+      statuses.push((await http().get('/scoped').set('authorization', 'Bearer unjudged')).status);
+    refusal = () => null;
+    expect(statuses).toEqual([503, 503, 429]);
   });
 
   it('that accepts bearer tokens but names no area refuses them all', async () => {

@@ -1,8 +1,23 @@
-import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
+import {
+  Injectable,
+  SetMetadata,
+  type CallHandler,
+  type ExecutionContext,
+  type NestInterceptor,
+} from '@nestjs/common';
 import type { Request } from 'express';
 import type { Observable } from 'rxjs';
 import { declaredParameters } from './openapi/declared-parameters.js';
 import { checkParameters } from './query-parameters.js';
+
+const ANY_PARAMETERS = 'http:any-parameters';
+
+/** Routes of this controller ignore parameters that they do not know: probes add some to get by caches. */
+export const IgnoresParameters = () => SetMetadata(ANY_PARAMETERS, true);
+
+/** Whether `@IgnoresParameters()` stands on a controller. */
+export const ignoresParameters = (controller: object): boolean =>
+  Reflect.getMetadata(ANY_PARAMETERS, controller) === true;
 
 /**
  * Refuses query parameters that the route does not declare, and those that come twice: a filter with a typo would else
@@ -13,7 +28,7 @@ export class KnownParameters implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const { url } = context.switchToHttp().getRequest<Request>();
     const mark = url.indexOf('?');
-    if (mark !== -1)
+    if (mark !== -1 && !ignoresParameters(context.getClass()))
       checkParameters(url.slice(mark + 1), declaredParameters(context.getClass(), context.getHandler()));
     return next.handle();
   }

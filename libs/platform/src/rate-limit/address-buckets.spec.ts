@@ -55,3 +55,29 @@ describe('The table of buckets', () => {
     expect(buckets.size).toBe(2);
   });
 });
+
+describe('A full table', () => {
+  it('forgets a full bucket though the oldest one was drained', () => {
+    const clock = { now: 0 };
+    const drained = new AddressBuckets({ perMinute: 60, burst: 60 }, 20, () => clock.now);
+    taken(drained, 'drained', 60);
+    for (let n = 0; n < 19; n += 1) drained.take(String(n));
+    clock.now += 2_000;
+    // All but the oldest are full again: each newcomer has a count of its own.
+    for (let n = 0; n < 19; n += 1) expect(taken(drained, `new ${n}`, 20)).toEqual(Array(20).fill(0));
+    expect(drained.size).toBe(20);
+  });
+
+  it('looks at the first sixteen only, and drained ones stay', () => {
+    const clock = { now: 0 };
+    const buckets = new AddressBuckets({ perMinute: 60, burst: 60 }, 20, () => clock.now);
+    for (let n = 0; n < 16; n += 1) taken(buckets, `drained ${n}`, 60);
+    for (let n = 0; n < 4; n += 1) buckets.take(String(n));
+    clock.now = 2_000;
+    // They share one count.
+    expect([...taken(buckets, 'a', 40), ...taken(buckets, 'b', 40)].filter((wait) => wait > 0)).toHaveLength(
+      20,
+    );
+    expect(taken(buckets, 'drained 0', 4).at(-1)).toBeGreaterThan(0);
+  });
+});

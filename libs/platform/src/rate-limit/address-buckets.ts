@@ -6,6 +6,9 @@ interface Bucket {
   at: number;
 }
 
+/** Buckets looked at for one that can be forgotten, the oldest first: one that was drained must not keep all others. */
+const LOOKED_AT = 16;
+
 /** Milliseconds of any clock that does not go back. */
 type Now = () => number;
 
@@ -56,10 +59,14 @@ export class AddressBuckets {
   }
 
   private forgetOne(): boolean {
-    const [oldest] = this.buckets;
-    if (!oldest) return false;
-    this.fill(oldest[1]);
-    return oldest[1].tokens >= this.policy.burst && this.buckets.delete(oldest[0]);
+    let looked = 0;
+    for (const [address, bucket] of this.buckets) {
+      this.fill(bucket);
+      if (bucket.tokens >= this.policy.burst) return this.buckets.delete(address);
+      looked += 1;
+      if (looked === LOOKED_AT) break;
+    }
+    return false;
   }
 
   private fill(bucket: Bucket): void {

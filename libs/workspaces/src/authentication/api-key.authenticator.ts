@@ -4,6 +4,7 @@ import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import type { EndedKey, Principal } from '@app/platform/auth/authentication.js';
 import type { Config } from '@app/platform/config/settings.js';
+import { Problem } from '@app/platform/http/problem.js';
 import { Notifications } from '@app/platform/postgres/notifications.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { hashSecret, parseApiKey } from '../domain/api-key/api-key.js';
@@ -11,8 +12,13 @@ import { ApiKeyQuery, type ApiKeyRow } from '../read-models/api-key/api-key.quer
 import { API_KEY_REVOKED } from '../read-models/api-key/revocations.js';
 import { KeyUse } from './key-use.js';
 import { RevokedKeys } from './revoked-keys.js';
+import { Lanes, LanesFull } from './tokens/lanes.js';
 
 const CACHED_KEYS = 10_000;
+/** Ids that this process does not know are looked up so many at a time, so many more wait, and so long (ms). */
+const LOOKED_UP_AT_ONCE = 4;
+const MAY_WAIT = 100;
+const LONGEST_WAIT_MS = 2_000;
 
 interface Trusted {
   readonly row: ApiKeyRow;
@@ -24,11 +30,15 @@ interface Trusted {
  * Verifies API keys: shape and checksum without asking anyone, then the stored hash in constant time. PostgreSQL tells
  * of a revocation at once. Whatever it could not tell, a row is trusted for API_KEY_CACHE_MS since it was asked for, and
  * a process that cannot ask again refuses (503): so long, at most, a revoked key works where PostgreSQL is out of reach.
+ * A checksum can be made up: ids that are not known have few look-ups among them, and cannot hold up those that are.
  */
 @Injectable()
 export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicationShutdown {
   private cache = new RecentlyUsed<string, Trusted>(CACHED_KEYS);
   private readonly revocations: Notifications;
+  private readonly lanes = new Lanes(LOOKED_UP_AT_ONCE, MAY_WAIT);
+  /** Look-ups under way, by the id of the key, and since when. */
+  private readonly asking = new Map<string, { readonly row: Promise<ApiKeyRow | null>; since: number }>();
 
   constructor(
     private readonly keys: ApiKeyQuery,
@@ -41,6 +51,7 @@ export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicatio
       onNotification: (keyId) => this.revoked.add(keyId),
       onConnected: () => {
         this.cache = new RecentlyUsed(CACHED_KEYS);
+        this.asking.clear();
       },
     });
   }
@@ -69,14 +80,46 @@ export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicatio
 
   private async row(keyId: string): Promise<ApiKeyRow | null> {
     const now = this.clock.now();
+    const cached = this.cache.get(keyId);
+    if (cached && this.isFresh(cached.askedAt, now)) return cached.row;
+    const underWay = this.asking.get(keyId);
+    if (underWay && this.isFresh(underWay.since, now)) return underWay.row;
+    const asking = { row: this.ask(keyId, cached !== undefined), since: now };
+    this.asking.set(keyId, asking);
+    try {
+      return await asking.row;
+    } finally {
+      if (this.asking.get(keyId) === asking) this.asking.delete(keyId);
+    }
+  }
+
+  /** A clock that was set back must not make a row trusted for longer. */
+  private isFresh(since: number, now: number): boolean {
+    return now >= since && now - since < this.config.API_KEY_CACHE_MS;
+  }
+
+  private async ask(keyId: string, isKnown: boolean): Promise<ApiKeyRow | null> {
+    const since = this.clock.now();
     const { cache } = this;
-    const cached = cache.get(keyId);
-    // A clock that was set back must not make a row trusted for longer.
-    const age = cached ? now - cached.askedAt : -1;
-    if (cached && age >= 0 && age < this.config.API_KEY_CACHE_MS) return cached.row;
-    const row = await this.keys.find(keyId);
+    let askedAt = since;
+    const find = (): Promise<ApiKeyRow | null> => {
+      askedAt = this.clock.now();
+      if (!isKnown && askedAt - since > LONGEST_WAIT_MS) throw new LanesFull();
+      return this.keys.find(keyId);
+    };
+    const row = await (isKnown ? find() : this.lanes.run(async () => find()).catch(asProblem));
     // Unknown ids are not kept: a key issued a moment ago must work as soon as it is projected.
-    if (row) cache.set(keyId, { row, askedAt: now });
+    if (row) cache.set(keyId, { row, askedAt });
     return row;
   }
 }
+
+const asProblem = (cause: unknown): never => {
+  if (!(cause instanceof LanesFull)) throw cause;
+  throw new Problem('enqueue_unavailable', {
+    detail: 'Too many API keys are being looked up right now',
+    headers: { 'Retry-After': '5' },
+    isLogged: true,
+    cause,
+  });
+};

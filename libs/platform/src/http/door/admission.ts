@@ -11,6 +11,8 @@ export interface Admission {
   charge(): Problem | null;
   /** Gives the answer later, unless the caller leaves before: who is refused again and again waits a little each time. */
   holdBack(answer: () => void): void;
+  /** Notes the answer (JSON) to a probe, which is given again to whoever asks too often. */
+  remember(status: number, body: string): void;
 }
 
 export const setAdmission = (request: IncomingMessage, admission: Admission): void => {

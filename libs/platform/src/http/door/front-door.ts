@@ -10,6 +10,7 @@ import { Connections, type CutReason } from './connections.js';
 import { sendProblem } from '../send-problem.js';
 import { HeldAnswers } from './held-answers.js';
 import { newRequestId } from '../request-id.js';
+import { Probes, type ProbeAnswer } from './probes.js';
 
 export type RefusalReason = CutReason | 'rate';
 
@@ -20,8 +21,6 @@ export interface RefusedAtDoor {
   readonly method: string;
 }
 
-/** Asked by load balancers, which must be answered whatever else an address does. */
-const PROBES: readonly string[] = ['/healthz', '/readyz'];
 /** The only paths whose routes ask for credentials. */
 const GUARDED = '/api/';
 
@@ -30,12 +29,13 @@ const GUARDED = '/api/';
  * Decided in memory, without parsing, logging or asking anyone, so that a flood costs as little as it can.
  */
 export class FrontDoor {
-  /** Requests refused and connections cut off since the start, by reason. */
+  /** Requests refused (429) for their address, and connections cut off, since the start, by reason. */
   readonly refused: Record<RefusalReason, number> = { rate: 0, connections: 0, waiting: 0, unread: 0 };
   /** Called for each request that is refused for its rate before Express sees it: must cost next to nothing. */
   onRefused: (refused: RefusedAtDoor) => void = () => undefined;
   private readonly connections: Connections;
   private readonly held: HeldAnswers;
+  private readonly probes = new Probes();
   private readonly buckets: Readonly<Record<'public' | 'probe', AddressBuckets>>;
   private readonly policies: Readonly<Record<'public' | 'probe', RatePolicy>>;
   private listener: RequestListener = () => undefined;
@@ -71,23 +71,32 @@ export class FrontDoor {
     const mark = url.indexOf('?');
     const path = mark === -1 ? url : url.slice(0, mark);
     const address = this.addressOf(request);
-    let isCharged = false;
+    const isProbe = this.probes.isProbe(request.method, path);
+    let isCharged = isProbe;
     const charge = (): Problem | null => {
       if (isCharged) return null;
       isCharged = true;
-      const kind = PROBES.includes(path) ? 'probe' : 'public';
-      const seconds = this.buckets[kind].take(address);
-      if (seconds === 0) return null;
-      this.refused.rate += 1;
-      return rateLimited(this.policies[kind], { retryAfterSeconds: seconds });
+      const seconds = this.buckets.public.take(address);
+      return seconds === 0 ? null : rateLimited(this.policies.public, { retryAfterSeconds: seconds });
     };
     const holdBack = (answer: () => void): void => {
+      this.refused.rate += 1;
+      // A connection of a proxy carries the requests of others too.
+      if (this.config.TRUSTED_PROXIES > 0) answer();
       // Who does not wait for its refusals is not to be answered at all.
-      if (this.connections.hasWaiting(request.socket)) request.socket.resetAndDestroy();
-      else this.held.hold(response, answer);
+      else if (this.connections.hasWaiting(request.socket)) request.socket.resetAndDestroy();
+      else this.held.hold(address, response, answer);
     };
+    const remember = (status: number, body: string): void => {
+      if (isProbe) this.probes.remember(path, { status, body });
+    };
+    setAdmission(request, { address, charge, holdBack, remember });
+    const known = isProbe && this.buckets.probe.take(address) > 0 ? this.probes.recent(path) : null;
+    if (known) {
+      repeat(response, known);
+      return;
+    }
     const refusal = path.startsWith(GUARDED) && bringsCredentials(request) ? null : charge();
-    setAdmission(request, { address, charge, holdBack });
     if (refusal) {
       const requestId = newRequestId();
       this.onRefused({ requestId, address, method: request.method ?? '' });
@@ -108,12 +117,23 @@ export class FrontDoor {
   }
 }
 
-/** With the headers that every answer has. */
 const answer = (response: ServerResponse, refusal: Problem, requestId: string): void => {
+  setCommonHeaders(response, requestId);
+  sendProblem(response, refusal, requestId);
+};
+
+const repeat = (response: ServerResponse, { status, body }: ProbeAnswer): void => {
+  setCommonHeaders(response, newRequestId());
+  response.statusCode = status;
+  response.setHeader('Content-Type', 'application/json');
+  response.end(body);
+};
+
+/** The headers that every answer has. */
+const setCommonHeaders = (response: ServerResponse, requestId: string): void => {
   response.setHeader('X-Request-Id', requestId);
   response.setHeader('Strict-Transport-Security', 'max-age=31536000; includeSubDomains');
   response.setHeader('X-Content-Type-Options', 'nosniff');
-  sendProblem(response, refusal, requestId);
 };
 
 /** Whether they are any good is found out later. */

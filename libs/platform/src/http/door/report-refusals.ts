@@ -13,7 +13,7 @@ export const reportRefusals = (
   const reasons = Object.keys(refused) as RefusalReason[];
   new Counter({
     name: 'http_refused_total',
-    help: 'Requests refused and connections cut off before a route was looked for, by reason',
+    help: 'Requests refused (429) for their address (rate), and connections cut off, by reason',
     labelNames: ['reason'],
     registers: [registry],
     collect() {

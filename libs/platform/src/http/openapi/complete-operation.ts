@@ -32,7 +32,7 @@ export const completeOperation = (operation: OperationObject, route: Route): Ope
       ...(reads.has('if-none-match') && {
         304: { description: 'The state is the one you have', headers: { ...always, ...headers(['ETag']) } },
       }),
-      ...problemResponses(problemsOf(own, reads, route)),
+      ...problemResponses(problemsOf(own, reads, route), route.modes !== 'public'),
     },
   };
 };
@@ -67,7 +67,7 @@ const securityOf = ({ modes, scope }: Route): Record<string, string[]>[] => {
 const problemsOf = (
   own: readonly ParameterObject[],
   reads: ReadonlySet<string>,
-  { method, modes, keepsOwnKeys, refusals }: Route,
+  { method, modes, keepsOwnKeys, ignoresParameters, refusals }: Route,
 ): readonly ProblemCode[] => {
   const hasQuery = reads.has('limit') || own.some((one) => one.in === 'query');
   const takesBody = method === 'post' || method === 'patch';
@@ -76,8 +76,8 @@ const problemsOf = (
     'payload_too_large',
     'internal_error',
     'rate_limited',
-    'unknown_parameter',
     ...refusals,
+    ...when(!ignoresParameters, 'unknown_parameter'),
     ...when(modes !== 'public', 'unauthenticated', 'auth_mode_not_allowed', 'enqueue_unavailable'),
     ...when(takesBody, 'malformed_json', 'validation_failed', 'unsupported_media_type'),
     ...when(hasQuery, 'validation_failed'),

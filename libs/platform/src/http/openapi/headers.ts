@@ -23,12 +23,15 @@ const HEADERS = {
   ],
   RateLimitPolicy: [
     'RateLimit-Policy',
-    text('The policy that counts this request: its name, quota and window in seconds', '"read";q=1200;w=60'),
+    text(
+      'The policy of the workspace that counts this request: its name, quota and window in seconds. Absent where the caller’s address is refused',
+      '"read";q=1200;w=60',
+    ),
   ],
   RateLimit: [
     'RateLimit',
     text(
-      'Requests left of the policy, and the seconds until all of them are there again',
+      'Requests left of the policy, and the seconds until all of them are there again. Absent where the caller’s address is refused',
       '"read";r=199;t=1',
     ),
   ],

@@ -123,12 +123,17 @@ const OWN_HEADERS: Readonly<Record<number, readonly ApiHeaderName[]>> = {
   503: ['RetryAfter'],
 };
 
-/** The answer of one status, for the codes that it can have. */
-const problemResponse = (codes: readonly [ProblemCode, ...ProblemCode[]]): ResponseObject => {
+/**
+ * The answer of one status, for the codes that it can have.
+ * @param isCounted whether its request is counted on a workspace
+ */
+const problemResponse = (
+  codes: readonly [ProblemCode, ...ProblemCode[]],
+  isCounted = true,
+): ResponseObject => {
   const [status] = PROBLEMS[codes[0]];
-  const ofRate: readonly ApiHeaderName[] = BEFORE_THE_RATE.includes(status)
-    ? []
-    : ['RateLimitPolicy', 'RateLimit'];
+  const ofRate: readonly ApiHeaderName[] =
+    !isCounted || BEFORE_THE_RATE.includes(status) ? [] : ['RateLimitPolicy', 'RateLimit'];
   return {
     description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code][1]}`).join('; '),
     headers: headers(['RequestId', ...ofRate, ...(OWN_HEADERS[status] ?? [])]),
@@ -149,9 +154,10 @@ const problemResponse = (codes: readonly [ProblemCode, ...ProblemCode[]]): Respo
   };
 };
 
-/** The answers to an operation that can be refused for these reasons, by status. */
+/** The answers to an operation that can be refused for these reasons, by status; see `problemResponse`. */
 export const problemResponses = (
   codes: readonly ProblemCode[],
+  isCounted: boolean,
 ): Record<string, ResponseObject | ReferenceObject> => {
   const byStatus = new Map<number, [ProblemCode, ...ProblemCode[]]>();
   for (const code of CODES) {
@@ -164,7 +170,9 @@ export const problemResponses = (
   return Object.fromEntries(
     [...byStatus].map(([status, [first, ...more]]) => [
       String(status),
-      more.length === 0 ? { $ref: `#/components/responses/${first}` } : problemResponse([first, ...more]),
+      more.length === 0 && (isCounted || status !== 429)
+        ? { $ref: `#/components/responses/${first}` }
+        : problemResponse([first, ...more], isCounted),
     ]),
   );
 };

@@ -5,6 +5,7 @@ import { DiscoveryService, MetadataScanner, ModulesContainer, Reflector } from '
 import { AUTH_MODES_KEY, SCOPE_AREA_KEY, scopeFor, type AuthMode } from '../../auth/authentication.js';
 import { OWN_IDEMPOTENCY_KEY } from '../../idempotency/idempotency.interceptor.js';
 import type { ProblemCode } from '../problem.js';
+import { ignoresParameters } from '../known-parameters.interceptor.js';
 import { NAMED_REFUSALS, REFUSALS } from './operation.js';
 
 /** A route as its controller declares it. */
@@ -20,6 +21,8 @@ export interface Route {
   /** What a bearer token needs, such as `webhooks:read`. */
   readonly scope: string | undefined;
   readonly keepsOwnKeys: boolean;
+  /** Whether query parameters that it does not know are ignored, and not refused. */
+  readonly ignoresParameters: boolean;
   /** The headers and query parameters that the handler reads by name, lower case, in its order. */
   readonly reads: readonly string[];
   readonly refusals: readonly ProblemCode[];
@@ -57,6 +60,7 @@ const routeOf = (controller: Type<unknown>, handler: (...values: unknown[]) => u
     modes: reflector.getAllAndOverride<Route['modes']>(AUTH_MODES_KEY, targets),
     scope: area && scopeFor(area, method),
     keepsOwnKeys: reflector.getAllAndOverride<boolean | undefined>(OWN_IDEMPOTENCY_KEY, targets) ?? false,
+    ignoresParameters: ignoresParameters(controller),
     reads: readBy(controller, handler.name),
     refusals: [REFUSALS, NAMED_REFUSALS].flatMap((key) =>
       targets.flatMap((target) => (Reflect.getMetadata(key, target) as ProblemCode[] | undefined) ?? []),

@@ -1,0 +1,125 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import {
+  hashSecret,
+  makeApiKey,
+  parseApiKey,
+  RANDOM_BYTES,
+  type NewApiKey,
+} from '../domain/api-key/api-key.js';
+import type { ApiKeyQuery, ApiKeyRow } from '../read-models/api-key/api-key.query.js';
+import { ApiKeyAuthenticator } from './api-key.authenticator.js';
+import type { KeyUse } from './key-use.js';
+import { RevokedKeys } from './revoked-keys.js';
+
+const CACHE_MS = 3_000;
+/** More than are looked up and wait at a time. */
+const FLOOD = 1_000;
+const unavailable = { code: 'enqueue_unavailable', status: 503 };
+
+const newKey = (): NewApiKey =>
+  makeApiKey({ id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) });
+
+let now: number;
+let stored: Map<string, ApiKeyRow>;
+let asked: string[];
+/** Look-ups that PostgreSQL has not answered; none is answered while it stalls. */
+let unanswered: (() => void)[];
+let stalls: boolean;
+let authenticator: ApiKeyAuthenticator;
+
+beforeEach(() => {
+  now = 1_000_000;
+  stored = new Map();
+  asked = [];
+  unanswered = [];
+  stalls = false;
+  const query = {
+    find: async (keyId: string) => {
+      asked.push(keyId);
+      if (stalls) await new Promise<void>((resolve) => unanswered.push(resolve));
+      return stored.get(keyId) ?? null;
+    },
+  } as unknown as ApiKeyQuery;
+  authenticator = new ApiKeyAuthenticator(
+    query,
+    { now: () => now },
+    { API_KEY_CACHE_MS: CACHE_MS, DATABASE_URL: 'postgresql://x@localhost/x' },
+    { note: () => undefined } as unknown as KeyUse,
+    new RevokedKeys(),
+  );
+});
+
+const store = (key: NewApiKey): NewApiKey => {
+  const { keyId, secret } = parseApiKey(key.apiKey)!;
+  stored.set(keyId, { workspaceId: 'ws_1', hash: hashSecret(secret), expiresAt: null, revokedAt: null });
+  return key;
+};
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+const flood = () => Array.from({ length: FLOOD }, () => authenticator.verify(newKey().apiKey));
+
+describe('Made-up keys with a right checksum', () => {
+  it('are looked up a few at a time; beyond those that may wait, the answer is 503', async () => {
+    stalls = true;
+    const answers = Promise.allSettled(flood());
+    await settle();
+    expect(asked.length).toBeLessThanOrEqual(8);
+    stalls = false;
+    for (const answer of unanswered.splice(0)) answer();
+    const refused = (await answers).filter(({ status }) => status === 'rejected');
+    expect(refused.length).toBeGreaterThan(FLOOD / 2);
+    expect((refused[0] as PromiseRejectedResult).reason).toMatchObject(unavailable);
+    expect(await authenticator.verify(newKey().apiKey)).toBeNull();
+  });
+
+  it('do not stand in the way of a key that is known, also when it is looked up again', async () => {
+    const { apiKey } = store(newKey());
+    expect(await authenticator.verify(apiKey)).not.toBeNull();
+    stalls = true;
+    const answers = Promise.allSettled(flood());
+    await settle();
+    stalls = false;
+    now += CACHE_MS;
+    expect(await authenticator.verify(apiKey)).toMatchObject({ workspaceId: 'ws_1' });
+    for (const answer of unanswered.splice(0)) answer();
+    await answers;
+  });
+
+  it('do not wait for long: PostgreSQL that stalls makes none of them wait for its turn again', async () => {
+    stalls = true;
+    const answers = Promise.allSettled(flood());
+    await settle();
+    const atOnce = asked.length;
+    now += 60_000;
+    for (const answer of unanswered.splice(0)) answer();
+    await answers;
+    expect(asked).toHaveLength(atOnce);
+  });
+});
+
+describe('A key', () => {
+  it('that many requests bring at once is looked up once', async () => {
+    const { apiKey } = store(newKey());
+    const answers = await Promise.all(Array.from({ length: FLOOD }, () => authenticator.verify(apiKey)));
+    expect(answers.every((principal) => principal !== null)).toBe(true);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('that was issued a moment ago works as soon as it is stored', async () => {
+    const key = newKey();
+    expect(await authenticator.verify(key.apiKey)).toBeNull();
+    store(key);
+    expect(await authenticator.verify(key.apiKey)).not.toBeNull();
+  });
+
+  it('is looked up anew when PostgreSQL failed', async () => {
+    const key = store(newKey());
+    const row = stored.get(parseApiKey(key.apiKey)!.keyId)!;
+    stored.get = () => {
+      throw new Error('away');
+    };
+    await expect(authenticator.verify(key.apiKey)).rejects.toThrow('away');
+    stored.get = () => row;
+    expect(await authenticator.verify(key.apiKey)).not.toBeNull();
+  });
+});
