@@ -82,6 +82,7 @@ it('A key-encryption key is rotated under load, and the old one is needed no mor
     sealed: [
       { rewrapped: 1, unopened: [] },
       { rewrapped: 1, unopened: [] },
+      { rewrapped: 0, unopened: [] },
     ],
   });
   loading = false;
