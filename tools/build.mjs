@@ -83,8 +83,9 @@ const OPTIONS = {
 
 /** Paths that hold on every machine, and not the source once more. */
 const sourceMap = (map, source) => {
-  const { sourcesContent: _, ...rest } = JSON.parse(map);
-  return JSON.stringify({ ...rest, sources: [relative(dirname(join('dist', source)), source)] });
+  const portable = { ...JSON.parse(map), sources: [relative(dirname(join('dist', source)), source)] };
+  delete portable.sourcesContent;
+  return JSON.stringify(portable);
 };
 
 /** Whole or not at all: another program may be reading it. */

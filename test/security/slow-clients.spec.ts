@@ -132,24 +132,27 @@ describe('A connection', () => {
     // Else the reading would end, and nobody would wait.
     process.kill(stack.pids().worker, 'SIGSTOP');
     const { body } = await customer.create();
-    for (let round = 0; round < 3; round += 1) {
-      const sockets = Array.from({ length: CLIENTS }, open);
-      for (const socket of sockets) {
-        socket.write(
-          `GET /api/v1/readings/${body.readingId} HTTP/1.1\r\nhost: api\r\nx-api-key: ${customer.apiKey}\r\nprefer: wait=60\r\n\r\n`,
-        );
+    try {
+      for (let round = 0; round < 3; round += 1) {
+        const sockets = Array.from({ length: CLIENTS }, open);
+        for (const socket of sockets) {
+          socket.write(
+            `GET /api/v1/readings/${body.readingId} HTTP/1.1\r\nhost: api\r\nx-api-key: ${customer.apiKey}\r\nprefer: wait=60\r\n\r\n`,
+          );
+        }
+        const answered = sockets.map((socket) => once(socket, 'data').then(() => true));
+        expect(await Promise.race([...answered, delay(1_500, false)])).toBe(false);
+        if (round === 0) expect(await looksAtReadings()).toBeGreaterThan(0);
+        for (const socket of sockets) socket.destroy();
       }
-      const answered = sockets.map((socket) => once(socket, 'data').then(() => true));
-      expect(await Promise.race([...answered, delay(1_500, false)])).toBe(false);
-      if (round === 0) expect(await looksAtReadings()).toBeGreaterThan(0);
-      for (const socket of sockets) socket.destroy();
+      expect((await customer.call('GET', '/api/v1/credits')).status).toBe(200);
+      await until(
+        async () => (await looksAtReadings()) === 0,
+        () => 'nobody looks for the reading any more',
+      );
+    } finally {
+      process.kill(stack.pids().worker, 'SIGCONT');
     }
-    expect((await customer.call('GET', '/api/v1/credits')).status).toBe(200);
-    await until(
-      async () => (await looksAtReadings()) === 0,
-      () => 'nobody looks for the reading any more',
-    );
-    process.kill(stack.pids().worker, 'SIGCONT');
     await customer.untilEnded(body.readingId);
   });
 });
