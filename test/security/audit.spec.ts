@@ -120,8 +120,9 @@ describe('the audit records of a reading', () => {
     for (const path of paths) expect(await ask('GET', `/api/v1/readings/${readingId}${path}`, key)).toBe(200);
     const read = seen.map(({ id }) => id);
     expect(await ask('GET', '/api/v1/readings', key)).toBe(200);
+    const recorded = read.map((id) => `'${id.slice(4)}'`).join();
     await until(
-      async () => (await countOf(`reading_id = '${readingId}' and personal`)).rows >= read.length,
+      async () => (await countOf(`request_id in (${recorded}) and personal`)).rows === read.length,
       () => 'the reads are recorded',
     );
 
@@ -216,7 +217,8 @@ describe('refused requests', () => {
     const before = await rows();
     const flood = async (headers: Record<string, string>, path: string) => {
       for (let sent = 0; sent < FLOOD; sent += 50) {
-        await Promise.all(Array.from({ length: 50 }, () => ask('GET', path, headers)));
+        // Whoever asks on while many of its refusals are held is cut off.
+        await Promise.all(Array.from({ length: 50 }, () => ask('GET', path, headers).catch(() => null)));
       }
     };
     await flood({ 'x-api-key': 'nobody' }, '/api/v1/readings');
@@ -230,10 +232,11 @@ describe('refused requests', () => {
     expect(
       (await countOf(`actor is null and route = '/api/v1/readings' and status in (401, 429)`)).requests,
     ).toBe(FLOOD);
-    const refused = seen.slice(atTheDoor).filter(({ status }) => status === 429);
+    const answered = seen.slice(atTheDoor);
+    const refused = answered.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThan(0);
     expect((await countOf(`route = 'door' and status = 429 and actor is null`)).requests).toBe(
-      refused.length,
+      FLOOD - (answered.length - refused.length),
     );
     const ids = refused.map(({ id }) => `'${id.slice(4)}'`).join();
     expect((await countOf(`request_id in (${ids}) and address = '127.0.0.1'`)).rows).toBeGreaterThan(0);

@@ -211,7 +211,10 @@ const STATEMENTS: readonly (readonly [string, Carry])[] = [
       return told;
     },
   ],
-  ['delete from platform.subject_key', ({ subjectKeys }, [readingId]) => subjectKeys.delete(readingId as string)],
+  [
+    'delete from platform.subject_key',
+    ({ subjectKeys }, [readingId]) => subjectKeys.delete(readingId as string),
+  ],
   [
     'delete from publishing.artifact',
     ({ artifacts }, [readingId]) => {
