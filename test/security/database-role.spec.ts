@@ -148,7 +148,7 @@ describe('a database that an older version made as a superuser', () => {
   const environment = (database: string): NodeJS.ProcessEnv => ({
     ...process.env,
     ...roles(database),
-    EVENTSTORE_URL: 'esdb://unused',
+    EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false',
     ENCRYPTION_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
     DIGEST_KEY: Buffer.alloc(32).toString('base64'),
   });

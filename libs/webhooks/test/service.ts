@@ -39,7 +39,7 @@ const quiet = pino({ level: 'silent' });
 export const testConfig = (database: TestDatabase, settings: Readonly<Record<string, string>> = {}): Config =>
   loadConfig({
     DATABASE_URL: database.url,
-    EVENTSTORE_URL: 'esdb://unused',
+    EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false',
     ENCRYPTION_KEYS: `k1:${key}`,
     DIGEST_KEY: key,
     WEBHOOK_ALLOW_HTTP: '1',

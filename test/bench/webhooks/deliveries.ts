@@ -9,7 +9,7 @@ const key = Buffer.alloc(32, 1).toString('base64');
 /** Settings of a worker that may reach receivers on this machine; the rest as by default. */
 export const settingsFor = (databaseUrl: string): NodeJS.ProcessEnv => ({
   DATABASE_URL: databaseUrl,
-  EVENTSTORE_URL: 'esdb://unused',
+  EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false',
   ENCRYPTION_KEYS: `k1:${key}`,
   DIGEST_KEY: key,
   WEBHOOK_ALLOW_HTTP: '1',
