@@ -3,7 +3,7 @@ import { CqrsModule } from '@nestjs/cqrs';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { systemClock } from '@app/event-sourcing/core/clock.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { openEventStore, type EventStoreDb } from '@app/event-sourcing/store/eventstoredb.js';
 import { EVENT_STORE_CONNECTION } from '@app/event-sourcing/store/store-connection.js';
 import { AuditRecords } from './audit/audit-records.js';
@@ -36,7 +36,7 @@ const EVENT_STORE_DB = Symbol('EventStoreDb');
 export class PlatformModule implements OnApplicationShutdown {
   constructor(
     @Inject(POSTGRES) private readonly pool: pg.Pool,
-    @Inject(EVENT_STORE) private readonly store: EventStore,
+    @Inject(EVENT_STORE_DB) private readonly store: EventStoreDb,
     private readonly audit: AuditTrail,
   ) {}
 
