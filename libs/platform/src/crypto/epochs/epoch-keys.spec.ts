@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -94,6 +94,18 @@ describe('EpochKeys', () => {
     const current = await Promise.all(Array.from({ length: 8 }, () => keysOf().current()));
     expect(new Set(current.map(({ id, key }) => `${id} ${key.toString('hex')}`)).size).toBe(1);
     expect(readdirSync(folder)).toHaveLength(1);
+    expect(await rows.all()).toHaveLength(1);
+  });
+
+  it('begin none beside the one that another process began since they looked', async () => {
+    const other = keysOf();
+    const late = keysOf();
+    const looked = jest.spyOn(EpochRows.prototype, 'current').mockImplementationOnce(async () => {
+      looked.mockRestore();
+      await other.current();
+      return null;
+    });
+    expect((await late.current()).id).toBe((await other.current()).id);
     expect(await rows.all()).toHaveLength(1);
   });
 

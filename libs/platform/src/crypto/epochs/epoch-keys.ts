@@ -149,7 +149,9 @@ export class EpochKeys implements WrappingKeys {
   /** Any number of processes may begin one epoch at once: the store keeps one key, PostgreSQL one row. */
   private async begin(provider: Provider): Promise<void> {
     const store = this.storeOf(provider);
-    const { now, lastEnd, newest } = await this.rows.before(provider);
+    const before = await this.rows.before(provider);
+    if (before === null) return;
+    const { now, lastEnd, newest } = before;
     // In a folder that is not mounted, or another's, keys would be made that are lost with this process.
     if (newest !== null) {
       await this.named(newest).catch((error: unknown) => {

@@ -59,20 +59,28 @@ export class EpochRows {
   }
 
   /**
-   * The newest epoch of a provider whose key is not destroyed, and when the next one of all may begin: after the end of
-   * those that have ended, and a second after the beginning of those that have not, as of another provider.
+   * What the next epoch of a provider comes after: its newest epoch whose key is not destroyed, and when the next one of
+   * all may begin: after the end of those that have ended, and a second after the beginning of those that have not, as of
+   * another provider. `null` while an epoch of this provider wraps: another process has just begun it.
    */
-  async before(provider: Provider): Promise<{ now: number; lastEnd: number; newest: string | null }> {
-    const { rows } = await this.pool.query<{ now: number; lastEnd: number | null; newest: string | null }>(
-      `select ${ms('clock_timestamp()')} as now,
+  async before(provider: Provider): Promise<{ now: number; lastEnd: number; newest: string | null } | null> {
+    const { rows } = await this.pool.query<{
+      wraps: boolean;
+      now: number;
+      lastEnd: number | null;
+      newest: string | null;
+    }>(
+      `select exists (select from platform.key_epoch
+                      where provider = $1 and ends_at > clock_timestamp() and destroyed_at is null) as wraps,
+              ${ms('clock_timestamp()')} as now,
               (select ${ms("max(case when ends_at <= clock_timestamp() then ends_at else started_at + interval '1 second' end)")}
                from platform.key_epoch where provider <> 'environment') as "lastEnd",
               (select epoch from platform.key_epoch where provider = $1 and destroyed_at is null
                order by started_at desc limit 1) as newest`,
       [provider],
     );
-    const { now, lastEnd, newest } = rows[0]!;
-    return { now, lastEnd: lastEnd ?? 0, newest };
+    const { wraps, now, lastEnd, newest } = rows[0]!;
+    return wraps ? null : { now, lastEnd: lastEnd ?? 0, newest };
   }
 
   /** Of several processes that begin one epoch, the first counts. */
