@@ -1,5 +1,4 @@
 import { Inject, Module, type OnModuleInit } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { processConsumer } from '@app/event-sourcing/processes/process.js';
@@ -15,7 +14,6 @@ import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { GenerateReadingJob } from './application/generate-reading/generate-reading.job.js';
 import { THEME_CALCULATOR, calculateResult } from './application/generate-reading/theme-calculator.js';
 import { ReadingTimers } from './application/reading-timers.js';
-import { erasureProcess } from './processes/erasure.process.js';
 import {
   DELAY_READING,
   GENERATE_READING,
@@ -40,7 +38,6 @@ import { ReadingMetrics } from './telemetry/reading-metrics.js';
 export class ReadingsWorkerModule implements OnModuleInit {
   constructor(
     private readonly work: WorkRegistry,
-    private readonly commands: CommandBus,
     private readonly generate: GenerateReadingJob,
     private readonly timers: ReadingTimers,
     private readonly keySweep: KeySweep,
@@ -57,7 +54,6 @@ export class ReadingsWorkerModule implements OnModuleInit {
     });
     for (const one of ReadingsModule.projections) this.work.addConsumer(projectionConsumer(one));
     this.work.addConsumer(processConsumer(process, () => Promise.resolve()));
-    this.work.addConsumer(processConsumer(erasureProcess, (command) => this.commands.execute(command)));
     this.work.addJob(handleJobs(GENERATE_READING, (job) => this.generate.run(job)));
     this.work.addJob(handleJobs(DELAY_READING, (job) => this.timers.delay(job)));
     this.work.addJob(handleJobs(TIME_OUT_READING, (job) => this.timers.timeOut(job)));

@@ -164,17 +164,8 @@ export const workOf = (surroundings: Surroundings): WorkRegistry => {
   const reconciliation = { round: async () => undefined } as never;
   new BillingWorkerModule(work, commands, fence, idle, reconciliation, CONFIG, log as never).onModuleInit();
   const sweep = new KeySweep(queries, readings, pool, CONFIG);
-  new ReadingsWorkerModule(
-    work,
-    commands,
-    generate,
-    timers,
-    sweep,
-    CONFIG,
-    pool,
-    log as never,
-  ).onModuleInit();
-  new PublishingWorkerModule(work, publish, pdf, pool, log as never).onModuleInit();
+  new ReadingsWorkerModule(work, generate, timers, sweep, CONFIG, pool, log as never).onModuleInit();
+  new PublishingWorkerModule(work, commands, publish, pdf, pool, log as never).onModuleInit();
   work.addConsumer(fanOutConsumer(0));
   const loops = work.loops.filter(({ name }) => LOOPS.includes(name));
   if (loops.length !== LOOPS.length)
