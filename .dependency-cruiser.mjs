@@ -68,6 +68,19 @@ const modules = [
     { path: '^(apps|libs|test)/', pathNot: [CONTRACTS, KERNEL_CORE, '^libs/numerology/src/'] },
   ),
   rule(
+    'manifest-is-light',
+    'Every program reads the manifests, also one that only prints its help: they load neither framework nor driver.',
+    { path: `^libs/${MODULE}/src/(manifest|settings)[.]ts$` },
+    {
+      pathNot: [
+        '^libs/$1/src/settings[.]ts$',
+        '^libs/platform/src/(manifest|config/settings?)[.]ts$',
+        PURE_PACKAGES,
+        `${PACKAGE}jose/`,
+      ],
+    },
+  ),
+  rule(
     'http-is-the-outermost-layer',
     'Nothing inside a module knows that HTTP exists: the same use cases serve the worker and the operator’s CLI.',
     { path: `^libs/${MODULE}/src/(domain|application|processes|read-models)/` },
@@ -141,9 +154,12 @@ const foundations = [
 const programs = [
   rule(
     'apps-are-put-together-from-modules',
-    'A program is one Nest module: of a feature it imports what Nest composes (*.module.ts) and its contracts.',
+    'A program is one Nest module: of a feature it imports what Nest composes (*.module.ts), its contracts and manifest.',
     { path: '^apps/', pathNot: [SPEC, ...TESTING] },
-    { path: `^libs/${MODULE}/`, pathNot: [CONTRACTS, `^libs/${MODULE}/src/[^/]+[.]module[.]ts$`] },
+    {
+      path: `^libs/${MODULE}/`,
+      pathNot: [CONTRACTS, `^libs/${MODULE}/src/([^/]+[.]module|manifest)[.]ts$`],
+    },
   ),
   rule(
     'libs-never-import-apps',

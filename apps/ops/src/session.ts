@@ -6,7 +6,6 @@ import type { Pool } from 'pg';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
@@ -16,6 +15,7 @@ import { WorkspaceExists } from '@app/workspaces/contracts/index.js';
 import { readConnection } from './connection.js';
 import { OpsError } from './ops-error.js';
 import { OpsModule } from './ops.module.js';
+import type { Config } from '../../service/src/settings.js';
 
 /** What a command works with while it runs. */
 export interface Session {

@@ -4,7 +4,6 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { processConsumer } from '@app/event-sourcing/processes/process.js';
 import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { handleJobs } from '@app/platform/jobs/job.js';
 import { rescueOverdue } from '@app/platform/jobs/rescue.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
@@ -17,6 +16,7 @@ import { erasureProcess } from './processes/erasure.process.js';
 import { PUBLISH_DOCUMENT, publicationProcess } from './processes/publication.process.js';
 import { OVERDUE_PUBLICATIONS } from './read-models/publication/overdue.js';
 import { PublishingModule } from './publishing.module.js';
+import type { Config } from './settings.js';
 
 @Module({
   imports: [PublishingModule],

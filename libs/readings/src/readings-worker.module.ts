@@ -3,7 +3,6 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { processConsumer } from '@app/event-sourcing/processes/process.js';
 import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { handleJobs } from '@app/platform/jobs/job.js';
 import { rescueOverdue } from '@app/platform/jobs/rescue.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
@@ -25,6 +24,7 @@ import { KeySweep } from './application/sweep-keys/key-sweep.js';
 import { OVERDUE_READINGS } from './read-models/reading/overdue.js';
 import { ReadingsModule } from './readings.module.js';
 import { ReadingMetrics } from './telemetry/reading-metrics.js';
+import type { Config } from './settings.js';
 
 @Module({
   imports: [ReadingsModule],

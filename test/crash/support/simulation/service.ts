@@ -11,7 +11,6 @@ import { SettleReservationHandler } from '@app/billing/application/settle-reserv
 import { OpenBook } from '@app/billing/contracts/index.js';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { Digester } from '@app/platform/crypto/digest.js';
 import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
@@ -46,6 +45,7 @@ import { createReadingExecutor } from '@app/readings/reading.executor.js';
 import { ReadingsWorkerModule } from '@app/readings/readings-worker.module.js';
 import { fanOutConsumer } from '@app/webhooks/processes/fan-out/fan-out.consumer.js';
 import type { Scheduler } from './scheduler.js';
+import type { Config } from '../../../../apps/service/src/settings.js';
 
 export const CONFIG = {
   ENQUEUE_TIMEOUT_MS: 2_500,

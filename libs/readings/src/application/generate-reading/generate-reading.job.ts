@@ -4,7 +4,6 @@ import type { Logger } from 'pino';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { SealBroken } from '@app/platform/crypto/sealing.js';
 import { systemContext, type ReadingJob } from '@app/platform/jobs/reading-job.js';
@@ -15,6 +14,7 @@ import type { Requested } from '../../domain/reading/reading.state.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
 import { openInput, sealResult } from '../../sealed-reading.js';
 import { InputUnprocessable, THEME_CALCULATOR, type ThemeCalculator } from './theme-calculator.js';
+import type { Config } from '../../settings.js';
 
 /**
  * One attempt at a reading. The job is a doorbell and the stream is the lock: only the worker whose `ReadingStarted`

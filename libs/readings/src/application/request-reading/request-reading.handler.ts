@@ -6,7 +6,6 @@ import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { uuidFromHash } from '@app/event-sourcing/core/event-id.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import type { ExpectedRevision } from '@app/event-sourcing/store/event-store.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { Digester } from '@app/platform/crypto/digest.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
@@ -18,6 +17,7 @@ import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.j
 import { ReadingQuery } from '../../read-models/reading/reading.query.js';
 import { sealInput, openInput } from '../../sealed-reading.js';
 import { RequestReading, type ReadingRequest, type RequestReadingResult } from './request-reading.js';
+import type { Config } from '../../settings.js';
 
 /** A reservation can be fenced off while its request is still under way; each round takes a new one. */
 const ROUNDS = 3;

@@ -3,7 +3,6 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { WebhookRefused } from '../../contracts/errors.js';
@@ -14,6 +13,7 @@ import { recordOf } from '../endpoint-access.js';
 import { EndpointStreams } from '../endpoint-streams.js';
 import { SecretVault, type NewSecret } from '../secrets/secret-vault.js';
 import { UrlCheck } from '../url-check.js';
+import type { Config } from '../../settings.js';
 
 /** How long an endpoint whose event is not projected yet counts towards the limit. */
 const CLAIM_SECONDS = 60;

@@ -2,12 +2,12 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { IssueApiKey } from '../../contracts/commands.js';
 import { RANDOM_BYTES, makeApiKey } from '../../domain/api-key/api-key.js';
 import { operatorContext } from '../operator-context.js';
 import { WORKSPACE_EXECUTOR, type WorkspaceExecutor } from '../../workspace.executor.js';
+import type { Config } from '../../settings.js';
 
 @CommandHandler(IssueApiKey)
 export class IssueApiKeyHandler implements ICommandHandler<IssueApiKey> {

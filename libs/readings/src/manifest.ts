@@ -1,0 +1,9 @@
+import type { ModuleManifest } from '@app/platform/manifest.js';
+import { settings } from './settings.js';
+
+export const readings = {
+  name: 'readings',
+  settings,
+  operationalTables: {},
+  scopeAreas: ['readings'],
+} satisfies ModuleManifest;
