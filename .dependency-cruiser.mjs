@@ -33,6 +33,27 @@ const DEV_PACKAGE = ['npm-dev', 'npm-no-pkg'];
 
 const rule = (name, comment, from, to) => ({ name, severity: 'error', comment, from, to });
 
+/**
+ * One-way arrows: the modules whose contracts a module may import. docs/architecture.md draws them, with a reason for
+ * each. A module that needs something of one that imports it owns a port instead (libs/readings/src/contracts/ports).
+ */
+const IMPORTS = {
+  workspaces: [],
+  readings: [],
+  publishing: ['readings'],
+  billing: ['readings', 'workspaces'],
+  webhooks: ['readings', 'publishing', 'billing'],
+};
+
+const arrows = Object.entries(IMPORTS).map(([module, imports]) =>
+  rule(
+    `${module}-points-one-way`,
+    `Arrows between modules form no circle. Of other modules, ${module} imports ${imports.join(', ') || 'none'}.`,
+    { path: `^libs/${module}/` },
+    { path: `^libs/${MODULE}/`, pathNot: [module, ...imports].map((one) => `^libs/${one}/`) },
+  ),
+);
+
 const modules = [
   rule(
     'module-border',
@@ -160,7 +181,7 @@ const everywhere = [
 ];
 
 export default {
-  forbidden: [...modules, ...foundations, ...programs, ...everywhere],
+  forbidden: [...arrows, ...modules, ...foundations, ...programs, ...everywhere],
   options: {
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '^(dist|test/architecture/planted)/' },

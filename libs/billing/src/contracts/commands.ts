@@ -19,29 +19,6 @@ export class OpenBook extends Command<void> {
   }
 }
 
-export type ReserveResult =
-  | { readonly outcome: 'reserved'; readonly amount: number }
-  | { readonly outcome: 'insufficient'; readonly required: number; readonly available: number }
-  | { readonly outcome: 'misconfigured'; readonly reason: string }
-  /** This reservation was already captured or released. */
-  | { readonly outcome: 'settled' };
-
-/**
- * Holds the price of a product for a reading. Asking again with the same reservation id holds nothing more.
- * Throws StoreUnavailable when the ledger cannot be reached.
- */
-export class ReserveCredits extends Command<ReserveResult> {
-  constructor(
-    readonly workspaceId: string,
-    readonly readingId: string,
-    readonly reservationId: string,
-    readonly productId: string,
-    readonly by: Requested,
-  ) {
-    super();
-  }
-}
-
 export type SubscribeResult =
   | { readonly outcome: 'subscribed' | 'already_subscribed'; readonly available: number }
   | { readonly outcome: 'approval_required' };

@@ -19,7 +19,8 @@ import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { BillingHttpModule } from '../billing-http.module.js';
-import { OpenBook, PurchasePack, ReserveCredits, SubscribeToPlan } from '../contracts/index.js';
+import { ReserveCredits } from '@app/readings/contracts/index.js';
+import { OpenBook, PurchasePack, SubscribeToPlan } from '../contracts/index.js';
 
 const BY = { actor: 'operator:ada', correlationId: 'correlation', causationId: 'cause' };
 

@@ -4,8 +4,8 @@ import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { CLOCK } from '@app/platform/tokens.js';
-import { WithdrawPublication } from '@app/publishing/contracts/index.js';
 import { EraseReading } from '../../contracts/commands.js';
+import { WithdrawPublication } from '../../contracts/ports/index.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
 
 /**

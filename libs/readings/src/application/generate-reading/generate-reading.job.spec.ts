@@ -9,7 +9,7 @@ import { InMemoryKeys } from '../../../test/in-memory-keys.js';
 import { createReadingExecutor } from '../../reading.executor.js';
 import { openResult } from '../../sealed-reading.js';
 import { GenerateReadingJob } from './generate-reading.job.js';
-import { InputUnprocessable, calculateResult, type ThemeCalculator } from './theme-calculator.js';
+import { InputUnprocessable, themeCalculator, type ThemeCalculator } from './theme-calculator.js';
 
 const READING = '0b9f6f0e-5b7d-4f44-9a43-0f3c6c1f8a11';
 const job = { readingId: READING, workspaceId: 'ws_1', correlationId: 'req_1', causationId: 'event-1' };
@@ -18,6 +18,7 @@ const input = {
   dateOfBirth: '1990-06-15',
   grammaticalProfile: { subjectGender: 'Female' },
 };
+const calculateResult = themeCalculator({ contentVersion: '2026.11.2', formats: ['document_v1'] });
 const config = { READING_LEASE_MS: 60_000, READING_RETRY_MS: 2_000, READING_ATTEMPTS: 3 };
 
 let store: InMemoryEventStore;

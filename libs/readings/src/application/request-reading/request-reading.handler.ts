@@ -1,7 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
-import { ReserveCredits } from '@app/billing/contracts/index.js';
 import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { uuidFromHash } from '@app/event-sourcing/core/event-id.js';
@@ -11,6 +10,7 @@ import type { Config } from '@app/platform/config/settings.js';
 import { Digester } from '@app/platform/crypto/digest.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { ReserveCredits } from '../../contracts/ports/index.js';
 import type { Requested } from '../../domain/reading/reading.state.js';
 import { readingView, type ReadingInput } from '../../domain/reading/reading-view.js';
 import { reservationIdAt } from '../reservation-id.js';

@@ -1,10 +1,13 @@
 import { selectEvents } from '@app/event-sourcing/core/event-catalogue.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import { command, defineProcess } from '@app/event-sourcing/processes/process.js';
-import { publicationEvents } from '@app/publishing/contracts/index.js';
-import { EraseReading } from '../contracts/commands.js';
+import { EraseReading } from '@app/readings/contracts/index.js';
+import { publicationEvents } from '../contracts/events.js';
 
-/** Finishes an erasure: who began it may have been killed after its first step. */
+/**
+ * Finishes an erasure whose process was killed between withdrawing the publication and recording the erasure. It lives
+ * here because it follows publication events. Its name says `readings` because stored checkpoints bear it.
+ */
 export const erasureProcess = defineProcess({
   name: 'readings.erasure.v1',
   catalogues: [selectEvents(publicationEvents, 'PublicationWithdrawn')],

@@ -2,8 +2,8 @@ import { describe, it } from '@jest/globals';
 import { command } from '@app/event-sourcing/processes/process.js';
 import { given } from '@app/event-sourcing/testing/process-spec.js';
 import { recorded } from '@app/event-sourcing/testing/recorded.js';
-import type { PublicationEvent } from '@app/publishing/contracts/index.js';
-import { EraseReading } from '../contracts/commands.js';
+import { EraseReading } from '@app/readings/contracts/index.js';
+import type { PublicationEvent } from '../contracts/events.js';
 import { erasureProcess } from './erasure.process.js';
 
 const publication = (event: PublicationEvent) => recorded('publication-7f9c', event);
