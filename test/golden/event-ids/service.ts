@@ -27,7 +27,7 @@ import {
   type CalculationRequest,
 } from '@app/readings/application/generate-reading/theme-calculator.js';
 import { ReadingTimers } from '@app/readings/application/reading-timers.js';
-import { erasureProcess } from '@app/readings/processes/erasure.process.js';
+import { erasureProcess } from '@app/publishing/processes/erasure.process.js';
 import { ReadingsModule } from '@app/readings/readings.module.js';
 import { WebhooksModule } from '@app/webhooks/webhooks.module.js';
 import { WorkspacesModule } from '@app/workspaces/workspaces.module.js';
