@@ -6,7 +6,9 @@ import {
   SubscribeToPlan,
 } from '@app/billing/contracts/index.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { causedBy, requestedBy } from '@app/event-sourcing/core/request-context.js';
 import { readingJobAfter } from '@app/platform/jobs/reading-job.js';
+import { ownRequest } from '@app/platform/process/own-request.js';
 import { PublishDocumentJob } from '@app/publishing/application/publish-document/publish-document.job.js';
 import { GenerateReadingJob } from '@app/readings/application/generate-reading/generate-reading.job.js';
 import { InputUnprocessable } from '@app/readings/application/generate-reading/theme-calculator.js';
@@ -24,14 +26,8 @@ import type { Service } from './service.js';
 
 const DAY_MS = 86_400_000;
 
-/** Who asks in the steps below. */
-const byOperator = (request: string) => ({
-  actor: 'operator:ada',
-  correlationId: request,
-  causationId: request,
-});
-const byKey = (request: string) => ({ actor: 'apiKey:k1', requestId: request });
-const byOwner = (request: string) => ({ actor: 'user:owner', correlationId: request });
+const byOperator = (request: string) => requestedBy('operator:ada', request);
+const byOwner = (request: string) => requestedBy('user:owner', request);
 
 export type Step = readonly [name: string, run: () => Promise<unknown>];
 
@@ -53,7 +49,9 @@ export const scenario = (service: Service): readonly Step[] => {
     },
   });
   const request = async (key: string): Promise<void> => {
-    const result = await commands.execute(new RequestReading(ws, orderOf(key), key, byKey(`req_${key}`)));
+    const result = await commands.execute(
+      new RequestReading(ws, orderOf(key), key, requestedBy('apiKey:k1', `req_${key}`)),
+    );
     if (result.outcome !== 'accepted') throw new Error(`The request was answered ${result.outcome}`);
     readings.push(result.reading.readingId);
   };
@@ -68,13 +66,17 @@ export const scenario = (service: Service): readonly Step[] => {
     [
       'a workspace is opened',
       async () => {
-        ({ workspaceId: ws } = await commands.execute(new OpenWorkspace('Atelier', 'operator:ada')));
+        ({ workspaceId: ws } = await commands.execute(
+          new OpenWorkspace('Atelier', ownRequest('operator:ada')),
+        ));
       },
     ],
     [
       'a key is issued',
       async () => {
-        const issued = await commands.execute(new IssueApiKey(ws, 'production', null, 'user:owner'));
+        const issued = await commands.execute(
+          new IssueApiKey(ws, 'production', null, ownRequest('user:owner')),
+        );
         if (issued.outcome === 'issued') ({ keyId } = issued);
       },
     ],
@@ -112,7 +114,7 @@ export const scenario = (service: Service): readonly Step[] => {
       },
     ],
     ['it is published', () => nest.get(PublishDocumentJob).run(jobAfter('ReadingCompleted'))],
-    ['it is erased', () => commands.execute(new EraseReading(readings[0]!, ws, 'user:owner'))],
+    ['it is erased', () => commands.execute(new EraseReading(readings[0]!, ws, ownRequest('user:owner')))],
     ['a reading is requested that cannot be processed', () => request('two')],
     [
       'it fails, and its credits are released',
@@ -136,7 +138,7 @@ export const scenario = (service: Service): readonly Step[] => {
     ['an unfinished reading is requested', () => request('five')],
     [
       'it is erased by the operator, and its credits are released',
-      () => commands.execute(new EraseReading(readings.at(-1)!, ws, 'operator:ada')),
+      () => commands.execute(new EraseReading(readings.at(-1)!, ws, ownRequest('operator:ada'))),
     ],
     [
       'a reservation without a reading is abandoned',
@@ -146,7 +148,7 @@ export const scenario = (service: Service): readonly Step[] => {
       'a webhook endpoint is created',
       async () => {
         const created = await commands.execute(
-          new CreateWebhookEndpoint(ws, 'https://192.0.2.10/', null, 'first', 'user:owner', 'req_created'),
+          new CreateWebhookEndpoint(ws, 'https://192.0.2.10/', null, 'first', byOwner('req_created')),
         );
         ({ endpointId } = created);
       },
@@ -176,18 +178,14 @@ export const scenario = (service: Service): readonly Step[] => {
           { type: 'DisableEndpoint', reason: 'failing', url: 'https://192.0.2.10/' },
           {
             workspaceId: ws,
-            actor: 'system:webhooks.dispatcher',
-            correlationId: DELIVERY,
+            by: causedBy({ correlationId: DELIVERY, causationId: DELIVERY }, 'webhooks.dispatcher'),
             intent: `disable|${DELIVERY}|3`,
           },
         ),
     ],
     [
       'it is enabled by the operator',
-      () =>
-        commands.execute(
-          new EnableWebhookEndpoint(endpointId, ws, { actor: 'operator:ada', correlationId: 'req_enabled' }),
-        ),
+      () => commands.execute(new EnableWebhookEndpoint(endpointId, ws, byOperator('req_enabled'))),
     ],
     [
       'a delivery that it never had is not sent again',
@@ -203,12 +201,14 @@ export const scenario = (service: Service): readonly Step[] => {
       async () => {
         later(70 * DAY_MS);
         const cause = `due:${ws}:later`;
-        await commands.execute(
-          new RecordDue(ws, { actor: 'system:billing.clock', correlationId: cause, causationId: cause }),
-        );
+        const by = causedBy({ correlationId: cause, causationId: cause }, 'billing.clock');
+        await commands.execute(new RecordDue(ws, by));
       },
     ],
-    ['the key is revoked', () => commands.execute(new RevokeApiKey(keyId, 'leaked', 'user:owner', ws))],
+    [
+      'the key is revoked',
+      () => commands.execute(new RevokeApiKey(keyId, 'leaked', ownRequest('user:owner'), ws)),
+    ],
   ];
 };
 
