@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
+import { requestedBy } from '@app/event-sourcing/core/request-context.js';
 import { systemClock, type Clock } from '@app/event-sourcing/core/clock.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { runConsumer } from '@app/event-sourcing/projections/runner.js';
@@ -137,7 +138,7 @@ export class TestService {
     );
     const { events = null, workspaceId = 'ws_1' } = options;
     return handler.execute(
-      new CreateWebhookEndpoint(workspaceId, url, events, null, 'apiKey:test', 'req_test'),
+      new CreateWebhookEndpoint(workspaceId, url, events, null, requestedBy('apiKey:test', 'req_test')),
     );
   }
 
@@ -150,7 +151,7 @@ export class TestService {
       rows,
       clock,
     );
-    const by = { actor: 'apiKey:test', correlationId: `req_${randomUUID()}` };
+    const by = requestedBy('apiKey:test', `req_${randomUUID()}`);
     return handler.execute(new RotateSecret(endpointId, 'ws_1', overlapSeconds, by));
   }
 

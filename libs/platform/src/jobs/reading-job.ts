@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { instant } from '@app/event-sourcing/core/clock.js';
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import type { CommandContext } from '@app/event-sourcing/handling/command-executor.js';
+import { causeOf } from '@app/event-sourcing/core/request-context.js';
 import { jobKind, type JobKind } from './job.js';
 
 const readingJob = z.object({
@@ -25,31 +24,9 @@ export const readingJobKey = ({ task }: JobKind<ReadingJob>, readingId: string):
   `${task}:${readingId}`;
 
 /** The payload of a job that an event of a reading makes. */
-export const readingJobAfter = ({ id, stream, metadata }: Recorded): ReadingJob => ({
-  readingId: streamId(stream),
-  workspaceId: metadata.workspaceId,
-  correlationId: metadata.correlationId,
-  causationId: id,
-  ...(metadata.traceparent && { traceparent: metadata.traceparent }),
-});
-
-/**
- * The context of a command that the service gives itself.
- * @param process `<module>.<process>`, recorded as the actor
- * @param now milliseconds since the epoch
- */
-export const systemContext = (
-  job: ReadingJob,
-  intent: string,
-  process: string,
-  now: number,
-): CommandContext => ({
-  intent,
-  metadata: {
-    correlationId: job.correlationId,
-    causationId: job.causationId,
-    workspaceId: job.workspaceId,
-    actor: `system:${process}`,
-    occurredAt: instant(now),
-  },
+export const readingJobAfter = (event: Recorded): ReadingJob => ({
+  readingId: streamId(event.stream),
+  workspaceId: event.metadata.workspaceId,
+  ...causeOf(event),
+  ...(event.metadata.traceparent && { traceparent: event.metadata.traceparent }),
 });

@@ -1,4 +1,5 @@
 import { selectEvents } from '@app/event-sourcing/core/event-catalogue.js';
+import { requestedBy } from '@app/event-sourcing/core/request-context.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import { command, defineProcess } from '@app/event-sourcing/processes/process.js';
 import { EraseReading } from '@app/readings/contracts/index.js';
@@ -12,6 +13,12 @@ export const erasureProcess = defineProcess({
   name: 'readings.erasure.v1',
   catalogues: [selectEvents(publicationEvents, 'PublicationWithdrawn')],
   react: ({ stream, metadata }) => [
-    command(new EraseReading(streamId(stream), metadata.workspaceId, metadata.actor, metadata.correlationId)),
+    command(
+      new EraseReading(
+        streamId(stream),
+        metadata.workspaceId,
+        requestedBy(metadata.actor, metadata.correlationId),
+      ),
+    ),
   ],
 });

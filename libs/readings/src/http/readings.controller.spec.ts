@@ -86,7 +86,7 @@ describe('POST /api/v1/readings', () => {
       workspaceId: 'ws_1',
       idempotencyKey: 'order-7',
       request: { productId: 'theme', profileId: 'evan', locale: 'fr-FR', input },
-      caller: { actor: 'apiKey:k', requestId: expect.stringMatching(/^req_/) },
+      by: { actor: 'apiKey:k', correlationId: expect.stringMatching(/^req_/) },
     });
   });
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { instant } from '@app/event-sourcing/core/clock.js';
+import { requestedBy } from '@app/event-sourcing/core/request-context.js';
 import type { EventToAppend } from '@app/event-sourcing/core/event.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
@@ -45,7 +45,7 @@ beforeEach(async () => {
         reservationId: 'r1',
       },
     },
-    { intent: 'request', metadata: { ...job, actor: 'apiKey:k', occurredAt: instant(now) } },
+    { intent: 'request', by: requestedBy('apiKey:k', 'req_1'), workspaceId: 'ws_1', at: now },
   );
 });
 

@@ -72,7 +72,7 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
    * hold to be released and, after that, a key to be deleted (`KeySweep`).
    */
   private async attempt(
-    { workspaceId, request, caller }: RequestReading,
+    { workspaceId, request, by }: RequestReading,
     readingId: string,
     revision: ExpectedRevision,
     givenUp: AbortSignal,
@@ -82,11 +82,7 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
     givenUp.throwIfAborted();
     const reservationId = reservationIdAt(readingId, revision);
     const reserved = await this.commands.execute(
-      new ReserveCredits(workspaceId, readingId, reservationId, request.productId, {
-        actor: caller.actor,
-        correlationId: caller.requestId,
-        causationId: caller.requestId,
-      }),
+      new ReserveCredits(workspaceId, readingId, reservationId, request.productId, by),
     );
     if (reserved.outcome === 'misconfigured') return { outcome: 'billing_misconfigured' };
     if (reserved.outcome === 'settled') return 'again';
@@ -96,7 +92,8 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
     givenUp.throwIfAborted();
     const key = await this.keys.create(readingId, workspaceId);
     givenUp.throwIfAborted();
-    const occurredAt = instant(this.clock.now());
+    const at = this.clock.now();
+    const occurredAt = instant(at);
     const outcome = await this.executor.execute(
       readingId,
       {
@@ -112,16 +109,7 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
           reservationId,
         },
       },
-      {
-        intent: `request:${caller.requestId}`,
-        metadata: {
-          correlationId: caller.requestId,
-          causationId: caller.requestId,
-          workspaceId,
-          actor: caller.actor,
-          occurredAt,
-        },
-      },
+      { intent: `request:${by.correlationId}`, by, workspaceId, at },
       { fresh: revision === 'no_stream' },
     );
     if (outcome.kind === 'ignored') {

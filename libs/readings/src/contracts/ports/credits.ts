@@ -1,4 +1,5 @@
 import { Command, Query } from '@nestjs/cqrs';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 
 export type ReserveResult =
   | { readonly outcome: 'reserved'; readonly amount: number }
@@ -18,13 +19,7 @@ export class ReserveCredits extends Command<ReserveResult> {
     readonly readingId: string,
     readonly reservationId: string,
     readonly productId: string,
-    /** Recorded in the metadata of the events that follow. */
-    readonly by: {
-      /** `apiKey:<id>`, `user:<sub>`, `system:<process>` or `operator:<name>`. */
-      readonly actor: string;
-      readonly correlationId: string;
-      readonly causationId: string;
-    },
+    readonly by: RequestContext,
   ) {
     super();
   }

@@ -1,6 +1,7 @@
 import { Command } from '@nestjs/cqrs';
 import type { z } from 'zod';
 import type { EventCatalogue, EventDefinition } from '@app/event-sourcing/core/event-catalogue.js';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 
 /**
  * Closes the publications of a reading for ever: from then on none is requested or recorded. Documents published before
@@ -11,8 +12,7 @@ export class WithdrawPublication extends Command<void> {
   constructor(
     readonly readingId: string,
     readonly workspaceId: string,
-    readonly actor: string,
-    readonly correlationId: string,
+    readonly by: RequestContext,
   ) {
     super();
   }

@@ -31,7 +31,7 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
   ) {}
 
   async execute(command: CreateWebhookEndpoint): Promise<CreatedWebhookEndpoint> {
-    const { workspaceId, url, description } = command;
+    const { workspaceId, url, description, by } = command;
     const warnings = await this.urls.require(url);
     const endpointId = `we_${randomUUID()}`;
     const events = command.events ?? PUBLIC_EVENT_TYPES;
@@ -40,7 +40,7 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
     const outcome = await this.streams.execute(
       endpointId,
       { type: 'CreateEndpoint', workspaceId, url, events, description, secretRef: secret.ref },
-      { ...command, intent: 'create', fresh: true },
+      { by, workspaceId, intent: 'create', fresh: true },
     );
     if (outcome.kind !== 'accepted') throw new TypeError(`A new endpoint was ${outcome.kind}`);
     const [created] = outcome.events;
