@@ -5,7 +5,7 @@ import { prepareDatabase } from '@app/platform/postgres/prepare-database.js';
 import { roleStanding } from '@app/platform/postgres/role-standing.js';
 import { serviceSchemas } from '@app/platform/postgres/schemas.js';
 import { addJob } from '@app/platform/jobs/job.js';
-import { readingJobKind } from '@app/platform/jobs/reading-job.js';
+import { readingJobKind } from '@app/readings/contracts/index.js';
 import { ops, opsJson } from '../../apps/embedded/src/ops.js';
 import { startPostgres, type StartedPostgres } from '../support/index.js';
 import { MODULES } from '../../apps/service/src/modules.js';

@@ -10,6 +10,7 @@ import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
+import { readingJobAgain } from '@app/readings/contracts/index.js';
 import { PDF_RENDERER, PublishDocumentJob } from './application/publish-document/publish-document.job.js';
 import { createPdfRenderer, type PdfRenderer } from './pdf/renderer.js';
 import { erasureProcess } from './processes/erasure.process.js';
@@ -45,7 +46,11 @@ export class PublishingWorkerModule implements OnModuleInit, OnApplicationShutdo
     this.work.addConsumer(processConsumer(erasureProcess, (command) => this.commands.execute(command)));
     this.work.addJob(handleJobs(PUBLISH_DOCUMENT, (job) => this.publish.run(job)));
     this.work.addLoop(
-      rescueOverdue(this.pool, { kind: PUBLISH_DOCUMENT, overdue: OVERDUE_PUBLICATIONS }, this.log),
+      rescueOverdue(
+        this.pool,
+        { kind: PUBLISH_DOCUMENT, overdue: OVERDUE_PUBLICATIONS, jobOf: readingJobAgain(PUBLISH_DOCUMENT) },
+        this.log,
+      ),
     );
   }
 

@@ -13,6 +13,7 @@ import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { GenerateReadingJob } from './application/generate-reading/generate-reading.job.js';
 import { THEME_CALCULATOR, themeCalculator } from './application/generate-reading/theme-calculator.js';
 import { ReadingTimers } from './application/reading-timers.js';
+import { readingJobAgain } from './contracts/reading-job.js';
 import { DOCUMENT_PUBLISHER, type DocumentPublisher } from './contracts/ports/index.js';
 import {
   DELAY_READING,
@@ -68,7 +69,11 @@ export class ReadingsWorkerModule implements OnModuleInit {
     this.work.addJob(handleJobs(DELAY_READING, (job) => this.timers.delay(job)));
     this.work.addJob(handleJobs(TIME_OUT_READING, (job) => this.timers.timeOut(job)));
     this.work.addLoop(
-      rescueOverdue(this.pool, { kind: GENERATE_READING, overdue: OVERDUE_READINGS }, this.log),
+      rescueOverdue(
+        this.pool,
+        { kind: GENERATE_READING, overdue: OVERDUE_READINGS, jobOf: readingJobAgain(GENERATE_READING) },
+        this.log,
+      ),
     );
     this.work.addLoop(
       repeatedWork(

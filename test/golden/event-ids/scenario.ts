@@ -7,14 +7,13 @@ import {
 } from '@app/billing/contracts/index.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { causedBy, requestedBy } from '@app/event-sourcing/core/request-context.js';
-import { readingJobAfter } from '@app/platform/jobs/reading-job.js';
 import { ownRequest } from '@app/platform/process/own-request.js';
 import { PublishDocumentJob } from '@app/publishing/application/publish-document/publish-document.job.js';
 import { GenerateReadingJob } from '@app/readings/application/generate-reading/generate-reading.job.js';
 import { InputUnprocessable } from '@app/readings/application/generate-reading/theme-calculator.js';
 import { ReadingTimers } from '@app/readings/application/reading-timers.js';
 import { RequestReading } from '@app/readings/application/request-reading/request-reading.js';
-import { AbandonReading, EraseReading } from '@app/readings/contracts/index.js';
+import { AbandonReading, EraseReading, readingJobAfter } from '@app/readings/contracts/index.js';
 import { ChangeWebhookEndpoint } from '@app/webhooks/application/change-webhook-endpoint/change-webhook-endpoint.js';
 import { DeleteWebhookEndpoint } from '@app/webhooks/application/delete-webhook-endpoint/delete-webhook-endpoint.js';
 import { EndpointStreams } from '@app/webhooks/application/endpoint-streams.js';

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { causedBy } from '@app/event-sourcing/core/request-context.js';
-import type { ReadingJob } from '@app/platform/jobs/reading-job.js';
 import { CLOCK } from '@app/platform/tokens.js';
+import type { ReadingJob } from '../contracts/reading-job.js';
 import type { ReadingCommand } from '../domain/reading/reading.commands.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../reading.executor.js';
 

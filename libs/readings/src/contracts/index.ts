@@ -3,3 +3,4 @@ export * from './events.js';
 export * from './queries.js';
 export * from './failures.js';
 export * from './ports/index.js';
+export * from './reading-job.js';
