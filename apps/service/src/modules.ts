@@ -11,6 +11,9 @@ export const MODULES = [workspaces, readings, publishing, billing, webhooks] as 
 /** What PostgreSQL alone knows, by table: no event can rebuild it, so every backup needs it. */
 export const OPERATIONAL_TABLES = operationalTables(MODULES);
 
+/** The resource whose id audit records hold. */
+export const AUDITED = readings.audited;
+
 /** What a bearer token may open. */
 export const SCOPE_AREAS: readonly string[] = MODULES.flatMap(({ scopeAreas }) => [...scopeAreas]);
 /** Every scope that a token may carry. */

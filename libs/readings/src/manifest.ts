@@ -6,4 +6,5 @@ export const readings = {
   settings,
   operationalTables: {},
   scopeAreas: ['readings'],
+  audited: { parameter: 'readingId', path: '/api/v1/readings' },
 } satisfies ModuleManifest;
