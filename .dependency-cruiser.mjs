@@ -33,6 +33,27 @@ const DEV_PACKAGE = ['npm-dev', 'npm-no-pkg'];
 
 const rule = (name, comment, from, to) => ({ name, severity: 'error', comment, from, to });
 
+/**
+ * One-way arrows: the modules whose contracts a module may import. docs/architecture.md draws them, with a reason for
+ * each. A module that needs something of one that imports it owns a port instead (libs/readings/src/contracts/ports).
+ */
+const IMPORTS = {
+  workspaces: [],
+  readings: [],
+  publishing: ['readings'],
+  billing: ['readings', 'workspaces'],
+  webhooks: ['readings', 'publishing', 'billing'],
+};
+
+const arrows = Object.entries(IMPORTS).map(([module, imports]) =>
+  rule(
+    `${module}-points-one-way`,
+    `Arrows between modules form no circle. Of other modules, ${module} imports ${imports.join(', ') || 'none'}.`,
+    { path: `^libs/${module}/` },
+    { path: `^libs/${MODULE}/`, pathNot: [module, ...imports].map((one) => `^libs/${one}/`) },
+  ),
+);
+
 const modules = [
   rule(
     'module-border',
@@ -45,6 +66,19 @@ const modules = [
     'contracts/ is what others import: it imports nothing of its module’s inside, or the inside would leak through it.',
     { path: `^libs/${MODULE}/src/contracts/` },
     { path: '^(apps|libs|test)/', pathNot: [CONTRACTS, KERNEL_CORE, '^libs/numerology/src/'] },
+  ),
+  rule(
+    'manifest-is-light',
+    'Every program reads the manifests, also one that only prints its help: they load neither framework nor driver.',
+    { path: `^libs/${MODULE}/src/(manifest|settings)[.]ts$` },
+    {
+      pathNot: [
+        '^libs/$1/src/settings[.]ts$',
+        '^libs/platform/src/(manifest|config/settings?)[.]ts$',
+        PURE_PACKAGES,
+        `${PACKAGE}jose/`,
+      ],
+    },
   ),
   rule(
     'http-is-the-outermost-layer',
@@ -120,9 +154,12 @@ const foundations = [
 const programs = [
   rule(
     'apps-are-put-together-from-modules',
-    'A program is one Nest module: of a feature it imports what Nest composes (*.module.ts) and its contracts.',
+    'A program is one Nest module: of a feature it imports what Nest composes (*.module.ts), its contracts and manifest.',
     { path: '^apps/', pathNot: [SPEC, ...TESTING] },
-    { path: `^libs/${MODULE}/`, pathNot: [CONTRACTS, `^libs/${MODULE}/src/[^/]+[.]module[.]ts$`] },
+    {
+      path: `^libs/${MODULE}/`,
+      pathNot: [CONTRACTS, `^libs/${MODULE}/src/([^/]+[.]module|manifest)[.]ts$`],
+    },
   ),
   rule(
     'libs-never-import-apps',
@@ -160,7 +197,7 @@ const everywhere = [
 ];
 
 export default {
-  forbidden: [...modules, ...foundations, ...programs, ...everywhere],
+  forbidden: [...arrows, ...modules, ...foundations, ...programs, ...everywhere],
   options: {
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '^(dist|test/architecture/planted)/' },

@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { projectPath } from '@app/platform/project-path.js';
 import { PLANTED_BORDERS, plantedExpectations, runTool, typeScriptFiles } from './run-tool.js';
 
 interface Cruise {
-  readonly modules: readonly { readonly source: string }[];
+  readonly modules: readonly {
+    readonly source: string;
+    readonly dependencies: readonly { readonly resolved: string }[];
+  }[];
   readonly summary: {
     readonly violations: readonly {
       readonly from: string;
@@ -22,6 +26,21 @@ const cruise = (cwd: string, ...folders: readonly string[]): Promise<Cruise> =>
     ['--config', projectPath('.dependency-cruiser.mjs'), '--output-type', 'json', ...folders],
     cwd,
   );
+
+const MODULE = /^libs\/(workspaces|readings|publishing|billing|webhooks)\//;
+
+/** `from → to` for each module that imports another one, specs and test helpers left out. */
+const arrowsIn = ({ modules }: Cruise): readonly string[] => {
+  const arrows = modules.flatMap(({ source, dependencies }) =>
+    dependencies.map(
+      ({ resolved }) => [MODULE.exec(source)?.[1], MODULE.exec(resolved)?.[1], source] as const,
+    ),
+  );
+  const between = arrows.filter(
+    ([from, to, source]) => from && to && from !== to && !/[.]spec[.]ts$|[/]test[/]/.test(source),
+  );
+  return [...new Set(between.map(([from, to]) => `${from} → ${to}`))].sort();
+};
 
 describe('borders between folders', () => {
   let planted: Cruise;
@@ -54,6 +73,14 @@ describe('borders between folders', () => {
     );
     expect(files.filter((path) => !looked.has(path))).toEqual([]);
     expect(files).toContain('libs/event-sourcing/src/core/event.ts');
+  });
+
+  it('are drawn in docs/architecture.md as the code has them, each arrow with a reason', () => {
+    const text = readFileSync(projectPath('docs', 'architecture.md'), 'utf8');
+    const drawn = [...text.matchAll(/^ +(\w+) --> (\w+)$/gm)].map(([, from, to]) => `${from} → ${to}`);
+    const reasons = [...text.matchAll(/^\| `(\w+ → \w+)` \| \S/gm)].map(([, arrow]) => arrow!);
+    expect(drawn.sort()).toEqual(arrowsIn(real));
+    expect(reasons.sort()).toEqual(arrowsIn(real));
   });
 
   it('are respected by the project', () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { SCOPES } from '@app/platform/auth/authentication.js';
+import { SCOPES } from '../../apps/service/src/modules.js';
 import {
   accepts,
   operations,

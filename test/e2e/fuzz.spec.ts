@@ -1,7 +1,7 @@
 import { Agent, request as send } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { SCOPES } from '@app/platform/auth/authentication.js';
+import { SCOPES } from '../../apps/service/src/modules.js';
 import { contractFaults, type SeenAnswer } from '../support/api-contract.js';
 import { CANARY, hostileRequest, type HostileRequest, type Known } from '../support/hostile-requests.js';
 import { Integrator, person, until } from '../support/integrator.js';

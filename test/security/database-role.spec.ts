@@ -3,11 +3,12 @@ import pg from 'pg';
 import { migrate } from '@app/platform/postgres/migrate.js';
 import { prepareDatabase } from '@app/platform/postgres/prepare-database.js';
 import { roleStanding } from '@app/platform/postgres/role-standing.js';
-import { SERVICE_SCHEMAS } from '@app/platform/postgres/schemas.js';
+import { serviceSchemas } from '@app/platform/postgres/schemas.js';
 import { addJob } from '@app/platform/jobs/job.js';
-import { readingJobKind } from '@app/platform/jobs/reading-job.js';
+import { readingJobKind } from '@app/readings/contracts/index.js';
 import { ops, opsJson } from '../../apps/embedded/src/ops.js';
 import { startPostgres, type StartedPostgres } from '../support/index.js';
+import { MODULES } from '../../apps/service/src/modules.js';
 
 let postgres: StartedPostgres;
 
@@ -94,7 +95,7 @@ describe('whoever gets hold of the application’s database role', () => {
                  and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete')) as missing
          from pg_class c join pg_namespace n on n.oid = c.relnamespace
          where n.nspname = any($1) and c.relkind in ('r', 'p') and n.nspname <> 'migrations'`,
-        [SERVICE_SCHEMAS],
+        [serviceSchemas(MODULES)],
       );
       expect(rows.length).toBeGreaterThan(20);
       expect(rows.filter(({ missing }) => missing).map(({ table }) => table)).toEqual([
@@ -128,7 +129,7 @@ describe('what a role may do', () => {
     ['databaseUrl', { superuser: true, administrator: true, owner: true }],
   ] as const)('is told of %s, so that the doctor can warn', async (url, expected) => {
     const pool = new pg.Pool({ connectionString: postgres[url], max: 1 });
-    expect(await roleStanding(pool)).toMatchObject(expected);
+    expect(await roleStanding(pool, MODULES)).toMatchObject(expected);
     await pool.end();
   });
 });
@@ -160,14 +161,14 @@ describe('a database that an older version made as a superuser', () => {
            union all select relowner from pg_class where relnamespace::regnamespace::text = any($1)
            union all select proowner from pg_proc where pronamespace::regnamespace::text = any($1)
            union all select typowner from pg_type where typnamespace::regnamespace::text = any($1)) as owned`,
-        [SERVICE_SCHEMAS],
+        [serviceSchemas(MODULES)],
       );
       return rows.map(({ owner }) => owner);
     });
 
   beforeAll(async () => {
     await as(postgres.databaseUrl, (client) => client.query('create database old'));
-    await migrate(changed(postgres.databaseUrl, { database: 'old' }));
+    await migrate(changed(postgres.databaseUrl, { database: 'old' }), MODULES);
     await as(changed(postgres.databaseUrl, { database: 'old' }), (client) =>
       client.query(`insert into platform.heartbeat (instance, role) values ('a', 'worker')`),
     );
@@ -197,7 +198,7 @@ describe('a database that an older version made as a superuser', () => {
   it('may be prepared again, by many at once: only the passwords are set anew', async () => {
     const again = (await opsJson(environment('old'), ['database', 'prepare'])) as { statements: string[] };
     expect(again.statements.filter((statement) => /^(create|alter (?!role))/.test(statement))).toEqual([]);
-    await Promise.all([1, 2, 3].map(() => migrate(roles('old').DATABASE_OWNER_URL, 'app')));
+    await Promise.all([1, 2, 3].map(() => migrate(roles('old').DATABASE_OWNER_URL, MODULES, 'app')));
     expect(await attempt(roles('old').DATABASE_URL, 'select from readings.reading')).toBe('done');
   });
 
@@ -207,7 +208,7 @@ describe('a database that an older version made as a superuser', () => {
     );
     await ops(environment('old'), ['database', 'prepare']);
     const pool = new pg.Pool({ connectionString: roles('old').DATABASE_URL, max: 1 });
-    expect(await roleStanding(pool)).toMatchObject({ superuser: false, administrator: false });
+    expect(await roleStanding(pool, MODULES)).toMatchObject({ superuser: false, administrator: false });
     await pool.end();
   });
 
@@ -250,8 +251,8 @@ describe('a database that an older version made as a superuser', () => {
   it('is not prepared for a role that administers the server, nor for one role in both parts', async () => {
     const { DATABASE_ADMIN_URL: adminUrl, DATABASE_OWNER_URL: ownerUrl } = roles('old');
     const one = { adminUrl, ownerUrl, applicationUrl: adminUrl.replace(/\/reading_service\?/, '/old?') };
-    await expect(prepareDatabase(one, true)).rejects.toThrow(/administers the server/);
-    await expect(prepareDatabase({ ...one, applicationUrl: ownerUrl }, true)).rejects.toThrow(
+    await expect(prepareDatabase(one, MODULES, true)).rejects.toThrow(/administers the server/);
+    await expect(prepareDatabase({ ...one, applicationUrl: ownerUrl }, MODULES, true)).rejects.toThrow(
       /different roles/,
     );
   });

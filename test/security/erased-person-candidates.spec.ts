@@ -12,7 +12,8 @@ import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
 import { composeDocument } from '@app/publishing/document/compose.js';
 import { renderMarkdown } from '@app/publishing/markdown/render.js';
 import { createPdfRenderer } from '@app/publishing/pdf/renderer.js';
-import { calculateResult } from '@app/readings/application/generate-reading/theme-calculator.js';
+import { documentPublisher } from '@app/publishing/contracts/index.js';
+import { themeCalculator } from '@app/readings/application/generate-reading/theme-calculator.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
 
@@ -65,7 +66,7 @@ const partsOf = (request: Request): Required<Omit<Parts, 'pdf'>> & { document: o
   const { asOf } = dataOf<{ asOf: string }>('ReadingRequested');
   const { publishedAt } = dataOf<{ publishedAt: string }>('PublicationRequested', 'publication');
   const input = inputOf(request);
-  const result = calculateResult({ readingId, locale: 'en-US', asOf, input });
+  const result = themeCalculator(documentPublisher)({ readingId, locale: 'en-US', asOf, input });
   const document = composeDocument(JSON.parse(result.toString()), { publishedAt });
   return {
     input: Buffer.from(JSON.stringify(input)),

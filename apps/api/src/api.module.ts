@@ -4,7 +4,6 @@ import type { Logger } from 'pino';
 import { BillingHttpModule } from '@app/billing/billing-http.module.js';
 import { PersonalDataGuard } from '@app/platform/audit/personal-data.js';
 import { AuthGuard } from '@app/platform/auth/auth.guard.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { AcceptGuard } from '@app/platform/http/accept.guard.js';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
 import { JsonBodyInterceptor } from '@app/platform/http/json-body.interceptor.js';
@@ -19,6 +18,7 @@ import { ReadingsHttpModule } from '@app/readings/readings-http.module.js';
 import { WebhooksHttpModule } from '@app/webhooks/webhooks-http.module.js';
 import { WorkspacesHttpModule } from '@app/workspaces/workspaces-http.module.js';
 import { HealthController } from './health.controller.js';
+import type { Config } from '../../service/src/settings.js';
 
 @Module({})
 export class ApiModule {

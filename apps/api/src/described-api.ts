@@ -2,6 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { pino } from 'pino';
 import { loadConfig } from '@app/platform/config/load-config.js';
+import { settings } from '../../service/src/settings.js';
 import { ApiModule } from './api.module.js';
 
 /** Required settings, of stores that are never asked. */
@@ -15,6 +16,6 @@ const NOWHERE = {
 /** The API put together but not started: enough to read its routes off. Close it afterwards. */
 export const describedApi = (): Promise<NestExpressApplication> =>
   NestFactory.create<NestExpressApplication>(
-    ApiModule.forProcess(loadConfig(NOWHERE), pino({ level: 'silent' })),
+    ApiModule.forProcess(loadConfig(settings, NOWHERE), pino({ level: 'silent' })),
     { logger: false, abortOnError: false },
   );

@@ -5,7 +5,6 @@ import type { Pool } from 'pg';
 import { consumerLag } from '@app/event-sourcing/projections/consumer-lag.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { Public } from '@app/platform/auth/authentication.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { EVENT_STORE_CONNECTION, type StoreConnection } from '@app/event-sourcing/store/store-connection.js';
 import { admissionOf } from '@app/platform/http/door/admission.js';
 import { IgnoresParameters } from '@app/platform/http/known-parameters.interceptor.js';
@@ -15,6 +14,7 @@ import { sharedAnswer } from '@app/platform/process/shared-answer.js';
 import { within } from '@app/platform/process/within.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { livenessSchema, readinessSchema, type Liveness, type Readiness } from './health.schemas.js';
+import type { Config } from '../../service/src/settings.js';
 
 const CHECK_WITHIN_MS = 2_000;
 /** However often it is asked, readiness is looked at this often at most: it is open to everybody. */

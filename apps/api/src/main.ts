@@ -8,7 +8,7 @@ import { EVENT_STORE_CONNECTION, type StoreConnection } from '@app/event-sourcin
 import { auditDoor } from '@app/platform/audit/audit-door.js';
 import { auditRequests } from '@app/platform/audit/audit-requests.js';
 import { AuditTrail } from '@app/platform/audit/audit-trail.js';
-import { configHelp } from '@app/platform/config/load-config.js';
+import { configHelp, loadConfig } from '@app/platform/config/load-config.js';
 import { startUp } from '@app/platform/config/start-up.js';
 import { configureHttp } from '@app/platform/http/configure-http.js';
 import { reportRefusals } from '@app/platform/http/door/report-refusals.js';
@@ -21,15 +21,17 @@ import { nestLogger } from '@app/platform/telemetry/logger.js';
 import { METRICS } from '@app/platform/telemetry/metrics.js';
 import { startTelemetry } from '@app/platform/telemetry/start-telemetry.js';
 import { CLOCK } from '@app/platform/tokens.js';
+import { AUDITED, SCOPES } from '../../service/src/modules.js';
+import { settings } from '../../service/src/settings.js';
 import { ApiModule } from './api.module.js';
 import { serveOpenApi } from './openapi.js';
 
 if (process.argv.includes('--help')) {
-  process.stdout.write(`The HTTP API. Configured by its environment:\n${configHelp()}\n`);
+  process.stdout.write(`The HTTP API. Configured by its environment:\n${configHelp(settings)}\n`);
   process.exit(0);
 }
 
-const { config, log } = startUp('api', process.env);
+const { config, log } = startUp('api', () => loadConfig(settings, process.env));
 surviveLateRejections(log);
 const telemetry = await startTelemetry('api', process.env);
 
@@ -39,11 +41,11 @@ const app = await NestFactory.create<NestExpressApplication>(ApiModule.forProces
   logger: nestLogger(log),
   forceCloseConnections: false,
 });
-requireDeclared(routesOf(app));
+requireDeclared(routesOf(app), SCOPES);
 const metrics = app.get<Registry>(METRICS);
 if (config.METRICS_PORT !== undefined) app.use(measureRequests(metrics));
 const [trail, clock] = [app.get(AuditTrail), app.get<Clock>(CLOCK)];
-app.use(auditRequests(trail, clock, config.TRUSTED_PROXIES));
+app.use(auditRequests(trail, clock, AUDITED, config.TRUSTED_PROXIES));
 adapter.door.onRefused = auditDoor(trail, clock);
 const refusals = reportRefusals(adapter.door, metrics, log);
 configureHttp(app, config, log);

@@ -1,6 +1,6 @@
 import { loadConfig, settingNames } from '@app/platform/config/load-config.js';
-import type { Config } from '@app/platform/config/settings.js';
 import type { Secrets } from './secrets.js';
+import { settings, type Config } from '../../service/src/settings.js';
 
 /** Open requests get less time than in production, since four processes must stop one after the other within 10 s. */
 const DRAIN_MS = '5000';
@@ -49,6 +49,7 @@ const publicKeys = (signingKey: string): string => {
 /** Validates before anything is started. @throws ConfigError that names each variable at fault */
 export const checkSettings = (environment: NodeJS.ProcessEnv, secrets: Secrets): Config =>
   loadConfig(
+    settings,
     childEnvironment(environment, secrets, {
       DATABASE_URL: 'postgresql://127.0.0.1:5432/unused',
       DATABASE_OWNER_URL: 'postgresql://127.0.0.1:5432/unused',
@@ -59,7 +60,7 @@ export const checkSettings = (environment: NodeJS.ProcessEnv, secrets: Secrets):
 /** The part of an environment that is the service's configuration. */
 export const settingsOf = (environment: NodeJS.ProcessEnv): Record<string, string> =>
   Object.fromEntries(
-    settingNames().flatMap((name) => {
+    settingNames(settings).flatMap((name) => {
       const value = environment[name];
       return value === undefined ? [] : [[name, value] as const];
     }),

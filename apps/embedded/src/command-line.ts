@@ -1,4 +1,5 @@
 import { configHelp } from '@app/platform/config/load-config.js';
+import { settings } from '../../service/src/settings.js';
 
 export const HELP = `Starts the whole service on this machine (Linux or macOS): PostgreSQL, event store, API and worker.
 
@@ -13,7 +14,7 @@ Settings are environment variables. The stack itself knows:
 It decides DATABASE_URL, DATABASE_OWNER_URL and EVENTSTORE_URL itself, and generates ENCRYPTION_KEYS and DIGEST_KEY at the first start.
 All other settings are those of the service:
 
-${configHelp()}
+${configHelp(settings)}
 `;
 
 /** @returns what the arguments ask for; anything but `--help` is refused, by name. */

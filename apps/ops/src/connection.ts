@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError, loadConfig } from '@app/platform/config/load-config.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { OpsError } from './ops-error.js';
+import { settings, type Config } from '../../service/src/settings.js';
 
 /**
  * Where the operator's commands connect: the environment when DATABASE_URL is set, else the embedded stack that runs
@@ -10,11 +10,11 @@ import { OpsError } from './ops-error.js';
  * @throws OpsError
  */
 export const readConnection = (environment: NodeJS.ProcessEnv): Config => {
-  const settings = environment['DATABASE_URL']
+  const given = environment['DATABASE_URL']
     ? environment
     : { ...readRuntimeFile(environment), ...environment };
   try {
-    return loadConfig({ ...settings, LOG_LEVEL: 'silent', DATABASE_POOL_SIZE: '4' });
+    return loadConfig(settings, { ...given, LOG_LEVEL: 'silent', DATABASE_POOL_SIZE: '4' });
   } catch (error) {
     if (error instanceof ConfigError) throw new OpsError(error.message);
     throw error;

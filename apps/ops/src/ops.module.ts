@@ -1,12 +1,12 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { BillingModule } from '@app/billing/billing.module.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { PlatformModule } from '@app/platform/platform.module.js';
 import { PublishingModule } from '@app/publishing/publishing.module.js';
 import { ReadingsModule } from '@app/readings/readings.module.js';
 import { WebhooksModule } from '@app/webhooks/webhooks.module.js';
 import { WorkspacesModule } from '@app/workspaces/workspaces.module.js';
+import type { Config } from '../../service/src/settings.js';
 
 /** The command handlers and queries the operator's commands use; no HTTP, no work of its own. */
 @Module({})

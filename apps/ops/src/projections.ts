@@ -1,5 +1,6 @@
 import { BillingModule } from '@app/billing/billing.module.js';
 import type { Projection } from '@app/event-sourcing/projections/projection.js';
+import { documentPublisher } from '@app/publishing/contracts/index.js';
 import { PublishingModule } from '@app/publishing/publishing.module.js';
 import { ReadingsModule } from '@app/readings/readings.module.js';
 import { WebhooksModule } from '@app/webhooks/webhooks.module.js';
@@ -9,7 +10,7 @@ import { OpsError } from './ops-error.js';
 /** Every projection of the service. */
 export const PROJECTIONS: readonly Projection[] = [
   ...WorkspacesModule.projections,
-  ...ReadingsModule.projections,
+  ...ReadingsModule.projections(documentPublisher.feed),
   ...PublishingModule.projections,
   ...BillingModule.projections,
   ...WebhooksModule.projections,

@@ -5,8 +5,8 @@ import { userInfo } from 'node:os';
 import type { Pool } from 'pg';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import { requestedBy, type RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
@@ -16,6 +16,7 @@ import { WorkspaceExists } from '@app/workspaces/contracts/index.js';
 import { readConnection } from './connection.js';
 import { OpsError } from './ops-error.js';
 import { OpsModule } from './ops.module.js';
+import type { Config } from '../../service/src/settings.js';
 
 /** What a command works with while it runs. */
 export interface Session {
@@ -29,7 +30,7 @@ export interface Session {
   /** `operator:<login name>`, recorded with every event. */
   readonly actor: string;
   /** Who asks, for a command of another module. */
-  readonly by: () => { actor: string; correlationId: string; causationId: string };
+  readonly by: () => RequestContext;
   /** @throws OpsError when there is no such workspace */
   readonly requireWorkspace: (workspaceId: string) => Promise<void>;
 }
@@ -67,10 +68,7 @@ export const withSession = async <T>(
       ring: app.get(KeyRing),
       keys: app.get(EpochKeys),
       actor,
-      by: () => {
-        const id = `ops_${randomUUID()}`;
-        return { actor, correlationId: id, causationId: id };
-      },
+      by: () => requestedBy(actor, `ops_${randomUUID()}`),
       requireWorkspace: async (workspaceId) => {
         if (!(await queries.execute(new WorkspaceExists(workspaceId)))) {
           throw new OpsError(`There is no workspace ${workspaceId}: ops workspace list shows them.`);

@@ -3,7 +3,6 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
 import { KeyUpkeep, upkeepSettings } from '@app/platform/crypto/epochs/key-upkeep.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
@@ -11,6 +10,7 @@ import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { repeatedWork } from '@app/platform/work/repeated-work.js';
 import type { WorkLoop } from '@app/platform/work/work-registry.js';
+import type { Config } from '../../service/src/settings.js';
 
 /** Wraps the keys of surviving readings with the key of each new epoch, and destroys the keys of old ones. */
 export const keyUpkeep = (app: INestApplicationContext, config: Config, log: Logger): WorkLoop => {

@@ -8,7 +8,7 @@ import { runConsumer } from '@app/event-sourcing/projections/runner.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { EVENT_STORE_CONNECTION, type StoreConnection } from '@app/event-sourcing/store/store-connection.js';
 import { auditRetention } from '@app/platform/audit/audit-retention.js';
-import { configHelp } from '@app/platform/config/load-config.js';
+import { configHelp, loadConfig } from '@app/platform/config/load-config.js';
 import type { WorkerRole } from '@app/platform/config/settings.js';
 import { startUp } from '@app/platform/config/start-up.js';
 import { measureKeys } from '@app/platform/crypto/epochs/key-metrics.js';
@@ -23,6 +23,7 @@ import { startTelemetry } from '@app/platform/telemetry/start-telemetry.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { measureConsumers } from '@app/platform/work/consumer-metrics.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
+import { settings } from '../../service/src/settings.js';
 import { heartbeat } from './heartbeat.js';
 import { housekeeping } from './housekeeping.js';
 import { keyUpkeep } from './key-upkeep.js';
@@ -30,12 +31,12 @@ import { WorkerModule } from './worker.module.js';
 
 if (process.argv.includes('--help')) {
   process.stdout.write(
-    `The worker: projections, processes, jobs and webhook delivery. Configured by its environment:\n${configHelp()}\n`,
+    `The worker: projections, processes, jobs and webhook delivery. Configured by its environment:\n${configHelp(settings)}\n`,
   );
   process.exit(0);
 }
 
-const { config, log } = startUp('worker', process.env);
+const { config, log } = startUp('worker', () => loadConfig(settings, process.env));
 surviveLateRejections(log);
 const telemetry = await startTelemetry('worker', process.env);
 

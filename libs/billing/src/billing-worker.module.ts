@@ -3,7 +3,6 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { Logger } from 'pino';
 import { processConsumer } from '@app/event-sourcing/processes/process.js';
 import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { repeatedWork } from '@app/platform/work/repeated-work.js';
@@ -16,6 +15,7 @@ import { BillingModule } from './billing.module.js';
 import { bookOpening } from './processes/book-opening.process.js';
 import { settlement } from './processes/settlement.process.js';
 import { LedgerMetrics } from './telemetry/ledger-metrics.js';
+import type { Config } from './settings.js';
 
 /** What billing does by itself: opens books, settles reservations, keeps its views, fences holds that no reading names, reconciles. */
 @Module({

@@ -15,12 +15,12 @@ import { METRICS } from '@app/platform/telemetry/metrics.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
-import { AbandonReading } from '@app/readings/contracts/index.js';
+import { AbandonReading, ReserveCredits } from '@app/readings/contracts/index.js';
 import { HoldFence } from '@app/billing/application/fence-holds/hold-fence.js';
 import { IdleBooks } from '@app/billing/application/nudge-idle-books/idle-books.js';
 import { ScheduledReconciliation } from '@app/billing/application/reconcile-on-schedule/scheduled-reconciliation.js';
 import { BillingWorkerModule } from '@app/billing/billing-worker.module.js';
-import { GetBalance, PurchasePack, ReserveCredits, SubscribeToPlan } from '@app/billing/contracts/index.js';
+import { GetBalance, PurchasePack, SubscribeToPlan } from '@app/billing/contracts/index.js';
 import { startPostgres } from '../../../test/support/start-postgres.js';
 
 const WS = 'ws_0000000000000000000001';

@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { loadConfig } from './config/load-config.js';
+import { settings } from './config/settings.js';
 import { PlatformModule } from './platform.module.js';
 
 const key = Buffer.alloc(32, 1).toString('base64');
@@ -20,7 +21,7 @@ describe('the platform', () => {
     }).listen(0, '127.0.0.1');
     try {
       await once(store, 'listening');
-      const config = loadConfig({
+      const config = loadConfig(settings, {
         DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
         EVENTSTORE_URL: `esdb://127.0.0.1:${(store.address() as AddressInfo).port}?tls=false`,
         ENCRYPTION_KEYS: `k1:${key}`,

@@ -1,20 +1,23 @@
 import { Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { processConsumer } from '@app/event-sourcing/processes/process.js';
 import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { handleJobs } from '@app/platform/jobs/job.js';
 import { rescueOverdue } from '@app/platform/jobs/rescue.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
+import { readingJobAgain } from '@app/readings/contracts/index.js';
 import { PDF_RENDERER, PublishDocumentJob } from './application/publish-document/publish-document.job.js';
 import { createPdfRenderer, type PdfRenderer } from './pdf/renderer.js';
+import { erasureProcess } from './processes/erasure.process.js';
 import { PUBLISH_DOCUMENT, publicationProcess } from './processes/publication.process.js';
 import { OVERDUE_PUBLICATIONS } from './read-models/publication/overdue.js';
 import { PublishingModule } from './publishing.module.js';
+import type { Config } from './settings.js';
 
 @Module({
   imports: [PublishingModule],
@@ -30,6 +33,7 @@ import { PublishingModule } from './publishing.module.js';
 export class PublishingWorkerModule implements OnModuleInit, OnApplicationShutdown {
   constructor(
     private readonly work: WorkRegistry,
+    private readonly commands: CommandBus,
     private readonly publish: PublishDocumentJob,
     @Inject(PDF_RENDERER) private readonly pdf: PdfRenderer,
     @Inject(POSTGRES) private readonly pool: Pool,
@@ -39,9 +43,14 @@ export class PublishingWorkerModule implements OnModuleInit, OnApplicationShutdo
   onModuleInit(): void {
     for (const one of PublishingModule.projections) this.work.addConsumer(projectionConsumer(one));
     this.work.addConsumer(processConsumer(publicationProcess, () => Promise.resolve()));
+    this.work.addConsumer(processConsumer(erasureProcess, (command) => this.commands.execute(command)));
     this.work.addJob(handleJobs(PUBLISH_DOCUMENT, (job) => this.publish.run(job)));
     this.work.addLoop(
-      rescueOverdue(this.pool, { kind: PUBLISH_DOCUMENT, overdue: OVERDUE_PUBLICATIONS }, this.log),
+      rescueOverdue(
+        this.pool,
+        { kind: PUBLISH_DOCUMENT, overdue: OVERDUE_PUBLICATIONS, jobOf: readingJobAgain(PUBLISH_DOCUMENT) },
+        this.log,
+      ),
     );
   }
 

@@ -1,10 +1,8 @@
-import { Inject, Module, type OnModuleInit } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Inject, Module, type DynamicModule, type OnModuleInit } from '@nestjs/common';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { processConsumer } from '@app/event-sourcing/processes/process.js';
 import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { handleJobs } from '@app/platform/jobs/job.js';
 import { rescueOverdue } from '@app/platform/jobs/rescue.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
@@ -13,9 +11,10 @@ import { CONFIG } from '@app/platform/tokens.js';
 import { repeatedWork } from '@app/platform/work/repeated-work.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { GenerateReadingJob } from './application/generate-reading/generate-reading.job.js';
-import { THEME_CALCULATOR, calculateResult } from './application/generate-reading/theme-calculator.js';
+import { THEME_CALCULATOR, themeCalculator } from './application/generate-reading/theme-calculator.js';
 import { ReadingTimers } from './application/reading-timers.js';
-import { erasureProcess } from './processes/erasure.process.js';
+import { readingJobAgain } from './contracts/reading-job.js';
+import { DOCUMENT_PUBLISHER, type DocumentPublisher } from './contracts/ports/index.js';
 import {
   DELAY_READING,
   GENERATE_READING,
@@ -26,6 +25,7 @@ import { KeySweep } from './application/sweep-keys/key-sweep.js';
 import { OVERDUE_READINGS } from './read-models/reading/overdue.js';
 import { ReadingsModule } from './readings.module.js';
 import { ReadingMetrics } from './telemetry/reading-metrics.js';
+import type { Config } from './settings.js';
 
 @Module({
   imports: [ReadingsModule],
@@ -34,16 +34,23 @@ import { ReadingMetrics } from './telemetry/reading-metrics.js';
     ReadingTimers,
     KeySweep,
     ReadingMetrics,
-    { provide: THEME_CALCULATOR, useValue: calculateResult },
+    { provide: THEME_CALCULATOR, useFactory: themeCalculator, inject: [DOCUMENT_PUBLISHER] },
   ],
 })
 export class ReadingsWorkerModule implements OnModuleInit {
+  static publishedBy(publisher: DocumentPublisher): DynamicModule {
+    return {
+      module: ReadingsWorkerModule,
+      providers: [{ provide: DOCUMENT_PUBLISHER, useValue: publisher }],
+    };
+  }
+
   constructor(
     private readonly work: WorkRegistry,
-    private readonly commands: CommandBus,
     private readonly generate: GenerateReadingJob,
     private readonly timers: ReadingTimers,
     private readonly keySweep: KeySweep,
+    @Inject(DOCUMENT_PUBLISHER) private readonly publisher: DocumentPublisher,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(POSTGRES) private readonly pool: Pool,
     @Inject(LOGGER) private readonly log: Logger,
@@ -55,14 +62,18 @@ export class ReadingsWorkerModule implements OnModuleInit {
       delayedAfterMs: READING_DELAYED_AFTER_MS,
       timeoutMs: READING_TIMEOUT_MS,
     });
-    for (const one of ReadingsModule.projections) this.work.addConsumer(projectionConsumer(one));
+    for (const one of ReadingsModule.projections(this.publisher.feed))
+      this.work.addConsumer(projectionConsumer(one));
     this.work.addConsumer(processConsumer(process, () => Promise.resolve()));
-    this.work.addConsumer(processConsumer(erasureProcess, (command) => this.commands.execute(command)));
     this.work.addJob(handleJobs(GENERATE_READING, (job) => this.generate.run(job)));
     this.work.addJob(handleJobs(DELAY_READING, (job) => this.timers.delay(job)));
     this.work.addJob(handleJobs(TIME_OUT_READING, (job) => this.timers.timeOut(job)));
     this.work.addLoop(
-      rescueOverdue(this.pool, { kind: GENERATE_READING, overdue: OVERDUE_READINGS }, this.log),
+      rescueOverdue(
+        this.pool,
+        { kind: GENERATE_READING, overdue: OVERDUE_READINGS, jobOf: readingJobAgain(GENERATE_READING) },
+        this.log,
+      ),
     );
     this.work.addLoop(
       repeatedWork(

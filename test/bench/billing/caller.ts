@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { ReserveCredits } from '@app/billing/contracts/index.js';
+import { ReserveCredits } from '@app/readings/contracts/index.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { BY, connect, ledgerOn } from './books.js';
 

@@ -6,7 +6,8 @@ import { open, seal } from '@app/platform/crypto/sealing.js';
 import { composeDocument } from '@app/publishing/document/compose.js';
 import { renderMarkdown } from '@app/publishing/markdown/render.js';
 import { createPdfRenderer } from '@app/publishing/pdf/renderer.js';
-import { calculateResult } from '@app/readings/application/generate-reading/theme-calculator.js';
+import { documentPublisher } from '@app/publishing/contracts/index.js';
+import { themeCalculator } from '@app/readings/application/generate-reading/theme-calculator.js';
 import { COST, GENERATE } from './tables.js';
 
 /** The worker as it would be without events: one job makes, publishes and charges a reading. */
@@ -25,7 +26,12 @@ const generate = async (readingId: string): Promise<void> => {
   if (!reading) return;
   const asOf = new Date().toISOString();
   const input = JSON.parse(open(KEY, readingId, reading.input).toString('utf8')) as never;
-  const bytes = calculateResult({ readingId, locale: reading.locale, asOf: asOf.slice(0, 10), input });
+  const bytes = themeCalculator(documentPublisher)({
+    readingId,
+    locale: reading.locale,
+    asOf: asOf.slice(0, 10),
+    input,
+  });
   const document = composeDocument(JSON.parse(bytes.toString('utf8')) as ReadingResult, {
     publishedAt: asOf,
   });

@@ -8,6 +8,7 @@ import { verify } from '@app/event-sourcing/rebuilding/verify.js';
 import { REBUILDING_SESSION, dropVersions, type Workshop } from '@app/event-sourcing/rebuilding/versions.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
 import { openPool } from '@app/platform/postgres/pool.js';
+import { documentPublisher } from '@app/publishing/contracts/index.js';
 import { ReadingsModule } from '@app/readings/readings.module.js';
 import { startPostgres } from '../../support/start-postgres.js';
 import { serveStore } from '../billing/event-store.js';
@@ -19,7 +20,7 @@ const ROUNDS = 2;
 /** Growth of memory between the first and the last third of a rebuild that passes for none, MiB. */
 const FLAT_MIB = 32;
 
-const status = ReadingsModule.projections[0]!;
+const status = ReadingsModule.projections(documentPublisher.feed)[0]!;
 
 /** Events a second that the official client hands over, when nothing is done with them. */
 const rawCatchUp = async (url: string, events: number): Promise<number> => {

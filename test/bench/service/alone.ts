@@ -1,4 +1,5 @@
-import { calculateResult } from '@app/readings/application/generate-reading/theme-calculator.js';
+import { documentPublisher } from '@app/publishing/contracts/index.js';
+import { themeCalculator } from '@app/readings/application/generate-reading/theme-calculator.js';
 import type { ReadingResult } from '@app/numerology/index.js';
 import { composeDocument } from '@app/publishing/document/compose.js';
 import { renderMarkdown } from '@app/publishing/markdown/render.js';
@@ -19,7 +20,7 @@ for (let n = 0; n < warmUp + readings; n += 1) {
   const { locale, name, dateOfBirth, grammaticalProfile } = somebody(n);
   const readingId = '00000000-0000-4000-8000-000000000000';
   const input = { name, dateOfBirth, grammaticalProfile };
-  const bytes = calculateResult({ readingId, locale, asOf: DAY, input });
+  const bytes = themeCalculator(documentPublisher)({ readingId, locale, asOf: DAY, input });
   const result = JSON.parse(bytes.toString('utf8')) as ReadingResult;
   const document = composeDocument(result, { publishedAt: `${DAY}T00:00:00.000Z` });
   renderMarkdown(document);

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { loadConfig } from '@app/platform/config/load-config.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { SecretVault } from '@app/webhooks/application/secrets/secret-vault.js';
+import { settings } from '../../../apps/service/src/settings.js';
 
 const key = Buffer.alloc(32, 1).toString('base64');
 
@@ -26,7 +27,10 @@ export const eventBody = (eventId: string, readingId: string, createdAt: string)
 /** An endpoint in a workspace of its own. @returns its id */
 export const addEndpoint = async (pool: pg.Pool, databaseUrl: string, url: string): Promise<string> => {
   const [endpointId, workspaceId] = [`we_${randomUUID()}`, `ws_${randomUUID()}`];
-  const vault = new SecretVault(pool, new KeyRing(loadConfig(settingsFor(databaseUrl)).ENCRYPTION_KEYS));
+  const vault = new SecretVault(
+    pool,
+    new KeyRing(loadConfig(settings, settingsFor(databaseUrl)).ENCRYPTION_KEYS),
+  );
   const secret = vault.generate(endpointId);
   const at = new Date().toISOString();
   await vault.store(secret, { endpointId, workspaceId, at });

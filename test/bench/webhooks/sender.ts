@@ -15,10 +15,11 @@ import { EndpointStreams } from '@app/webhooks/application/endpoint-streams.js';
 import { resolveHost } from '@app/webhooks/application/resolve-host.js';
 import { SecretVault } from '@app/webhooks/application/secrets/secret-vault.js';
 import { openDispatcher } from '@app/webhooks/processes/dispatch/open-dispatcher.js';
+import { settings } from '../../../apps/service/src/settings.js';
 import { eventBody, settingsFor } from './deliveries.js';
 
 const work = async (databaseUrl: string): Promise<void> => {
-  const config = loadConfig(settingsFor(databaseUrl));
+  const config = loadConfig(settings, settingsFor(databaseUrl));
   const pool = openPool(databaseUrl, {
     size: config.DATABASE_POOL_SIZE,
     applicationName: 'bench',

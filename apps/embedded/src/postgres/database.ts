@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { migrate } from '@app/platform/postgres/migrate.js';
 import { prepareDatabase } from '@app/platform/postgres/prepare-database.js';
+import { MODULES } from '../../../service/src/modules.js';
 import { ADMINISTRATOR } from './cluster.js';
 import { SOCKET_NUMBER } from './sockets.js';
 
@@ -36,6 +37,7 @@ export const databaseUrls = (sockets: string, password: string): DatabaseUrls =>
 export const prepareEmbeddedDatabase = async ({ admin, owner, application }: DatabaseUrls): Promise<void> => {
   const anyDatabase = new URL(admin);
   anyDatabase.pathname = '/postgres';
-  await prepareDatabase({ adminUrl: anyDatabase.href, ownerUrl: owner, applicationUrl: application }, true);
-  await migrate(owner, APPLICATION);
+  const roles = { adminUrl: anyDatabase.href, ownerUrl: owner, applicationUrl: application };
+  await prepareDatabase(roles, MODULES, true);
+  await migrate(owner, MODULES, APPLICATION);
 };

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { NOT_PERMITTED, prepareDatabase, UnusableRoles } from '@app/platform/postgres/prepare-database.js';
+import { MODULES } from '../../../service/src/modules.js';
 import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';
 
@@ -56,6 +57,7 @@ const prepared = async (given: z.infer<typeof addresses>, carryOut: boolean): Pr
         ownerUrl: given.DATABASE_OWNER_URL,
         applicationUrl: given.DATABASE_URL,
       },
+      MODULES,
       carryOut,
     );
   } catch (error) {

@@ -15,12 +15,12 @@ export const addEraseCommand = (ops: Command): void => {
       '\nExamples:\n  ops erase 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11\n  ops erase 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11 --yes --json',
     )
     .action(async (readingId: string, options: { yes?: boolean }, command: Command) => {
-      const answer = await withSession(async ({ commands, queries, actor }) => {
+      const answer = await withSession(async ({ commands, queries, by }) => {
         const found = await queries.execute(new GetReadingSummary(readingId));
         if (!found) throw new OpsError(`There is no reading ${readingId}.`);
         const { workspaceId, status, erasedAt } = found;
         if (!options.yes) return { readingId, workspaceId, status, erasedAt, outcome: 'not_erased' as const };
-        const { outcome } = await commands.execute(new EraseReading(readingId, workspaceId, actor));
+        const { outcome } = await commands.execute(new EraseReading(readingId, workspaceId, by()));
         return { readingId, workspaceId, status, erasedAt, outcome };
       });
       print(command, answer, sentence(answer.outcome, answer));

@@ -28,9 +28,9 @@ export const addKeyCommands = (ops: Command): void => {
     )
     .action(async (options: { workspace: string; label?: string; expires?: string }, command: Command) => {
       const issued = await withSession(async (session) => {
-        const { commands, actor } = session;
+        const { commands, by } = session;
         const answer = await commands.execute(
-          new IssueApiKey(options.workspace, options.label ?? null, options.expires ?? null, actor),
+          new IssueApiKey(options.workspace, options.label ?? null, options.expires ?? null, by()),
         );
         if (answer.outcome === 'unknown_workspace') {
           throw new OpsError(`There is no workspace ${options.workspace}: ops workspace list shows them.`);
@@ -71,9 +71,9 @@ export const addKeyCommands = (ops: Command): void => {
     .option('--reason <text>', 'why')
     .addHelpText('after', '\nExample:\n  ops key revoke --key Ab3dE6gH --reason leaked')
     .action(async (options: { key: string; workspace?: string; reason?: string }, command: Command) => {
-      const answer = await withSession(({ commands, actor }) =>
+      const answer = await withSession(({ commands, by }) =>
         commands.execute(
-          new RevokeApiKey(options.key, options.reason ?? null, actor, options.workspace ?? null),
+          new RevokeApiKey(options.key, options.reason ?? null, by(), options.workspace ?? null),
         ),
       );
       if (answer.outcome === 'unknown_key') throw new OpsError(`There is no API key ${options.key}.`);

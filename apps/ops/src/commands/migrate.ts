@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import pg from 'pg';
 import { migrate } from '@app/platform/postgres/migrate.js';
+import { MODULES } from '../../../service/src/modules.js';
 import { readConnection } from '../connection.js';
 import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';
@@ -21,12 +22,12 @@ export const addMigrateCommand = (ops: Command): void => {
     .action(async (_: object, command: Command) => {
       const { DATABASE_URL, DATABASE_OWNER_URL } = readConnection(process.env);
       if (DATABASE_OWNER_URL === undefined) {
-        await migrate(DATABASE_URL);
+        await migrate(DATABASE_URL, MODULES);
         print(command, { migrated: true, note: ONE_ROLE }, `The schema is up to date. ${ONE_ROLE}`);
         return;
       }
       const application = await roleOf(DATABASE_URL);
-      await migrate(DATABASE_OWNER_URL, application);
+      await migrate(DATABASE_OWNER_URL, MODULES, application);
       print(
         command,
         { migrated: true, application },

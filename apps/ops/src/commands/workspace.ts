@@ -12,8 +12,8 @@ export const addWorkspaceCommands = (ops: Command): void => {
     .requiredOption('--name <name>', 'what people call it')
     .addHelpText('after', '\nExample:\n  ops workspace create --name "Atelier Lumière"')
     .action(async ({ name }: { name: string }, command: Command) => {
-      const created = await withSession(async ({ commands, actor, by }) => {
-        const { workspaceId } = await commands.execute(new OpenWorkspace(name, actor));
+      const created = await withSession(async ({ commands, by }) => {
+        const { workspaceId } = await commands.execute(new OpenWorkspace(name, by()));
         await commands.execute(new OpenBook(workspaceId, by()));
         return { workspaceId };
       });

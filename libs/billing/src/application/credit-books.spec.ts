@@ -5,6 +5,7 @@ import { CHAIN_START, nextChain } from '@app/event-sourcing/core/hash-chain.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import type { ExpectedRevision } from '@app/event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { ReserveCredits } from '@app/readings/contracts/index.js';
 import {
   AdjustCredits,
   BookNotOpen,
@@ -15,7 +16,6 @@ import {
   OpenBook,
   PurchasePack,
   RecordDue,
-  ReserveCredits,
   SubscribeToPlan,
 } from '../contracts/index.js';
 import { AdjustCreditsHandler } from './adjust-credits/adjust-credits.handler.js';

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import type { Clock } from '@app/event-sourcing/core/clock.js';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { CommandExecutor, type Outcome } from '@app/event-sourcing/handling/command-executor.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { scopedEventStore } from '@app/event-sourcing/store/scoped-event-store.js';
 import { CLOCK } from '@app/platform/tokens.js';
-import type { Requested } from '../contracts/commands.js';
 import { creditsEvents, type CreditsEvent } from '../contracts/events.js';
 import type { CreditsCommand, CreditsRejection } from '../domain/credits/credits.commands.js';
 import { credits } from '../domain/credits/credits.decider.js';
@@ -47,13 +47,10 @@ export class CreditBooks {
     workspaceId: string,
     command: (now: number) => CreditsCommand,
     intent: string,
-    { actor, correlationId, causationId }: Requested,
+    by: RequestContext,
   ): Promise<CreditsOutcome> {
     const decideAt = (now: number) =>
-      this.executor.execute(workspaceId, command(now), {
-        intent,
-        metadata: { actor, correlationId, causationId, workspaceId, occurredAt: instant(now) },
-      });
+      this.executor.execute(workspaceId, command(now), { intent, by, workspaceId, at: now });
     const outcome = await decideAt(this.clock.now());
     if (!isPeriodClosed(outcome)) return outcome;
     // Another process, whose clock is ahead, closed the month: nothing may be dated in it any more.

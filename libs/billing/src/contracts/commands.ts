@@ -1,42 +1,12 @@
 import { Command } from '@nestjs/cqrs';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import type { PackId, PlanId } from './catalogue.js';
-
-/** Who asks and on whose behalf; recorded in the metadata of every event that follows. */
-export interface Requested {
-  /** `apiKey:<id>`, `user:<sub>`, `system:<process>` or `operator:<name>`. */
-  readonly actor: string;
-  readonly correlationId: string;
-  readonly causationId: string;
-}
 
 /** Opens the credit book of a workspace; does nothing when it is open. */
 export class OpenBook extends Command<void> {
   constructor(
     readonly workspaceId: string,
-    readonly by: Requested,
-  ) {
-    super();
-  }
-}
-
-export type ReserveResult =
-  | { readonly outcome: 'reserved'; readonly amount: number }
-  | { readonly outcome: 'insufficient'; readonly required: number; readonly available: number }
-  | { readonly outcome: 'misconfigured'; readonly reason: string }
-  /** This reservation was already captured or released. */
-  | { readonly outcome: 'settled' };
-
-/**
- * Holds the price of a product for a reading. Asking again with the same reservation id holds nothing more.
- * Throws StoreUnavailable when the ledger cannot be reached.
- */
-export class ReserveCredits extends Command<ReserveResult> {
-  constructor(
-    readonly workspaceId: string,
-    readonly readingId: string,
-    readonly reservationId: string,
-    readonly productId: string,
-    readonly by: Requested,
+    readonly by: RequestContext,
   ) {
     super();
   }
@@ -55,7 +25,7 @@ export class SubscribeToPlan extends Command<SubscribeResult> {
     readonly workspaceId: string,
     readonly plan: PlanId,
     readonly approvalRef: string | null,
-    readonly by: Requested,
+    readonly by: RequestContext,
   ) {
     super();
   }
@@ -65,7 +35,7 @@ export class SubscribeToPlan extends Command<SubscribeResult> {
 export class CancelSubscription extends Command<{ readonly outcome: 'cancelled' | 'not_subscribed' }> {
   constructor(
     readonly workspaceId: string,
-    readonly by: Requested,
+    readonly by: RequestContext,
   ) {
     super();
   }
@@ -82,7 +52,7 @@ export class PurchasePack extends Command<PurchaseResult> {
     readonly workspaceId: string,
     readonly pack: PackId,
     readonly orderRef: string,
-    readonly by: Requested,
+    readonly by: RequestContext,
   ) {
     super();
   }
@@ -104,7 +74,7 @@ export class AdjustCredits extends Command<AdjustResult> {
     readonly reason: string,
     readonly approvedBy: string,
     readonly adjustmentId: string,
-    readonly by: Requested,
+    readonly by: RequestContext,
     /** The ledger event this entry corrects. */
     readonly reversesEventId: string | null = null,
   ) {
@@ -116,7 +86,7 @@ export class AdjustCredits extends Command<AdjustResult> {
 export class RecordDue extends Command<void> {
   constructor(
     readonly workspaceId: string,
-    readonly by: Requested,
+    readonly by: RequestContext,
   ) {
     super();
   }

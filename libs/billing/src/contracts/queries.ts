@@ -68,13 +68,6 @@ export class GetLedger extends Query<LedgerEntry[]> {
   }
 }
 
-/** Ids of the reservations that are open, folded from the stream: what is not among them was settled, or never made. */
-export class GetOpenHolds extends Query<readonly string[]> {
-  constructor(readonly workspaceId: string) {
-    super();
-  }
-}
-
 /** How many reservations are open for longer than so many milliseconds. */
 export class CountOldHolds extends Query<number> {
   constructor(readonly olderThanMs: number) {

@@ -12,14 +12,15 @@ import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-
 import { AuthGuard } from '@app/platform/auth/auth.guard.js';
 import { AddressLimiter } from '@app/platform/rate-limit/address-limiter.js';
 import { AUTHENTICATOR, type Principal } from '@app/platform/auth/authentication.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { configureHttp } from '@app/platform/http/configure-http.js';
 import { ProblemFilter } from '@app/platform/http/problem.filter.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { BillingHttpModule } from '../billing-http.module.js';
-import { OpenBook, PurchasePack, ReserveCredits, SubscribeToPlan } from '../contracts/index.js';
+import { ReserveCredits } from '@app/readings/contracts/index.js';
+import { OpenBook, PurchasePack, SubscribeToPlan } from '../contracts/index.js';
+import type { Config } from '../settings.js';
 
 const BY = { actor: 'operator:ada', correlationId: 'correlation', causationId: 'cause' };
 

@@ -1,4 +1,5 @@
 import { selectEvents } from '@app/event-sourcing/core/event-catalogue.js';
+import { causedBy, causeOf } from '@app/event-sourcing/core/request-context.js';
 import { command, defineProcess } from '@app/event-sourcing/processes/process.js';
 import { workspaceEvents } from '@app/workspaces/contracts/index.js';
 import { OpenBook } from '../contracts/commands.js';
@@ -8,11 +9,7 @@ export const bookOpening = defineProcess({
   name: 'billing.book-opening.v1',
   catalogues: [selectEvents(workspaceEvents, 'WorkspaceOpened')],
   react: (event) => {
-    const by = {
-      actor: 'system:billing.book-opening',
-      correlationId: event.metadata.correlationId,
-      causationId: event.id,
-    };
+    const by = causedBy(causeOf(event), 'billing.book-opening');
     return [command(new OpenBook(event.data.workspaceId, by))];
   },
 });

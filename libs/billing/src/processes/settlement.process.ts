@@ -1,9 +1,8 @@
 import { selectEvents, type RecordedOf } from '@app/event-sourcing/core/event-catalogue.js';
+import { causedBy, causeOf } from '@app/event-sourcing/core/request-context.js';
 import { command, defineProcess } from '@app/event-sourcing/processes/process.js';
 import { readingEvents } from '@app/readings/contracts/index.js';
 import { SettleReservation } from '../application/settle-reservation/settle-reservation.command.js';
-
-const ACTOR = 'system:billing.settlement';
 
 const endsOfReadings = [
   selectEvents(readingEvents, 'ReadingCompleted', 'ReadingFailed', 'ReadingAbandoned'),
@@ -28,11 +27,10 @@ export const settlement = defineProcess({
 });
 
 const settle = (
-  { id, data, metadata }: RecordedOf<typeof endsOfReadings>,
+  event: RecordedOf<typeof endsOfReadings>,
   settlement: 'capture' | 'release',
-): SettleReservation =>
-  new SettleReservation(data.workspaceId, data.reservationId, settlement, id, {
-    actor: ACTOR,
-    correlationId: metadata.correlationId,
-    causationId: id,
-  });
+): SettleReservation => {
+  const { workspaceId, reservationId } = event.data;
+  const by = causedBy(causeOf(event), 'billing.settlement');
+  return new SettleReservation(workspaceId, reservationId, settlement, event.id, by);
+};

@@ -3,7 +3,7 @@ import { WrongExpectedRevision, StoreUnavailable } from '../store/errors.js';
 import type { EventStore } from '../store/event-store.js';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
 import { intercept } from '../testing/intercepted-store.js';
-import { contextOf, tally, tallyEvents, type TallyCommand } from '../testing/tally.js';
+import { METADATA, contextOf, tally, tallyEvents, type TallyCommand } from '../testing/tally.js';
 import { CommandExecutor, type ExecutorOptions } from './command-executor.js';
 
 let store: InMemoryEventStore;
@@ -43,7 +43,7 @@ describe('CommandExecutor', () => {
     expect(store.log[1]).toMatchObject({
       type: 'Added',
       data: { by: 3, ref: 'b' },
-      metadata: { ...contextOf('b').metadata, schemaVersion: 1 },
+      metadata: METADATA,
     });
   });
 

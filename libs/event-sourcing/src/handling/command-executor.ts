@@ -1,10 +1,12 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { instant } from '../core/clock.js';
 import type { Decider } from '../core/decider.js';
 import type { Rejection } from '../core/decision.js';
 import { decode, encode, type EventCatalogue, type EventOf } from '../core/event-catalogue.js';
 import { eventId } from '../core/event-id.js';
 import type { EventMetadata, EventToAppend, Recorded, StoredEvent } from '../core/event.js';
 import { CHAIN_START, nextChain } from '../core/hash-chain.js';
+import type { RequestContext } from '../core/request-context.js';
 import { streamName } from '../core/stream-name.js';
 import { StoreUnavailable, WrongExpectedRevision } from '../store/errors.js';
 import type { EventStore, ExpectedRevision } from '../store/event-store.js';
@@ -12,12 +14,17 @@ import { currentTraceparent, inSpan, isTracing } from '../tracing/tracing.js';
 import { RecentlyUsed } from './recently-used.js';
 import { Turns } from './turns.js';
 
-/** Who asks, on whose behalf, and under which name a retry of the same request is recognised. */
+/** Who asks, on whose behalf, when, and the name by which a retry of the same command is recognised. */
 export interface CommandContext {
-  /** The same for every retry of one command, unlike for any other: event ids are derived from it. */
+  /** The same for every retry of one command, different for any other: event ids are derived from it. */
   readonly intent: string;
-  readonly metadata: Omit<EventMetadata, 'schemaVersion' | 'chain'>;
+  readonly by: RequestContext;
+  readonly workspaceId: string;
+  /** When the decision is taken, milliseconds since the epoch. */
+  readonly at: number;
 }
+
+type Metadata = Omit<EventMetadata, 'schemaVersion' | 'chain'>;
 
 export type Outcome<E, S, R extends Rejection> =
   | {
@@ -54,7 +61,8 @@ interface Loaded<S> {
 
 interface Waiting<C, E, S, R extends Rejection> {
   readonly command: C;
-  readonly context: CommandContext;
+  readonly intent: string;
+  readonly metadata: Metadata;
   /** Decide on the empty stream first: for ids that were just made, reading would find nothing. */
   readonly fresh: boolean;
   readonly resolve: (outcome: Outcome<E, S, R>) => void;
@@ -95,12 +103,14 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     { fresh = false }: { fresh?: boolean } = {},
   ): Promise<Outcome<EventOf<Cat>, S, R>> {
     const stream = streamName(this.catalogue.category, id);
-    if (!isTracing()) return this.enqueue(stream, command, context, fresh);
+    const { intent } = context;
+    const metadata = metadataOf(context);
+    if (!isTracing()) return this.enqueue(stream, { command, intent, metadata, fresh });
     const name = `decide ${(command as { type?: string }).type ?? this.catalogue.category}`;
     return inSpan(name, { attributes: { 'event_store.stream': stream } }, () => {
       const traceparent = currentTraceparent();
-      const metadata = { ...context.metadata, ...(traceparent && { traceparent }) };
-      return this.enqueue(stream, command, { ...context, metadata }, fresh);
+      const traced = { ...metadata, ...(traceparent && { traceparent }) };
+      return this.enqueue(stream, { command, intent, metadata: traced, fresh });
     });
   }
 
@@ -111,12 +121,10 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
 
   private enqueue(
     stream: string,
-    command: C,
-    context: CommandContext,
-    fresh: boolean,
+    asked: Omit<Waiting<C, EventOf<Cat>, S, R>, 'resolve' | 'reject'>,
   ): Promise<Outcome<EventOf<Cat>, S, R>> {
     return new Promise((resolve, reject) => {
-      const waiting = { command, context, fresh, resolve, reject };
+      const waiting = { ...asked, resolve, reject };
       const queue = this.queues.get(stream);
       if (queue) queue.push(waiting);
       else {
@@ -197,9 +205,10 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     let { state, chain } = from;
     const events: (EventToAppend & Recorded)[] = [];
     const settle: (() => void)[] = [];
-    for (const { command, context, resolve, reject } of batch) {
+    for (const asked of batch) {
+      const { resolve, reject } = asked;
       try {
-        const decision = this.decider.decide(command, state);
+        const decision = this.decider.decide(asked.command, state);
         if (decision.kind === 'ignore') {
           const outcome = { kind: 'ignored', reason: decision.reason, state } as const;
           settle.push(() => resolve(outcome));
@@ -212,7 +221,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
           let after = { state, chain };
           for (const domainEvent of decision.events) {
             const revision = nextRevision(from.revision, events.length + own.length);
-            const prepared = this.prepare(stream, revision, domainEvent, context, own.length, after.chain);
+            const prepared = this.prepare(stream, revision, domainEvent, asked, own.length, after.chain);
             after = {
               state: this.decider.evolve(after.state, domainEvent),
               chain: prepared.metadata.chain ?? after.chain,
@@ -235,15 +244,15 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     stream: string,
     revision: bigint,
     { type, data }: EventOf<Cat>,
-    context: CommandContext,
+    asked: Pick<Waiting<C, EventOf<Cat>, S, R>, 'intent' | 'metadata'>,
     index: number,
     previousChain: string,
   ): EventToAppend & Recorded {
     const encoded = encode(this.catalogue, type, data);
-    const metadata = { ...context.metadata, schemaVersion: encoded.version };
+    const metadata = { ...asked.metadata, schemaVersion: encoded.version };
     // The store takes equal ids for a repeat and answers success. The facts are part of the id, so that two processes
     // that carry out one intent at once, each at its own time, conflict instead: what was accepted is what is stored.
-    const facts = `${context.intent}|${metadata.occurredAt}|${JSON.stringify(encoded.data)}`;
+    const facts = `${asked.intent}|${metadata.occurredAt}|${JSON.stringify(encoded.data)}`;
     const id = eventId(stream, facts, index);
     const chainedFacts = {
       stream,
@@ -317,6 +326,14 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     };
   }
 }
+
+const metadataOf = ({ by, workspaceId, at }: CommandContext): Metadata => ({
+  correlationId: by.correlationId,
+  causationId: by.causationId,
+  workspaceId,
+  actor: by.actor,
+  occurredAt: instant(at),
+});
 
 const nextRevision = (last: ExpectedRevision, offset: number): bigint =>
   (last === 'no_stream' ? 0n : last + 1n) + BigInt(offset);

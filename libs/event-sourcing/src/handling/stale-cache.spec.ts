@@ -4,6 +4,7 @@ import { accept, ignore, reject, type Rejection } from '../core/decision.js';
 import type { Decider } from '../core/decider.js';
 import { event, eventCatalogue, type EventOf } from '../core/event-catalogue.js';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
+import { requestedBy } from '../core/request-context.js';
 import { CommandExecutor, type CommandContext } from './command-executor.js';
 
 const lamps = eventCatalogue('lamp', {
@@ -24,13 +25,9 @@ const lampDecider: Decider<Command, EventOf<typeof lamps>, boolean, Rejection<'D
 let intents = 0;
 const context = (): CommandContext => ({
   intent: `intent-${(intents += 1)}`,
-  metadata: {
-    correlationId: 'c',
-    causationId: 'c',
-    workspaceId: 'w',
-    actor: 'test',
-    occurredAt: '2026-01-01T00:00:00.000Z',
-  },
+  by: requestedBy('test', 'c'),
+  workspaceId: 'w',
+  at: 0,
 });
 
 describe('an executor that keeps folded state', () => {

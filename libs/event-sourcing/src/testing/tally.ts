@@ -4,6 +4,7 @@ import { accept, ignore, reject, type Rejection } from '../core/decision.js';
 import { event, eventCatalogue, type EventOf } from '../core/event-catalogue.js';
 import type { EventToAppend, Recorded } from '../core/event.js';
 import { view } from '../projections/view.js';
+import { requestedBy } from '../core/request-context.js';
 import type { CommandContext } from '../handling/command-executor.js';
 
 /** The smallest stream that has every kind of decision: a sum that may not fall below zero. For the kernel's specs. */
@@ -59,20 +60,26 @@ export const AT = '2026-01-02T03:04:05.006Z';
 /** A command's context; `at` is RFC 3339. */
 export const contextOf = (intent: string, at = AT): CommandContext => ({
   intent,
-  metadata: {
-    correlationId: 'req_1',
-    causationId: 'req_1',
-    workspaceId: 'ws_1',
-    actor: 'system:spec',
-    occurredAt: at,
-  },
+  by: requestedBy('system:spec', 'req_1'),
+  workspaceId: 'ws_1',
+  at: Date.parse(at),
 });
+
+/** What an event records of that context. */
+export const METADATA = {
+  correlationId: 'req_1',
+  causationId: 'req_1',
+  workspaceId: 'ws_1',
+  actor: 'system:spec',
+  occurredAt: AT,
+  schemaVersion: 1,
+};
 
 /** An `Added` event ready to append, of any id that is not a UUID's business to be checked. */
 export const addedToAppend = (id: string, ref: string, by = 1): EventToAppend => ({
   id,
   ...added(by, ref),
-  metadata: { ...contextOf(ref).metadata, schemaVersion: 1 },
+  metadata: METADATA,
 });
 
 interface TotalRow {

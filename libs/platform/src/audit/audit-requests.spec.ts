@@ -16,15 +16,22 @@ interface Given {
   /** Whether the answer was begun before the connection closed. */
   readonly isAnswered: boolean;
   readonly forwardedFor?: string;
+  readonly params?: Readonly<Record<string, string>>;
+  readonly location?: string;
 }
 
-/** How a request is recorded: by itself, in a tally, or not at all. */
-const recorded = ({
+const ORDERS = { parameter: 'orderId', path: '/api/v1/orders' };
+const ID = '7F9C24E8-3b12-4f5e-9c1a-2d8e6b0a4c11';
+
+/** How a request is recorded, by itself or in a tally, and the record; `undefined`: not at all. */
+const recordOf = ({
   path = '/api/v1/credits',
   caller = 'unknown',
   status,
   isAnswered,
   forwardedFor,
+  params = {},
+  location,
 }: Given) => {
   const told: [kind: 'admitted' | 'refused', record: AuditRecord][] = [];
   const trail: Pick<AuditTrail, 'admitted' | 'refused'> = {
@@ -34,7 +41,7 @@ const recorded = ({
   const request = {
     method: 'GET',
     path,
-    params: {},
+    params,
     headers: forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor },
     socket: { remoteAddress: '10.0.0.1' },
     app: { router: { stack: [] } },
@@ -42,16 +49,26 @@ const recorded = ({
   const response = Object.assign(new EventEmitter(), {
     headersSent: isAnswered,
     statusCode: status,
-    getHeader: () => undefined,
+    getHeader: (name: string) => (name === 'location' ? location : undefined),
   });
-  auditRequests(trail, { now: () => 0 }, 1)(request, response as unknown as Response, () => undefined);
+  auditRequests(
+    trail,
+    { now: () => 0 },
+    ORDERS,
+    1,
+  )(request, response as unknown as Response, () => undefined);
   if (caller !== 'unknown') {
     setIdentified(request, principal);
     setPrincipal(request, principal);
   }
   if (caller === 'counted') setCounted(request);
   response.emit('close');
-  const [kind, record] = told[0] ?? [];
+  return told[0];
+};
+
+/** How it is recorded: by itself, in a tally, or not at all. */
+const recorded = (given: Given) => {
+  const [kind, record] = recordOf(given) ?? [];
   return kind && record ? [kind, record.status, record.address] : null;
 };
 
@@ -117,5 +134,18 @@ describe('a request is recorded', () => {
     const given = { status: 404, isAnswered: true, forwardedFor };
     expect(recorded({ ...given, caller: 'counted' })?.[2]).toBe('2001:db8:1:2::3');
     expect(recorded(given)?.[2]).toBe('2001:db8:1:2::/64');
+  });
+});
+
+describe('a record names the audited resource', () => {
+  const answered = { caller: 'counted', status: 200, isAnswered: true } as const;
+  it.each<[string, Partial<Given>, string | null]>([
+    ['that the route names', { params: { orderId: ID } }, ID.toLowerCase()],
+    ['that the request created', { location: `/api/v1/orders/${ID}` }, ID.toLowerCase()],
+    ['and none below it', { location: `/api/v1/orders/${ID}/lines` }, null],
+    ['and no other resource', { location: `/api/v1/bills/${ID}`, params: { billId: ID } }, null],
+    ['and nothing that is no id', { params: { orderId: 'somebody' } }, null],
+  ])('%s', (_, given, expected) => {
+    expect(recordOf({ ...answered, ...given })?.[1].readingId).toBe(expected);
   });
 });

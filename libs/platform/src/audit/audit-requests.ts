@@ -6,12 +6,12 @@ import { routeOf } from '../http/route-of.js';
 import { addressKey, fullClientAddress } from '../rate-limit/address.js';
 import { wasCounted } from '../rate-limit/counted.js';
 import { printable } from '../text/printable.js';
+import type { AuditedResource } from '../manifest.js';
 import type { AuditRecord } from './audit-record.js';
 import type { AuditTrail } from './audit-trail.js';
 import { givesPersonalData } from './personal-data.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const CREATED_READING = /^\/api\/v1\/readings\/([0-9a-f-]{36})$/i;
 const LONGEST_ACTOR = 256;
 const GONE_AWAY = 499;
 const LOWEST_REFUSAL = 400;
@@ -21,14 +21,20 @@ const GUARDED = '/api/';
 /**
  * Records every request whose caller is known, and every one that is refused, once its connection is done with it: also
  * one that its caller gave up, but for public pages. Nothing of its query, its body or its path is kept, but for the id of
- * a reading.
+ * the audited resource.
  *
  * A request has a record of its own when it took a token of the rate limit or gave out personal data. All others, also
  * those that passed because the limit could not be asked, are bounded by tallies.
+ * @param audited the resource whose id a record holds
  * @param proxies reverse proxies in front, whose X-Forwarded-For is believed
  */
 export const auditRequests =
-  (trail: Pick<AuditTrail, 'admitted' | 'refused'>, clock: Clock, proxies: number) =>
+  (
+    trail: Pick<AuditTrail, 'admitted' | 'refused'>,
+    clock: Clock,
+    audited: AuditedResource,
+    proxies: number,
+  ) =>
   (request: Request, response: Response, next: NextFunction): void => {
     // A connection that has closed has no address any more.
     const address = addressOf(request, proxies);
@@ -49,7 +55,7 @@ export const auditRequests =
         // A subject is a stranger's text.
         actor: caller ? printable(caller.actor).slice(0, LONGEST_ACTOR) : null,
         address: caller ? address : address && addressKey(address),
-        readingId: readingOf(request, response),
+        readingId: auditedId(audited, request, response),
         personal: status === 200 && givesPersonalData(request),
       };
       if (wasCounted(request) || record.personal) trail.admitted(record);
@@ -67,14 +73,17 @@ const addressOf = ({ socket, headers }: Request, proxies: number): string | null
   );
 };
 
-/** The reading that the route names, or that was just made. */
-const readingOf = (request: Request, response: Response): string | null => {
-  const { readingId } = (request.params ?? {}) as { readingId?: unknown };
-  const named =
-    typeof readingId === 'string'
-      ? readingId
-      : CREATED_READING.exec(String(response.getHeader('location') ?? ''))?.[1];
-  return named !== undefined && UUID.test(named) ? named.toLowerCase() : null;
+/** The id of the resource that the route names, or that was just created. */
+const auditedId = (
+  { parameter, path }: AuditedResource,
+  { params }: Request,
+  response: Response,
+): string | null => {
+  const given: unknown = (params ?? {})[parameter];
+  const location = String(response.getHeader('location') ?? '');
+  const created = location.startsWith(`${path}/`) ? location.slice(path.length + 1) : null;
+  const named = typeof given === 'string' ? given : created;
+  return named !== null && UUID.test(named) ? named.toLowerCase() : null;
 };
 
 interface RouterLayer {

@@ -18,7 +18,7 @@ export interface EndedKey extends Pick<Principal, 'workspaceId' | 'actor'> {
   readonly isEnded: true;
 }
 
-/** Verifies credentials. Provided by the workspaces module; `null` means unknown or malformed, of a token also expired. */
+/** Verifies credentials. A module provides it. `null` means unknown or malformed, of a token also expired. */
 export interface Authenticator {
   verifyApiKey(apiKey: string): Promise<Principal | EndedKey | null>;
   /**
@@ -41,17 +41,13 @@ type Authenticated = Request & { [PRINCIPAL]?: Principal; [IDENTIFIED]?: Identit
 export const Accepts = (...modes: readonly AuthMode[]) => SetMetadata(MODES, modes);
 /**
  * The area of a bearer token's scopes that a route belongs to: `<area>:read` for GET, `<area>:write` for the rest. A
- * route that accepts bearer tokens and names no area refuses them all.
+ * route that accepts bearer tokens and names no area refuses them all. Each module lists its areas in its manifest.
  */
-export const ScopeArea = (area: (typeof SCOPE_AREAS)[number]) => SetMetadata(SCOPE_AREA, area);
+export const ScopeArea = (area: string) => SetMetadata(SCOPE_AREA, area);
 /** A route that needs no credentials, such as the health checks. */
 export const Public = () => SetMetadata(MODES, 'public');
 export const AUTH_MODES_KEY = MODES;
 export const SCOPE_AREA_KEY = SCOPE_AREA;
-
-export const SCOPE_AREAS = ['webhooks', 'events', 'credits', 'keys', 'readings'] as const;
-/** Every scope that a token may carry. */
-export const SCOPES: readonly string[] = SCOPE_AREAS.flatMap((area) => [`${area}:read`, `${area}:write`]);
 
 /** The scope that a bearer token needs for a method of a route of this area. */
 export const scopeFor = (area: string, method: string): string =>

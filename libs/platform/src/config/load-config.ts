@@ -1,49 +1,41 @@
 import type { z } from 'zod';
-import { settings, type Config } from './settings.js';
 
 /** Configuration that cannot be used. Its message names every variable at fault, and never prints a value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
+type Settings = z.ZodObject<z.ZodRawShape>;
+
 /** Reads and validates the environment. @throws ConfigError naming each variable and what it allows */
-export const loadConfig = (given: Readonly<Record<string, string | undefined>>): Config => {
+export const loadConfig = <Of extends Settings>(
+  settings: Of,
+  given: Readonly<Record<string, string | undefined>>,
+): z.output<Of> => {
   // Compose files and shells pass on what is not set as an empty string.
   const environment = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
   const parsed = settings.safeParse(environment);
-  if (parsed.success) return complete(parsed.data);
+  if (parsed.success) return parsed.data;
   const lines = parsed.error.issues.map((issue) => {
     const name = String(issue.path[0]);
-    return `  ${name}: ${environment[name] === undefined ? 'is required' : issue.message} — ${describe(name)}`;
+    return `  ${name}: ${environment[name] === undefined ? 'is required' : issue.message} — ${describe(settings, name)}`;
   });
   throw new ConfigError(`The configuration cannot be used:\n${lines.join('\n')}`);
 };
 
-/** What one setting asks of another. */
-const complete = (config: Config): Config => {
-  const missing = [
-    config.KEY_PROVIDER === 'file' && !config.KEY_DIRECTORY && 'KEY_DIRECTORY',
-    config.KEY_PROVIDER === 'vault' && !config.KEY_VAULT_URL && 'KEY_VAULT_URL',
-    config.KEY_VAULT_URL && !config.KEY_VAULT_TOKEN && !config.KEY_VAULT_TOKEN_FILE && 'KEY_VAULT_TOKEN_FILE',
-  ].filter((name) => typeof name === 'string');
-  if (missing.length === 0) return config;
-  const lines = missing.map((name) => `  ${name}: is required — ${describe(name)}`);
-  throw new ConfigError(`The configuration cannot be used:\n${lines.join('\n')}`);
-};
-
 /** One line per variable for `--help`: name, what it is, default. */
-export const configHelp = (): string =>
+export const configHelp = (settings: Settings): string =>
   Object.keys(settings.shape)
-    .map((name) => `  ${name.padEnd(34)} ${describe(name)}${defaultOf(name)}`)
+    .map((name) => `  ${name.padEnd(34)} ${describe(settings, name)}${defaultOf(settings, name)}`)
     .join('\n');
 
-export const settingNames = (): readonly string[] => Object.keys(settings.shape);
+export const settingNames = (settings: Settings): readonly string[] => Object.keys(settings.shape);
 
-const describe = (name: string): string =>
-  (settings.shape as Record<string, z.ZodType>)[name]?.description ?? '';
+const describe = ({ shape }: Settings, name: string): string =>
+  (shape as Record<string, z.ZodType>)[name]?.description ?? '';
 
-const defaultOf = (name: string): string => {
-  const result = (settings.shape as Record<string, z.ZodType>)[name]!.safeParse(undefined);
+const defaultOf = ({ shape }: Settings, name: string): string => {
+  const result = (shape as Record<string, z.ZodType>)[name]!.safeParse(undefined);
   if (!result.success) return ' [required]';
   const value = result.data;
   return Array.isArray(value) && value.length === 0 ? '' : ` [${String(value)}]`;

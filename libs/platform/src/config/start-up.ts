@@ -1,12 +1,15 @@
 import type { Logger } from 'pino';
 import { createLogger } from '../telemetry/logger.js';
-import { ConfigError, loadConfig } from './load-config.js';
+import { ConfigError } from './load-config.js';
 import type { Config } from './settings.js';
 
-/** Reads the configuration and makes the logger; says on standard error what is wrong with it and exits 1. */
-export const startUp = (name: string, environment: NodeJS.ProcessEnv): { config: Config; log: Logger } => {
+/** Reads the configuration and makes the logger. Prints what is wrong with it on standard error and exits 1. */
+export const startUp = <Of extends Pick<Config, 'LOG_LEVEL'>>(
+  name: string,
+  load: () => Of,
+): { config: Of; log: Logger } => {
   try {
-    const config = loadConfig(environment);
+    const config = load();
     return { config, log: createLogger(name, config.LOG_LEVEL) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

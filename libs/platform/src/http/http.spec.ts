@@ -21,6 +21,7 @@ import {
   type Principal,
 } from '../auth/authentication.js';
 import { loadConfig } from '../config/load-config.js';
+import { settings } from '../config/settings.js';
 import { LOGGER } from '../telemetry/logger.js';
 import { BodyPipe, type SelfChecking } from './body.pipe.js';
 import { configureHttp } from './configure-http.js';
@@ -151,7 +152,7 @@ const authenticator: Authenticator = {
 };
 
 const KEY = Buffer.alloc(32).toString('base64');
-const config = loadConfig({
+const config = loadConfig(settings, {
   DATABASE_URL: 'postgresql://x@localhost/x',
   EVENTSTORE_URL: 'esdb://localhost:1',
   ENCRYPTION_KEYS: `k1:${KEY}`,

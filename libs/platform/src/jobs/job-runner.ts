@@ -7,6 +7,8 @@ import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
 /** The jobs of one kind, as the queue holds them: `handleJobs` makes it from a kind and a typed handler. */
 export interface JobTask {
   readonly task: string;
+  /** Of the span of an attempt. */
+  readonly attributes: (payload: unknown) => Readonly<Record<string, string>>;
   readonly handle: (payload: unknown, signal: AbortSignal) => Promise<void>;
 }
 
@@ -23,9 +25,9 @@ export const startJobs = async (
     pollInterval: 1_000,
     gracefulShutdownAbortTimeout: 5_000,
     taskList: Object.fromEntries(
-      tasks.map(({ task, handle }) => [
+      tasks.map(({ task, attributes, handle }) => [
         task,
-        (payload) => traced(task, payload, () => handle(payload, options.signal)),
+        (payload) => traced(task, payload, attributes(payload), () => handle(payload, options.signal)),
       ]),
     ),
     logger: new JobLogger(() => (level: string, message) => {
@@ -43,12 +45,17 @@ export const startJobs = async (
 };
 
 /** One attempt at a job, as part of the trace of the event that made it. */
-const traced = (task: string, payload: unknown, work: () => Promise<void>): Promise<void> => {
-  const { traceparent, readingId } = payload as Readonly<Record<string, unknown>>;
+const traced = (
+  task: string,
+  payload: unknown,
+  attributes: Readonly<Record<string, string>>,
+  work: () => Promise<void>,
+): Promise<void> => {
+  const { traceparent } = payload as Readonly<Record<string, unknown>>;
   const options = {
     kind: SpanKind.CONSUMER,
     parent: typeof traceparent === 'string' ? traceparent : null,
-    ...(typeof readingId === 'string' && { attributes: { 'reading.id': readingId } }),
+    attributes,
   };
   return inSpan(`job ${task}`, options, work);
 };

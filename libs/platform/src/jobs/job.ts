@@ -9,6 +9,8 @@ export type JobPayload = Readonly<Record<string, string | number | undefined>>;
 export interface JobKind<Payload extends JobPayload> {
   readonly task: string;
   readonly payload: z.ZodType<Payload>;
+  /** Of the span of an attempt. */
+  readonly attributes?: (payload: Payload) => Readonly<Record<string, string>>;
 }
 
 export interface JobOptions {
@@ -44,10 +46,14 @@ export const removeJob = (key: string): Statement => sql`select graphile_worker.
  * its kind, which an older or a newer version of the program wrote.
  */
 export const handleJobs = <Payload extends JobPayload>(
-  { task, payload }: JobKind<Payload>,
+  { task, payload, attributes }: JobKind<Payload>,
   handle: (payload: Payload, signal: AbortSignal) => Promise<void>,
 ): JobTask => ({
   task,
+  attributes(stored) {
+    const parsed = payload.safeParse(stored);
+    return parsed.success ? (attributes?.(parsed.data) ?? {}) : {};
+  },
   handle(stored, signal) {
     const parsed = payload.safeParse(stored);
     if (parsed.success) return handle(parsed.data, signal);

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { DATA_SCHEMAS, JOBS_SCHEMA, MIGRATIONS_SCHEMA } from './schemas.js';
+import { JOBS_SCHEMA, MIGRATIONS_SCHEMA, dataSchemas, type Migrated } from './schemas.js';
 
 const name = (identifier: string): string => pg.escapeIdentifier(identifier);
 
@@ -7,7 +7,7 @@ const name = (identifier: string): string => pg.escapeIdentifier(identifier);
  * What the API and the worker need, and no more: rows of every table, of the tables of migrations to read them.
  * Default rights cover what the owner makes later, such as the next version of a read model.
  */
-const grants = (application: string): readonly string[] => {
+const grants = (modules: Migrated, application: string): readonly string[] => {
   const role = name(application);
   const rights = (schema: string, tables: string): string[] => [
     `grant usage on schema ${name(schema)} to ${role}`,
@@ -18,7 +18,7 @@ const grants = (application: string): readonly string[] => {
   ];
   const rows = 'select, insert, update, delete';
   return [
-    ...DATA_SCHEMAS.flatMap((schema) => rights(schema, rows)),
+    ...dataSchemas(modules).flatMap((schema) => rights(schema, rows)),
     ...rights(MIGRATIONS_SCHEMA, 'select'),
     ...rights(JOBS_SCHEMA, rows),
     `revoke insert, update, delete on ${name(JOBS_SCHEMA)}.migrations from ${role}`,
@@ -50,11 +50,15 @@ const GRANTING = 7_230_164;
  * Gives the application's role its rights on the tables that the connected role owns. Safe to repeat, and from many
  * machines at once.
  */
-export const grantToApplication = async (client: pg.ClientBase, application: string): Promise<void> => {
+export const grantToApplication = async (
+  client: pg.ClientBase,
+  modules: Migrated,
+  application: string,
+): Promise<void> => {
   await client.query('begin');
   try {
     await client.query('select pg_advisory_xact_lock($1)', [GRANTING]);
-    for (const statement of [...grants(application), ...(await policies(client, application))]) {
+    for (const statement of [...grants(modules, application), ...(await policies(client, application))]) {
       await client.query(statement);
     }
     await client.query('commit');

@@ -5,17 +5,20 @@ import pg from 'pg';
 import { projectPath } from '../project-path.js';
 import { grantToApplication } from './application-rights.js';
 import { openPool } from './pool.js';
-import { MIGRATED_LIBRARIES, MIGRATIONS_SCHEMA, schemaOf } from './schemas.js';
+import { MIGRATIONS_SCHEMA, migratedLibraries, schemaOf, type Migrated } from './schemas.js';
 
 const folderOf = (owner: string): string => projectPath('libs', owner, 'migrations');
 
 /** Migrations of this program that the database has not seen, as `<library>/<name>`. */
-export const pendingMigrations = async (databaseUrl: string): Promise<readonly string[]> => {
+export const pendingMigrations = async (
+  databaseUrl: string,
+  modules: Migrated,
+): Promise<readonly string[]> => {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     const pending: string[] = [];
-    for (const owner of MIGRATED_LIBRARIES) {
+    for (const owner of migratedLibraries(modules)) {
       const names = existsSync(folderOf(owner))
         ? readdirSync(folderOf(owner)).map((file) => file.replace(/[.]sql$/, ''))
         : [];
@@ -38,11 +41,16 @@ export const pendingMigrations = async (databaseUrl: string): Promise<readonly s
  * Brings the database to the schema of this program. Safe to run from many processes at once: they wait for one
  * another on an advisory lock.
  * @param databaseUrl of the role that is to own the schemas
+ * @param modules whose migrations follow those of the kernel and the platform, in this order
  * @param application the role that API and worker connect as, which is given its rights on what was made; without it,
  *   or when it is the owner itself, nothing is granted
  */
-export const migrate = async (databaseUrl: string, application?: string): Promise<void> => {
-  await applyMigrations(databaseUrl);
+export const migrate = async (
+  databaseUrl: string,
+  modules: Migrated,
+  application?: string,
+): Promise<void> => {
+  await applyMigrations(databaseUrl, modules);
   const pool = openPool(databaseUrl, { size: 1, applicationName: 'migrate', onError: () => undefined });
   try {
     await installJobs({ pgPool: pool });
@@ -50,7 +58,7 @@ export const migrate = async (databaseUrl: string, application?: string): Promis
     const client = await pool.connect();
     try {
       const { rows } = await client.query<{ owner: string }>('select current_user as owner');
-      if (rows[0]?.owner !== application) await grantToApplication(client, application);
+      if (rows[0]?.owner !== application) await grantToApplication(client, modules, application);
     } finally {
       client.release();
     }
@@ -59,12 +67,12 @@ export const migrate = async (databaseUrl: string, application?: string): Promis
   }
 };
 
-const applyMigrations = async (databaseUrl: string): Promise<void> => {
+const applyMigrations = async (databaseUrl: string, modules: Migrated): Promise<void> => {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     await client.query('create schema if not exists migrations');
-    for (const owner of MIGRATED_LIBRARIES) {
+    for (const owner of migratedLibraries(modules)) {
       const dir = folderOf(owner);
       if (!existsSync(dir)) continue;
       await runner({

@@ -83,9 +83,9 @@ describe('a query that gets no answer', () => {
 describe('migrate', () => {
   it('may run in many processes at once, and again', async () => {
     await Promise.all([
-      migrate(postgres.databaseUrl),
-      migrate(postgres.databaseUrl),
-      migrate(postgres.databaseUrl),
+      migrate(postgres.databaseUrl, []),
+      migrate(postgres.databaseUrl, []),
+      migrate(postgres.databaseUrl, []),
     ]);
     expect(await notes()).toEqual(['committed']);
   });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { scramVerifier } from './scram.js';
-import { SERVICE_SCHEMAS } from './schemas.js';
+import { serviceSchemas, type Migrated } from './schemas.js';
 
 /** A request that cannot be carried out, with what to do instead. */
 export class UnusableRoles extends Error {
@@ -26,6 +26,7 @@ interface Login {
 /**
  * The statements that give the service its database and its two roles, and the owner what other roles own of it. They
  * depend on what is there: in a database that is prepared only the passwords are set again.
+ * @param modules whose schemas the owner owns
  * @param carryOut whether to run them; otherwise nothing is changed
  * @returns the statements, in their order; passwords stand in them as SCRAM verifiers. One that only a superuser may run,
  * and that the service can do without, stands there as a comment when it was refused
@@ -33,6 +34,7 @@ interface Login {
  */
 export const prepareDatabase = async (
   { adminUrl, ownerUrl, applicationUrl }: DatabaseRoles,
+  modules: Migrated,
   carryOut: boolean,
 ): Promise<readonly string[]> => {
   const [owner, application] = [loginOf(ownerUrl), loginOf(applicationUrl)];
@@ -59,7 +61,7 @@ export const prepareDatabase = async (
   if (there || created) {
     await onServer(inDatabase(adminUrl, owner.database), async (client) => {
       await client.query(`set lock_timeout = '${LONGEST_LOCK_WAIT}'`);
-      await run(client, await ownershipStatements(client, owner.role));
+      await run(client, await ownershipStatements(client, modules, owner.role));
     });
   }
   return done;
@@ -157,8 +159,15 @@ const databaseStatements = (owner: Login, application: Login): readonly string[]
 ];
 
 /** Everything of the service's schemas that someone else owns: what was made before there was an owner. */
-const ownershipStatements = async (client: pg.Client, owner: string): Promise<readonly string[]> => {
-  const { rows } = await client.query<{ statement: string }>(OWNED_BY_OTHERS, [SERVICE_SCHEMAS, owner]);
+const ownershipStatements = async (
+  client: pg.Client,
+  modules: Migrated,
+  owner: string,
+): Promise<readonly string[]> => {
+  const { rows } = await client.query<{ statement: string }>(OWNED_BY_OTHERS, [
+    serviceSchemas(modules),
+    owner,
+  ]);
   const moves = rows.map(({ statement }) => statement);
   const { rows: who } = await client.query<{ superuser: boolean; open: boolean }>(
     `select rolsuper as superuser, exists (select from pg_namespace

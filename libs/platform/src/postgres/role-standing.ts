@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { SERVICE_SCHEMAS } from './schemas.js';
+import { serviceSchemas, type Migrated } from './schemas.js';
 
 /** What a role may do beyond reading and writing rows. */
 export interface RoleStanding {
@@ -12,7 +12,7 @@ export interface RoleStanding {
 }
 
 /** Of the role that a pool connects as. */
-export const roleStanding = async (pool: Pool): Promise<RoleStanding> => {
+export const roleStanding = async (pool: Pool, modules: Migrated): Promise<RoleStanding> => {
   const { rows } = await pool.query<RoleStanding>(
     `select r.rolname as role, r.rolsuper as superuser,
             r.rolcreaterole or r.rolcreatedb or r.rolreplication or r.rolbypassrls as administrator,
@@ -22,7 +22,7 @@ export const roleStanding = async (pool: Pool): Promise<RoleStanding> => {
                         or exists (select from pg_class c
                                    where c.relnamespace = n.oid and pg_has_role(r.oid, c.relowner, 'member')))) as owner
      from pg_roles r where r.rolname = current_user`,
-    [SERVICE_SCHEMAS],
+    [serviceSchemas(modules)],
   );
   return rows[0]!;
 };

@@ -1,13 +1,14 @@
-/** Every library with SQL of its own, in the order in which they may refer to each other. */
-export const MIGRATED_LIBRARIES = [
+import type { ModuleManifest } from '../manifest.js';
+
+/** Modules with SQL of their own, in the order in which it may refer to each other. */
+export type Migrated = readonly Pick<ModuleManifest, 'name'>[];
+
+/** Every library with SQL of its own, in the order of their migrations. */
+export const migratedLibraries = (modules: Migrated): readonly string[] => [
   'event-sourcing',
   'platform',
-  'workspaces',
-  'readings',
-  'publishing',
-  'billing',
-  'webhooks',
-] as const;
+  ...modules.map(({ name }) => name),
+];
 
 /** A library's schema, and the table of its migrations. */
 export const schemaOf = (library: string): string => library.replaceAll('-', '_');
@@ -18,6 +19,10 @@ export const MIGRATIONS_SCHEMA = 'migrations';
 export const JOBS_SCHEMA = 'graphile_worker';
 
 /** Schemas whose rows the service reads and writes. */
-export const DATA_SCHEMAS: readonly string[] = MIGRATED_LIBRARIES.map(schemaOf);
+export const dataSchemas = (modules: Migrated): readonly string[] => migratedLibraries(modules).map(schemaOf);
 /** All that belongs to the service. */
-export const SERVICE_SCHEMAS: readonly string[] = [...DATA_SCHEMAS, MIGRATIONS_SCHEMA, JOBS_SCHEMA];
+export const serviceSchemas = (modules: Migrated): readonly string[] => [
+  ...dataSchemas(modules),
+  MIGRATIONS_SCHEMA,
+  JOBS_SCHEMA,
+];

@@ -1,3 +1,3 @@
-export * from './commands.js';
 export * from './content-version.js';
 export * from './events.js';
+export * from './publisher.js';

@@ -5,7 +5,6 @@ import type { Response } from 'express';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GivesPersonalData } from '@app/platform/audit/personal-data.js';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { Produces } from '@app/platform/http/accept.guard.js';
@@ -17,6 +16,7 @@ import { ArtifactStore } from '../artifacts/artifact.store.js';
 import { DOCUMENT_FORMATS, type DocumentFormat } from '../contracts/events.js';
 import { PublicationQuery } from '../read-models/publication/publication.query.js';
 import { schemaReference } from './published-schemas.js';
+import type { Config } from '../settings.js';
 
 const LOOK_AGAIN_MS = 100;
 const POLL_AFTER = { 'Retry-After': '2' };

@@ -2,8 +2,12 @@ import { selectEvents } from '@app/event-sourcing/core/event-catalogue.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import { defineProcess, statement } from '@app/event-sourcing/processes/process.js';
 import { addJob } from '@app/platform/jobs/job.js';
-import { readingJobAfter, readingJobKey, readingJobKind } from '@app/platform/jobs/reading-job.js';
-import { readingEvents } from '@app/readings/contracts/index.js';
+import {
+  readingEvents,
+  readingJobAfter,
+  readingJobKey,
+  readingJobKind,
+} from '@app/readings/contracts/index.js';
 
 export const PUBLISH_DOCUMENT = readingJobKind('publishing.publish');
 

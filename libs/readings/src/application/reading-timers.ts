@@ -1,7 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { systemContext, type ReadingJob } from '@app/platform/jobs/reading-job.js';
+import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import { CLOCK } from '@app/platform/tokens.js';
+import type { ReadingJob } from '../contracts/reading-job.js';
+import type { ReadingCommand } from '../domain/reading/reading.commands.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../reading.executor.js';
 
 /** What the durable timers of a reading do when they go off; a reading that has ended is left alone. */
@@ -12,19 +14,17 @@ export class ReadingTimers {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async delay(job: ReadingJob): Promise<void> {
-    await this.executor.execute(
-      job.readingId,
-      { type: 'DelayReading' },
-      systemContext(job, 'delay', 'readings.timer', this.clock.now()),
-    );
+  delay(job: ReadingJob): Promise<void> {
+    return this.goesOff(job, 'delay', { type: 'DelayReading' });
   }
 
-  async timeOut(job: ReadingJob): Promise<void> {
-    await this.executor.execute(
-      job.readingId,
-      { type: 'TimeOutReading' },
-      systemContext(job, 'time-out', 'readings.timer', this.clock.now()),
-    );
+  timeOut(job: ReadingJob): Promise<void> {
+    return this.goesOff(job, 'time-out', { type: 'TimeOutReading' });
+  }
+
+  private async goesOff(job: ReadingJob, intent: string, command: ReadingCommand): Promise<void> {
+    const { readingId, workspaceId } = job;
+    const by = causedBy(job, 'readings.timer');
+    await this.executor.execute(readingId, command, { intent, by, workspaceId, at: this.clock.now() });
   }
 }

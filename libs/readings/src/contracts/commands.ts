@@ -1,4 +1,5 @@
 import { Command } from '@nestjs/cqrs';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 
 /**
  * Erases the personal data of a reading for ever. An unfinished reading fails first, as `input_unprocessable`, so that
@@ -8,9 +9,7 @@ export class EraseReading extends Command<{ outcome: 'erased' | 'already_erased'
   constructor(
     readonly readingId: string,
     readonly workspaceId: string,
-    readonly actor: string,
-    /** Of the erasure that this one goes on with. */
-    readonly correlationId: string | null = null,
+    readonly by: RequestContext,
   ) {
     super();
   }

@@ -1,12 +1,12 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { principalOf } from '@app/platform/auth/authentication.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { within } from '@app/platform/process/within.js';
 import { ASKED_WITHIN_MS } from '@app/platform/rate-limit/rate-limit.guard.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { ReadingsInFlight } from '../read-models/reading/in-flight.js';
+import type { Config } from '../settings.js';
 
 /** Seconds after which some of a full pipeline will have been finished. */
 const RETRY_AFTER = '10';

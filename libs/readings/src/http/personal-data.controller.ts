@@ -4,6 +4,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Names } from '@app/platform/http/openapi/operation.js';
 import { Problem } from '@app/platform/http/problem.js';
+import { ownRequest } from '@app/platform/process/own-request.js';
 import { EraseReading } from '../contracts/commands.js';
 import { ReadingQuery } from '../read-models/reading/reading.query.js';
 import { NAMED_READING } from './reading.schemas.js';
@@ -33,7 +34,7 @@ export class PersonalDataController {
     const found = await this.readings.find(readingId);
     if (!found) throw new Problem('reading_not_found');
     if (found.record.workspaceId !== caller.workspaceId) throw new Problem('wrong_workspace');
-    await this.commands.execute(new EraseReading(readingId, caller.workspaceId, caller.actor));
+    await this.commands.execute(new EraseReading(readingId, caller.workspaceId, ownRequest(caller.actor)));
     await this.readings.untilErased(readingId);
   }
 }

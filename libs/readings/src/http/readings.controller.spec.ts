@@ -10,7 +10,6 @@ import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { AUTHENTICATOR, type Authenticator } from '@app/platform/auth/authentication.js';
 import { AuthGuard } from '@app/platform/auth/auth.guard.js';
 import { AddressLimiter } from '@app/platform/rate-limit/address-limiter.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { CONFIG } from '@app/platform/tokens.js';
@@ -22,6 +21,7 @@ import type { RequestReading, RequestReadingResult } from '../application/reques
 import { ReadingsInFlight } from '../read-models/reading/in-flight.js';
 import { ReadingQuery } from '../read-models/reading/reading.query.js';
 import { ReadingsController } from './readings.controller.js';
+import type { Config } from '../settings.js';
 
 const body = {
   productId: 'theme',
@@ -86,7 +86,7 @@ describe('POST /api/v1/readings', () => {
       workspaceId: 'ws_1',
       idempotencyKey: 'order-7',
       request: { productId: 'theme', profileId: 'evan', locale: 'fr-FR', input },
-      caller: { actor: 'apiKey:k', requestId: expect.stringMatching(/^req_/) },
+      by: { actor: 'apiKey:k', correlationId: expect.stringMatching(/^req_/) },
     });
   });
 

@@ -3,6 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { GivesPersonalData } from '@app/platform/audit/personal-data.js';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { readIdempotencyKey } from '@app/platform/http/idempotency-key.js';
@@ -11,7 +12,7 @@ import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { preferredWait } from '@app/platform/http/prefer-wait.js';
 import { invalidParameter } from '@app/platform/http/query-parameters.js';
-import { RequestId } from '@app/platform/http/request-id.js';
+import { Requester } from '@app/platform/http/requester.js';
 import { sendJson } from '@app/platform/http/send-json.js';
 import { OwnIdempotency } from '@app/platform/idempotency/idempotency.interceptor.js';
 import { RateLimited } from '@app/platform/rate-limit/rate-limit.guard.js';
@@ -63,7 +64,7 @@ export class ReadingsController {
     @Body() body: CreateReadingDto,
     @Headers('idempotency-key') idempotencyKey: string | undefined,
     @Caller() caller: Principal,
-    @RequestId() requestId: string,
+    @Requester() by: RequestContext,
     @Res({ passthrough: true }) response: Response,
   ) {
     const { productId, profileId, locale, name, dateOfBirth, grammaticalProfile } = body;
@@ -78,7 +79,7 @@ export class ReadingsController {
         caller.workspaceId,
         { productId, profileId, locale, input },
         readIdempotencyKey(idempotencyKey),
-        { actor: caller.actor, requestId },
+        by,
       ),
     );
     switch (result.outcome) {

@@ -2,13 +2,13 @@ import { selectEvents } from '@app/event-sourcing/core/event-catalogue.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import { defineProcess, statement, type Reaction } from '@app/event-sourcing/processes/process.js';
 import { instant } from '@app/event-sourcing/core/clock.js';
-import { addJob, removeJob, type JobKind } from '@app/platform/jobs/job.js';
+import { addJob, removeJob } from '@app/platform/jobs/job.js';
 import {
   readingJobAfter,
   readingJobKey,
   readingJobKind,
-  type ReadingJob,
-} from '@app/platform/jobs/reading-job.js';
+  type ReadingJobKind,
+} from '../contracts/reading-job.js';
 import { readingEvents } from '../contracts/events.js';
 
 export const GENERATION = 'readings.generation.v1';
@@ -32,7 +32,7 @@ export const generationProcess = (bounds: { delayedAfterMs: number; timeoutMs: n
     react: (event) => {
       const readingId = streamId(event.stream);
       const payload = readingJobAfter(event);
-      const job = (kind: JobKind<ReadingJob>, runAt?: string): Reaction<never> =>
+      const job = (kind: ReadingJobKind, runAt?: string): Reaction<never> =>
         statement(addJob(kind, payload, { key: readingJobKey(kind, readingId), ...(runAt && { runAt }) }));
       switch (event.type) {
         case 'ReadingRequested': {

@@ -10,9 +10,11 @@ import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { METRICS } from '@app/platform/telemetry/metrics.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { FAILURE_CODES, readingEvents } from '../contracts/events.js';
+import type { PublicationFeed } from '../contracts/ports/index.js';
 import { GENERATION } from '../processes/generation.process.js';
-import { readingProjection } from '../read-models/reading/reading.projection.js';
+import { READING_PROJECTION } from '../read-models/reading/reading.projection.js';
 
+const PUBLISHED: keyof PublicationFeed['definitions'] = 'DocumentPublished';
 const SECONDS = [0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1_800, 3_600];
 
 /**
@@ -52,7 +54,7 @@ export class ReadingMetrics implements OnModuleInit {
 
   onModuleInit(): void {
     this.work.onHandled(GENERATION, (events) => this.count(events));
-    this.work.onHandled(readingProjection.name, (events) => {
+    this.work.onHandled(READING_PROJECTION, (events) => {
       this.takeTime(events).catch((error: unknown) =>
         this.log.debug({ reason: (error as Error).name }, 'the time to publication was not taken'),
       );
@@ -70,7 +72,7 @@ export class ReadingMetrics implements OnModuleInit {
   }
 
   private async takeTime(events: readonly StoredEvent[]): Promise<void> {
-    const published = events.filter(({ type }) => type === 'DocumentPublished');
+    const published = events.filter(({ type }) => type === PUBLISHED);
     if (published.length === 0) return;
     const { rows } = await this.pool.query<{ reading_id: string; created_at: Date }>(
       'select reading_id, created_at from readings.reading where reading_id = any ($1)',

@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { requestedBy } from '@app/event-sourcing/core/request-context.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { EndpointStreams } from './endpoint-streams.js';
 
@@ -24,7 +25,7 @@ it('An endpoint that is changed again and again costs each change no more than t
     streams.execute(
       ENDPOINT,
       { type: 'ChangeEndpoint', changes: { description: `change ${n}` }, ifRevision: null },
-      { actor: 'apiKey:test', correlationId: request, workspaceId: 'ws_1' },
+      { by: requestedBy('apiKey:test', request), workspaceId: 'ws_1' },
     );
   await here!.execute(
     ENDPOINT,
@@ -36,7 +37,7 @@ it('An endpoint that is changed again and again costs each change no more than t
       description: null,
       secretRef: '3f0c1b9e-5d1e-4c0a-9a57-2f6b0f0a7c11',
     },
-    { actor: 'apiKey:test', correlationId: 'req', workspaceId: 'ws_1', intent: 'create', fresh: true },
+    { by: requestedBy('apiKey:test', 'req'), workspaceId: 'ws_1', intent: 'create', fresh: true },
   );
   for (let n = 0; n < CHANGES; n += 1) expect((await change(here!, n)).kind).toBe('accepted');
   expect(store.events).toBeLessThan(CHANGES);

@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { decode } from '@app/event-sourcing/core/event-catalogue.js';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { CommandExecutor, type Outcome } from '@app/event-sourcing/handling/command-executor.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { scopedEventStore } from '@app/event-sourcing/store/scoped-event-store.js';
 import { CLOCK } from '@app/platform/tokens.js';
-import type { Requester } from '../contracts/commands.js';
 import { webhookEndpointEvents, type WebhookEndpointEvent } from '../contracts/events.js';
 import type {
   WebhookEndpointCommand,
@@ -19,6 +19,15 @@ export type EndpointOutcome = Outcome<WebhookEndpointEvent, WebhookEndpoint, Web
 
 /** Endpoints whose state is kept between commands: one that is changed often would be read from its beginning each time. */
 const REMEMBERED_ENDPOINTS = 500;
+
+interface EndpointContext {
+  readonly by: RequestContext;
+  readonly workspaceId: string;
+  /** The same for a retry of the same request; by default the request itself. */
+  readonly intent?: string;
+  /** The id was just made: the stream is not read first. */
+  readonly fresh?: boolean;
+}
 
 /** Carries out commands on endpoint streams, the only ones this module may append to. */
 @Injectable()
@@ -42,21 +51,17 @@ export class EndpointStreams {
     );
   }
 
-  /** @param intent the same for a retry of the same request; by default the request itself */
   execute(
     endpointId: string,
     command: WebhookEndpointCommand,
-    by: Requester & { workspaceId: string; intent?: string; fresh?: boolean },
+    { by, workspaceId, intent, fresh = false }: EndpointContext,
   ): Promise<EndpointOutcome> {
-    const metadata = {
-      correlationId: by.correlationId,
-      causationId: by.correlationId,
-      workspaceId: by.workspaceId,
-      actor: by.actor,
-      occurredAt: instant(this.clock.now()),
-    };
-    const context = { intent: by.intent ?? `${command.type}|${by.correlationId}`, metadata };
-    return this.executor.execute(endpointId, command, context, { fresh: by.fresh ?? false });
+    return this.executor.execute(
+      endpointId,
+      command,
+      { intent: intent ?? `${command.type}|${by.correlationId}`, by, workspaceId, at: this.clock.now() },
+      { fresh },
+    );
   }
 
   /** Folds a stream; its times are those of its first and last event (empty when there is none). */

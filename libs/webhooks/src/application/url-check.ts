@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Config } from '@app/platform/config/settings.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { WebhookRefused } from '../contracts/errors.js';
 import { isAddress, isReachable } from '../domain/url/addresses.js';
 import { checkWebhookUrl, type UrlPolicy } from '../domain/url/webhook-url.js';
 import { RESOLVE_HOST, type ResolveHost } from './resolve-host.js';
+import type { Config } from '../settings.js';
 
 const RESOLUTION_MS = 2_000;
 

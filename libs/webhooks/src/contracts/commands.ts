@@ -1,13 +1,7 @@
 import { Command } from '@nestjs/cqrs';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import type { PublicEventType } from './event-types.js';
 import type { WebhookEndpointRecord } from './endpoint-record.js';
-
-/** Who asks, for the metadata of events. */
-export interface Requester {
-  /** `apiKey:<id>`, `user:<sub>` or `operator:<name>`. */
-  readonly actor: string;
-  readonly correlationId: string;
-}
 
 export interface CreatedWebhookEndpoint extends WebhookEndpointRecord {
   /** Shown this once. */
@@ -26,8 +20,7 @@ export class CreateWebhookEndpoint extends Command<CreatedWebhookEndpoint> {
     readonly url: string,
     readonly events: readonly PublicEventType[] | null,
     readonly description: string | null,
-    readonly actor: string,
-    readonly correlationId: string,
+    readonly by: RequestContext,
   ) {
     super();
   }
@@ -44,7 +37,7 @@ export class EnableWebhookEndpoint extends Command<EnabledWebhookEndpoint> {
   constructor(
     readonly endpointId: string,
     readonly workspaceId: string,
-    readonly by: Requester,
+    readonly by: RequestContext,
   ) {
     super();
   }

@@ -12,9 +12,10 @@ import {
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
-import { RequestId } from '@app/platform/http/request-id.js';
+import { Requester } from '@app/platform/http/requester.js';
 import { EndpointAccess } from '../application/endpoint-access.js';
 import { Redeliver } from '../application/redeliver/redeliver.js';
 import { RotateSecret } from '../application/rotate-secret/rotate-secret.js';
@@ -74,12 +75,12 @@ export class DeliveriesController {
   async rotate(
     @Param('endpointId') endpointId: string,
     @OptionalBody() { overlapSeconds }: RotateSecretDto,
-    @Caller() { workspaceId, actor }: Principal,
-    @RequestId() correlationId: string,
+    @Caller() { workspaceId }: Principal,
+    @Requester() by: RequestContext,
     @Res({ passthrough: true }) response: Response,
   ) {
     const { record, revision, signingSecret, previousValidUntil } = await this.commands.execute(
-      new RotateSecret(endpointId, workspaceId, overlapSeconds, { actor, correlationId }),
+      new RotateSecret(endpointId, workspaceId, overlapSeconds, by),
     );
     response.set('ETag', etagOf(revision));
     return { ...record, signingSecret, previousValidUntil };

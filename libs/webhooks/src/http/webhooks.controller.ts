@@ -16,9 +16,10 @@ import {
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
-import { RequestId } from '@app/platform/http/request-id.js';
+import { Requester } from '@app/platform/http/requester.js';
 import { ChangeWebhookEndpoint } from '../application/change-webhook-endpoint/change-webhook-endpoint.js';
 import { DeleteWebhookEndpoint } from '../application/delete-webhook-endpoint/delete-webhook-endpoint.js';
 import { EndpointAccess } from '../application/endpoint-access.js';
@@ -80,19 +81,12 @@ export class WebhooksController {
   @Refuses('invalid_webhook_url', 'webhook_url_blocked', 'unsupported_event_type', 'endpoint_limit_reached')
   async create(
     @Body() { url, events, description }: CreateWebhookEndpointDto,
-    @Caller() { workspaceId, actor }: Principal,
-    @RequestId() requestId: string,
+    @Caller() { workspaceId }: Principal,
+    @Requester() by: RequestContext,
     @Res({ passthrough: true }) response: Response,
   ) {
     const { warnings, ...created } = await this.commands.execute(
-      new CreateWebhookEndpoint(
-        workspaceId,
-        url,
-        events ? distinct(events) : null,
-        description ?? null,
-        actor,
-        requestId,
-      ),
+      new CreateWebhookEndpoint(workspaceId, url, events ? distinct(events) : null, description ?? null, by),
     );
     response.set({ Location: `/api/v1/webhooks/${created.endpointId}`, ETag: etagOf(0n) });
     return warnings.length > 0 ? { ...created, warnings } : created;
@@ -132,8 +126,8 @@ export class WebhooksController {
     @Param('endpointId') endpointId: string,
     @Body() { url, events, enabled, description }: ChangeWebhookEndpointDto,
     @Headers('if-match') ifMatch: string | undefined,
-    @Caller() { workspaceId, actor }: Principal,
-    @RequestId() correlationId: string,
+    @Caller() { workspaceId }: Principal,
+    @Requester() by: RequestContext,
     @Res({ passthrough: true }) response: Response,
   ) {
     const changes = {
@@ -143,10 +137,7 @@ export class WebhooksController {
       ...(description === undefined ? {} : { description }),
     };
     const { record, revision, skippedDeliveries } = await this.commands.execute(
-      new ChangeWebhookEndpoint(endpointId, workspaceId, changes, readIfMatch(ifMatch), {
-        actor,
-        correlationId,
-      }),
+      new ChangeWebhookEndpoint(endpointId, workspaceId, changes, readIfMatch(ifMatch), by),
     );
     response.set('ETag', etagOf(revision));
     return skippedDeliveries === null ? record : { ...record, skippedDeliveries };
@@ -164,12 +155,10 @@ export class WebhooksController {
   async delete(
     @Param('endpointId') endpointId: string,
     @Headers('if-match') ifMatch: string | undefined,
-    @Caller() { workspaceId, actor }: Principal,
-    @RequestId() correlationId: string,
+    @Caller() { workspaceId }: Principal,
+    @Requester() by: RequestContext,
   ): Promise<void> {
-    await this.commands.execute(
-      new DeleteWebhookEndpoint(endpointId, workspaceId, readIfMatch(ifMatch), { actor, correlationId }),
-    );
+    await this.commands.execute(new DeleteWebhookEndpoint(endpointId, workspaceId, readIfMatch(ifMatch), by));
   }
 }
 

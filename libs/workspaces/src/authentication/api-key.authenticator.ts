@@ -3,7 +3,6 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import type { EndedKey, Principal } from '@app/platform/auth/authentication.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { Notifications } from '@app/platform/postgres/notifications.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
@@ -13,6 +12,7 @@ import { API_KEY_REVOKED } from '../read-models/api-key/revocations.js';
 import { KeyUse } from './key-use.js';
 import { RevokedKeys } from './revoked-keys.js';
 import { Lanes, LanesFull } from './tokens/lanes.js';
+import type { Config } from '../settings.js';
 
 const CACHED_KEYS = 10_000;
 /** Ids that this process does not know are looked up so many at a time, so many more wait, and so long (ms). */

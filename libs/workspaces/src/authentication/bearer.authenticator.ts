@@ -3,7 +3,6 @@ import { errors, jwtVerify } from 'jose';
 import type { Logger } from 'pino';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import type { Principal } from '@app/platform/auth/authentication.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
@@ -18,6 +17,7 @@ import type { VerificationKey } from './issuer-keys/key-set.js';
 import { Lanes, LanesFull } from './tokens/lanes.js';
 import { CLOCK_TOLERANCE_S, readClaims } from './tokens/token-claims.js';
 import { ALGORITHMS, readToken } from './tokens/token-shape.js';
+import type { Config } from '../settings.js';
 
 export type TokenSettings = IssuerSettings &
   Pick<Config, 'TOKEN_ISSUER' | 'TOKEN_AUDIENCE' | 'TOKEN_MAX_BYTES'>;

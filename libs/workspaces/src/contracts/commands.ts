@@ -1,10 +1,11 @@
 import { Command } from '@nestjs/cqrs';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 
 /** Opens a workspace. Its id is `ws_` and 22 base62 characters, not guessable. */
 export class OpenWorkspace extends Command<{ workspaceId: string }> {
   constructor(
     readonly name: string,
-    readonly actor: string,
+    readonly by: RequestContext,
   ) {
     super();
   }
@@ -24,7 +25,7 @@ export class IssueApiKey extends Command<
     readonly label: string | null,
     /** RFC 3339, or `null` for a key that does not expire. */
     readonly expiresAt: string | null,
-    readonly actor: string,
+    readonly by: RequestContext,
   ) {
     super();
   }
@@ -35,7 +36,7 @@ export class RevokeApiKey extends Command<{ outcome: 'revoked' | 'already_revoke
   constructor(
     readonly keyId: string,
     readonly reason: string | null,
-    readonly actor: string,
+    readonly by: RequestContext,
     /** Whose key it is; found by the key when it is not said, which needs the key to be projected. */
     readonly workspaceId: string | null = null,
   ) {

@@ -8,6 +8,7 @@ import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/a
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { invalidRequest, Problem } from '@app/platform/http/problem.js';
+import { ownRequest } from '@app/platform/process/own-request.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { parseInstant } from '@app/platform/http/instant.js';
 import { ApiKeyIsKnown, IssueApiKey, RevokeApiKey } from '../contracts/index.js';
@@ -73,7 +74,9 @@ export class KeysController {
         { pointer: '/expiresAt', code: 'invalid_value', detail: 'must be in the future' },
       ]);
     }
-    const answer = await this.commands.execute(new IssueApiKey(workspaceId, label, expires, actor));
+    const answer = await this.commands.execute(
+      new IssueApiKey(workspaceId, label, expires, ownRequest(actor)),
+    );
     if (answer.outcome === 'unknown_workspace') throw new Problem('wrong_workspace');
     if (answer.outcome === 'key_limit_reached') {
       throw new Problem('key_limit_reached', {
@@ -100,7 +103,9 @@ export class KeysController {
   async revoke(@Param('keyId') keyId: string, @Caller() { workspaceId, actor }: Principal): Promise<void> {
     const unknown = new Problem('not_found', { detail: 'There is no such API key' });
     if (!/^[0-9A-Za-z]{8}$/.test(keyId)) throw unknown;
-    const { outcome } = await this.commands.execute(new RevokeApiKey(keyId, null, actor, workspaceId));
+    const { outcome } = await this.commands.execute(
+      new RevokeApiKey(keyId, null, ownRequest(actor), workspaceId),
+    );
     if (outcome !== 'unknown_key') return;
     throw (await this.keys.find(keyId)) ? new Problem('wrong_workspace') : unknown;
   }

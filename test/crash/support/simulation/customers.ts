@@ -4,6 +4,7 @@ import {
 } from '@app/readings/application/request-reading/request-reading.js';
 import { EraseReading } from '@app/readings/contracts/index.js';
 import type { World } from './world.js';
+import { requestedBy } from '@app/event-sourcing/core/request-context.js';
 
 const PATIENCE_MS = 5_000;
 const MOST_TRIES = 6;
@@ -61,8 +62,8 @@ const ask = async (
   const { random, isRough } = scheduler;
   if (!handler || (isRough && random.chance(REQUEST_LOST))) return null;
   requests += 1;
-  const caller = { actor: 'apiKey:k', requestId: `req_${attempt}.${api}.${requests}` };
-  const command = new RequestReading(customer.workspaceId, request, customer.idempotencyKey, caller);
+  const by = requestedBy('apiKey:k', `req_${attempt}.${api}.${requests}`);
+  const command = new RequestReading(customer.workspaceId, request, customer.idempotencyKey, by);
   const answer = await Promise.race([
     handler.execute(command).catch(() => null),
     scheduler.sleep(PATIENCE_MS).then(() => null),
@@ -87,7 +88,9 @@ const eraseLater = async ({ scheduler, apis }: World, { accepted, workspaceId }:
   for (let attempt = 1; attempt <= tries; attempt += 1) {
     const api = apis[random.between(0, 1)];
     const answer = await Promise.race([
-      api?.erasures.execute(new EraseReading(readingId, workspaceId, 'user:u')).catch(() => null),
+      api?.erasures
+        .execute(new EraseReading(readingId, workspaceId, requestedBy('user:u', `req_erase.${attempt}`)))
+        .catch(() => null),
       scheduler.sleep(PATIENCE_MS).then(() => null),
     ]);
     if (answer) return;

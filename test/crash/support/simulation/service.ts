@@ -8,16 +8,15 @@ import { OpenBookHandler } from '@app/billing/application/open-book/open-book.ha
 import { ReserveCreditsHandler } from '@app/billing/application/reserve-credits/reserve-credits.handler.js';
 import { SettleReservation } from '@app/billing/application/settle-reservation/settle-reservation.command.js';
 import { SettleReservationHandler } from '@app/billing/application/settle-reservation/settle-reservation.handler.js';
-import { GetOpenHolds, OpenBook, ReserveCredits } from '@app/billing/contracts/index.js';
+import { OpenBook } from '@app/billing/contracts/index.js';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { Digester } from '@app/platform/crypto/digest.js';
 import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { ArtifactStore } from '@app/publishing/artifacts/artifact.store.js';
 import { WithdrawPublicationHandler } from '@app/publishing/application/withdraw-publication/withdraw-publication.handler.js';
-import { WithdrawPublication } from '@app/publishing/contracts/index.js';
+import { documentPublisher } from '@app/publishing/contracts/index.js';
 import { createPublicationExecutor } from '@app/publishing/publication.executor.js';
 import { PublishDocumentJob } from '@app/publishing/application/publish-document/publish-document.job.js';
 import { PublishingWorkerModule } from '@app/publishing/publishing-worker.module.js';
@@ -31,8 +30,11 @@ import { KeySweep } from '@app/readings/application/sweep-keys/key-sweep.js';
 import {
   AbandonReading,
   EraseReading,
+  GetOpenHolds,
   GetReadingResult,
   GetReadingSummary,
+  ReserveCredits,
+  WithdrawPublication,
 } from '@app/readings/contracts/index.js';
 import {
   GetReadingResultHandler,
@@ -43,6 +45,7 @@ import { createReadingExecutor } from '@app/readings/reading.executor.js';
 import { ReadingsWorkerModule } from '@app/readings/readings-worker.module.js';
 import { fanOutConsumer } from '@app/webhooks/processes/fan-out/fan-out.consumer.js';
 import type { Scheduler } from './scheduler.js';
+import type { Config } from '../../../../apps/service/src/settings.js';
 
 export const CONFIG = {
   ENQUEUE_TIMEOUT_MS: 2_500,
@@ -166,15 +169,15 @@ export const workOf = (surroundings: Surroundings): WorkRegistry => {
   const sweep = new KeySweep(queries, readings, pool, CONFIG);
   new ReadingsWorkerModule(
     work,
-    commands,
     generate,
     timers,
     sweep,
+    documentPublisher,
     CONFIG,
     pool,
     log as never,
   ).onModuleInit();
-  new PublishingWorkerModule(work, publish, pdf, pool, log as never).onModuleInit();
+  new PublishingWorkerModule(work, commands, publish, pdf, pool, log as never).onModuleInit();
   work.addConsumer(fanOutConsumer(0));
   const loops = work.loops.filter(({ name }) => LOOPS.includes(name));
   if (loops.length !== LOOPS.length)

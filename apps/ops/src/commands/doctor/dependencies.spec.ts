@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { checkEventStore } from './dependencies.js';
+import type { Config } from '../../../../service/src/settings.js';
 
 const store = { head: () => Promise.resolve(5n) } as EventStore;
 const at = (EVENTSTORE_URL: string) => checkEventStore(store, { EVENTSTORE_URL } as Config);

@@ -2,12 +2,13 @@ import { statfs } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Pool } from 'pg';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
 import { pendingMigrations } from '@app/platform/postgres/migrate.js';
 import { roleStanding } from '@app/platform/postgres/role-standing.js';
 import { failure, graded, ok, warning, type Finding } from './finding.js';
+import { MODULES } from '../../../../service/src/modules.js';
+import type { Config } from '../../../../service/src/settings.js';
 
 /** PostgreSQL versions: older ones are not tested; those below the first lack what the SQL uses. */
 const POSTGRES_LEAST = 150_000;
@@ -108,7 +109,7 @@ export const checkKeys = async (pool: Pool, epochKeys: EpochKeys): Promise<Findi
 /** A role that may do more than read and write rows hands that on to whoever finds a way into the program. */
 export const checkDatabaseRole = async (pool: Pool): Promise<Finding> => {
   const check = 'database role';
-  const { role, superuser, administrator, owner } = await roleStanding(pool);
+  const { role, superuser, administrator, owner } = await roleStanding(pool, MODULES);
   const may = [
     ...(superuser ? ['is a superuser'] : []),
     ...(administrator && !superuser ? ['may make roles or databases'] : []),
@@ -124,7 +125,7 @@ export const checkDatabaseRole = async (pool: Pool): Promise<Finding> => {
 };
 
 export const checkMigrations = async ({ DATABASE_URL }: Config): Promise<Finding> => {
-  const pending = await pendingMigrations(DATABASE_URL);
+  const pending = await pendingMigrations(DATABASE_URL, MODULES);
   return pending.length === 0
     ? ok('migrations', 'the schema is that of this program')
     : failure('migrations', `not applied: ${pending.join(', ')}`, 'Run ops migrate.');

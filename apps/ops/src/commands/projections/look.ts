@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { consumerLag, type ConsumerLag } from '@app/event-sourcing/projections/consumer-lag.js';
 import { categoriesOf, checkpointOf } from '@app/event-sourcing/projections/projection.js';
 import { versionsOf, type Version } from '@app/event-sourcing/rebuilding/versions.js';
-import { OPERATIONAL_TABLES } from '@app/platform/postgres/operational-tables.js';
+import { OPERATIONAL_TABLES } from '../../../../service/src/modules.js';
 import { print, table } from '../../output.js';
 import { PROJECTIONS, requireProjection } from '../../projections.js';
 import { withSession } from '../../session.js';

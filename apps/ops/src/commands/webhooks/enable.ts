@@ -13,9 +13,8 @@ export const addEnable = (webhooks: Command): void => {
     .action(async ({ endpoint: endpointId }: { endpoint: string }, command: Command) => {
       const { record, skippedDeliveries } = await withSession(async (session) => {
         const { workspaceId } = await requireEndpoint(session, endpointId);
-        const { actor, correlationId } = session.by();
         return session.commands
-          .execute(new EnableWebhookEndpoint(endpointId, workspaceId, { actor, correlationId }))
+          .execute(new EnableWebhookEndpoint(endpointId, workspaceId, session.by()))
           .catch((error: unknown) => Promise.reject(asOpsError(error) as Error));
       });
       const missed = `${skippedDeliveries} deliveries were skipped meanwhile: ops webhooks replay sends them.`;

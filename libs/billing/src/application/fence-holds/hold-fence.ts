@@ -3,10 +3,10 @@ import { CommandBus } from '@nestjs/cqrs';
 import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { AbandonReading } from '@app/readings/contracts/index.js';
+import type { Config } from '../../settings.js';
 
 /** Holds asked about at a time. */
 const PAGE = 100;

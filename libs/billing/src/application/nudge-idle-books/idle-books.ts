@@ -2,14 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { RecordDue } from '../../contracts/commands.js';
 
 /** Books nudged at a time. */
 const PAGE = 100;
-
-const ACTOR = 'system:billing.clock';
 
 /**
  * Lets idle books record what time made due. Only a courtesy to statements and views: a book in use does so by itself
@@ -35,7 +34,7 @@ export class IdleBooks {
       for (const { workspace_id } of rows) {
         if (signal.aborted) return;
         const cause = `due:${workspace_id}:${now}`;
-        const by = { actor: ACTOR, correlationId: cause, causationId: cause };
+        const by = causedBy({ correlationId: cause, causationId: cause }, 'billing.clock');
         await this.commands.execute(new RecordDue(workspace_id, by));
       }
       last = rows.length === PAGE ? rows.at(-1)!.workspace_id : '';

@@ -3,11 +3,11 @@ import { QueryBus } from '@nestjs/cqrs';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { ReconcileLedger, type Reconciliation } from '../../contracts/audit.js';
+import type { Config } from '../../settings.js';
 
 /** Differences told one by one in the log; the command tells all of them. */
 const MOST_ALERTS = 100;

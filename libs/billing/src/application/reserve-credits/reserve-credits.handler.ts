@@ -1,8 +1,8 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { assertNever } from '@app/event-sourcing/core/decision.js';
 import { CorruptEvent } from '@app/event-sourcing/core/event-catalogue.js';
+import { ReserveCredits, type ReserveResult } from '@app/readings/contracts/index.js';
 import { PRODUCT_PRICES } from '../../contracts/catalogue.js';
-import { ReserveCredits, type ReserveResult } from '../../contracts/commands.js';
 import { holdOf } from '../../domain/credits/credits.state.js';
 import { CreditBooks, type CreditsOutcome } from '../credit-books.js';
 

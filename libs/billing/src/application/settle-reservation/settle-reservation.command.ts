@@ -1,5 +1,5 @@
 import { Command } from '@nestjs/cqrs';
-import type { Requested } from '../../contracts/commands.js';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 
 /** `unknown`: no such hold is open, nor was one settled lately. */
 export type SettleResult = { readonly outcome: 'settled' | 'already_settled' | 'unknown' };
@@ -12,7 +12,7 @@ export class SettleReservation extends Command<SettleResult> {
     readonly settlement: 'capture' | 'release',
     /** The reading's event that settles it. */
     readonly causeEventId: string,
-    readonly by: Requested,
+    readonly by: RequestContext,
   ) {
     super();
   }

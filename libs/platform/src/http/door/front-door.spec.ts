@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { loadConfig } from '../../config/load-config.js';
+import { settings } from '../../config/settings.js';
 import { rateLimited } from '../../rate-limit/rate-limited.js';
 import { refuse } from '../send-problem.js';
 import { admissionOf } from './admission.js';
@@ -23,7 +24,7 @@ const ok: Listener = (_, response) => void response.end('from the route');
 /** A door with one token for an address; refusals are held for longer than a test lasts unless told otherwise. */
 const doorOf = async (changes: Record<string, string> = {}, listener: Listener = ok) => {
   const door = new FrontDoor(
-    loadConfig({
+    loadConfig(settings, {
       DATABASE_URL: 'postgresql://x@localhost/x',
       EVENTSTORE_URL: 'esdb://localhost:1',
       ENCRYPTION_KEYS: `k1:${KEY}`,

@@ -4,6 +4,8 @@ import { expect, it } from '@jest/globals';
 import { Accepts, Public, ScopeArea } from '../../auth/authentication.js';
 import { requireDeclared, routesOf } from './routes.js';
 
+const SCOPES = ['credits:read', 'credits:write'];
+
 @Controller('orders')
 class DeclaredController {
   @Get(':orderId/lines')
@@ -43,12 +45,19 @@ it('A route is read off its controller: where it is, who may call it, with what 
 });
 
 it('A route that does not say who may call it, or with what scope, keeps the service from starting', async () => {
-  requireDeclared(await routesWith(DeclaredController));
+  requireDeclared(await routesWith(DeclaredController), SCOPES);
   const routes = await routesWith(DeclaredController, ForgetfulController);
-  expect(() => requireDeclared(routes)).toThrow(
+  expect(() => requireDeclared(routes, SCOPES)).toThrow(
     [
       "DELETE /orders/{orderId} (ForgetfulController.remove) does not say who may call it: add @Accepts('apiKey'), @Accepts('bearer') or @Public()",
       'GET /orders (ForgetfulController.list) accepts bearer tokens without naming their scope: add @ScopeArea(…)',
     ].join('\n'),
+  );
+});
+
+it('A route of an area that no manifest lists keeps the service from starting', async () => {
+  const routes = await routesWith(DeclaredController);
+  expect(() => requireDeclared(routes, ['webhooks:read'])).toThrow(
+    'GET /orders/{orderId}/lines (DeclaredController.lines) needs the scope credits:read, which no token can carry',
   );
 });

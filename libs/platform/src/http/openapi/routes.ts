@@ -87,11 +87,12 @@ const joined = (...parts: readonly string[]): string =>
     .join('/')}`.replaceAll(/:(\w+)/g, '{$1}');
 
 /**
- * Makes sure that every route says who may call it: one that does not would refuse everyone, which is noticed only when
- * somebody needs it.
+ * Makes sure that every route says who may call it, and with which scope. One that does not would refuse everyone, which
+ * is noticed only when somebody needs it.
+ * @param scopes every scope that a token may carry
  * @throws Error naming each route that does not
  */
-export const requireDeclared = (routes: readonly Route[]): void => {
+export const requireDeclared = (routes: readonly Route[], scopes: readonly string[]): void => {
   const faults = routes.flatMap(({ method, path, handler, modes, scope }) => {
     const route = `${method.toUpperCase()} ${path} (${handler})`;
     if (modes === undefined)
@@ -100,6 +101,8 @@ export const requireDeclared = (routes: readonly Route[]): void => {
       ];
     if (modes !== 'public' && modes.includes('bearer') && scope === undefined)
       return [`${route} accepts bearer tokens without naming their scope: add @ScopeArea(…)`];
+    if (scope !== undefined && !scopes.includes(scope))
+      return [`${route} needs the scope ${scope}, which no token can carry: add its area to the manifest`];
     return [];
   });
   if (faults.length > 0) throw new Error(faults.join('\n'));

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { requestedBy } from '@app/event-sourcing/core/request-context.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { GetReadingResult, type ReadingSummary } from '@app/readings/contracts/index.js';
 import { createPublicationExecutor, type PublicationExecutor } from '../../publication.executor.js';
@@ -60,13 +61,9 @@ describe('PublishDocumentJob, of a reading without a result that opens', () => {
       { type: 'WithdrawPublication', workspaceId: 'ws_1' },
       {
         intent: 'withdraw',
-        metadata: {
-          correlationId: 'c',
-          causationId: 'c',
-          workspaceId: 'ws_1',
-          actor: 'apiKey:k',
-          occurredAt: '2026-11-22T12:00:00.000Z',
-        },
+        by: requestedBy('apiKey:k', 'c'),
+        workspaceId: 'ws_1',
+        at: Date.parse('2026-11-22T12:00:00.000Z'),
       },
     );
     reading = { status: 'completed', erasedAt: null };

@@ -3,13 +3,13 @@ import { QueryBus } from '@nestjs/cqrs';
 import type { Logger } from 'pino';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { uuid5 } from '@app/event-sourcing/core/event-id.js';
+import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import type { CommandContext } from '@app/event-sourcing/handling/command-executor.js';
 import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
 import type { ReadingResult } from '@app/numerology/index.js';
-import { systemContext, type ReadingJob } from '@app/platform/jobs/reading-job.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK } from '@app/platform/tokens.js';
-import { GetReadingResult, GetReadingSummary } from '@app/readings/contracts/index.js';
+import { GetReadingResult, GetReadingSummary, type ReadingJob } from '@app/readings/contracts/index.js';
 import { ArtifactStore } from '../../artifacts/artifact.store.js';
 import { composeDocument } from '../../document/compose.js';
 import { renderMarkdown } from '../../markdown/render.js';
@@ -106,6 +106,7 @@ export class PublishDocumentJob {
   }
 
   private context(job: ReadingJob, intent: string): CommandContext {
-    return systemContext(job, intent, 'publishing.publication', this.clock.now());
+    const by = causedBy(job, 'publishing.publication');
+    return { intent, by, workspaceId: job.workspaceId, at: this.clock.now() };
   }
 }

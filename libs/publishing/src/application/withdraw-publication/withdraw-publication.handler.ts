@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { CLOCK } from '@app/platform/tokens.js';
-import { WithdrawPublication } from '../../contracts/commands.js';
+import { WithdrawPublication } from '@app/readings/contracts/index.js';
 import { PUBLICATION_EXECUTOR, type PublicationExecutor } from '../../publication.executor.js';
 
 @CommandHandler(WithdrawPublication)
@@ -12,20 +12,11 @@ export class WithdrawPublicationHandler implements ICommandHandler<WithdrawPubli
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ readingId, workspaceId, actor, correlationId }: WithdrawPublication): Promise<void> {
+  async execute({ readingId, workspaceId, by }: WithdrawPublication): Promise<void> {
     await this.executor.execute(
       readingId,
       { type: 'WithdrawPublication', workspaceId },
-      {
-        intent: 'withdraw',
-        metadata: {
-          correlationId,
-          causationId: correlationId,
-          workspaceId,
-          actor,
-          occurredAt: instant(this.clock.now()),
-        },
-      },
+      { intent: 'withdraw', by, workspaceId, at: this.clock.now() },
     );
   }
 }

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
-import { systemContext } from '@app/platform/jobs/reading-job.js';
+import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { AbandonReading } from '../../contracts/commands.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
@@ -14,11 +14,16 @@ export class AbandonReadingHandler implements ICommandHandler<AbandonReading> {
   ) {}
 
   async execute({ readingId, workspaceId, reservationId, reason }: AbandonReading) {
-    const cause = { readingId, workspaceId, correlationId: reservationId, causationId: reservationId };
+    const cause = { correlationId: reservationId, causationId: reservationId };
     const outcome = await this.executor.execute(
       readingId,
       { type: 'AbandonReading', workspaceId, reservationId, reason },
-      systemContext(cause, `abandon:${reservationId}`, 'readings.fence', this.clock.now()),
+      {
+        intent: `abandon:${reservationId}`,
+        by: causedBy(cause, 'readings.fence'),
+        workspaceId,
+        at: this.clock.now(),
+      },
     );
     return { outcome: outcome.kind === 'rejected' ? 'claimed' : 'abandoned' } as const;
   }

@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { Inject } from '@nestjs/common';
 import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { CLOCK } from '@app/platform/tokens.js';
-import { WithdrawPublication } from '@app/publishing/contracts/index.js';
 import { EraseReading } from '../../contracts/commands.js';
+import { WithdrawPublication } from '../../contracts/ports/index.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
 
 /**
@@ -23,25 +22,15 @@ export class EraseReadingHandler implements ICommandHandler<EraseReading> {
     private readonly commands: CommandBus,
   ) {}
 
-  async execute({ readingId, workspaceId, actor, correlationId }: EraseReading) {
+  async execute({ readingId, workspaceId, by }: EraseReading) {
     const { state } = await this.executor.load(readingId);
     if (state.status === 'none')
       return { outcome: state.erased ? 'already_erased' : 'unknown_reading' } as const;
-    const requestId = correlationId ?? randomUUID();
-    await this.commands.execute(new WithdrawPublication(readingId, workspaceId, actor, requestId));
+    await this.commands.execute(new WithdrawPublication(readingId, workspaceId, by));
     await this.executor.execute(
       readingId,
       { type: 'EraseReading' },
-      {
-        intent: 'erase',
-        metadata: {
-          correlationId: requestId,
-          causationId: requestId,
-          workspaceId,
-          actor,
-          occurredAt: instant(this.clock.now()),
-        },
-      },
+      { intent: 'erase', by, workspaceId, at: this.clock.now() },
     );
     await this.keys.destroy(readingId);
     // The process may have recorded it meanwhile: it was this request all the same.

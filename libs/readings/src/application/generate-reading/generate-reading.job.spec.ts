@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { instant } from '@app/event-sourcing/core/clock.js';
+import { requestedBy } from '@app/event-sourcing/core/request-context.js';
 import type { EventToAppend } from '@app/event-sourcing/core/event.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
@@ -9,7 +9,7 @@ import { InMemoryKeys } from '../../../test/in-memory-keys.js';
 import { createReadingExecutor } from '../../reading.executor.js';
 import { openResult } from '../../sealed-reading.js';
 import { GenerateReadingJob } from './generate-reading.job.js';
-import { InputUnprocessable, calculateResult, type ThemeCalculator } from './theme-calculator.js';
+import { InputUnprocessable, themeCalculator, type ThemeCalculator } from './theme-calculator.js';
 
 const READING = '0b9f6f0e-5b7d-4f44-9a43-0f3c6c1f8a11';
 const job = { readingId: READING, workspaceId: 'ws_1', correlationId: 'req_1', causationId: 'event-1' };
@@ -18,6 +18,7 @@ const input = {
   dateOfBirth: '1990-06-15',
   grammaticalProfile: { subjectGender: 'Female' },
 };
+const calculateResult = themeCalculator({ contentVersion: '2026.11.2', formats: ['document_v1'] });
 const config = { READING_LEASE_MS: 60_000, READING_RETRY_MS: 2_000, READING_ATTEMPTS: 3 };
 
 let store: InMemoryEventStore;
@@ -44,7 +45,7 @@ beforeEach(async () => {
         reservationId: 'r1',
       },
     },
-    { intent: 'request', metadata: { ...job, actor: 'apiKey:k', occurredAt: instant(now) } },
+    { intent: 'request', by: requestedBy('apiKey:k', 'req_1'), workspaceId: 'ws_1', at: now },
   );
 });
 

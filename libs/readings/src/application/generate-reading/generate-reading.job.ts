@@ -2,19 +2,21 @@ import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { causedBy } from '@app/event-sourcing/core/request-context.js';
+import type { CommandContext } from '@app/event-sourcing/handling/command-executor.js';
 import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { SealBroken } from '@app/platform/crypto/sealing.js';
-import { systemContext, type ReadingJob } from '@app/platform/jobs/reading-job.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import type { ReadingJob } from '../../contracts/reading-job.js';
 import type { FailureCode } from '../../contracts/events.js';
 import type { Requested } from '../../domain/reading/reading.state.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
 import { openInput, sealResult } from '../../sealed-reading.js';
 import { InputUnprocessable, THEME_CALCULATOR, type ThemeCalculator } from './theme-calculator.js';
+import type { Config } from '../../settings.js';
 
 /**
  * One attempt at a reading. The job is a doorbell and the stream is the lock: only the worker whose `ReadingStarted`
@@ -44,7 +46,7 @@ export class GenerateReadingJob {
         now: instant(now),
         leaseUntil: instant(now + this.config.READING_LEASE_MS),
       },
-      systemContext(job, `start:${randomUUID()}`, 'readings.generation', now),
+      contextOf(job, `start:${randomUUID()}`, now),
     );
     if (started.kind !== 'accepted' || started.state.status === 'none') return;
     const attempt = started.state.attempts;
@@ -88,7 +90,7 @@ export class GenerateReadingJob {
     await this.executor.execute(
       job.readingId,
       { type: 'CompleteReading', attempt, sealedResult },
-      systemContext(job, `complete:${attempt}`, 'readings.generation', this.clock.now()),
+      contextOf(job, `complete:${attempt}`, this.clock.now()),
     );
   }
 
@@ -103,10 +105,17 @@ export class GenerateReadingJob {
         attemptsAllowed: this.config.READING_ATTEMPTS,
         retryAt: instant(now + this.config.READING_RETRY_MS * 2 ** (attempt - 1)),
       },
-      systemContext(job, `fail:${attempt}`, 'readings.generation', now),
+      contextOf(job, `fail:${attempt}`, now),
     );
   }
 }
+
+const contextOf = (job: ReadingJob, intent: string, at: number): CommandContext => ({
+  intent,
+  by: causedBy(job, 'readings.generation'),
+  workspaceId: job.workspaceId,
+  at,
+});
 
 const failureCode = (error: unknown): FailureCode =>
   error instanceof InputUnprocessable || error instanceof SealBroken

@@ -1,5 +1,5 @@
 import { calculateTheme, canonicalGender, toResult, type Locale } from '@app/numerology/index.js';
-import { CONTENT_VERSION, DOCUMENT_FORMATS } from '@app/publishing/contracts/index.js';
+import type { DocumentPublisher } from '../../contracts/ports/index.js';
 import type { ReadingInput } from '../../domain/reading/reading-view.js';
 
 /** The input was accepted but no theme can be made of it: trying again would not help. */
@@ -18,16 +18,18 @@ export interface CalculationRequest {
 export type ThemeCalculator = (request: CalculationRequest) => Buffer;
 export const THEME_CALCULATOR = Symbol('ThemeCalculator');
 
-export const calculateResult: ThemeCalculator = ({ readingId, locale, asOf, input }) => {
-  const subjectGender = canonicalGender(input.grammaticalProfile.subjectGender);
-  if (subjectGender === null)
-    throw new InputUnprocessable('The grammatical gender is not one of the allowed values');
-  const theme = calculateTheme({ name: input.name, dateOfBirth: input.dateOfBirth, subjectGender }, asOf);
-  const result = toResult(theme, {
-    readingId,
-    locale,
-    contentVersion: CONTENT_VERSION,
-    formats: [...DOCUMENT_FORMATS],
-  });
-  return Buffer.from(JSON.stringify(result));
-};
+export const themeCalculator =
+  ({ contentVersion, formats }: Pick<DocumentPublisher, 'contentVersion' | 'formats'>): ThemeCalculator =>
+  ({ readingId, locale, asOf, input }) => {
+    const subjectGender = canonicalGender(input.grammaticalProfile.subjectGender);
+    if (subjectGender === null)
+      throw new InputUnprocessable('The grammatical gender is not one of the allowed values');
+    const theme = calculateTheme({ name: input.name, dateOfBirth: input.dateOfBirth, subjectGender }, asOf);
+    const result = toResult(theme, {
+      readingId,
+      locale,
+      contentVersion,
+      formats,
+    });
+    return Buffer.from(JSON.stringify(result));
+  };

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { CommandBus } from '@nestjs/cqrs';
-import type { ReserveCredits } from '@app/billing/contracts/index.js';
+import { requestedBy } from '@app/event-sourcing/core/request-context.js';
 import type { EventToAppend } from '@app/event-sourcing/core/event.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
@@ -8,6 +8,7 @@ import { Digester } from '@app/platform/crypto/digest.js';
 import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { InMemoryKeys } from '../../../test/in-memory-keys.js';
 import { AbandonReading } from '../../contracts/commands.js';
+import type { ReserveCredits } from '../../contracts/ports/index.js';
 import { createReadingExecutor } from '../../reading.executor.js';
 import { ReadingQuery } from '../../read-models/reading/reading.query.js';
 import { AbandonReadingHandler } from '../abandon-reading/abandon-reading.handler.js';
@@ -45,7 +46,8 @@ beforeEach(() => {
   };
 });
 
-const by = { correlationId: 'c', causationId: 'c', workspaceId: 'ws_1', actor: 'user:u' };
+const AT = Date.parse('2026-09-29T23:31:00.000Z');
+const by = requestedBy('user:u', 'c');
 const clock = { now: () => Date.parse('2026-09-29T23:30:00.000Z') };
 
 const api = (enqueueTimeoutMs = 2_000): RequestReadingHandler => {
@@ -62,10 +64,12 @@ const api = (enqueueTimeoutMs = 2_000): RequestReadingHandler => {
 };
 
 const ask = (idempotencyKey: string | null = null, changed: Partial<ReadingRequest> = {}): RequestReading =>
-  new RequestReading('ws_1', { ...request, ...changed }, idempotencyKey, {
-    actor: 'apiKey:k',
-    requestId: `req_${(requests += 1)}`,
-  });
+  new RequestReading(
+    'ws_1',
+    { ...request, ...changed },
+    idempotencyKey,
+    requestedBy('apiKey:k', `req_${(requests += 1)}`),
+  );
 
 const fence = (readingId: string, reservationId: string) =>
   new AbandonReadingHandler(createReadingExecutor(store), clock).execute(
@@ -133,7 +137,7 @@ describe('requesting a reading', () => {
     await createReadingExecutor(store).execute(
       readingId,
       { type: 'EraseReading' },
-      { intent: 'e', metadata: { ...by, occurredAt: '2026-09-29T23:31:00.000Z' } },
+      { intent: 'e', by, workspaceId: 'ws_1', at: AT },
     );
     const recorded = store.log.length;
     const repeat = async () => [
@@ -157,7 +161,7 @@ describe('requesting a reading', () => {
         await createReadingExecutor(store).execute(
           command.readingId,
           { type: 'EraseReading' },
-          { intent: 'e', metadata: { ...by, occurredAt: '2026-09-29T23:31:00.000Z' } },
+          { intent: 'e', by, workspaceId: 'ws_1', at: AT },
         );
         await keys.destroy(command.readingId);
       }
@@ -178,16 +182,7 @@ describe('requesting a reading', () => {
         now: '2026-09-29T23:31:00.000Z',
         leaseUntil: '2026-09-29T23:32:00.000Z',
       },
-      {
-        intent: 's',
-        metadata: {
-          correlationId: 'c',
-          causationId: 'c',
-          workspaceId: 'ws_1',
-          actor: 'system:test',
-          occurredAt: '2026-09-29T23:31:00.000Z',
-        },
-      },
+      { intent: 's', by, workspaceId: 'ws_1', at: AT },
     );
     const again = await api().execute(ask('k1'));
     expect(again.outcome).toBe('replayed');

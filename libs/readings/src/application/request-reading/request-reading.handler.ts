@@ -1,16 +1,15 @@
 import { Inject } from '@nestjs/common';
 import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
-import { ReserveCredits } from '@app/billing/contracts/index.js';
 import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { uuidFromHash } from '@app/event-sourcing/core/event-id.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import type { ExpectedRevision } from '@app/event-sourcing/store/event-store.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { Digester } from '@app/platform/crypto/digest.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { ReserveCredits } from '../../contracts/ports/index.js';
 import type { Requested } from '../../domain/reading/reading.state.js';
 import { readingView, type ReadingInput } from '../../domain/reading/reading-view.js';
 import { reservationIdAt } from '../reservation-id.js';
@@ -18,6 +17,7 @@ import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.j
 import { ReadingQuery } from '../../read-models/reading/reading.query.js';
 import { sealInput, openInput } from '../../sealed-reading.js';
 import { RequestReading, type ReadingRequest, type RequestReadingResult } from './request-reading.js';
+import type { Config } from '../../settings.js';
 
 /** A reservation can be fenced off while its request is still under way; each round takes a new one. */
 const ROUNDS = 3;
@@ -72,7 +72,7 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
    * hold to be released and, after that, a key to be deleted (`KeySweep`).
    */
   private async attempt(
-    { workspaceId, request, caller }: RequestReading,
+    { workspaceId, request, by }: RequestReading,
     readingId: string,
     revision: ExpectedRevision,
     givenUp: AbortSignal,
@@ -82,11 +82,7 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
     givenUp.throwIfAborted();
     const reservationId = reservationIdAt(readingId, revision);
     const reserved = await this.commands.execute(
-      new ReserveCredits(workspaceId, readingId, reservationId, request.productId, {
-        actor: caller.actor,
-        correlationId: caller.requestId,
-        causationId: caller.requestId,
-      }),
+      new ReserveCredits(workspaceId, readingId, reservationId, request.productId, by),
     );
     if (reserved.outcome === 'misconfigured') return { outcome: 'billing_misconfigured' };
     if (reserved.outcome === 'settled') return 'again';
@@ -96,7 +92,8 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
     givenUp.throwIfAborted();
     const key = await this.keys.create(readingId, workspaceId);
     givenUp.throwIfAborted();
-    const occurredAt = instant(this.clock.now());
+    const at = this.clock.now();
+    const occurredAt = instant(at);
     const outcome = await this.executor.execute(
       readingId,
       {
@@ -112,16 +109,7 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
           reservationId,
         },
       },
-      {
-        intent: `request:${caller.requestId}`,
-        metadata: {
-          correlationId: caller.requestId,
-          causationId: caller.requestId,
-          workspaceId,
-          actor: caller.actor,
-          occurredAt,
-        },
-      },
+      { intent: `request:${by.correlationId}`, by, workspaceId, at },
       { fresh: revision === 'no_stream' },
     );
     if (outcome.kind === 'ignored') {

@@ -1,4 +1,5 @@
 import { Command } from '@nestjs/cqrs';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import type { Locale } from '@app/numerology/index.js';
 import type { ReadingInput, ReadingView } from '../../domain/reading/reading-view.js';
 
@@ -24,7 +25,7 @@ export class RequestReading extends Command<RequestReadingResult> {
     readonly workspaceId: string,
     readonly request: ReadingRequest,
     readonly idempotencyKey: string | null,
-    readonly caller: { readonly actor: string; readonly requestId: string },
+    readonly by: RequestContext,
   ) {
     super();
   }

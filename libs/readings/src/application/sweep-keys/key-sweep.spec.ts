@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, describe, it } from '@jest/glo
 import { randomUUID } from 'node:crypto';
 import type { QueryBus } from '@nestjs/cqrs';
 import type pg from 'pg';
+import { requestedBy } from '@app/event-sourcing/core/request-context.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
@@ -12,12 +13,10 @@ import { createReadingExecutor } from '../../reading.executor.js';
 import { KeySweep } from './key-sweep.js';
 
 const never = new AbortController().signal;
-const metadata = {
-  correlationId: 'c',
-  causationId: 'c',
+const context = {
+  by: requestedBy('apiKey:k', 'c'),
   workspaceId: 'ws_1',
-  actor: 'apiKey:k',
-  occurredAt: '2026-11-22T12:00:00.000Z',
+  at: Date.parse('2026-11-22T12:00:00.000Z'),
 };
 
 let postgres: StartedPostgres;
@@ -81,7 +80,7 @@ const record = (readingId: string) =>
         reservationId: reservationIdAt(readingId, 'no_stream'),
       },
     },
-    { intent: 'request', metadata },
+    { intent: 'request', ...context },
   );
 const abandon = (readingId: string) =>
   executor.execute(
@@ -92,7 +91,7 @@ const abandon = (readingId: string) =>
       reservationId: reservationIdAt(readingId, 'no_stream'),
       reason: 'late',
     },
-    { intent: 'abandon', metadata },
+    { intent: 'abandon', ...context },
   );
 
 describe('KeySweep', () => {

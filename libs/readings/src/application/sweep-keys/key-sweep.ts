@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import type pg from 'pg';
-import { GetOpenHolds } from '@app/billing/contracts/index.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CONFIG } from '@app/platform/tokens.js';
+import { GetOpenHolds } from '../../contracts/ports/index.js';
 import { reservationIdsUpTo } from '../reservation-id.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
+import type { Config } from '../../settings.js';
 
 /** Keys looked at in one statement. */
 const PAGE = 500;

@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import type { EventOf } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded } from '@app/event-sourcing/core/event.js';
-import type { PublicationEvent } from '@app/publishing/contracts/index.js';
 import type { ReadingEvent } from '../../contracts/events.js';
+import type { PublicationFeed } from '../../contracts/ports/index.js';
 import { evolveReading, type ReadingRow } from './reading-row.js';
 
-type Event = ReadingEvent | PublicationEvent;
+type Event = ReadingEvent | EventOf<PublicationFeed>;
 
 const ID = '7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11';
 const at = (second: number): string => `2026-04-12T10:00:${String(second).padStart(2, '0')}.000Z`;
@@ -57,13 +58,7 @@ const failed = recorded(3, {
 const published = (second: number, version: number) =>
   recorded(second, {
     type: 'DocumentPublished',
-    data: {
-      workspaceId: 'ws_1',
-      version,
-      artifactId: `a${version}`,
-      formats: [],
-      publishedAt: at(second - 1),
-    },
+    data: { version, artifactId: `a${version}`, publishedAt: at(second - 1) },
   });
 const erased = recorded(9, { type: 'ReadingErased', data: { workspaceId: 'ws_1' } });
 

@@ -1,9 +1,10 @@
 import { instant } from '@app/event-sourcing/core/clock.js';
 import { assertNever } from '@app/event-sourcing/core/decision.js';
+import type { EventOf } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import type { PublicationEvent } from '@app/publishing/contracts/index.js';
 import type { FailureCode, ReadingEvent } from '../../contracts/events.js';
+import type { PublicationFeed } from '../../contracts/ports/index.js';
 import type { ReadingStatus } from '../../contracts/queries.js';
 
 /** A row of `readings.reading`; instants are RFC 3339. */
@@ -34,7 +35,7 @@ const OFFER_AGAIN_MS = 30_000;
 /** The row of a reading after one of its own events, or one of its publication. */
 export const evolveReading = (
   row: ReadingRow | null,
-  event: Recorded<ReadingEvent | PublicationEvent>,
+  event: Recorded<ReadingEvent | EventOf<PublicationFeed>>,
 ): ReadingRow | null => {
   if (event.type === 'ReadingRequested') return row ?? requested(event);
   if (row === null) return null;
@@ -72,9 +73,6 @@ export const evolveReading = (
     }
     case 'ReadingDelayed':
     case 'ReadingAbandoned':
-    case 'PublicationRequested':
-    case 'PublicationFailed':
-    case 'PublicationWithdrawn':
       return row;
     default:
       return assertNever(event);

@@ -3,8 +3,8 @@ import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import { defineProjection } from '@app/event-sourcing/projections/projection.js';
 import { sql } from '@app/event-sourcing/projections/statement.js';
 import { view } from '@app/event-sourcing/projections/view.js';
-import { publicationEvents } from '@app/publishing/contracts/index.js';
 import { readingEvents } from '../../contracts/events.js';
+import type { PublicationFeed } from '../../contracts/ports/index.js';
 import { evolveReading, type ReadingRow } from './reading-row.js';
 
 interface ResultRow {
@@ -15,8 +15,7 @@ interface ResultRow {
   readonly sha256: null;
 }
 
-const followed = [readingEvents, publicationEvents] as const;
-type Event = RecordedOf<typeof followed>;
+type Event = RecordedOf<readonly [typeof readingEvents, PublicationFeed]>;
 
 const byReading = ({ stream }: Event) => ({ reading_id: streamId(stream) });
 
@@ -45,14 +44,17 @@ const results = view<ResultRow, Event>({
   },
 });
 
+export const READING_PROJECTION = 'readings.reading.v1';
+
 /** The reading resource: its state, its result and its publication. */
-export const readingProjection = defineProjection({
-  name: 'readings.reading.v1',
-  catalogues: followed,
-  views: [readings, results],
-  // Done already by who erased it, unless that process was killed in between.
-  effects: ({ type, stream }) =>
-    type === 'ReadingErased'
-      ? [sql`delete from platform.subject_key where subject_id = ${streamId(stream)}`]
-      : [],
-});
+export const readingProjection = (feed: PublicationFeed) =>
+  defineProjection({
+    name: READING_PROJECTION,
+    catalogues: [readingEvents, feed],
+    views: [readings, results],
+    // The eraser has done it already, unless its process was killed in between.
+    effects: ({ type, stream }) =>
+      type === 'ReadingErased'
+        ? [sql`delete from platform.subject_key where subject_id = ${streamId(stream)}`]
+        : [],
+  });

@@ -31,7 +31,7 @@ export class ChangeWebhookEndpointHandler implements ICommandHandler<ChangeWebho
       await this.streams.execute(
         endpointId,
         { type: 'ChangeEndpoint', changes, ifRevision },
-        { ...by, workspaceId },
+        { by, workspaceId },
       ),
     );
     const { state, events } = outcome;

@@ -1,5 +1,5 @@
 import { Command } from '@nestjs/cqrs';
-import type { Requester } from '../../contracts/commands.js';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import type { EndpointChanges } from '../../domain/webhook-endpoint/webhook-endpoint.commands.js';
 import type { KnownEndpoint } from '../endpoint-access.js';
 
@@ -20,7 +20,7 @@ export class ChangeWebhookEndpoint extends Command<ChangedEndpoint> {
     readonly changes: EndpointChanges,
     /** Revisions at which the caller wants it changed; `null`: any. */
     readonly ifRevision: readonly bigint[] | null,
-    readonly by: Requester,
+    readonly by: RequestContext,
   ) {
     super();
   }

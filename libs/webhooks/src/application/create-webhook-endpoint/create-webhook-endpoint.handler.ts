@@ -3,7 +3,6 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { WebhookRefused } from '../../contracts/errors.js';
@@ -14,6 +13,7 @@ import { recordOf } from '../endpoint-access.js';
 import { EndpointStreams } from '../endpoint-streams.js';
 import { SecretVault, type NewSecret } from '../secrets/secret-vault.js';
 import { UrlCheck } from '../url-check.js';
+import type { Config } from '../../settings.js';
 
 /** How long an endpoint whose event is not projected yet counts towards the limit. */
 const CLAIM_SECONDS = 60;
@@ -31,7 +31,7 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
   ) {}
 
   async execute(command: CreateWebhookEndpoint): Promise<CreatedWebhookEndpoint> {
-    const { workspaceId, url, description } = command;
+    const { workspaceId, url, description, by } = command;
     const warnings = await this.urls.require(url);
     const endpointId = `we_${randomUUID()}`;
     const events = command.events ?? PUBLIC_EVENT_TYPES;
@@ -40,7 +40,7 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
     const outcome = await this.streams.execute(
       endpointId,
       { type: 'CreateEndpoint', workspaceId, url, events, description, secretRef: secret.ref },
-      { ...command, intent: 'create', fresh: true },
+      { by, workspaceId, intent: 'create', fresh: true },
     );
     if (outcome.kind !== 'accepted') throw new TypeError(`A new endpoint was ${outcome.kind}`);
     const [created] = outcome.events;

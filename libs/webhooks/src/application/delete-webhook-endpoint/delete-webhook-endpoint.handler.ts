@@ -16,7 +16,7 @@ export class DeleteWebhookEndpointHandler implements ICommandHandler<DeleteWebho
   async execute({ endpointId, workspaceId, ifRevision, by }: DeleteWebhookEndpoint): Promise<void> {
     await this.access.require(endpointId, workspaceId);
     const { state } = requireAccepted(
-      await this.streams.execute(endpointId, { type: 'DeleteEndpoint', ifRevision }, { ...by, workspaceId }),
+      await this.streams.execute(endpointId, { type: 'DeleteEndpoint', ifRevision }, { by, workspaceId }),
     );
     await this.rows.waitFor(endpointId, state.revision);
   }

@@ -1,5 +1,5 @@
 import { Command } from '@nestjs/cqrs';
-import type { Requester } from '../../contracts/commands.js';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 
 /** Deletes an endpoint for good. Fails with webhook_not_found, wrong_workspace, precondition_failed. */
 export class DeleteWebhookEndpoint extends Command<void> {
@@ -7,7 +7,7 @@ export class DeleteWebhookEndpoint extends Command<void> {
     readonly endpointId: string,
     readonly workspaceId: string,
     readonly ifRevision: readonly bigint[] | null,
-    readonly by: Requester,
+    readonly by: RequestContext,
   ) {
     super();
   }

@@ -28,7 +28,7 @@ export class RotateSecretHandler implements ICommandHandler<RotateSecret> {
       await this.streams.execute(
         endpointId,
         { type: 'RotateSecret', secretRef: secret.ref, at, overlapSeconds },
-        { ...by, workspaceId },
+        { by, workspaceId },
       ),
     );
     await this.rows.waitFor(endpointId, state.revision);

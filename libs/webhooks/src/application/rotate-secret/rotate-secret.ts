@@ -1,5 +1,5 @@
 import { Command } from '@nestjs/cqrs';
-import type { Requester } from '../../contracts/commands.js';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import type { KnownEndpoint } from '../endpoint-access.js';
 
 export interface RotatedSecret extends KnownEndpoint {
@@ -15,7 +15,7 @@ export class RotateSecret extends Command<RotatedSecret> {
     readonly endpointId: string,
     readonly workspaceId: string,
     readonly overlapSeconds: number,
-    readonly by: Requester,
+    readonly by: RequestContext,
   ) {
     super();
   }

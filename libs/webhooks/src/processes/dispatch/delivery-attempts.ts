@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
-import type { Config } from '@app/platform/config/settings.js';
+import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import type { EndpointStreams } from '../../application/endpoint-streams.js';
 import type { SecretVault } from '../../application/secrets/secret-vault.js';
 import { PROBE_PAUSE_MS, disablement, type AttemptResult } from '../../domain/delivery/attempt-result.js';
@@ -11,6 +11,7 @@ import type { Lanes } from './lanes.js';
 import type { FinishedAttempt, OutcomeLog } from './outcome-log.js';
 import type { SendsRequests } from './observed-sender.js';
 import type { EndpointTurn, Turn } from './turn.js';
+import type { Config } from '../../settings.js';
 
 /** A delivery that has its place. */
 export interface Departure {
@@ -133,8 +134,7 @@ export class DeliveryAttempts {
       { type: 'DisableEndpoint', reason, url: endpoint.endpoint.url },
       {
         workspaceId: turn.workspaceId,
-        actor: 'system:webhooks.dispatcher',
-        correlationId: deliveryId,
+        by: causedBy({ correlationId: deliveryId, causationId: deliveryId }, 'webhooks.dispatcher'),
         intent: `disable|${deliveryId}|${number}`,
       },
     );

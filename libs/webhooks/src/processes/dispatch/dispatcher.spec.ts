@@ -9,6 +9,7 @@ import { Receiver, eventually, ok, status, type Received } from '../../../test/r
 import { Lanes } from './lanes.js';
 import { OutcomeLog } from './outcome-log.js';
 import { TestService, wipe, type ServiceOptions } from '../../../test/service.js';
+import { requestedBy } from '@app/event-sourcing/core/request-context.js';
 
 let database: TestDatabase;
 let service: TestService;
@@ -316,9 +317,9 @@ describe('The dispatcher', () => {
     const { endpointId } = await service.create(receiver.url);
     await service.happen(reading(randomUUID()).completed());
     await eventually(() => answers.length === 1);
-    const by = { workspaceId: 'ws_1', actor: 'apiKey:test', correlationId: 'req_move' };
+    const context = { by: requestedBy('apiKey:test', 'req_move'), workspaceId: 'ws_1' };
     const changes = { url: moved.url };
-    await service.streams.execute(endpointId, { type: 'ChangeEndpoint', changes, ifRevision: null }, by);
+    await service.streams.execute(endpointId, { type: 'ChangeEndpoint', changes, ifRevision: null }, context);
     for (const answer of answers) answer();
     await settled(1);
     expect(moved.received.map(({ headers }) => headers['x-service-attempt'])).toEqual(['2']);

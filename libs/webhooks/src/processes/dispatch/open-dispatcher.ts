@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
-import type { Config } from '@app/platform/config/settings.js';
 import type { EndpointStreams } from '../../application/endpoint-streams.js';
 import type { ResolveHost } from '../../application/resolve-host.js';
 import type { SecretVault } from '../../application/secrets/secret-vault.js';
@@ -15,6 +14,7 @@ import { PinnedConnections } from './pinned-connections.js';
 import { Sender } from './sender.js';
 import { egressProxy } from './tunnel.js';
 import { WakeSignal } from './wake-signal.js';
+import type { Config } from '../../settings.js';
 
 /** Postgres channel on which the fan-out tells that deliveries are due. */
 const DUE_CHANNEL = 'webhooks_due';

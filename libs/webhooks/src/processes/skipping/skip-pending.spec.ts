@@ -5,6 +5,7 @@ import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { Receiver, eventually } from '../../../test/receiver.js';
 import { TestService, wipe } from '../../../test/service.js';
 import { DeliveryRows } from '../../read-models/delivery/delivery-rows.js';
+import { requestedBy } from '@app/event-sourcing/core/request-context.js';
 
 /** More than are skipped at once. */
 const MANY = 12_000;
@@ -43,7 +44,7 @@ const change = (endpointId: string, enabled: boolean) =>
   service.streams.execute(
     endpointId,
     { type: 'ChangeEndpoint', changes: { enabled }, ifRevision: null },
-    { workspaceId: 'ws_big', actor: 'apiKey:test', correlationId: `req_${randomUUID()}` },
+    { workspaceId: 'ws_big', by: requestedBy('apiKey:test', `req_${randomUUID()}`) },
   );
 const isEnabled = async (endpointId: string): Promise<boolean | undefined> =>
   (await service.rows.find(endpointId))?.record.enabled;

@@ -2,12 +2,11 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { IssueApiKey } from '../../contracts/commands.js';
 import { RANDOM_BYTES, makeApiKey } from '../../domain/api-key/api-key.js';
-import { operatorContext } from '../operator-context.js';
 import { WORKSPACE_EXECUTOR, type WorkspaceExecutor } from '../../workspace.executor.js';
+import type { Config } from '../../settings.js';
 
 @CommandHandler(IssueApiKey)
 export class IssueApiKeyHandler implements ICommandHandler<IssueApiKey> {
@@ -17,7 +16,7 @@ export class IssueApiKeyHandler implements ICommandHandler<IssueApiKey> {
     @Inject(CONFIG) private readonly config: Pick<Config, 'API_KEYS_PER_WORKSPACE'>,
   ) {}
 
-  async execute({ workspaceId, label, expiresAt, actor }: IssueApiKey) {
+  async execute({ workspaceId, label, expiresAt, by }: IssueApiKey) {
     const { keyId, apiKey, hash } = makeApiKey({
       id: randomBytes(RANDOM_BYTES),
       secret: randomBytes(RANDOM_BYTES),
@@ -27,7 +26,7 @@ export class IssueApiKeyHandler implements ICommandHandler<IssueApiKey> {
     const outcome = await this.executor.execute(
       workspaceId,
       { type: 'IssueApiKey', keyId, hash, label, expiresAt, limit, now },
-      operatorContext(workspaceId, `issue-key:${keyId}`, actor, now),
+      { intent: `issue-key:${keyId}`, by, workspaceId, at: now },
     );
     if (outcome.kind !== 'rejected') return { outcome: 'issued', keyId, apiKey } as const;
     return outcome.code === 'KeyLimitReached'

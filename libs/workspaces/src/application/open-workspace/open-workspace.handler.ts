@@ -5,7 +5,6 @@ import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { OpenWorkspace } from '../../contracts/commands.js';
 import { RANDOM_BYTES, base62 } from '../../domain/api-key/api-key.js';
-import { operatorContext } from '../operator-context.js';
 import { WORKSPACE_EXECUTOR, type WorkspaceExecutor } from '../../workspace.executor.js';
 
 @CommandHandler(OpenWorkspace)
@@ -15,12 +14,12 @@ export class OpenWorkspaceHandler implements ICommandHandler<OpenWorkspace> {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ name, actor }: OpenWorkspace) {
+  async execute({ name, by }: OpenWorkspace) {
     const workspaceId = `ws_${base62(randomBytes(RANDOM_BYTES), 22)}`;
     await this.executor.execute(
       workspaceId,
       { type: 'OpenWorkspace', workspaceId, name },
-      operatorContext(workspaceId, 'open', actor, this.clock.now()),
+      { intent: 'open', by, workspaceId, at: this.clock.now() },
       { fresh: true },
     );
     return { workspaceId };

@@ -5,7 +5,6 @@ import { CLOCK } from '@app/platform/tokens.js';
 import { RevokeApiKey } from '../../contracts/commands.js';
 import { RevokedKeys } from '../../authentication/revoked-keys.js';
 import { ApiKeyQuery } from '../../read-models/api-key/api-key.query.js';
-import { operatorContext } from '../operator-context.js';
 import { WORKSPACE_EXECUTOR, type WorkspaceExecutor } from '../../workspace.executor.js';
 
 @CommandHandler(RevokeApiKey)
@@ -17,7 +16,7 @@ export class RevokeApiKeyHandler implements ICommandHandler<RevokeApiKey> {
     private readonly revoked: RevokedKeys,
   ) {}
 
-  async execute({ keyId, reason, actor, ...named }: RevokeApiKey) {
+  async execute({ keyId, reason, by, ...named }: RevokeApiKey) {
     // Who names the workspace can revoke a key that no worker has projected yet.
     const workspaceId = named.workspaceId ?? (await this.keys.find(keyId))?.workspaceId;
     if (workspaceId === undefined) return { outcome: 'unknown_key' } as const;
@@ -25,7 +24,7 @@ export class RevokeApiKeyHandler implements ICommandHandler<RevokeApiKey> {
     const outcome = await this.executor.execute(
       workspaceId,
       { type: 'RevokeApiKey', keyId, reason },
-      operatorContext(workspaceId, `revoke-key:${keyId}`, actor, now),
+      { intent: `revoke-key:${keyId}`, by, workspaceId, at: now },
     );
     if (outcome.kind === 'rejected') return { outcome: 'unknown_key' } as const;
     this.revoked.add(keyId);

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
-import type { Config } from '@app/platform/config/settings.js';
 import type { TokenShape } from '../tokens/token-shape.js';
 import { fetchKeySet } from './fetch-key-set.js';
 import { findKey, readKeySet, type KeySet, type UnusedKey, type VerificationKey } from './key-set.js';
+import type { Config } from '../../settings.js';
 
 export type IssuerSettings = Pick<
   Config,

@@ -1,9 +1,10 @@
 import { describe, it } from '@jest/globals';
+import { requestedBy } from '@app/event-sourcing/core/request-context.js';
 import { command } from '@app/event-sourcing/processes/process.js';
 import { given } from '@app/event-sourcing/testing/process-spec.js';
 import { recorded } from '@app/event-sourcing/testing/recorded.js';
-import type { PublicationEvent } from '@app/publishing/contracts/index.js';
-import { EraseReading } from '../contracts/commands.js';
+import { EraseReading } from '@app/readings/contracts/index.js';
+import type { PublicationEvent } from '../contracts/events.js';
 import { erasureProcess } from './erasure.process.js';
 
 const publication = (event: PublicationEvent) => recorded('publication-7f9c', event);
@@ -13,7 +14,7 @@ describe('the erasure process', () => {
     given(
       erasureProcess,
       publication({ type: 'PublicationWithdrawn', data: { workspaceId: 'ws_1' } }),
-    ).thenSends(command(new EraseReading('7f9c', 'ws_1', 'system:spec', 'correlation')));
+    ).thenSends(command(new EraseReading('7f9c', 'ws_1', requestedBy('system:spec', 'correlation'))));
   });
 
   it('erases nothing because a publication failed', () => {

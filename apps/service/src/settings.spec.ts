@@ -1,0 +1,85 @@
+import { describe, expect, it } from '@jest/globals';
+import { ConfigError, configHelp, loadConfig, settingNames } from '@app/platform/config/load-config.js';
+import { settings as platform } from '@app/platform/config/settings.js';
+import { MODULES } from './modules.js';
+import { settings } from './settings.js';
+
+const KEY = Buffer.alloc(32, 7).toString('base64');
+const REQUIRED = {
+  DATABASE_URL: 'postgresql://app:hunter2@localhost:5432/app',
+  EVENTSTORE_URL: 'esdb://localhost:2113?tls=false',
+  ENCRYPTION_KEYS: `k1:${KEY}`,
+  DIGEST_KEY: KEY,
+};
+
+const messageOf = (environment: Record<string, string>): string => {
+  try {
+    loadConfig(settings, environment);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as Error).message;
+  }
+  throw new Error('The configuration was accepted');
+};
+
+describe('the settings of the service', () => {
+  it('are those of the platform and of each module, no name twice', () => {
+    const names = [platform.shape, ...MODULES.map((module) => module.settings)].flatMap(Object.keys);
+    expect(names.toSorted()).toEqual([...settingNames(settings)].toSorted());
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it('need no more than the platform does', () => {
+    const config = loadConfig(settings, REQUIRED);
+    expect(config).toMatchObject({
+      READING_ATTEMPTS: 5,
+      RESERVATION_FENCE_MS: 60_000,
+      PDF_THREADS: 1,
+      TOKEN_AUDIENCE: 'reading-service',
+      WEBHOOK_ALLOW_HTTP: false,
+      WEBHOOK_ALLOW_CIDRS: [],
+    });
+    expect(config.WEBHOOK_RETRY_SCHEDULE_MS.slice(0, 3)).toEqual([0, 5_000, 300_000]);
+  });
+
+  it('read ranges and schedules', () => {
+    const given = { WEBHOOK_ALLOW_CIDRS: '10.0.0.0/8, 127.0.0.0/8', WEBHOOK_RETRY_SCHEDULE_MS: '0,50' };
+    expect(loadConfig(settings, { ...REQUIRED, ...given })).toMatchObject({
+      WEBHOOK_ALLOW_CIDRS: ['10.0.0.0/8', '127.0.0.0/8'],
+      WEBHOOK_RETRY_SCHEDULE_MS: [0, 50],
+    });
+  });
+
+  it.each([
+    ['TOKEN_JWKS_URL', 'http://canary/jwks.json'],
+    ['TOKEN_JWKS_URL', 'https://user:canary@portal.example/jwks.json'],
+    ['TOKEN_JWKS_URL', 'https://portal.example/jwks.json#canary'],
+    ['TOKEN_JWKS', '{"keys":[{"kty":"OKP","d":"canary"}]}'],
+    ['READING_ATTEMPTS', 'canary'],
+    ['RESERVATION_FENCE_MS', '-1'],
+    ['WEBHOOK_ALLOW_HTTP', 'canary'],
+    ['WEBHOOK_ALLOW_CIDRS', '10.0.0.0/8,10.0.0.0/99'],
+    ['WEBHOOK_PROXY_URL', 'canary:3128'],
+    ['WEBHOOK_PROXY_URL', 'https://canary:3128'],
+    ['WEBHOOK_PROXY_URL', 'http://proxy:3128/canary'],
+    ['WEBHOOK_PROXY_URL', 'http://proxy:3128?canary'],
+    ['WEBHOOK_RETRY_SCHEDULE_MS', '0,canary'],
+    ['WEBHOOK_RETRY_SCHEDULE_MS', '0,-1'],
+  ])('name %s when it is %p, and do not print the value', (name, value) => {
+    const message = messageOf({ ...REQUIRED, [name]: value });
+    expect(message).toMatch(new RegExp(`^  ${name}: `, 'm'));
+    expect(message).not.toMatch(/canary/i);
+  });
+
+  it('keep what one setting of the platform asks of another', () => {
+    expect(messageOf({ ...REQUIRED, KEY_PROVIDER: 'file' })).toMatch(/^ {2}KEY_DIRECTORY: is required — /m);
+  });
+
+  it('have one line each in the help', () => {
+    const lines = configHelp(settings).split('\n');
+    expect(lines).toHaveLength(settingNames(settings).length);
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^ {2}READING_ATTEMPTS +attempts at a reading .* \[5\]$/),
+    );
+  });
+});

@@ -1,0 +1,18 @@
+import type { z } from 'zod';
+import { billing } from '@app/billing/manifest.js';
+import { settings as platform } from '@app/platform/config/settings.js';
+import { publishing } from '@app/publishing/manifest.js';
+import { readings } from '@app/readings/manifest.js';
+import { webhooks } from '@app/webhooks/manifest.js';
+import { workspaces } from '@app/workspaces/manifest.js';
+
+/** Every environment variable of the service: the platform's and those of each module. */
+export const settings = platform.safeExtend({
+  ...workspaces.settings,
+  ...readings.settings,
+  ...publishing.settings,
+  ...billing.settings,
+  ...webhooks.settings,
+});
+
+export type Config = z.infer<typeof settings>;

@@ -1,0 +1,32 @@
+/** Who asks, and what the request follows from. Every command carries one, and every event of it records it. */
+export interface RequestContext {
+  /** `apiKey:<id>`, `user:<sub>`, `system:<module>.<process>` or `operator:<name>`. Never a person's name or address. */
+  readonly actor: string;
+  /** One request and all it causes share it. */
+  readonly correlationId: string;
+  /** Id of the event or the request that this one follows from. */
+  readonly causationId: string;
+}
+
+/** What happened before: the ids of an event, or of the job that it made. */
+export type Cause = Pick<RequestContext, 'correlationId' | 'causationId'>;
+
+/** A caller's or an operator's own request: it is its own cause. */
+export const requestedBy = (actor: string, requestId: string): RequestContext => ({
+  actor,
+  correlationId: requestId,
+  causationId: requestId,
+});
+
+/** What the service asks of itself because of something. @param process `<module>.<process>` */
+export const causedBy = ({ correlationId, causationId }: Cause, process: string): RequestContext => ({
+  actor: `system:${process}`,
+  correlationId,
+  causationId,
+});
+
+/** An event as the cause of what follows from it. */
+export const causeOf = (event: {
+  readonly id: string;
+  readonly metadata: { readonly correlationId: string };
+}): Cause => ({ correlationId: event.metadata.correlationId, causationId: event.id });

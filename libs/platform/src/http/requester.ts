@@ -1,0 +1,11 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import { requestedBy, type RequestContext } from '@app/event-sourcing/core/request-context.js';
+import { principalOf } from '../auth/authentication.js';
+import { requestIdOf } from './request-id.js';
+
+/** Parameter decorator: the context of a command that the verified caller gives by this request. */
+export const Requester = createParamDecorator((_: unknown, context: ExecutionContext): RequestContext => {
+  const request = context.switchToHttp().getRequest<Request>();
+  return requestedBy(principalOf(request).actor, requestIdOf(request));
+});

@@ -1,0 +1,11 @@
+import { selectEvents } from '@app/event-sourcing/core/event-catalogue.js';
+import type { DocumentPublisher } from '@app/readings/contracts/index.js';
+import { CONTENT_VERSION } from './content-version.js';
+import { DOCUMENT_FORMATS, publicationEvents } from './events.js';
+
+/** Publishing as readings sees it. */
+export const documentPublisher: DocumentPublisher = {
+  contentVersion: CONTENT_VERSION,
+  formats: DOCUMENT_FORMATS,
+  feed: selectEvents(publicationEvents, 'DocumentPublished'),
+};

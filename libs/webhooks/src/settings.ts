@@ -1,0 +1,67 @@
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+import { count, flag, milliseconds, setting } from '@app/platform/config/setting.js';
+import type { ConfigWith } from '@app/platform/config/settings.js';
+
+/** Where webhooks may go, and how they are delivered. */
+export const settings = {
+  WEBHOOK_ALLOW_HTTP: flag('accept http:// webhook URLs (1 or 0)'),
+  WEBHOOK_ALLOW_CIDRS: setting(
+    z
+      .string()
+      .default('')
+      .transform((text) =>
+        text
+          .split(',')
+          .map((part) => part.trim())
+          .filter(Boolean),
+      )
+      .refine(
+        (ranges) => ranges.every((range) => ipaddr.isValidCIDR(range)),
+        'must be ranges such as 10.0.0.0/8',
+      ),
+    'private ranges webhooks may reach, comma-separated, for tests and self-hosting; metadata addresses stay closed',
+  ),
+  WEBHOOK_PROXY_URL: setting(
+    z
+      .url({ protocol: /^http$/, error: 'must be of the form http://host:port' })
+      .refine(
+        (text) => /^http:\/\/([^/?#%]|%[0-7][0-9a-f])+\/?$/i.test(text),
+        'must be of the form http://host:port',
+      )
+      .optional(),
+    'HTTP proxy (CONNECT) through which webhooks are sent, as http://host:port or http://user:password@host:port',
+  ),
+  WEBHOOK_ENDPOINTS_PER_WORKSPACE: count(16, 'webhook endpoints per workspace'),
+  WEBHOOK_CONNECT_TIMEOUT_MS: milliseconds(5_000, 'longest wait for a connection to a receiver'),
+  WEBHOOK_ATTEMPT_TIMEOUT_MS: milliseconds(15_000, 'longest whole exchange with a receiver'),
+  WEBHOOK_ENDPOINT_CONCURRENCY: count(5, 'deliveries in flight per endpoint'),
+  WEBHOOK_WORKSPACE_CONCURRENCY: count(25, 'deliveries in flight per workspace'),
+  WEBHOOK_RETRY_SCHEDULE_MS: setting(
+    z
+      .string()
+      .default('0,5000,300000,1800000,7200000,18000000,36000000,50400000,72000000,86400000')
+      .transform((text) => text.split(',').map(Number))
+      .refine(
+        (steps) => steps.length > 0 && steps.every((step) => Number.isFinite(step) && step >= 0),
+        'must be milliseconds, comma-separated',
+      ),
+    'pause before each attempt, comma-separated (ms)',
+  ),
+  WEBHOOK_LEASE_MS: milliseconds(
+    25_000,
+    'how long a worker owns a delivery; a killed worker’s deliveries are retaken after it',
+  ),
+  WEBHOOK_REPLAY_GIVE_UP_MS: milliseconds(
+    86_400_000,
+    'a replay that nobody could go on with for this long is stopped, so that another can begin',
+  ),
+  WEBHOOK_DRY_RUNS_PER_ENDPOINT: count(10, 'dry runs of replays that may wait for each endpoint'),
+  WEBHOOK_TRIALS_PER_ENDPOINT: count(10, 'trial events that may wait to be sent to each endpoint'),
+  WEBHOOK_DISABLE_AFTER_MS: milliseconds(
+    432_000_000,
+    'an endpoint without a success for this long, and 10 failures, is disabled',
+  ),
+};
+
+export type Config = ConfigWith<typeof settings>;

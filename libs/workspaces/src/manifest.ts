@@ -1,0 +1,11 @@
+import type { ModuleManifest } from '@app/platform/manifest.js';
+import { settings } from './settings.js';
+
+export const workspaces = {
+  name: 'workspaces',
+  settings,
+  operationalTables: {
+    'workspaces.api_key_use': 'when each API key was last used, to the hour',
+  },
+  scopeAreas: ['keys'],
+} satisfies ModuleManifest;

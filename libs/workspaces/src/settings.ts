@@ -1,0 +1,70 @@
+import type { JSONWebKeySet } from 'jose';
+import { z } from 'zod';
+import { count, milliseconds, setting } from '@app/platform/config/setting.js';
+import type { ConfigWith } from '@app/platform/config/settings.js';
+
+/** Who may call: bearer tokens and API keys. */
+export const settings = {
+  TOKEN_ISSUER: setting(
+    z.string().min(1).optional(),
+    'issuer of bearer tokens (the claim iss); without it no token is accepted',
+  ),
+  TOKEN_AUDIENCE: setting(z.string().min(1).default('reading-service'), 'audience of bearer tokens (aud)'),
+  TOKEN_JWKS_URL: setting(
+    z
+      .url({ protocol: /^https$/, error: 'must be of the form https://host/path' })
+      .refine(
+        (text) => /^https:\/\/[^/@?#]+([/?][^#]*)?$/i.test(text),
+        'must be of the form https://host/path, without login and fragment',
+      )
+      .optional(),
+    'where the public keys of the issuer are, as https://…/jwks.json',
+  ),
+  TOKEN_JWKS: setting(
+    z
+      .string()
+      .transform((text, context) => parseJwks(text, context))
+      .optional(),
+    'the public keys of the issuer themselves, a JSON Web Key Set; used instead of TOKEN_JWKS_URL',
+  ),
+  TOKEN_MAX_BYTES: count(8_192, 'longest bearer token that is looked at (bytes)'),
+  TOKEN_JWKS_TIMEOUT_MS: milliseconds(3_000, 'longest wait for the issuer’s keys'),
+  TOKEN_JWKS_MAX_BYTES: count(65_536, 'largest key set that is read (bytes)'),
+  TOKEN_JWKS_MAX_KEYS: count(32, 'keys of a set that are used'),
+  TOKEN_JWKS_FRESH_MS: milliseconds(
+    600_000,
+    'how long fetched keys are used without asking the issuer again',
+  ),
+  TOKEN_JWKS_STALE_MS: milliseconds(
+    3_600_000,
+    'how long fetched keys stay good while the issuer cannot be reached',
+  ),
+  TOKEN_JWKS_COOLDOWN_MS: milliseconds(
+    30_000,
+    'pause before the issuer is asked for a key that its set did not have',
+  ),
+  TOKEN_JWKS_RETRY_MS: milliseconds(5_000, 'pause before the issuer is asked again after a failure'),
+  TOKEN_SIGNING_KEY: setting(
+    z.string().optional(),
+    'private key (JWK) with which ops token mint signs; the embedded stack’s own issuer, never needed by API or worker',
+  ),
+  API_KEY_CACHE_MS: milliseconds(
+    3_000,
+    'how long a verified API key is trusted without asking again: a revocation takes effect at once, and within this in a process that is cut off from PostgreSQL',
+  ),
+  API_KEYS_PER_WORKSPACE: count(100, 'API keys of a workspace that may be active at once'),
+};
+
+export type Config = ConfigWith<typeof settings>;
+
+const parseJwks = (text: string, context: z.RefinementCtx): JSONWebKeySet => {
+  try {
+    const { keys } = JSON.parse(text) as JSONWebKeySet;
+    if (Array.isArray(keys) && keys.length > 0 && keys.every(({ kty, d }) => kty && d === undefined))
+      return { keys };
+  } catch {
+    // Told below, as any other text that is no set of keys.
+  }
+  context.addIssue({ code: 'custom', message: 'must be a JSON Web Key Set of public keys, {"keys":[…]}' });
+  return z.NEVER;
+};

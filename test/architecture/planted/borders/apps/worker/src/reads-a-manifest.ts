@@ -1,0 +1,3 @@
+import { billing } from '@app/billing/manifest.js';
+
+export const modules = [billing];

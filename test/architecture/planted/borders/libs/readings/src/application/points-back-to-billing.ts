@@ -1,0 +1,2 @@
+// caught by: readings-points-one-way
+export { opened } from '@app/billing/contracts/events.js';

@@ -1,0 +1,2 @@
+// caught by: webhooks-points-one-way
+export * from '@app/workspaces/contracts/events.js';

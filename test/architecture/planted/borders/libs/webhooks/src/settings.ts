@@ -1,0 +1,4 @@
+// caught by: manifest-is-light
+import { Injectable } from '@nestjs/common';
+
+export const settings = { Injectable };

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { projectPath } from '@app/platform/project-path.js';
+import { simulatedRendering } from '../crash/support/simulation/stand-ins.js';
+import { fixedRandom } from './event-ids/fixed-random.js';
+
+const random = fixedRandom();
+jest.unstable_mockModule('node:crypto', () => random.module);
+jest.unstable_mockModule('@app/publishing/document/compose.js', () => simulatedRendering);
+jest.unstable_mockModule('@app/publishing/markdown/render.js', () => simulatedRendering);
+
+const { startService } = await import('./event-ids/service.js');
+const { scenario } = await import('./event-ids/scenario.js');
+
+/** `npm run events:ids` adds what is missing. What is there is never changed. */
+const isWriting = process.env['EVENT_IDS'] === 'write';
+const path = projectPath('test/golden/event-ids.json');
+
+interface Held {
+  readonly stream: string;
+  readonly type: string;
+  readonly id: string;
+  readonly metadata: object;
+}
+
+const golden: Record<string, readonly Held[]> = existsSync(path)
+  ? (JSON.parse(readFileSync(path, 'utf8')) as Record<string, readonly Held[]>)
+  : {};
+const stored: Record<string, readonly Held[]> = {};
+let stop: () => Promise<void>;
+
+beforeAll(async () => {
+  const service = await startService();
+  stop = () => service.nest.close();
+  for (const [name, run] of scenario(service)) {
+    random.begin(name);
+    service.clock.at += 1_000;
+    const from = service.store.log.length;
+    await run();
+    await service.settle();
+    stored[name] = service.store.log
+      .slice(from)
+      .map(({ stream, type, id, metadata }) => ({ stream, type, id, metadata }));
+  }
+});
+
+afterAll(() => stop());
+
+it('stores the same events under the same ids, with the same metadata, as it always did', () => {
+  if (isWriting) writeFileSync(path, `${JSON.stringify({ ...stored, ...golden }, null, 2)}\n`);
+  else expect(stored).toEqual(golden);
+});

@@ -1,0 +1,216 @@
+import {
+  AdjustCredits,
+  CancelSubscription,
+  PurchasePack,
+  RecordDue,
+  SubscribeToPlan,
+} from '@app/billing/contracts/index.js';
+import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { causedBy, requestedBy } from '@app/event-sourcing/core/request-context.js';
+import { ownRequest } from '@app/platform/process/own-request.js';
+import { PublishDocumentJob } from '@app/publishing/application/publish-document/publish-document.job.js';
+import { GenerateReadingJob } from '@app/readings/application/generate-reading/generate-reading.job.js';
+import { InputUnprocessable } from '@app/readings/application/generate-reading/theme-calculator.js';
+import { ReadingTimers } from '@app/readings/application/reading-timers.js';
+import { RequestReading } from '@app/readings/application/request-reading/request-reading.js';
+import { AbandonReading, EraseReading, readingJobAfter } from '@app/readings/contracts/index.js';
+import { ChangeWebhookEndpoint } from '@app/webhooks/application/change-webhook-endpoint/change-webhook-endpoint.js';
+import { DeleteWebhookEndpoint } from '@app/webhooks/application/delete-webhook-endpoint/delete-webhook-endpoint.js';
+import { EndpointStreams } from '@app/webhooks/application/endpoint-streams.js';
+import { Redeliver } from '@app/webhooks/application/redeliver/redeliver.js';
+import { RotateSecret } from '@app/webhooks/application/rotate-secret/rotate-secret.js';
+import { CreateWebhookEndpoint, EnableWebhookEndpoint } from '@app/webhooks/contracts/index.js';
+import { IssueApiKey, OpenWorkspace, RevokeApiKey } from '@app/workspaces/contracts/index.js';
+import type { Service } from './service.js';
+
+const DAY_MS = 86_400_000;
+
+const byOperator = (request: string) => requestedBy('operator:ada', request);
+const byOwner = (request: string) => requestedBy('user:owner', request);
+
+export type Step = readonly [name: string, run: () => Promise<unknown>];
+
+/** What the service does to every kind of stream, a step each. A new step is added at the end. */
+export const scenario = (service: Service): readonly Step[] => {
+  const { commands, store, clock, calculation, nest } = service;
+  let ws = '';
+  let keyId = '';
+  let endpointId = '';
+  const readings: string[] = [];
+  const orderOf = (key: string) => ({
+    productId: 'theme',
+    profileId: 'evan',
+    locale: 'fr-FR' as const,
+    input: {
+      name: { firstNames: [key], middleNames: [], lastNames: ['Lefèvre'] },
+      dateOfBirth: '1990-04-12',
+      grammaticalProfile: { subjectGender: 'feminine' },
+    },
+  });
+  const request = async (key: string): Promise<void> => {
+    const result = await commands.execute(
+      new RequestReading(ws, orderOf(key), key, requestedBy('apiKey:k1', `req_${key}`)),
+    );
+    if (result.outcome !== 'accepted') throw new Error(`The request was answered ${result.outcome}`);
+    readings.push(result.reading.readingId);
+  };
+  /** The job that the last event of this type made. */
+  const jobAfter = (type: string) => readingJobAfter(store.log.findLast((event) => event.type === type)!);
+  const generate = (after: string) => nest.get(GenerateReadingJob).run(jobAfter(after));
+  const later = (milliseconds: number): void => {
+    clock.at += milliseconds;
+  };
+
+  return [
+    [
+      'a workspace is opened',
+      async () => {
+        ({ workspaceId: ws } = await commands.execute(
+          new OpenWorkspace('Atelier', ownRequest('operator:ada')),
+        ));
+      },
+    ],
+    [
+      'a key is issued',
+      async () => {
+        const issued = await commands.execute(
+          new IssueApiKey(ws, 'production', null, ownRequest('user:owner')),
+        );
+        if (issued.outcome === 'issued') ({ keyId } = issued);
+      },
+    ],
+    ['a pack is bought', () => commands.execute(new PurchasePack(ws, 'sprint', 'INV-7', byOperator('buy')))],
+    [
+      'a plan is subscribed to',
+      () => commands.execute(new SubscribeToPlan(ws, 'studio', null, byOperator('subscribe'))),
+    ],
+    [
+      'the plan is changed',
+      () => commands.execute(new SubscribeToPlan(ws, 'access_local', 'APPROVAL-7', byOperator('change'))),
+    ],
+    [
+      'credits are adjusted',
+      () =>
+        commands.execute(
+          new AdjustCredits(ws, -5, 'correction', 'finance', 'adj-7', byOperator('adjust'), null),
+        ),
+    ],
+    ['a reading is requested', () => request('one')],
+    ['a reading is delayed', () => nest.get(ReadingTimers).delay(jobAfter('ReadingRequested'))],
+    [
+      'an attempt fails',
+      async () => {
+        calculation.failure = new Error('failed');
+        await generate('ReadingRequested');
+        calculation.failure = null;
+      },
+    ],
+    [
+      'the next attempt completes it, and its credits are captured',
+      async () => {
+        later(10_000);
+        await generate('ReadingAttemptFailed');
+      },
+    ],
+    ['it is published', () => nest.get(PublishDocumentJob).run(jobAfter('ReadingCompleted'))],
+    ['it is erased', () => commands.execute(new EraseReading(readings[0]!, ws, ownRequest('user:owner')))],
+    ['a reading is requested that cannot be processed', () => request('two')],
+    [
+      'it fails, and its credits are released',
+      async () => {
+        calculation.failure = new InputUnprocessable('hopeless');
+        await generate('ReadingRequested');
+        calculation.failure = null;
+      },
+    ],
+    ['a reading is requested that is not generated', () => request('three')],
+    ['it times out', () => nest.get(ReadingTimers).timeOut(jobAfter('ReadingRequested'))],
+    ['a reading is requested that is completed', () => request('four')],
+    ['it is completed', () => generate('ReadingRequested')],
+    [
+      'its key is lost, and it is not published',
+      async () => {
+        await nest.get(SubjectKeys).destroy(readings.at(-1)!);
+        await nest.get(PublishDocumentJob).run(jobAfter('ReadingCompleted'));
+      },
+    ],
+    ['an unfinished reading is requested', () => request('five')],
+    [
+      'it is erased by the operator, and its credits are released',
+      () => commands.execute(new EraseReading(readings.at(-1)!, ws, ownRequest('operator:ada'))),
+    ],
+    [
+      'a reservation without a reading is abandoned',
+      () => commands.execute(new AbandonReading(RESERVED, ws, RESERVATION, 'no reading in time')),
+    ],
+    [
+      'a webhook endpoint is created',
+      async () => {
+        const created = await commands.execute(
+          new CreateWebhookEndpoint(ws, 'https://192.0.2.10/', null, 'first', byOwner('req_created')),
+        );
+        ({ endpointId } = created);
+      },
+    ],
+    [
+      'the endpoint is changed',
+      () =>
+        commands.execute(
+          new ChangeWebhookEndpoint(
+            endpointId,
+            ws,
+            { description: 'second', events: ['reading.published'] },
+            null,
+            byOwner('req_changed'),
+          ),
+        ),
+    ],
+    [
+      'its secret is rotated',
+      () => commands.execute(new RotateSecret(endpointId, ws, 3_600, byOwner('req_rotated'))),
+    ],
+    [
+      'it is disabled after a failed delivery',
+      () =>
+        nest.get(EndpointStreams).execute(
+          endpointId,
+          { type: 'DisableEndpoint', reason: 'failing', url: 'https://192.0.2.10/' },
+          {
+            workspaceId: ws,
+            by: causedBy({ correlationId: DELIVERY, causationId: DELIVERY }, 'webhooks.dispatcher'),
+            intent: `disable|${DELIVERY}|3`,
+          },
+        ),
+    ],
+    [
+      'it is enabled by the operator',
+      () => commands.execute(new EnableWebhookEndpoint(endpointId, ws, byOperator('req_enabled'))),
+    ],
+    [
+      'a delivery that it never had is not sent again',
+      () => commands.execute(new Redeliver(endpointId, ws, DELIVERY)).catch(() => undefined),
+    ],
+    [
+      'it is deleted',
+      () => commands.execute(new DeleteWebhookEndpoint(endpointId, ws, null, byOwner('req_deleted'))),
+    ],
+    ['the plan is cancelled', () => commands.execute(new CancelSubscription(ws, byOperator('cancel')))],
+    [
+      'a month ends, and what is due is recorded',
+      async () => {
+        later(70 * DAY_MS);
+        const cause = `due:${ws}:later`;
+        const by = causedBy({ correlationId: cause, causationId: cause }, 'billing.clock');
+        await commands.execute(new RecordDue(ws, by));
+      },
+    ],
+    [
+      'the key is revoked',
+      () => commands.execute(new RevokeApiKey(keyId, 'leaked', ownRequest('user:owner'), ws)),
+    ],
+  ];
+};
+
+const RESERVED = '5b0c8f9e-6a5d-8c3b-9f2e-1d4c7b6a5e8f';
+const RESERVATION = '0e1d2c3b-4a59-5687-9786-a5b4c3d2e1f0';
+const DELIVERY = '3c2b1a09-f8e7-4d6c-ab4a-392817061524';

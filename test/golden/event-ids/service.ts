@@ -1,0 +1,144 @@
+import { Global, Module, type INestApplicationContext } from '@nestjs/common';
+import { CommandBus, CqrsModule, type Command } from '@nestjs/cqrs';
+import { Test } from '@nestjs/testing';
+import type { Pool } from 'pg';
+import { pino } from 'pino';
+import { BillingModule } from '@app/billing/billing.module.js';
+import { bookOpening } from '@app/billing/processes/book-opening.process.js';
+import { settlement } from '@app/billing/processes/settlement.process.js';
+import { processConsumer } from '@app/event-sourcing/processes/process.js';
+import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
+import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { loadConfig } from '@app/platform/config/load-config.js';
+import { Digester } from '@app/platform/crypto/digest.js';
+import { KeyRing } from '@app/platform/crypto/key-ring.js';
+import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { LOGGER } from '@app/platform/telemetry/logger.js';
+import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import {
+  PDF_RENDERER,
+  PublishDocumentJob,
+} from '@app/publishing/application/publish-document/publish-document.job.js';
+import { PublishingModule } from '@app/publishing/publishing.module.js';
+import { GenerateReadingJob } from '@app/readings/application/generate-reading/generate-reading.job.js';
+import {
+  THEME_CALCULATOR,
+  type CalculationRequest,
+} from '@app/readings/application/generate-reading/theme-calculator.js';
+import { ReadingTimers } from '@app/readings/application/reading-timers.js';
+import { erasureProcess } from '@app/publishing/processes/erasure.process.js';
+import { ReadingsModule } from '@app/readings/readings.module.js';
+import { WebhooksModule } from '@app/webhooks/webhooks.module.js';
+import { WorkspacesModule } from '@app/workspaces/workspaces.module.js';
+import { settings } from '../../../apps/service/src/settings.js';
+import { plainKey } from '../../crash/support/simulation/plain-key.js';
+
+const KEY = Buffer.alloc(32, 7).toString('base64');
+const config = loadConfig(settings, {
+  DATABASE_URL: 'postgresql://nowhere/nothing',
+  EVENTSTORE_URL: 'esdb://nowhere:1?tls=false',
+  ENCRYPTION_KEYS: `k1:${KEY}`,
+  DIGEST_KEY: KEY,
+  WEBHOOK_ALLOW_CIDRS: '192.0.2.0/24',
+});
+
+/** A database without rows that agrees to everything: what is stored in events depends on none. */
+const poolWithoutRows = () => {
+  const query = async (asked: string | { text: string; values?: unknown[] }) => {
+    const { text, values = [] } = typeof asked === 'string' ? { text: asked } : asked;
+    if (text.includes('insert into publishing.artifact')) return { rows: artifactsIn(values), rowCount: 3 };
+    if (/as (taken|skipped)/.test(text)) return { rows: [{ taken: 0, skipped: 0 }], rowCount: 1 };
+    return { rows: [], rowCount: text.includes('revision >= $2') ? 1 : 0 };
+  };
+  return { query, connect: async () => ({ query, release: () => undefined }) } as unknown as Pool;
+};
+
+const artifactsIn = (values: readonly unknown[]) =>
+  [3, 8, 13].map((at) => ({
+    format: values[at],
+    mediaType: values[at + 1],
+    digest: values[at + 2],
+    bytes: values[at + 3],
+  }));
+
+const keysInMemory = () => {
+  const keys = new Map<string, ReturnType<typeof plainKey>>();
+  return {
+    ready: async () => undefined,
+    create: async (id: string) => keys.set(id, plainKey(1)).get(id)!,
+    find: async (id: string) => keys.get(id) ?? null,
+    destroy: async (id: string) => void keys.delete(id),
+  };
+};
+
+/** The service's modules on an event store in memory, a fixed clock and a calculation that fails on demand. */
+export const startService = async () => {
+  const store = new InMemoryEventStore();
+  const clock = { at: Date.parse('2026-09-29T12:00:00.000Z'), now: () => clock.at };
+  const calculation: { failure: Error | null } = { failure: null };
+  const calculate = ({ readingId, asOf }: CalculationRequest): Buffer => {
+    if (calculation.failure) throw calculation.failure;
+    return Buffer.from(JSON.stringify({ readingId, asOf }));
+  };
+  const providers = [
+    { provide: CONFIG, useValue: config },
+    { provide: CLOCK, useValue: clock },
+    { provide: EVENT_STORE, useValue: store },
+    { provide: POSTGRES, useValue: poolWithoutRows() },
+    { provide: LOGGER, useValue: pino({ level: 'silent' }) },
+    { provide: KeyRing, useValue: new KeyRing(config.ENCRYPTION_KEYS) },
+    { provide: Digester, useValue: new Digester(KEY) },
+    { provide: SubjectKeys, useValue: keysInMemory() },
+    { provide: THEME_CALCULATOR, useValue: calculate },
+    { provide: PDF_RENDERER, useValue: { render: async () => Buffer.from('%PDF') } },
+  ];
+  @Global()
+  @Module({
+    imports: [CqrsModule.forRoot()],
+    providers,
+    exports: [CqrsModule, ...providers.map(({ provide }) => provide)],
+  })
+  class FixedPlatform {}
+
+  @Module({
+    imports: [
+      FixedPlatform,
+      WorkspacesModule,
+      BillingModule,
+      ReadingsModule,
+      PublishingModule,
+      WebhooksModule,
+    ],
+    providers: [GenerateReadingJob, ReadingTimers, PublishDocumentJob],
+  })
+  class Service {}
+
+  const testing = await Test.createTestingModule({ imports: [Service] }).compile();
+  const nest: INestApplicationContext = await testing.init();
+  const commands = nest.get(CommandBus);
+  const dispatch = (command: Command<unknown>) => commands.execute(command);
+  const consumers = [bookOpening, settlement, erasureProcess].map((process) =>
+    processConsumer<Command<unknown>>(process, dispatch),
+  );
+  let seen = 0;
+  return {
+    nest,
+    store,
+    clock,
+    calculation,
+    commands,
+    /** Runs the processes on whatever was stored since, until they ask for nothing more. */
+    settle: async (): Promise<void> => {
+      while (seen < store.log.length) {
+        const event = store.log[seen]!;
+        seen += 1;
+        for (const consumer of consumers)
+          if (consumer.categories.some((category) => event.stream.startsWith(`${category}-`)))
+            await consumer.dispatch?.([event]);
+      }
+    },
+  };
+};
+
+export type Service = Awaited<ReturnType<typeof startService>>;
