@@ -12,7 +12,7 @@ import { CreateWebhookEndpoint, type CreatedWebhookEndpoint } from '../src/contr
 import type { PublicEventType } from '../src/contracts/event-types.js';
 import { CreateWebhookEndpointHandler } from '../src/application/create-webhook-endpoint/create-webhook-endpoint.handler.js';
 import { EndpointAccess } from '../src/application/endpoint-access.js';
-import { RotateSecret, type RotatedSecret } from '../src/application/rotate-secret/rotate-secret.js';
+import { RotateSecret, type RotatedSecret } from '../src/application/rotate-secret/rotate-secret.command.js';
 import { RotateSecretHandler } from '../src/application/rotate-secret/rotate-secret.handler.js';
 import { EndpointStreams } from '../src/application/endpoint-streams.js';
 import { createWebhookEndpointExecutor } from '../src/webhook-endpoint.executor.js';

@@ -17,7 +17,7 @@ import { sendJson } from '@app/platform/http/send-json.js';
 import { OwnIdempotency } from '@app/platform/idempotency/idempotency.interceptor.js';
 import { RateLimited } from '@app/platform/rate-limit/rate-limit.guard.js';
 import { READING_STATUSES, type ReadingStatus } from '../contracts/queries.js';
-import { RequestReading } from '../application/request-reading/request-reading.js';
+import { RequestReading } from '../application/request-reading/request-reading.command.js';
 import { readingSummaryView, readingView } from '../domain/reading/reading-view.js';
 import { ReadingQuery } from '../read-models/reading/reading.query.js';
 import type { StoredReading } from '../read-models/reading/stored-reading.js';

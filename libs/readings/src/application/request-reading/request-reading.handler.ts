@@ -17,7 +17,7 @@ import { reservationIdAt } from '../reservation-id.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
 import { ReadingQuery } from '../../read-models/reading/reading.query.js';
 import { sealInput, openInput } from '../../sealed-reading.js';
-import { RequestReading, type ReadingRequest, type RequestReadingResult } from './request-reading.js';
+import { RequestReading, type ReadingRequest, type RequestReadingResult } from './request-reading.command.js';
 
 /** A reservation can be fenced off while its request is still under way; each round takes a new one. */
 const ROUNDS = 3;
