@@ -4,6 +4,7 @@ import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { CHAIN_START } from '@app/event-sourcing/core/hash-chain.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { CreditBooks } from '../src/application/credit-books.js';
+import { createCreditsExecutor } from '../src/credits.executor.js';
 import { chainAfter } from '../src/audit/verify-book.js';
 import type { CreditsCommand } from '../src/domain/credits/credits.commands.js';
 
@@ -16,7 +17,7 @@ type Asked = CreditsCommand extends infer C ? (C extends { now: number } ? Omit<
 export class TestBook {
   readonly store = new InMemoryEventStore();
   private now = 0;
-  private readonly books = new CreditBooks(this.store, { now: () => this.now });
+  private readonly books = new CreditBooks(createCreditsExecutor(this.store), { now: () => this.now });
   private commands = 0;
 
   constructor(readonly workspaceId = WS) {}

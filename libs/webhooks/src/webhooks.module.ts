@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import type { Projection } from '@app/event-sourcing/projections/projection.js';
+import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { ChangeWebhookEndpointHandler } from './application/change-webhook-endpoint/change-webhook-endpoint.handler.js';
 import { CreateWebhookEndpointHandler } from './application/create-webhook-endpoint/create-webhook-endpoint.handler.js';
 import { DeleteWebhookEndpointHandler } from './application/delete-webhook-endpoint/delete-webhook-endpoint.handler.js';
@@ -29,10 +30,16 @@ import {
   QueueHealth,
 } from './read-models/health/queue-health.js';
 import { GetReplayHandler, ReplayRows } from './read-models/replay/replay-rows.js';
+import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webhook-endpoint.executor.js';
 
 /** Webhook endpoints: their commands and what is known of them. */
 @Module({
   providers: [
+    {
+      provide: WEBHOOK_ENDPOINT_EXECUTOR,
+      useFactory: createWebhookEndpointExecutor,
+      inject: [EVENT_STORE],
+    },
     { provide: RESOLVE_HOST, useValue: resolveHost },
     EndpointStreams,
     EndpointAccess,

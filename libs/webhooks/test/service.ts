@@ -12,9 +12,10 @@ import { CreateWebhookEndpoint, type CreatedWebhookEndpoint } from '../src/contr
 import type { PublicEventType } from '../src/contracts/event-types.js';
 import { CreateWebhookEndpointHandler } from '../src/application/create-webhook-endpoint/create-webhook-endpoint.handler.js';
 import { EndpointAccess } from '../src/application/endpoint-access.js';
-import { RotateSecret, type RotatedSecret } from '../src/application/rotate-secret/rotate-secret.js';
+import { RotateSecret, type RotatedSecret } from '../src/application/rotate-secret/rotate-secret.command.js';
 import { RotateSecretHandler } from '../src/application/rotate-secret/rotate-secret.handler.js';
 import { EndpointStreams } from '../src/application/endpoint-streams.js';
+import { createWebhookEndpointExecutor } from '../src/webhook-endpoint.executor.js';
 import { resolveHost, type ResolveHost } from '../src/application/resolve-host.js';
 import { SecretVault } from '../src/application/secrets/secret-vault.js';
 import { UrlCheck } from '../src/application/url-check.js';
@@ -64,7 +65,7 @@ export class TestService {
     private readonly options: ServiceOptions = {},
   ) {
     this.store = options.store ?? new InMemoryEventStore();
-    this.streams = new EndpointStreams(this.store, this.clock);
+    this.streams = new EndpointStreams(createWebhookEndpointExecutor(this.store), this.store, this.clock);
     this.rows = new EndpointRows(database.pool);
     this.vault = new SecretVault(database.pool, new KeyRing(this.config.ENCRYPTION_KEYS));
   }

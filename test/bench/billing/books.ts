@@ -1,4 +1,5 @@
 import { CreditBooks } from '@app/billing/application/credit-books.js';
+import { createCreditsExecutor } from '@app/billing/credits.executor.js';
 import { ReserveCreditsHandler } from '@app/billing/application/reserve-credits/reserve-credits.handler.js';
 import type { CreditsCommand } from '@app/billing/domain/credits/credits.commands.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
@@ -13,7 +14,7 @@ export const connect = (url: string): EventStore =>
 
 /** The ledger as an API process holds it, at a time of the benchmark's choice. */
 export const ledgerOn = (store: EventStore, now: () => number = Date.now) => {
-  const books = new CreditBooks(store, { now });
+  const books = new CreditBooks(createCreditsExecutor(store), { now });
   return {
     books,
     reserving: new ReserveCreditsHandler(books),

@@ -12,6 +12,7 @@ import { loadConfig } from '@app/platform/config/load-config.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { openPool } from '@app/platform/postgres/pool.js';
 import { EndpointStreams } from '@app/webhooks/application/endpoint-streams.js';
+import { createWebhookEndpointExecutor } from '@app/webhooks/webhook-endpoint.executor.js';
 import { resolveHost } from '@app/webhooks/application/resolve-host.js';
 import { SecretVault } from '@app/webhooks/application/secrets/secret-vault.js';
 import { openDispatcher } from '@app/webhooks/processes/dispatch/open-dispatcher.js';
@@ -25,13 +26,14 @@ const work = async (databaseUrl: string): Promise<void> => {
     applicationName: 'bench',
     onError: () => undefined,
   });
+  const store = new InMemoryEventStore();
   const dispatcher = openDispatcher({
     pool,
     config,
     clock: systemClock,
     resolve: resolveHost,
     vault: new SecretVault(pool, new KeyRing(config.ENCRYPTION_KEYS)),
-    streams: new EndpointStreams(new InMemoryEventStore(), systemClock),
+    streams: new EndpointStreams(createWebhookEndpointExecutor(store), store, systemClock),
     log: pino({ level: 'warn' }, process.stderr),
   });
   const stopping = new AbortController();

@@ -12,13 +12,13 @@ import { PublishDocumentJob } from '@app/publishing/application/publish-document
 import { GenerateReadingJob } from '@app/readings/application/generate-reading/generate-reading.job.js';
 import { InputUnprocessable } from '@app/readings/application/generate-reading/theme-calculator.js';
 import { ReadingTimers } from '@app/readings/application/reading-timers.js';
-import { RequestReading } from '@app/readings/application/request-reading/request-reading.js';
+import { RequestReading } from '@app/readings/application/request-reading/request-reading.command.js';
 import { AbandonReading, EraseReading, readingJobAfter } from '@app/readings/contracts/index.js';
-import { ChangeWebhookEndpoint } from '@app/webhooks/application/change-webhook-endpoint/change-webhook-endpoint.js';
-import { DeleteWebhookEndpoint } from '@app/webhooks/application/delete-webhook-endpoint/delete-webhook-endpoint.js';
+import { ChangeWebhookEndpoint } from '@app/webhooks/application/change-webhook-endpoint/change-webhook-endpoint.command.js';
+import { DeleteWebhookEndpoint } from '@app/webhooks/application/delete-webhook-endpoint/delete-webhook-endpoint.command.js';
 import { EndpointStreams } from '@app/webhooks/application/endpoint-streams.js';
-import { Redeliver } from '@app/webhooks/application/redeliver/redeliver.js';
-import { RotateSecret } from '@app/webhooks/application/rotate-secret/rotate-secret.js';
+import { Redeliver } from '@app/webhooks/application/redeliver/redeliver.command.js';
+import { RotateSecret } from '@app/webhooks/application/rotate-secret/rotate-secret.command.js';
 import { CreateWebhookEndpoint, EnableWebhookEndpoint } from '@app/webhooks/contracts/index.js';
 import { IssueApiKey, OpenWorkspace, RevokeApiKey } from '@app/workspaces/contracts/index.js';
 import type { Service } from './service.js';

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { withDeadline } from '@app/event-sourcing/timing/deadline.js';
 import { printable } from '@app/platform/text/printable.js';
 import { readConnection } from '../connection.js';
 import { print } from '../output.js';
@@ -59,16 +60,13 @@ export const addDoctorCommand = (ops: Command): void => {
 
 /** A check that cannot be made has failed; the others are made all the same. */
 const examine = async ([name, run]: Check, session: Session): Promise<readonly Finding[]> => {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${CHECK_WITHIN_MS} ms`)), CHECK_WITHIN_MS);
-  });
+  const tooLate = (): never => {
+    throw new Error(`no answer within ${CHECK_WITHIN_MS} ms`);
+  };
   try {
-    return [await Promise.race([run(session), tooLate])].flat();
+    return [await withDeadline(CHECK_WITHIN_MS, async () => run(session), tooLate)].flat();
   } catch (error) {
     return [failure(name, error instanceof Error ? error.message : 'failed', UNREACHABLE)];
-  } finally {
-    clearTimeout(timer);
   }
 };
 

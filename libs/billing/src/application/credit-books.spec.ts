@@ -21,6 +21,7 @@ import {
 import { AdjustCreditsHandler } from './adjust-credits/adjust-credits.handler.js';
 import { CancelSubscriptionHandler } from './cancel-subscription/cancel-subscription.handler.js';
 import { CreditBooks } from './credit-books.js';
+import { createCreditsExecutor } from '../credits.executor.js';
 import { GetBalanceHandler } from './get-balance/get-balance.handler.js';
 import { GetCreditsHandler } from './get-credits/get-credits.handler.js';
 import { GetLedgerHandler } from './get-ledger/get-ledger.handler.js';
@@ -47,7 +48,7 @@ let now: number;
 let store: CountingStore;
 /** One process: its own books, folded in its own memory, and a clock that may be off. */
 const openProcess = (skewMs = 0) => {
-  const books = new CreditBooks(store, { now: () => now + skewMs });
+  const books = new CreditBooks(createCreditsExecutor(store), { now: () => now + skewMs });
   const handlers = {
     open: new OpenBookHandler(books),
     reserve: new ReserveCreditsHandler(books),

@@ -1,42 +1,24 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
-import { CommandExecutor, type Outcome } from '@app/event-sourcing/handling/command-executor.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { scopedEventStore } from '@app/event-sourcing/store/scoped-event-store.js';
+import type { Outcome } from '@app/event-sourcing/handling/command-executor.js';
 import { CLOCK } from '@app/platform/tokens.js';
-import { creditsEvents, type CreditsEvent } from '../contracts/events.js';
+import type { CreditsEvent } from '../contracts/events.js';
 import type { CreditsCommand, CreditsRejection } from '../domain/credits/credits.commands.js';
-import { credits } from '../domain/credits/credits.decider.js';
+import { CREDITS_EXECUTOR, type CreditsExecutor } from '../credits.executor.js';
 import type { Credits } from '../domain/credits/credits.state.js';
 import { dueBy } from '../domain/credits/due.js';
 
 type Refusal = Exclude<CreditsRejection, { code: 'PeriodIsClosed' }>;
 export type CreditsOutcome = Outcome<CreditsEvent, Credits, Refusal>;
 
-/** Books kept folded in memory, per process. */
-const CACHED_BOOKS = 2_000;
-
-/** A book is written by every API process at once: a conflict is nothing unusual there. */
-const ATTEMPTS = 48;
-
 /** The credit books of all workspaces: carries out commands on them and folds them. */
 @Injectable()
 export class CreditBooks {
-  private readonly executor: CommandExecutor<CreditsCommand, typeof creditsEvents, Credits, CreditsRejection>;
-
   constructor(
-    @Inject(EVENT_STORE) store: EventStore,
+    @Inject(CREDITS_EXECUTOR) private readonly executor: CreditsExecutor,
     @Inject(CLOCK) private readonly clock: Clock,
-  ) {
-    const ownStreams = scopedEventStore(store, [creditsEvents.category]);
-    this.executor = new CommandExecutor(ownStreams, creditsEvents, credits, {
-      cachedStreams: CACHED_BOOKS,
-      attempts: ATTEMPTS,
-      chained: true,
-      checkpointType: 'PeriodClosed',
-    });
-  }
+  ) {}
 
   /**
    * @param command makes the command for a time in milliseconds

@@ -6,6 +6,7 @@ import { decode } from '@app/event-sourcing/core/event-catalogue.js';
 import { instant } from '@app/event-sourcing/core/clock.js';
 import { fold } from '@app/event-sourcing/core/decider.js';
 import { CreditBooks } from '../application/credit-books.js';
+import { createCreditsExecutor } from '../credits.executor.js';
 import { creditsEvents } from '../contracts/events.js';
 import { balanceOf } from '../domain/credits/balance.js';
 import type { CreditsCommand } from '../domain/credits/credits.commands.js';
@@ -24,7 +25,7 @@ import { BookVerifier } from './verify-book.js';
 const written = async (asked: readonly CreditsCommand[]): Promise<InMemoryEventStore> => {
   const store = new InMemoryEventStore();
   let now = asked[0]?.now ?? 0;
-  const processes = [new CreditBooks(store, { now: () => now }), new CreditBooks(store, { now: () => now })];
+  const processes = [new CreditBooks(createCreditsExecutor(store), { now: () => now }), new CreditBooks(createCreditsExecutor(store), { now: () => now })];
   const by = { actor: 'operator:ada', correlationId: 'c', causationId: 'c' };
   const carryOut = async (command: CreditsCommand, name: string, process: number): Promise<void> => {
     await processes[process % 2]!.execute(WS, (at) => ({ ...command, now: at }), name, by);

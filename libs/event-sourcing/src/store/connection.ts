@@ -1,6 +1,6 @@
 import { Channel, type ChannelCredentials, type ChannelOptions } from '@grpc/grpc-js';
 import { EventStoreDBClient } from '@eventstore/db-client';
-import { setTimeout as delay } from 'node:timers/promises';
+import { withDeadline } from '../timing/deadline.js';
 import { CallSlots } from './call-slots.js';
 
 export interface ConnectionOptions {
@@ -132,11 +132,11 @@ const hostsOf = (connectionString: string): string[] => {
 const LET_GO_WITHIN_MS = 1_000;
 
 /** The client may wait for ever for streams that broke: what is being given up is waited for a moment only. */
-export const settledSoon = async (work: Promise<unknown>): Promise<void> => {
-  const moment = new AbortController();
-  await Promise.race([
-    work.catch(() => undefined),
-    delay(LET_GO_WITHIN_MS, undefined, { signal: moment.signal }).catch(() => undefined),
-  ]);
-  moment.abort();
-};
+export const settledSoon = (work: Promise<unknown>): Promise<void> =>
+  withDeadline(
+    LET_GO_WITHIN_MS,
+    () => work.then(ignore, ignore),
+    () => undefined,
+  );
+
+const ignore = (): void => undefined;

@@ -19,6 +19,7 @@ import { toClientEvent, toStored } from './events.js';
 import type { AppendResult, EventStore, ExpectedRevision, ReadOptions } from './event-store.js';
 import { afterBarren, pageSizes, readPage } from './page.js';
 import type { StoreConnection } from './store-connection.js';
+import { withDeadline } from '../timing/deadline.js';
 
 export interface EventStoreDbOptions {
   /** `esdb://host:port?tls=false` and the like. */
@@ -204,15 +205,11 @@ const readOnce = async (
   return page.map(toStored);
 };
 
-const withinDeadline = async <T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> => {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(noAnswer(what, timeoutMs, true)), timeoutMs);
-  });
-  try {
-    // The race keeps listening: the client may reject its promise long after we stopped waiting for it.
-    return await Promise.race([work, deadline]);
-  } finally {
-    clearTimeout(timer);
-  }
-};
+const withinDeadline = <T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> =>
+  withDeadline(
+    timeoutMs,
+    () => work,
+    () => {
+      throw noAnswer(what, timeoutMs, true);
+    },
+  );

@@ -4,6 +4,7 @@ import { BACKWARDS, END, EventStoreDBClient, StreamNotFoundError, jsonEvent } fr
 import usersGrpc from '@eventstore/db-client/generated/users_grpc_pb.js';
 import type { UsersClient } from '@eventstore/db-client/generated/users_grpc_pb.js';
 import usersPb from '@eventstore/db-client/generated/users_pb.js';
+import { withDeadline } from '../timing/deadline.js';
 
 /** Logins and access lists of an EventStoreDB cannot be made as asked; the message says why and what to do. */
 export class UnpreparableStore extends Error {
@@ -65,18 +66,14 @@ export const prepareEventStore = async ({
 const DEADLINE_EXCEEDED = 4;
 
 /** The client enforces no deadline on appends. */
-const bounded = async <T>(work: Promise<T>): Promise<T> => {
-  const done = new AbortController();
-  const tooLate = pause(CALL_WITHIN_MS, undefined, { signal: done.signal }).then(() => {
-    throw Object.assign(new Error(`no answer within ${CALL_WITHIN_MS} ms`), { code: DEADLINE_EXCEEDED });
-  });
-  tooLate.catch(() => undefined);
-  try {
-    return await Promise.race([work, tooLate]);
-  } finally {
-    done.abort();
-  }
-};
+const bounded = <T>(work: Promise<T>): Promise<T> =>
+  withDeadline(
+    CALL_WITHIN_MS,
+    () => work,
+    () => {
+      throw Object.assign(new Error(`no answer within ${CALL_WITHIN_MS} ms`), { code: DEADLINE_EXCEEDED });
+    },
+  );
 
 const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
   for (let attempt = 1; ; attempt++) {

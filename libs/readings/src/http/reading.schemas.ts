@@ -3,6 +3,7 @@ import { apiPage, apiSchema, count, instant, text, uuid } from '@app/platform/ht
 import { FAILURE_CODES } from '../contracts/events.js';
 import { READING_STATUSES } from '../contracts/queries.js';
 import type { ReadingView, readingSummaryView } from '../domain/reading/reading-view.js';
+import { REQUESTED_EXAMPLE, REQUESTED_SCHEMAS } from '../domain/reading/requested-fields.js';
 import { HISTORY_TYPES, type HistoryEvent } from '../domain/reading/reading-history.js';
 
 const EXAMPLE_ID = '7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41';
@@ -13,9 +14,7 @@ const summary = {
   readingId: uuid(),
   workspaceId: workspaceId(),
   status: z.enum(READING_STATUSES).describe('The last two are final'),
-  productId: z.string(),
-  profileId: z.string(),
-  locale: z.enum(['fr-FR', 'en-US']),
+  ...REQUESTED_SCHEMAS,
   document: z
     .object({
       available: z.boolean(),
@@ -43,9 +42,7 @@ const summaryExample: ReturnType<typeof readingSummaryView> = {
   readingId: EXAMPLE_ID,
   workspaceId: 'ws_4rT9vXk2LmQ8sYw1ZbN6cD',
   status: 'queued',
-  productId: 'theme',
-  profileId: 'evan',
-  locale: 'fr-FR',
+  ...REQUESTED_EXAMPLE,
   document: { available: false, version: null, artifactId: null, publishedAt: null },
   error: null,
   createdAt: '2026-04-04T09:30:00.000Z',

@@ -17,7 +17,7 @@ import { configureHttp } from '@app/platform/http/configure-http.js';
 import { JsonBodyInterceptor } from '@app/platform/http/json-body.interceptor.js';
 import { ProblemFilter } from '@app/platform/http/problem.filter.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
-import type { RequestReading, RequestReadingResult } from '../application/request-reading/request-reading.js';
+import type { RequestReading, RequestReadingResult } from '../application/request-reading/request-reading.command.js';
 import { ReadingsInFlight } from '../read-models/reading/in-flight.js';
 import { ReadingQuery } from '../read-models/reading/reading.query.js';
 import { ReadingsController } from './readings.controller.js';

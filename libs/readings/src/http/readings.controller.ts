@@ -17,10 +17,11 @@ import { sendJson } from '@app/platform/http/send-json.js';
 import { OwnIdempotency } from '@app/platform/idempotency/idempotency.interceptor.js';
 import { RateLimited } from '@app/platform/rate-limit/rate-limit.guard.js';
 import { READING_STATUSES, type ReadingStatus } from '../contracts/queries.js';
-import { RequestReading } from '../application/request-reading/request-reading.js';
+import { RequestReading } from '../application/request-reading/request-reading.command.js';
 import { readingSummaryView, readingView } from '../domain/reading/reading-view.js';
+import { requestedFields } from '../domain/reading/requested-fields.js';
 import { ReadingQuery } from '../read-models/reading/reading.query.js';
-import type { StoredReading } from '../read-models/reading/stored-reading.js';
+import type { StoredReading } from '../read-models/reading/reading-row.js';
 import { CreateReadingDto } from './dto/create-reading.dto.js';
 import { InFlightGuard } from './in-flight.guard.js';
 import { NAMED_READING, readingPageSchema, readingSchema } from './reading.schemas.js';
@@ -67,7 +68,7 @@ export class ReadingsController {
     @Requester() by: RequestContext,
     @Res({ passthrough: true }) response: Response,
   ) {
-    const { productId, profileId, locale, name, dateOfBirth, grammaticalProfile } = body;
+    const { name, dateOfBirth, grammaticalProfile } = body;
     const { firstNames, middleNames, lastNames } = name;
     const input = {
       name: { firstNames, middleNames, lastNames },
@@ -77,7 +78,7 @@ export class ReadingsController {
     const result = await this.commands.execute(
       new RequestReading(
         caller.workspaceId,
-        { productId, profileId, locale, input },
+        { ...requestedFields(body), input },
         readIdempotencyKey(idempotencyKey),
         by,
       ),

@@ -2,6 +2,7 @@ import { expect, it } from '@jest/globals';
 import { requestedBy } from '@app/event-sourcing/core/request-context.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { EndpointStreams } from './endpoint-streams.js';
+import { createWebhookEndpointExecutor } from '../webhook-endpoint.executor.js';
 
 const ENDPOINT = 'we_0b9a1c52-6f0e-4d7b-9a35-3f1f6a2f0c88';
 const CHANGES = 200;
@@ -20,7 +21,7 @@ class CountingStore extends InMemoryEventStore {
 
 it('An endpoint that is changed again and again costs each change no more than the one before', async () => {
   const store = new CountingStore();
-  const [here, elsewhere] = [1, 2].map(() => new EndpointStreams(store, { now: () => 0 }));
+  const [here, elsewhere] = [1, 2].map(() => new EndpointStreams(createWebhookEndpointExecutor(store), store, { now: () => 0 }));
   const change = (streams: EndpointStreams, n: number, request = `req_${n}`) =>
     streams.execute(
       ENDPOINT,

@@ -3,9 +3,8 @@ import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { decode } from '@app/event-sourcing/core/event-catalogue.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import { CommandExecutor, type Outcome } from '@app/event-sourcing/handling/command-executor.js';
+import type { Outcome } from '@app/event-sourcing/handling/command-executor.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { scopedEventStore } from '@app/event-sourcing/store/scoped-event-store.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { webhookEndpointEvents, type WebhookEndpointEvent } from '../contracts/events.js';
 import type {
@@ -14,11 +13,9 @@ import type {
 } from '../domain/webhook-endpoint/webhook-endpoint.commands.js';
 import { webhookEndpoint } from '../domain/webhook-endpoint/webhook-endpoint.decider.js';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint/webhook-endpoint.state.js';
+import { WEBHOOK_ENDPOINT_EXECUTOR, type WebhookEndpointExecutor } from '../webhook-endpoint.executor.js';
 
 export type EndpointOutcome = Outcome<WebhookEndpointEvent, WebhookEndpoint, WebhookEndpointRejection>;
-
-/** Endpoints whose state is kept between commands: one that is changed often would be read from its beginning each time. */
-const REMEMBERED_ENDPOINTS = 500;
 
 interface EndpointContext {
   readonly by: RequestContext;
@@ -32,24 +29,11 @@ interface EndpointContext {
 /** Carries out commands on endpoint streams, the only ones this module may append to. */
 @Injectable()
 export class EndpointStreams {
-  private readonly executor: CommandExecutor<
-    WebhookEndpointCommand,
-    typeof webhookEndpointEvents,
-    WebhookEndpoint,
-    WebhookEndpointRejection
-  >;
-
   constructor(
+    @Inject(WEBHOOK_ENDPOINT_EXECUTOR) private readonly executor: WebhookEndpointExecutor,
     @Inject(EVENT_STORE) private readonly store: EventStore,
     @Inject(CLOCK) private readonly clock: Clock,
-  ) {
-    this.executor = new CommandExecutor(
-      scopedEventStore(store, [webhookEndpointEvents.category]),
-      webhookEndpointEvents,
-      webhookEndpoint,
-      { cachedStreams: REMEMBERED_ENDPOINTS },
-    );
-  }
+  ) {}
 
   execute(
     endpointId: string,

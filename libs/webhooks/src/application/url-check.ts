@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
+import { within } from '@app/platform/process/within.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { WebhookRefused } from '../contracts/errors.js';
 import { isAddress, isReachable } from '../domain/url/addresses.js';
@@ -34,10 +34,8 @@ export class UrlCheck {
     const verdict = checkWebhookUrl(text, this.policy);
     if (!verdict.ok) throw new WebhookRefused(verdict.code, verdict.detail);
     if (isAddress(verdict.url.hostname)) return [];
-    const addresses = await Promise.race([
-      this.resolve(verdict.url.hostname).catch(() => []),
-      delay(RESOLUTION_MS, [], { ref: false }),
-    ]);
+    const { hostname } = verdict.url;
+    const addresses = (await within(RESOLUTION_MS, this.resolve(hostname))) ?? [];
     if (addresses.some((address) => !isReachable(address, this.policy.allowCidrs))) {
       throw new WebhookRefused('webhook_url_blocked', 'leads to a blocked address');
     }

@@ -17,9 +17,9 @@ import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/a
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Requester } from '@app/platform/http/requester.js';
 import { EndpointAccess } from '../application/endpoint-access.js';
-import { Redeliver } from '../application/redeliver/redeliver.js';
-import { RotateSecret } from '../application/rotate-secret/rotate-secret.js';
-import { SendTestEvent } from '../application/send-test-event/send-test-event.js';
+import { Redeliver } from '../application/redeliver/redeliver.command.js';
+import { RotateSecret } from '../application/rotate-secret/rotate-secret.command.js';
+import { SendTestEvent } from '../application/send-test-event/send-test-event.command.js';
 import { WebhookRefused } from '../contracts/errors.js';
 import { PUBLIC_EVENT_TYPES } from '../contracts/event-types.js';
 import {

@@ -20,8 +20,8 @@ import type { RequestContext } from '@app/event-sourcing/core/request-context.js
 import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Requester } from '@app/platform/http/requester.js';
-import { ChangeWebhookEndpoint } from '../application/change-webhook-endpoint/change-webhook-endpoint.js';
-import { DeleteWebhookEndpoint } from '../application/delete-webhook-endpoint/delete-webhook-endpoint.js';
+import { ChangeWebhookEndpoint } from '../application/change-webhook-endpoint/change-webhook-endpoint.command.js';
+import { DeleteWebhookEndpoint } from '../application/delete-webhook-endpoint/delete-webhook-endpoint.command.js';
 import { EndpointAccess } from '../application/endpoint-access.js';
 import { CreateWebhookEndpoint } from '../contracts/commands.js';
 import type { PublicEventType } from '../contracts/event-types.js';

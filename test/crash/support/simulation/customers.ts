@@ -1,7 +1,7 @@
 import {
   RequestReading,
   type RequestReadingResult,
-} from '@app/readings/application/request-reading/request-reading.js';
+} from '@app/readings/application/request-reading/request-reading.command.js';
 import { EraseReading } from '@app/readings/contracts/index.js';
 import type { World } from './world.js';
 import { requestedBy } from '@app/event-sourcing/core/request-context.js';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { PoolClient } from 'pg';
 import { CreditBooks } from '@app/billing/application/credit-books.js';
+import { createCreditsExecutor } from '@app/billing/credits.executor.js';
 import { Reconciler } from '@app/billing/audit/reconcile.js';
 import {
   READING_COST,
@@ -202,7 +203,7 @@ const checkBooks = async (world: World, { books, readings }: History, tell: Tell
 const comparable = ({ settled: _, ...book }: Credits): object => book;
 
 const loadedBook = async ({ store, scheduler }: World, workspaceId: string): Promise<Credits> => {
-  const books = new CreditBooks(store, { now: () => scheduler.now });
+  const books = new CreditBooks(createCreditsExecutor(store), { now: () => scheduler.now });
   // As a command would find it, before what time made due since.
   const { executor } = books as unknown as { executor: { load(id: string): Promise<{ state: Credits }> } };
   return (await executor.load(workspaceId)).state;

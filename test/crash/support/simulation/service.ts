@@ -2,6 +2,7 @@ import type { CommandBus, QueryBus } from '@nestjs/cqrs';
 import type { Pool } from 'pg';
 import { BillingWorkerModule } from '@app/billing/billing-worker.module.js';
 import { CreditBooks } from '@app/billing/application/credit-books.js';
+import { createCreditsExecutor } from '@app/billing/credits.executor.js';
 import { GetOpenHoldsHandler } from '@app/billing/application/get-open-holds/get-open-holds.handler.js';
 import { HoldFence } from '@app/billing/application/fence-holds/hold-fence.js';
 import { OpenBookHandler } from '@app/billing/application/open-book/open-book.handler.js';
@@ -98,7 +99,7 @@ const busOf = (handlers: readonly (readonly [MessageType, Handler])[]) => {
 
 /** The service's own classes, put together as its modules do. */
 const application = ({ store, pool, clock, keys }: Surroundings) => {
-  const books = new CreditBooks(store, clock);
+  const books = new CreditBooks(createCreditsExecutor(store), clock);
   const readings = createReadingExecutor(store);
   const query = new ReadingQuery(pool, store, keys);
   const publications = createPublicationExecutor(store);

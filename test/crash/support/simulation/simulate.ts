@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { CreditBooks } from '@app/billing/application/credit-books.js';
+import { createCreditsExecutor } from '@app/billing/credits.executor.js';
 import { READING_COST } from '@app/billing/contracts/index.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
@@ -81,7 +82,7 @@ const prepare = async (
   readings: number,
 ): Promise<void> => {
   scheduler.isRough = false;
-  const books = new CreditBooks(store, { now: () => scheduler.now });
+  const books = new CreditBooks(createCreditsExecutor(store), { now: () => scheduler.now });
   const by = { actor: 'operator:test', correlationId: 'setup', causationId: 'setup' };
   let isReady = false;
   const opening = async (): Promise<void> => {

@@ -13,7 +13,7 @@ import { createReadingExecutor } from '../../reading.executor.js';
 import { ReadingQuery } from '../../read-models/reading/reading.query.js';
 import { AbandonReadingHandler } from '../abandon-reading/abandon-reading.handler.js';
 import { RequestReadingHandler } from './request-reading.handler.js';
-import { RequestReading, type ReadingRequest } from './request-reading.js';
+import { RequestReading, type ReadingRequest } from './request-reading.command.js';
 
 const request: ReadingRequest = {
   productId: 'theme',

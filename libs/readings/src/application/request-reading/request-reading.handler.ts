@@ -6,17 +6,20 @@ import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { uuidFromHash } from '@app/event-sourcing/core/event-id.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import type { ExpectedRevision } from '@app/event-sourcing/store/event-store.js';
+import { withDeadline } from '@app/event-sourcing/timing/deadline.js';
 import { Digester } from '@app/platform/crypto/digest.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { ReserveCredits } from '../../contracts/ports/index.js';
 import type { Requested } from '../../domain/reading/reading.state.js';
 import { readingView, type ReadingInput } from '../../domain/reading/reading-view.js';
+import { requestedFields } from '../../domain/reading/requested-fields.js';
 import { reservationIdAt } from '../reservation-id.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
+import { foldReading } from '../../read-models/reading/reading-row.js';
 import { ReadingQuery } from '../../read-models/reading/reading.query.js';
 import { sealInput, openInput } from '../../sealed-reading.js';
-import { RequestReading, type ReadingRequest, type RequestReadingResult } from './request-reading.js';
+import { RequestReading, type ReadingRequest, type RequestReadingResult } from './request-reading.command.js';
 import type { Config } from '../../settings.js';
 
 /** A reservation can be fenced off while its request is still under way; each round takes a new one. */
@@ -35,20 +38,14 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
   ) {}
 
   /** Answers within ENQUEUE_TIMEOUT_MS; past it no further step is begun, and a hold already made is fenced later. */
-  async execute(command: RequestReading): Promise<RequestReadingResult> {
-    const givenUp = new AbortController();
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        givenUp.abort();
-        reject(new StoreUnavailable('The request was not accepted in time', true));
-      }, this.config.ENQUEUE_TIMEOUT_MS);
-    });
-    try {
-      return await Promise.race([this.request(command, givenUp.signal), late]);
-    } finally {
-      clearTimeout(timer);
-    }
+  execute(command: RequestReading): Promise<RequestReadingResult> {
+    return withDeadline(
+      this.config.ENQUEUE_TIMEOUT_MS,
+      (givenUp) => this.request(command, givenUp),
+      () => {
+        throw new StoreUnavailable('The request was not accepted in time', true);
+      },
+    );
   }
 
   private async request(command: RequestReading, givenUp: AbortSignal): Promise<RequestReadingResult> {
@@ -100,9 +97,7 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
         type: 'RequestReading',
         request: {
           workspaceId,
-          productId: request.productId,
-          profileId: request.profileId,
-          locale: request.locale,
+          ...requestedFields(request),
           asOf: occurredAt.slice(0, 10),
           sealedInput: sealInput(key, request.input),
           cost: reserved.amount,
@@ -119,7 +114,7 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
       return this.repeat(readingId, first, request);
     }
     if (outcome.kind === 'rejected') return outcome.code === 'Erased' ? { outcome: 'erased' } : 'again';
-    return { outcome: 'accepted', reading: acceptedView(readingId, workspaceId, request, occurredAt) };
+    return { outcome: 'accepted', reading: readingView(foldReading(outcome.events)!.record, request.input) };
   }
 
   /**
@@ -133,9 +128,8 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
   ): Promise<RequestReadingResult> {
     const key = erased ? null : await this.keys.find(readingId);
     if (!key) return { outcome: 'erased' };
-    const { productId, profileId, locale, sealedInput } = first;
-    const input = openInput(key, sealedInput);
-    return canonicalJson({ productId, profileId, locale, input }) === canonicalJson(request)
+    const input = openInput(key, first.sealedInput);
+    return canonicalJson({ ...requestedFields(first), input }) === canonicalJson(request)
       ? this.replay(readingId, input)
       : { outcome: 'different_request' };
   }
@@ -159,27 +153,3 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
 }
 
 const NOTHING = { state: { status: 'none', abandoned: [], erased: false }, revision: 'no_stream' } as const;
-
-const acceptedView = (
-  readingId: string,
-  workspaceId: string,
-  request: { productId: string; profileId: string; locale: 'fr-FR' | 'en-US'; input: ReadingInput },
-  at: string,
-) =>
-  readingView(
-    {
-      readingId,
-      workspaceId,
-      status: 'queued',
-      productId: request.productId,
-      profileId: request.profileId,
-      locale: request.locale,
-      createdAt: at,
-      updatedAt: at,
-      completedAt: null,
-      erasedAt: null,
-      failure: null,
-      document: null,
-    },
-    request.input,
-  );

@@ -1,8 +1,8 @@
-import type { Locale } from '@app/numerology/index.js';
 import { displayName } from '@app/numerology/index.js';
 import type { FailureCode } from '../../contracts/events.js';
 import { failureView } from '../../contracts/failures.js';
 import type { ReadingStatus } from '../../contracts/queries.js';
+import { requestedFields, type RequestedFields } from './requested-fields.js';
 
 /** What the caller sent, kept exactly as sent; sealed wherever it is stored. */
 export interface ReadingInput {
@@ -16,13 +16,10 @@ export interface ReadingInput {
 }
 
 /** Everything the reading resource shows besides its input. */
-export interface ReadingRecord {
+export interface ReadingRecord extends RequestedFields {
   readonly readingId: string;
   readonly workspaceId: string;
   readonly status: ReadingStatus;
-  readonly productId: string;
-  readonly profileId: string;
-  readonly locale: Locale;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly completedAt: string | null;
@@ -49,9 +46,7 @@ export const readingView = (record: ReadingRecord, input: ReadingInput | null) =
     readingId: record.readingId,
     workspaceId: record.workspaceId,
     status: record.status,
-    productId: record.productId,
-    profileId: record.profileId,
-    locale: record.locale,
+    ...requestedFields(record),
     input: input && { ...input, displayName: displayName(input.name) },
     document: {
       available: document !== null,

@@ -6,15 +6,20 @@ import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { FailureCode, ReadingEvent } from '../../contracts/events.js';
 import type { PublicationFeed } from '../../contracts/ports/index.js';
 import type { ReadingStatus } from '../../contracts/queries.js';
+import type { ReadingRecord } from '../../domain/reading/reading-view.js';
+import {
+  REQUESTED_COLUMNS,
+  fromColumns,
+  requestedFields,
+  toColumns,
+  type RequestedColumns,
+} from '../../domain/reading/requested-fields.js';
 
 /** A row of `readings.reading`; instants are RFC 3339. */
-export interface ReadingRow {
+export interface ReadingRow extends RequestedColumns {
   readonly reading_id: string;
   readonly workspace_id: string;
   readonly status: ReadingStatus;
-  readonly product_id: string;
-  readonly profile_id: string;
-  readonly locale: string;
   readonly sealed_input: string;
   readonly error_code: FailureCode | null;
   readonly created_at: string;
@@ -28,6 +33,60 @@ export interface ReadingRow {
   readonly correlation_id: string;
   readonly erased_at: string | null;
 }
+
+/** The columns from which a reading is shown. */
+export const SHOWN_COLUMNS = [
+  'reading_id',
+  'workspace_id',
+  'status',
+  ...REQUESTED_COLUMNS,
+  'sealed_input',
+  'error_code',
+  'created_at',
+  'updated_at',
+  'completed_at',
+  'failed_at',
+  'document_version',
+  'artifact_id',
+  'published_at',
+  'erased_at',
+] as const satisfies readonly (keyof ReadingRow)[];
+
+export type ShownRow = Pick<ReadingRow, (typeof SHOWN_COLUMNS)[number]>;
+
+/** A reading as stored: its record and its sealed input. */
+export interface StoredReading {
+  readonly record: ReadingRecord;
+  readonly sealedInput: string;
+}
+
+export const fromRow = (row: ShownRow): StoredReading => {
+  const { document_version: version, artifact_id: artifactId, published_at: publishedAt } = row;
+  return {
+    record: {
+      readingId: row.reading_id,
+      workspaceId: row.workspace_id,
+      status: row.status,
+      ...fromColumns(row),
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+      completedAt: row.completed_at,
+      erasedAt: row.erased_at,
+      failure: row.error_code && row.failed_at ? { code: row.error_code, occurredAt: row.failed_at } : null,
+      document:
+        version !== null && artifactId !== null && publishedAt !== null
+          ? { version, artifactId, publishedAt }
+          : null,
+    },
+    sealedInput: row.sealed_input,
+  };
+};
+
+/** A reading from its own events, for the moment before its row is there. `null`: never requested. */
+export const foldReading = (events: readonly Recorded<ReadingEvent>[]): StoredReading | null => {
+  const row = events.reduce<ReadingRow | null>(evolveReading, null);
+  return row && fromRow(row);
+};
 
 /** How long a queued reading may wait before it is offered to the workers again (its job was lost with a worker). */
 const OFFER_AGAIN_MS = 30_000;
@@ -87,9 +146,7 @@ const requested = ({
   reading_id: streamId(stream),
   workspace_id: data.workspaceId,
   status: 'queued',
-  product_id: data.productId,
-  profile_id: data.profileId,
-  locale: data.locale,
+  ...toColumns(requestedFields(data)),
   sealed_input: data.sealedInput,
   error_code: null,
   created_at: metadata.occurredAt,

@@ -5,15 +5,13 @@ import { decode } from '@app/event-sourcing/core/event-catalogue.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import type { Locale } from '@app/numerology/index.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { askedTogether } from '@app/platform/postgres/asked-together.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { readingEvents, type FailureCode } from '../../contracts/events.js';
+import { readingEvents } from '../../contracts/events.js';
 import type { ReadingStatus } from '../../contracts/queries.js';
 import { openInput, openResult } from '../../sealed-reading.js';
-import { foldRecord } from './fold-record.js';
-import type { StoredReading } from './stored-reading.js';
+import { SHOWN_COLUMNS, foldReading, fromRow, type ShownRow, type StoredReading } from './reading-row.js';
 import { historyEvent, type HistoryEvent } from '../../domain/reading/reading-history.js';
 import type { ReadingInput, ReadingRecord } from '../../domain/reading/reading-view.js';
 
@@ -22,24 +20,10 @@ interface SealedResult {
   readonly sealedResult: string;
 }
 
-interface Row {
-  reading_id: string;
-  workspace_id: string;
-  status: ReadingStatus;
-  product_id: string;
-  profile_id: string;
-  locale: Locale;
-  sealed_input: string;
-  error_code: FailureCode | null;
-  created_at: Date;
-  updated_at: Date;
-  completed_at: Date | null;
-  failed_at: Date | null;
-  document_version: number | null;
-  artifact_id: string | null;
-  published_at: Date | null;
-  erased_at: Date | null;
-}
+/** As the database gives it. */
+type Row = { [C in keyof ShownRow]: ShownRow[C] | Date };
+
+const COLUMNS = SHOWN_COLUMNS.join(', ');
 
 const TOLD_AHEAD = 10_000;
 /** How long an erasure waits for its own projection, and how often it looks (ms). */
@@ -83,15 +67,14 @@ export class ReadingQuery {
   ): Promise<readonly ReadingRecord[]> {
     const { rows } = await this.pool.query<Row>({
       name: 'readings-page',
-      text: `select reading_id, workspace_id, status, product_id, profile_id, locale, sealed_input, error_code, created_at,
-                    updated_at, completed_at, failed_at, document_version, artifact_id, published_at, erased_at
+      text: `select ${COLUMNS}
              from readings.reading
              where workspace_id = $1 and ($2::text is null or status = $2)
                and ($4::timestamptz is null or (created_at, reading_id) < ($4, $5::uuid))
              order by created_at desc, reading_id desc limit $3`,
       values: [workspaceId, status, limit, after?.[0] ?? null, after?.[1] ?? null],
     });
-    return rows.map((row) => fromRow(row).record);
+    return rows.map((row) => fromRow(withInstants(row)).record);
   }
 
   /** Waits, but not long, until the caller's own erasure is to be seen in the row. */
@@ -135,15 +118,14 @@ export class ReadingQuery {
     return { bytes: openResult(key, stored.sealedResult), workspaceId: stored.workspaceId };
   }
 
-  private async rows(readingIds: readonly string[]): Promise<readonly (Row | null)[]> {
+  private async rows(readingIds: readonly string[]): Promise<readonly (ShownRow | null)[]> {
     const { rows } = await this.pool.query<Row>({
       name: 'readings',
-      text: `select reading_id, workspace_id, status, product_id, profile_id, locale, sealed_input, error_code, created_at,
-                    updated_at, completed_at, failed_at, document_version, artifact_id, published_at, erased_at
+      text: `select ${COLUMNS}
              from readings.reading where reading_id = any($1::uuid[])`,
       values: [readingIds],
     });
-    return inOrder(readingIds, rows);
+    return inOrder(readingIds, rows.map(withInstants));
   }
 
   private async resultRows(readingIds: readonly string[]): Promise<readonly (SealedResult | null)[]> {
@@ -176,7 +158,7 @@ export class ReadingQuery {
     for await (const stored of this.store.read(streamName(readingEvents.category, readingId))) {
       events.push(decode(readingEvents, stored));
     }
-    return foldRecord(readingId, events);
+    return foldReading(events);
   }
 }
 
@@ -188,30 +170,10 @@ const inOrder = <R extends { reading_id: string }>(
   return readingIds.map((readingId) => byId.get(readingId) ?? null);
 };
 
-const fromRow = (row: Row): StoredReading => ({
-  record: {
-    readingId: row.reading_id,
-    workspaceId: row.workspace_id,
-    status: row.status,
-    productId: row.product_id,
-    profileId: row.profile_id,
-    locale: row.locale,
-    createdAt: row.created_at.toISOString(),
-    updatedAt: row.updated_at.toISOString(),
-    completedAt: row.completed_at?.toISOString() ?? null,
-    erasedAt: row.erased_at?.toISOString() ?? null,
-    failure:
-      row.error_code && row.failed_at
-        ? { code: row.error_code, occurredAt: row.failed_at.toISOString() }
-        : null,
-    document:
-      row.document_version !== null && row.artifact_id !== null && row.published_at !== null
-        ? {
-            version: row.document_version,
-            artifactId: row.artifact_id,
-            publishedAt: row.published_at.toISOString(),
-          }
-        : null,
-  },
-  sealedInput: row.sealed_input,
-});
+const withInstants = (row: Row): ShownRow =>
+  Object.fromEntries(
+    Object.entries(row).map(([column, value]) => [
+      column,
+      value instanceof Date ? value.toISOString() : value,
+    ]),
+  ) as unknown as ShownRow;

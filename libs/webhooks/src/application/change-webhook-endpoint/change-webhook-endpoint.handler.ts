@@ -5,7 +5,7 @@ import { EndpointAccess, recordOf } from '../endpoint-access.js';
 import { EndpointStreams } from '../endpoint-streams.js';
 import { requireAccepted } from '../require-accepted.js';
 import { UrlCheck } from '../url-check.js';
-import { ChangeWebhookEndpoint, type ChangedEndpoint } from './change-webhook-endpoint.js';
+import { ChangeWebhookEndpoint, type ChangedEndpoint } from './change-webhook-endpoint.command.js';
 
 @CommandHandler(ChangeWebhookEndpoint)
 export class ChangeWebhookEndpointHandler implements ICommandHandler<ChangeWebhookEndpoint> {

@@ -3,7 +3,7 @@ import { EndpointRows } from '../../read-models/endpoint/endpoint-rows.js';
 import { EndpointAccess } from '../endpoint-access.js';
 import { EndpointStreams } from '../endpoint-streams.js';
 import { requireAccepted } from '../require-accepted.js';
-import { DeleteWebhookEndpoint } from './delete-webhook-endpoint.js';
+import { DeleteWebhookEndpoint } from './delete-webhook-endpoint.command.js';
 
 @CommandHandler(DeleteWebhookEndpoint)
 export class DeleteWebhookEndpointHandler implements ICommandHandler<DeleteWebhookEndpoint> {

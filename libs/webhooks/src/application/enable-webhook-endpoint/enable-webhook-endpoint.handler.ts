@@ -1,6 +1,6 @@
 import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { EnableWebhookEndpoint, type EnabledWebhookEndpoint } from '../../contracts/commands.js';
-import { ChangeWebhookEndpoint } from '../change-webhook-endpoint/change-webhook-endpoint.js';
+import { ChangeWebhookEndpoint } from '../change-webhook-endpoint/change-webhook-endpoint.command.js';
 
 @CommandHandler(EnableWebhookEndpoint)
 export class EnableWebhookEndpointHandler implements ICommandHandler<EnableWebhookEndpoint> {

@@ -10,7 +10,7 @@ import { DeliveryRows, type DeliveryRecord } from '../../read-models/delivery/de
 import { EndpointAccess } from '../endpoint-access.js';
 import { lockRequestsOf } from '../lock-requests.js';
 import { OPEN_ENDPOINT } from '../open-endpoint.js';
-import { Redeliver } from './redeliver.js';
+import { Redeliver } from './redeliver.command.js';
 
 /** Redeliveries of the event of delivery $3 to its endpoint. */
 const REDELIVERY = `

@@ -7,7 +7,7 @@ import { EndpointAccess } from '../endpoint-access.js';
 import { EndpointStreams } from '../endpoint-streams.js';
 import { requireAccepted } from '../require-accepted.js';
 import { SecretVault } from '../secrets/secret-vault.js';
-import { RotateSecret, type RotatedSecret } from './rotate-secret.js';
+import { RotateSecret, type RotatedSecret } from './rotate-secret.command.js';
 
 @CommandHandler(RotateSecret)
 export class RotateSecretHandler implements ICommandHandler<RotateSecret> {

@@ -11,7 +11,7 @@ import { DeliveryRows, type DeliveryRecord } from '../../read-models/delivery/de
 import { EndpointAccess } from '../endpoint-access.js';
 import { lockRequestsOf } from '../lock-requests.js';
 import { OPEN_ENDPOINT } from '../open-endpoint.js';
-import { SendTestEvent } from './send-test-event.js';
+import { SendTestEvent } from './send-test-event.command.js';
 import type { Config } from '../../settings.js';
 
 const RETRY_AFTER_SECONDS = 5;

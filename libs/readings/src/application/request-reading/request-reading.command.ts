@@ -1,12 +1,9 @@
 import { Command } from '@nestjs/cqrs';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
-import type { Locale } from '@app/numerology/index.js';
 import type { ReadingInput, ReadingView } from '../../domain/reading/reading-view.js';
+import type { RequestedFields } from '../../domain/reading/requested-fields.js';
 
-export interface ReadingRequest {
-  readonly productId: string;
-  readonly profileId: string;
-  readonly locale: Locale;
+export interface ReadingRequest extends RequestedFields {
   readonly input: ReadingInput;
 }
 

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import type { Locale } from '@app/numerology/index.js';
+
+/**
+ * What a reading is asked for besides its input: a line for each field, with its shape and an example. The columns of
+ * its row, its record, the resource and their schema follow from it. A field that is left out is null.
+ */
+const FIELDS = {
+  productId: { schema: z.string(), example: 'theme' },
+  profileId: { schema: z.string(), example: 'evan' },
+  locale: { schema: z.enum(['fr-FR', 'en-US'] satisfies Locale[]), example: 'fr-FR' },
+} as const satisfies Readonly<Record<string, { schema: z.ZodType; example: unknown }>>;
+
+type Fields = typeof FIELDS;
+type Name = keyof Fields;
+export type RequestedFields = { readonly [N in Name]: z.infer<Fields[N]['schema']> };
+
+const NAMES = Object.keys(FIELDS) as readonly Name[];
+
+const collect = <T>(valueOf: (name: Name) => unknown, nameOf: (name: Name) => string = (name) => name): T =>
+  Object.fromEntries(NAMES.map((name) => [nameOf(name), valueOf(name)])) as T;
+
+/** A field that a caller may leave out, where it may be null. */
+type Given = {
+  readonly [N in Name as null extends RequestedFields[N] ? N : never]?: RequestedFields[N] | undefined;
+} & { readonly [N in Name as null extends RequestedFields[N] ? never : N]: RequestedFields[N] };
+
+/** These fields alone, of whatever has them. */
+export const requestedFields = (from: Given): RequestedFields =>
+  collect((name) => (from as Partial<RequestedFields>)[name] ?? null);
+
+export const REQUESTED_SCHEMAS: { readonly [N in Name]: Fields[N]['schema'] } = collect(
+  (name) => FIELDS[name].schema,
+);
+export const REQUESTED_EXAMPLE: RequestedFields = collect((name) => FIELDS[name].example);
+
+type Snake<S extends string> = S extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
+  : S;
+
+/** The fields as columns: `productId` is `product_id`. */
+export type RequestedColumns = { readonly [N in Name as Snake<N>]: RequestedFields[N] };
+
+const columnOf = <N extends string>(name: N): Snake<N> =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as Snake<N>;
+
+export const REQUESTED_COLUMNS: readonly (keyof RequestedColumns)[] = NAMES.map(columnOf);
+
+export const toColumns = (fields: RequestedFields): RequestedColumns =>
+  collect((name) => fields[name], columnOf);
+
+export const fromColumns = (columns: RequestedColumns): RequestedFields =>
+  collect((name) => columns[columnOf(name)]);

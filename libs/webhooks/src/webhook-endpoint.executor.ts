@@ -1,0 +1,20 @@
+import { CommandExecutor } from '@app/event-sourcing/handling/command-executor.js';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { scopedEventStore } from '@app/event-sourcing/store/scoped-event-store.js';
+import { webhookEndpointEvents } from './contracts/events.js';
+import { webhookEndpoint } from './domain/webhook-endpoint/webhook-endpoint.decider.js';
+
+/** Of an endpoint that is changed often, only what is new is read again. */
+const CACHED_STREAMS = 500;
+
+/** Runs commands on `webhookEndpoint-<id>` streams, and on no others. */
+export const createWebhookEndpointExecutor = (store: EventStore) =>
+  new CommandExecutor(
+    scopedEventStore(store, [webhookEndpointEvents.category]),
+    webhookEndpointEvents,
+    webhookEndpoint,
+    { cachedStreams: CACHED_STREAMS },
+  );
+
+export type WebhookEndpointExecutor = ReturnType<typeof createWebhookEndpointExecutor>;
+export const WEBHOOK_ENDPOINT_EXECUTOR = Symbol('WebhookEndpointExecutor');
