@@ -80,6 +80,7 @@ export default defineConfig(
     'out/',
     'coverage/',
     '.data/',
+    '.cache/',
     'test/architecture/planted/',
     'libs/client/src/api.ts',
   ]),

@@ -1,9 +1,13 @@
+import { specsOf } from './test/suites.mjs';
+
 /** Jest on native ESM: SWC compiles TypeScript (with decorator metadata for Nest), tests sit beside the code or under test/. */
 export default {
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test'],
-  testRegex: '\\.spec\\.ts$',
+  // All specs, or those of one suite: see the scripts test:* in package.json.
+  testRegex: specsOf(process.env.TEST_SUITE),
+  setupFilesAfterEnv: ['<rootDir>/test/unit-guard.mjs'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   // Of what hangs. What may be slow says how long it waits where it waits.

@@ -4,7 +4,8 @@ import { openDataFolder } from '../../apps/embedded/src/data-folder.js';
 import { startPostgres as start } from '../../apps/embedded/src/postgres.js';
 import { ProcessRecord } from '../../apps/embedded/src/process-record.js';
 import { loadSecrets } from '../../apps/embedded/src/secrets.js';
-import { removeDataFolder, temporaryDataDir } from './data-dir.js';
+import { removeDataFolder } from './data-dir.js';
+import { preparedDataDir } from './prepared-data-dir.js';
 
 const STOP_WITHIN_MS = 5_000;
 const CONNECTIONS_GONE_WITHIN_MS = 2_000;
@@ -22,7 +23,7 @@ export interface StartedPostgres {
 
 /** An empty PostgreSQL with every module's schema, for tests of queries and projections. It ends with this process. */
 export const startPostgres = async (): Promise<StartedPostgres> => {
-  const folder = openDataFolder(temporaryDataDir());
+  const folder = openDataFolder(await preparedDataDir());
   const { POSTGRES_PASSWORD } = loadSecrets(folder);
   const events = { say: () => undefined, onRestart: () => undefined, onGivenUp: () => undefined };
   const { supervisor, urls } = await start(

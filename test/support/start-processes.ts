@@ -13,7 +13,8 @@ import { startEventStore } from '../../apps/embedded/src/event-store-process.js'
 import { startPostgres } from '../../apps/embedded/src/postgres.js';
 import { ProcessRecord } from '../../apps/embedded/src/process-record.js';
 import { loadSecrets } from '../../apps/embedded/src/secrets.js';
-import { removeDataFolder, temporaryDataDir } from './data-dir.js';
+import { removeDataFolder } from './data-dir.js';
+import { preparedDataDir } from './prepared-data-dir.js';
 
 const STOP_WITHIN_MS = 5_000;
 
@@ -37,7 +38,7 @@ export interface StartedStores {
 }
 
 export const startStores = async (settings: Readonly<Record<string, string>>): Promise<StartedStores> => {
-  const folder = openDataFolder(temporaryDataDir());
+  const folder = openDataFolder(await preparedDataDir());
   const secrets = loadSecrets(folder);
   const record = new ProcessRecord(folder.processes);
   const events = { say: () => undefined, onRestart: () => undefined, onGivenUp: () => undefined };

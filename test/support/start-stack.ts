@@ -7,8 +7,9 @@ import type { OpsAnswer } from './ops-server.js';
 import { ADMINISTRATOR } from '../../apps/embedded/src/postgres/cluster.js';
 import { readJson } from '../../apps/embedded/src/private-file.js';
 import { identify, isRunning } from '../../apps/embedded/src/process-identity.js';
-import { removeDataFolder, temporaryDataDir } from './data-dir.js';
+import { removeDataFolder } from './data-dir.js';
 import { assertObserved, observeContract } from './observe-contract.js';
+import { preparedDataDir } from './prepared-data-dir.js';
 
 const READY_WITHIN_MS = 60_000;
 const POLL_MS = 25;
@@ -68,7 +69,7 @@ const UNLIMITED = Object.fromEntries(
  * test fetches from it is held against the OpenAPI document.
  */
 export const startStack = async ({ env = {}, dataDir }: StackStart = {}): Promise<StartedStack> => {
-  const folder = dataDir ?? temporaryDataDir();
+  const folder = dataDir ?? (await preparedDataDir());
   const main = spawn(process.execPath, [projectPath('dist/apps/embedded/src/main.js')], {
     env: {
       ...process.env,

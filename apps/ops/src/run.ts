@@ -1,64 +1,37 @@
 import { Command, CommanderError } from 'commander';
-import { addAuditCommand } from './commands/audit.js';
-import { addCreditsCommands } from './commands/credits.js';
-import { addDatabaseCommands } from './commands/database.js';
-import { addDoctorCommand } from './commands/doctor.js';
-import { addEraseCommand } from './commands/erase.js';
-import { addEventStoreCommands } from './commands/event-store.js';
-import { addEventsCommand } from './commands/events.js';
-import { addKeyCommands } from './commands/key.js';
-import { addKeysCommands } from './commands/keys.js';
-import { addLedgerCommands } from './commands/ledger.js';
-import { addMigrateCommand } from './commands/migrate.js';
-import { addProcessesCommands } from './commands/processes.js';
-import { addProjectionsCommands } from './commands/projections.js';
-import { addStreamsCommands } from './commands/streams.js';
-import { addTokenCommands } from './commands/token.js';
-import { addWebhooksCommands } from './commands/webhooks.js';
-import { addWorkspaceCommands } from './commands/workspace.js';
 import { printableLines } from '@app/platform/text/printable.js';
+import { TOP_COMMANDS } from './commands.js';
 import { OpsError } from './ops-error.js';
 import { tell } from './output.js';
 
-/** The commands, each of which explains itself with `--help`. */
-const program = (): Command => {
+const JSON_HELP = 'print one JSON value instead of text';
+
+/** The commands, each of which explains itself with `--help`. Only those that `args` name are loaded. */
+const program = async (args: readonly string[]): Promise<Command> => {
   const ops = new Command('ops')
     .description(
       'Operates a reading service: the embedded stack on DATA_DIR, or whatever DATABASE_URL and EVENTSTORE_URL name.',
     )
-    .option('--json', 'print one JSON value instead of text')
+    .option('--json', JSON_HELP)
     // Refusals repeat what was typed, or pasted.
     .configureOutput({ writeErr: (text) => process.stderr.write(printableLines(text)) })
     .exitOverride();
-  for (const add of [
-    addWorkspaceCommands,
-    addKeyCommands,
-    addTokenCommands,
-    addCreditsCommands,
-    addLedgerCommands,
-    addWebhooksCommands,
-    addProjectionsCommands,
-    addProcessesCommands,
-    addStreamsCommands,
-    addEventsCommand,
-    addEraseCommand,
-    addKeysCommands,
-    addDatabaseCommands,
-    addEventStoreCommands,
-    addAuditCommand,
-    addMigrateCommand,
-    addDoctorCommand,
-  ])
-    add(ops);
-  acceptJson(ops);
+  for (const { name, alias, description, argument, isLeaf, load } of TOP_COMMANDS) {
+    const command = ops.command(name).description(description);
+    if (alias !== undefined) command.alias(alias);
+    if (argument) command.argument(...argument);
+    if ([name, alias].some((one) => one !== undefined && args.includes(one))) (await load())(command);
+    if (isLeaf) command.option('--json', JSON_HELP);
+    acceptJson(command);
+  }
   return ops;
 };
 
 /** `--json` is welcome after the sub-command too, where hands put it. */
-const acceptJson = (command: Command): void => {
-  for (const child of command.commands) {
-    if (child.commands.length === 0) child.option('--json', 'print one JSON value instead of text');
-    acceptJson(child);
+const acceptJson = (group: Command): void => {
+  for (const command of group.commands) {
+    if (command.commands.length === 0) command.option('--json', JSON_HELP);
+    acceptJson(command);
   }
 };
 
@@ -69,7 +42,7 @@ const acceptJson = (command: Command): void => {
 export const run = async (args: readonly string[]): Promise<number> => {
   process.exitCode = 0;
   try {
-    await program().parseAsync(args, { from: 'user' });
+    await (await program(args)).parseAsync(args, { from: 'user' });
     return process.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;

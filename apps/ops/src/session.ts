@@ -1,5 +1,4 @@
-import { NestFactory } from '@nestjs/core';
-import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import type { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import type { Pool } from 'pg';
@@ -7,12 +6,10 @@ import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { requestedBy, type RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
-import { KeyRing } from '@app/platform/crypto/key-ring.js';
+import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
+import type { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { within } from '@app/platform/process/within.js';
-import { createLogger } from '@app/platform/telemetry/logger.js';
-import { WorkspaceExists } from '@app/workspaces/contracts/index.js';
 import { readConnection } from './connection.js';
 import { OpsError } from './ops-error.js';
 import { OpsModule } from './ops.module.js';
@@ -50,27 +47,18 @@ export const withSession = async <T>(
   whenUnknown = 'look before you repeat the command',
 ): Promise<T> => {
   const config = readConnection(process.env);
-  const app = await NestFactory.createApplicationContext(
-    OpsModule.forProcess(config, createLogger('ops', 'silent')),
-    {
-      logger: false,
-    },
-  );
-  const queries = app.get(QueryBus);
+  // The framework and the modules are most of what there is to load.
+  const { openApplication } = await import('./application.js');
+  const { stop, workspaceExists, ...application } = await openApplication(config);
   const actor = `operator:${userInfo().username}`;
   try {
     return await work({
-      commands: app.get(CommandBus),
-      queries,
-      store: app.get<EventStore>(EVENT_STORE),
-      pool: app.get<Pool>(POSTGRES),
+      ...application,
       config,
-      ring: app.get(KeyRing),
-      keys: app.get(EpochKeys),
       actor,
       by: () => requestedBy(actor, `ops_${randomUUID()}`),
       requireWorkspace: async (workspaceId) => {
-        if (!(await queries.execute(new WorkspaceExists(workspaceId)))) {
+        if (!(await workspaceExists(workspaceId))) {
           throw new OpsError(`There is no workspace ${workspaceId}: ops workspace list shows them.`);
         }
       },
@@ -85,6 +73,6 @@ export const withSession = async <T>(
     throw error;
   } finally {
     // What was asked is done or refused by now: connections that do not part are no reason to wait.
-    await within(CLOSE_WITHIN_MS, app.close());
+    await within(CLOSE_WITHIN_MS, stop());
   }
 };

@@ -22,10 +22,8 @@ interface Options {
   readonly before?: NonNullable<AuditFilter['before']>;
 }
 
-export const addAuditCommand = (ops: Command): void => {
-  ops
-    .command('audit')
-    .description('who asked for what, the newest first: by reading, key, subject, workspace or address')
+export const addAuditCommand = (audit: Command): void => {
+  audit
     .option('--reading <id>', 'requests that named this reading, its creation included', parseReading)
     .option('--key <id>', 'requests with this API key', parseKey)
     .option('--subject <name>', 'requests with bearer tokens of this subject')

@@ -22,10 +22,8 @@ import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
 const PLAN_NAMES = Object.keys(PLANS).map((plan) => plan.replaceAll('_', '-'));
 const planOf = (name: string): PlanId => name.replaceAll('-', '_') as PlanId;
 
-export const addCreditsCommands = (ops: Command): void => {
-  ops
-    .command('plan')
-    .description('subscriptions')
+export const addPlanCommands = (plan: Command): void => {
+  plan
     .command('subscribe')
     .description('start a subscription and grant its first month, or change the plan from the next month on')
     .requiredOption('--workspace <id>', 'the workspace')
@@ -48,9 +46,10 @@ export const addCreditsCommands = (ops: Command): void => {
         `${answer.outcome === 'subscribed' ? 'Subscribed' : 'Subscribed before'}; ${answer.available} credits available`,
       );
     });
-  ops
-    .command('pack')
-    .description('one-off credit packs')
+};
+
+export const addPackCommands = (pack: Command): void => {
+  pack
     .command('add')
     .description('add a pack, once per order reference')
     .requiredOption('--workspace <id>', 'the workspace')
@@ -68,9 +67,10 @@ export const addCreditsCommands = (ops: Command): void => {
         `${answer.outcome === 'purchased' ? 'Added' : 'Added before'}; ${answer.available} credits available`,
       );
     });
-  ops
-    .command('credits')
-    .description('corrections')
+};
+
+export const addCreditsCommands = (credits: Command): void => {
+  credits
     .command('adjust')
     .description('correct a book by a signed number of credits')
     .requiredOption('--workspace <id>', 'the workspace')

@@ -26,8 +26,7 @@ const addresses = z.object({
   DATABASE_URL: address,
 });
 
-export const addDatabaseCommands = (ops: Command): void => {
-  const database = ops.command('database').description('prepare a PostgreSQL server for the service');
+export const addDatabaseCommands = (database: Command): void => {
   database
     .command('prepare')
     .description('make the roles and the database of the service, and give its schemas to their owner')

@@ -39,10 +39,8 @@ const CHECKS: readonly Check[] = [
   ['disk', () => checkDisk(process.env)],
 ];
 
-export const addDoctorCommand = (ops: Command): void => {
-  ops
-    .command('doctor')
-    .description('check stores, clock, keys, schema, workers, lag, jobs and disk; exit code 1 on a failure')
+export const addDoctorCommand = (doctor: Command): void => {
+  doctor
     .addHelpText('after', '\nExamples:\n  ops doctor\n  ops doctor --json | jq .failures')
     .action(async (_: object, command: Command) => {
       // What is missing in the settings is told as such, not as a check that failed.

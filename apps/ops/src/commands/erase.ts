@@ -4,11 +4,8 @@ import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';
 import { withSession } from '../session.js';
 
-export const addEraseCommand = (ops: Command): void => {
-  ops
-    .command('erase')
-    .description('erase the personal data of a reading by deleting its key; it cannot be undone')
-    .argument('<readingId>', 'the reading')
+export const addEraseCommand = (erase: Command): void => {
+  erase
     .option('--yes', 'do it; without this, only tell what would be erased')
     .addHelpText(
       'after',

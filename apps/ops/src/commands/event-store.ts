@@ -16,8 +16,7 @@ Example:
   export EVENTSTORE_ADMIN_URL='esdb://admin:…@store.example.com:2113?tlsCAFile=/certs/ca.crt'
   ops event-store prepare`;
 
-export const addEventStoreCommands = (ops: Command): void => {
-  const store = ops.command('event-store').description('prepare an EventStoreDB for the service');
+export const addEventStoreCommands = (store: Command): void => {
   store
     .command('prepare')
     .description('make the login of the service and set what it, and others, may do')

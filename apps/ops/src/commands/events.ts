@@ -23,10 +23,8 @@ interface Options {
 const RESERVED_BEFORE_MS = 300_000;
 
 /** What happened to one reading or request, across modules. */
-export const addEventsCommand = (ops: Command): void => {
-  ops
-    .command('events')
-    .description('the whole story of a reading or a request, in order, across modules, with causes')
+export const addEventsCommand = (events: Command): void => {
+  events
     .option(
       '--reading <id>',
       'every event about this reading: its own, its publication’s, those of its credits, and what was sent of it',

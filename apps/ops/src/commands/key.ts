@@ -14,8 +14,7 @@ import { withSession, type Session } from '../session.js';
 
 const PROJECTED_WITHIN_MS = 5_000;
 
-export const addKeyCommands = (ops: Command): void => {
-  const key = ops.command('key').description('issue, list and revoke API keys');
+export const addKeyCommands = (key: Command): void => {
   key
     .command('issue')
     .description('issue an API key; it is shown this once')

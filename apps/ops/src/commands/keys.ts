@@ -3,14 +3,10 @@ import { addEpochCommands } from './keys/epochs.js';
 import { addRewrapCommand } from './keys/rewrap.js';
 import { addStatusCommand } from './keys/status.js';
 
-export const addKeysCommands = (ops: Command): void => {
-  const keys = ops
-    .command('keys')
-    .alias('encryption-keys')
-    .description('key-encryption keys: their epochs, their rotation, their end; while the service runs')
-    .addHelpText(
-      'after',
-      `
+export const addKeysCommands = (keys: Command): void => {
+  keys.addHelpText(
+    'after',
+    `
 Not to be confused with "ops key", which is about API keys.
 
 A rotation of ENCRYPTION_KEYS, without a stop:
@@ -19,7 +15,7 @@ A rotation of ENCRYPTION_KEYS, without a stop:
   3. ops keys rewrap --yes
   4. ops keys status shows nothing sealed with the old key: take it out of ENCRYPTION_KEYS.
 Backups made before step 3 still need the old key. DIGEST_KEY cannot be rotated: reading ids are made with it.`,
-    );
+  );
   addStatusCommand(keys);
   addRewrapCommand(keys);
   addEpochCommands(keys);

@@ -9,10 +9,7 @@ import { addVerifyFile } from './ledger/verify-file.js';
 import { addVerify } from './ledger/verify.js';
 
 /** Finance's commands. All but close only read. */
-export const addLedgerCommands = (ops: Command): void => {
-  const ledger = ops
-    .command('ledger')
-    .description('read and audit the credit ledger, close and seal its months');
+export const addLedgerCommands = (ledger: Command): void => {
   for (const add of [
     addBalance,
     addStatement,

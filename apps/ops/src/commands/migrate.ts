@@ -11,10 +11,8 @@ const CONNECT_WITHIN_MS = 5_000;
 const ONE_ROLE =
   'DATABASE_OWNER_URL is not set: the schemas belong to the role that the service runs as. ops database prepare gives it one that does not own them.';
 
-export const addMigrateCommand = (ops: Command): void => {
-  ops
-    .command('migrate')
-    .description('bring the Postgres schema to this version; safe to run from many machines at once')
+export const addMigrateCommand = (command: Command): void => {
+  command
     .addHelpText(
       'after',
       '\nIt works as DATABASE_OWNER_URL, and gives the role of DATABASE_URL its rights. Without DATABASE_OWNER_URL it works as DATABASE_URL.',

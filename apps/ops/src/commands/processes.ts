@@ -21,19 +21,16 @@ const WAIT_SECONDS = 30;
 const POLL_MS = 250;
 
 /** What reacts to events: how it fares, and what to do with an event that it cannot handle. */
-export const addProcessesCommands = (ops: Command): void => {
-  const processes = ops
-    .command('processes')
-    .description('look at what reacts to events, and deal with events that cannot be handled')
-    .addHelpText(
-      'after',
-      `
+export const addProcessesCommands = (processes: Command): void => {
+  processes.addHelpText(
+    'after',
+    `
 A process that cannot handle an event halts there, alerts, and tries again every few seconds: it never skips by itself.
 A view (projections list: on poison) parks the stream of such an event with all that follows in it, and goes on.
 
 There is no rebuild of processes, by design: their effects would happen a second time. Their checkpoints belong into
 every backup.`,
-    );
+  );
   for (const add of [addList, addStatus, addParked, addRetry, addSkip]) add(processes);
 };
 

@@ -4,7 +4,6 @@ import { addShow } from './streams/show.js';
 import { addTail } from './streams/tail.js';
 
 /** The log itself. Personal data stays sealed in whatever these print. */
-export const addStreamsCommands = (ops: Command): void => {
-  const streams = ops.command('streams').description('read event streams; personal data stays sealed');
+export const addStreamsCommands = (streams: Command): void => {
   for (const add of [addShow, addTail, addFind]) add(streams);
 };

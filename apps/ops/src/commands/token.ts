@@ -16,8 +16,7 @@ interface MintOptions {
   readonly minutes: number;
 }
 
-export const addTokenCommands = (ops: Command): void => {
-  const token = ops.command('token').description('bearer tokens of the embedded stack’s own issuer');
+export const addTokenCommands = (token: Command): void => {
   token
     .command('mint')
     .description('sign a bearer token, as a portal would for a person who has logged in')

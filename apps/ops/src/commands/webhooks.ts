@@ -5,7 +5,6 @@ import { addList } from './webhooks/list.js';
 import { addReplay } from './webhooks/replay.js';
 
 /** What an operator does about webhooks: see which endpoints suffer, switch them on, send again what they missed. */
-export const addWebhooksCommands = (ops: Command): void => {
-  const webhooks = ops.command('webhooks').description('watch webhook endpoints, enable them, replay events');
+export const addWebhooksCommands = (webhooks: Command): void => {
   for (const add of [addList, addHealth, addReplay, addEnable]) add(webhooks);
 };

@@ -4,8 +4,7 @@ import { ListWorkspaces, OpenWorkspace } from '@app/workspaces/contracts/index.j
 import { print, table } from '../output.js';
 import { withSession } from '../session.js';
 
-export const addWorkspaceCommands = (ops: Command): void => {
-  const workspace = ops.command('workspace').description('open and list workspaces');
+export const addWorkspaceCommands = (workspace: Command): void => {
   workspace
     .command('create')
     .description('open a workspace and its credit book')

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { projectPath } from '@app/platform/project-path.js';
-import { apiDocument } from './support/api-contract.js';
-import { Integrator } from './support/integrator.js';
-import { startStack, type StartedStack } from './support/index.js';
+import { apiDocument } from '../support/api-contract.js';
+import { Integrator } from '../support/integrator.js';
+import { startStack, type StartedStack } from '../support/index.js';
 
 const page = readFileSync(projectPath('docs/api.md'), 'utf8');
 const snippets = [...page.matchAll(/```sh\n([\s\S]+?)```/g)].map(([, code = '']) => code);

@@ -4,9 +4,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectPath } from '@app/platform/project-path.js';
 import { identify } from '../../apps/embedded/src/process-identity.js';
-import { removeDataFolder, temporaryDataDir } from './data-dir.js';
-import { until } from './integrator.js';
-import { startStack, type StartedStack } from './start-stack.js';
+import { removeDataFolder, temporaryDataDir } from '../support/data-dir.js';
+import { until } from '../support/integrator.js';
+import { startStack, type StartedStack } from '../support/start-stack.js';
 
 jest.setTimeout(180_000);
 
