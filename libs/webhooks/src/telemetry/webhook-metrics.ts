@@ -4,7 +4,7 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { METRICS } from '@app/platform/telemetry/metrics.js';
 import { scrapedGauges } from '@app/platform/telemetry/scraped-gauges.js';
-import { freeAt } from '../read-models/health/free-at.js';
+import { freeAt } from '../read-models/delivery/delivery-sql.js';
 import { DISABLED_REASONS } from '../contracts/events.js';
 import type { AttemptObserver } from '../processes/dispatch/observed-sender.js';
 

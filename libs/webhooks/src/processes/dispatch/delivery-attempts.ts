@@ -7,10 +7,10 @@ import { PROBE_PAUSE_MS, disablement, type AttemptResult } from '../../domain/de
 import { deliveryHeaders } from '../../domain/delivery/delivery-headers.js';
 import { retryPause } from '../../domain/delivery/retry-schedule.js';
 import type { DueDelivery } from './due-deliveries.js';
-import type { Lanes } from './lanes.js';
+import type { Lanes } from './workspace-queues.js';
 import type { FinishedAttempt, OutcomeLog } from './outcome-log.js';
 import type { SendsRequests } from './observed-sender.js';
-import type { EndpointTurn, Turn } from './turn.js';
+import type { EndpointTurn, Turn } from './claimed-workspace.js';
 
 /** A delivery that has its place. */
 export interface Departure {

@@ -6,7 +6,7 @@ import { verifyWebhook } from '../../../../webhook-verifier/src/index.js';
 import { reading } from '../../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { Receiver, eventually, ok, status, type Received } from '../../../test/receiver.js';
-import { Lanes } from './lanes.js';
+import { Lanes } from './workspace-queues.js';
 import { OutcomeLog } from './outcome-log.js';
 import { TestService, wipe, type ServiceOptions } from '../../../test/service.js';
 

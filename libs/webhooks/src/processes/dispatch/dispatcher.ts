@@ -5,9 +5,9 @@ import type { Clock } from '@app/event-sourcing/core/clock.js';
 import type { WorkLoop } from '@app/platform/work/work-registry.js';
 import type { DeliveryAttempts } from './delivery-attempts.js';
 import { readDue } from './due-deliveries.js';
-import type { Lanes } from './lanes.js';
-import { Places } from './places.js';
-import { Turn, type Limits, type Moment } from './turn.js';
+import type { Lanes } from './workspace-queues.js';
+import { Places } from './in-flight-limit.js';
+import { Turn, type Limits, type Moment } from './claimed-workspace.js';
 import type { WakeSignal } from './wake-signal.js';
 
 /** Lanes taken at once, so that another worker that looks at the same time finds some too. */

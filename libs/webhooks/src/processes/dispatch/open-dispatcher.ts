@@ -8,7 +8,7 @@ import type { SecretVault } from '../../application/secrets/secret-vault.js';
 import { urlPolicy } from '../../application/url-check.js';
 import { DeliveryAttempts } from './delivery-attempts.js';
 import { Dispatcher } from './dispatcher.js';
-import { Lanes } from './lanes.js';
+import { Lanes } from './workspace-queues.js';
 import { OutcomeLog } from './outcome-log.js';
 import { observedSender, type AttemptObserver } from './observed-sender.js';
 import { PinnedConnections } from './pinned-connections.js';

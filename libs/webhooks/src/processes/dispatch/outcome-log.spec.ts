@@ -9,7 +9,7 @@ import { eventually } from '../../../test/receiver.js';
 import { TestService, wipe } from '../../../test/service.js';
 import type { AttemptResult } from '../../domain/delivery/attempt-result.js';
 import { skipPending } from '../skipping/skip-pending.js';
-import { Lanes, type TakenLane } from './lanes.js';
+import { Lanes, type TakenLane } from './workspace-queues.js';
 import { OutcomeLog, type FinishedAttempt } from './outcome-log.js';
 
 const HOUR = 3_600_000;

@@ -8,9 +8,9 @@ import { publicationEvents } from '@app/publishing/contracts/index.js';
 import { readingEvents } from '@app/readings/contracts/index.js';
 import { webhookEndpointEvents, type WebhookEndpointEvent } from '../../contracts/events.js';
 import { isToldOnRelease, publicEventOf, type PublicEvent } from '../../domain/delivery/public-event.js';
-import { tellEvents } from './delivery-rows.js';
+import { tellEvents } from './insert-deliveries.js';
 import { endpointSteps, lockEndpoints } from './endpoint-rows.js';
-import { keepFailures, tellReleased, type Release, type UnreleasedFailure } from './failure-rows.js';
+import { keepFailures, tellReleased, type Release, type UnreleasedFailure } from './unreleased-failures.js';
 
 /** Of a book only the releases are read: whatever else is in it, receivers go on being told. */
 const releaseEvents = selectEvents(creditsEvents, 'CreditsReleased');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { instant } from '@app/event-sourcing/core/clock.js';
 import { transaction } from '@app/platform/postgres/pool.js';
-import { freeAt } from '../../read-models/health/free-at.js';
+import { freeAt } from '../../read-models/delivery/delivery-sql.js';
 import type { EndpointSecret } from '../../domain/webhook-endpoint/webhook-endpoint.state.js';
 
 /** A workspace that this worker alone sends for, until the lease ends. */

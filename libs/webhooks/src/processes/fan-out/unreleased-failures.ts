@@ -1,6 +1,6 @@
 import { sql, type Statement } from '@app/event-sourcing/projections/statement.js';
 import type { PublicEvent } from '../../domain/delivery/public-event.js';
-import { deliveryStatements } from './delivery-rows.js';
+import { deliveryStatements } from './insert-deliveries.js';
 
 /** A failed reading whose credits are still held. */
 export interface UnreleasedFailure {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Places } from './places.js';
+import { Places } from './in-flight-limit.js';
 
 const takeAll = (places: Places): number => {
   let taken = 0;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { DueDelivery } from './due-deliveries.js';
-import type { LaneEndpoint } from './lanes.js';
-import { Turn, type Moment } from './turn.js';
+import type { LaneEndpoint } from './workspace-queues.js';
+import { Turn, type Moment } from './claimed-workspace.js';
 
 const NOW = Date.parse('2026-04-04T09:30:00Z');
 const after = (elapsed: number): Moment => ({ elapsed, now: NOW + elapsed });

@@ -1,6 +1,6 @@
 import { PROBE_AFTER_FAILURES } from '../../domain/delivery/attempt-result.js';
 import type { DueDelivery, Found, Wanted } from './due-deliveries.js';
-import type { EndedTurn, LaneEndpoint, Straggler, TakenLane } from './lanes.js';
+import type { EndedTurn, LaneEndpoint, Straggler, TakenLane } from './workspace-queues.js';
 
 /** Deliveries in flight at a time. */
 export interface Limits {
