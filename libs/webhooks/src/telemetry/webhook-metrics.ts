@@ -6,7 +6,7 @@ import { METRICS } from '@app/platform/telemetry/metrics.js';
 import { scrapedGauges } from '@app/platform/telemetry/scraped-gauges.js';
 import { freeAt } from '../read-models/delivery/delivery-sql.js';
 import { DISABLED_REASONS } from '../contracts/events.js';
-import type { AttemptObserver } from '../processes/dispatch/observed-sender.js';
+import type { AttemptObserver } from '../processes/dispatch/sender.js';
 
 const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 

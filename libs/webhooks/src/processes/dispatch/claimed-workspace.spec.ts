@@ -1,22 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
 import type { DueDelivery } from './due-deliveries.js';
-import type { LaneEndpoint } from './workspace-queues.js';
-import { Turn, type Moment } from './claimed-workspace.js';
+import { ClaimedWorkspace, type Moment } from './claimed-workspace.js';
+import type { EndpointSnapshot } from './workspace-queues.js';
 
 const NOW = Date.parse('2026-04-04T09:30:00Z');
 const after = (elapsed: number): Moment => ({ elapsed, now: NOW + elapsed });
 
-const endpoint = (endpointId: string, changes: Partial<LaneEndpoint> = {}): LaneEndpoint => ({
+const endpoint = (endpointId: string, changes: Partial<EndpointSnapshot> = {}): EndpointSnapshot => ({
   endpointId,
   url: 'https://receiver.example/',
   secrets: [],
   consecutiveFailures: 0,
   probeAt: null,
-  flying: 0,
+  detached: 0,
   ...changes,
 });
-const turnOf = (...endpoints: readonly LaneEndpoint[]): Turn =>
-  new Turn(
+const claim = (...endpoints: readonly EndpointSnapshot[]): ClaimedWorkspace =>
+  new ClaimedWorkspace(
     { workspaceId: 'ws_1', lease: 'lease', endpoints },
     { perEndpoint: 3, perWorkspace: 4, leaseMs: 25_000 },
     0,
@@ -31,98 +31,104 @@ const due = (deliveryId: string, replayed = false): DueDelivery => ({
   body: '{}',
   test: false,
 });
-/** Gives the endpoint that is at this place what a look found. */
-const find = (turn: Turn, place: number, ...found: readonly DueDelivery[]): void => {
-  const at = turn.endpoints[place]!;
-  at.wanted();
-  at.add({ endpointId: at.endpoint.endpointId, due: found, hasMore: false, dueFrom: '', replayedFrom: '' });
+/** Reads these deliveries for the endpoint at this index. */
+const read = (workspace: ClaimedWorkspace, index: number, ...batch: readonly DueDelivery[]): void => {
+  const at = workspace.endpoints[index]!;
+  at.startRead();
+  at.addBatch({
+    endpointId: at.endpoint.endpointId,
+    due: batch,
+    hasMore: false,
+    dueFrom: '',
+    replayedFrom: '',
+  });
 };
-const sendAll = (turn: Turn, moment = after(0)): readonly string[] => {
-  const next = turn.take(moment);
-  return next ? [next.delivery.deliveryId, ...sendAll(turn, moment)] : [];
+const sendAll = (workspace: ClaimedWorkspace, moment = after(0)): readonly string[] => {
+  const next = workspace.startNext(moment);
+  return next ? [next.delivery.deliveryId, ...sendAll(workspace, moment)] : [];
 };
 
-describe('A turn', () => {
+describe('A claimed workspace', () => {
   it('sends one to each endpoint before a second to any, within both limits', () => {
-    const turn = turnOf(endpoint('we_a'), endpoint('we_b'));
-    find(turn, 0, due('a1'), due('a2'), due('a3'), due('a4'));
-    find(turn, 1, due('b1'));
-    expect(sendAll(turn)).toEqual(['a1', 'b1', 'a2', 'a3']);
-    turn.landed(turn.endpoints[1]!);
-    expect(sendAll(turn)).toEqual([]);
-    turn.landed(turn.endpoints[0]!);
-    expect(sendAll(turn)).toEqual(['a4']);
+    const workspace = claim(endpoint('we_a'), endpoint('we_b'));
+    read(workspace, 0, due('a1'), due('a2'), due('a3'), due('a4'));
+    read(workspace, 1, due('b1'));
+    expect(sendAll(workspace)).toEqual(['a1', 'b1', 'a2', 'a3']);
+    workspace.exchangeEnded(workspace.endpoints[1]!);
+    expect(sendAll(workspace)).toEqual([]);
+    workspace.exchangeEnded(workspace.endpoints[0]!);
+    expect(sendAll(workspace)).toEqual(['a4']);
   });
 
-  it('counts what is in flight from earlier turns', () => {
-    const turn = turnOf(endpoint('we_a', { flying: 2 }), endpoint('we_b', { flying: 1 }));
-    find(turn, 0, due('a1'), due('a2'));
-    find(turn, 1, due('b1'), due('b2'));
-    expect(sendAll(turn)).toEqual(['a1']);
+  it('counts detached deliveries as in flight', () => {
+    const workspace = claim(endpoint('we_a', { detached: 2 }), endpoint('we_b', { detached: 1 }));
+    read(workspace, 0, due('a1'), due('a2'));
+    read(workspace, 1, due('b1'), due('b2'));
+    expect(sendAll(workspace)).toEqual(['a1']);
   });
 
-  it('sends what is new before what is replayed, also when that was found first', () => {
-    const turn = turnOf(endpoint('we_a'));
-    find(turn, 0, due('old', true));
-    find(turn, 0, due('new'));
-    expect(sendAll(turn)).toEqual(['new', 'old']);
+  it('sends new events before replayed ones, also when those were read first', () => {
+    const workspace = claim(endpoint('we_a'));
+    read(workspace, 0, due('old', true));
+    read(workspace, 0, due('new'));
+    expect(sendAll(workspace)).toEqual(['new', 'old']);
   });
 
-  it('sends one at a time to an endpoint that keeps failing, when its probe is due', () => {
+  it('sends one delivery at a time to an endpoint that keeps failing, when its probe is due', () => {
     const failing = { consecutiveFailures: 10, probeAt: NOW + 500 };
-    const turn = turnOf(endpoint('we_a', failing));
-    find(turn, 0, due('a1'), due('a2'));
-    expect(sendAll(turn, after(499))).toEqual([]);
-    expect(sendAll(turn, after(500))).toEqual(['a1']);
+    const workspace = claim(endpoint('we_a', failing));
+    read(workspace, 0, due('a1'), due('a2'));
+    expect(sendAll(workspace, after(499))).toEqual([]);
+    expect(sendAll(workspace, after(500))).toEqual(['a1']);
   });
 
-  it('knows what it sent and did not record, so that it is not read again', () => {
-    const turn = turnOf(endpoint('we_a'));
-    find(turn, 0, due('a1'), due('a2'));
-    turn.take(after(0));
-    turn.landed(turn.endpoints[0]!);
-    expect(turn.endpoints[0]!.wanted().known).toEqual(['a2', 'a1']);
-    turn.endpoints[0]!.settled('a1');
-    expect(turn.endpoints[0]!.wanted().known).toEqual(['a2']);
+  it('does not read again what it sent and has not recorded', () => {
+    const workspace = claim(endpoint('we_a'));
+    read(workspace, 0, due('a1'), due('a2'));
+    workspace.startNext(after(0));
+    workspace.exchangeEnded(workspace.endpoints[0]!);
+    expect(workspace.endpoints[0]!.startRead().known).toEqual(['a2', 'a1']);
+    workspace.endpoints[0]!.settled('a1');
+    expect(workspace.endpoints[0]!.startRead().known).toEqual(['a2']);
   });
 
-  it('ends when nothing is left to do', () => {
-    const turn = turnOf(endpoint('we_a'));
-    expect(turn.hasEnded(after(0))).toBe(false);
-    find(turn, 0, due('a1'));
-    sendAll(turn);
-    expect(turn.hasEnded(after(0))).toBe(false);
-    turn.landed(turn.endpoints[0]!);
-    expect(turn.hasEnded(after(0))).toBe(true);
-    turn.endpoints[0]!.lookAgain();
-    expect(turn.hasEnded(after(0))).toBe(false);
+  it('can be released when nothing is left to do', () => {
+    const workspace = claim(endpoint('we_a'));
+    expect(workspace.isReleasable(after(0))).toBe(false);
+    read(workspace, 0, due('a1'));
+    sendAll(workspace);
+    expect(workspace.isReleasable(after(0))).toBe(false);
+    workspace.exchangeEnded(workspace.endpoints[0]!);
+    expect(workspace.isReleasable(after(0))).toBe(true);
+    workspace.endpoints[0]!.readAgain();
+    expect(workspace.isReleasable(after(0))).toBe(false);
   });
 
-  it('ends after a second and what is in flight outlasts it, but never what is being recorded', () => {
-    const turn = turnOf(endpoint('we_a'));
-    find(turn, 0, due('a1'), due('a2'), due('a3'), due('a4'));
-    expect(sendAll(turn)).toEqual(['a1', 'a2', 'a3']);
-    turn.landed(turn.endpoints[0]!);
-    expect(sendAll(turn, after(1_000))).toEqual([]);
-    expect(turn.wanting(after(1_000))).toEqual([]);
-    expect(turn.hasEnded(after(1_099))).toBe(false);
-    turn.recording = 1;
-    expect(turn.hasEnded(after(1_100))).toBe(false);
-    turn.recording = 0;
-    turn.endpoints[0]!.settled('a1');
-    expect(turn.hasEnded(after(1_100))).toBe(true);
-    expect(turn.stragglers).toEqual([
+  it('can be released after its time slice: detaches what is in flight, but waits for what is being recorded', () => {
+    const workspace = claim(endpoint('we_a'));
+    read(workspace, 0, due('a1'), due('a2'), due('a3'), due('a4'));
+    expect(sendAll(workspace)).toEqual(['a1', 'a2', 'a3']);
+    workspace.exchangeEnded(workspace.endpoints[0]!);
+    expect(sendAll(workspace, after(1_000))).toEqual([]);
+    expect(workspace.endpointsToRead(after(1_000))).toEqual([]);
+    expect(workspace.isReleasable(after(1_099))).toBe(false);
+    workspace.recording = 1;
+    expect(workspace.isReleasable(after(1_100))).toBe(false);
+    workspace.recording = 0;
+    workspace.endpoints[0]!.settled('a1');
+    expect(workspace.isReleasable(after(1_100))).toBe(true);
+    expect(workspace.toDetach).toEqual([
       { deliveryId: 'a2', attempts: 0 },
       { deliveryId: 'a3', attempts: 0 },
     ]);
   });
 
-  it('leaves the workspace alone for a while when it could send nothing', () => {
-    const full = turnOf(endpoint('we_a', { flying: 3 }));
-    expect(full.hasEnded(after(0))).toBe(true);
+  it('pauses before the next claim when it could send nothing', () => {
+    const full = claim(endpoint('we_a', { detached: 3 }));
+    expect(full.isReleasable(after(0))).toBe(true);
     expect(full.pauseMs).toBeGreaterThan(0);
-    const busy = turnOf(endpoint('we_a'));
-    find(busy, 0, due('a1'));
+    const busy = claim(endpoint('we_a'));
+    read(busy, 0, due('a1'));
     sendAll(busy);
     expect(busy.pauseMs).toBe(0);
   });

@@ -1,6 +1,11 @@
 import { PROBE_AFTER_FAILURES } from '../../domain/delivery/attempt-result.js';
-import type { DueDelivery, Found, Wanted } from './due-deliveries.js';
-import type { EndedTurn, LaneEndpoint, Straggler, TakenLane } from './workspace-queues.js';
+import type { DueBatch, DueDelivery, DueQuery } from './due-deliveries.js';
+import type {
+  DetachedDelivery,
+  EndpointSnapshot,
+  FinishedClaim,
+  WorkspaceClaim,
+} from './workspace-queues.js';
 
 /** Deliveries in flight at a time. */
 export interface Limits {
@@ -8,95 +13,95 @@ export interface Limits {
   readonly perWorkspace: number;
 }
 
-/** Two clocks, in milliseconds: one that never jumps, for how long turns last, and that of the world, since the epoch. */
+/** Milliseconds of two clocks: a monotonic one for durations, and wall-clock time since the epoch. */
 export interface Moment {
   readonly elapsed: number;
   readonly now: number;
 }
 
-/** How long a worker sends for a workspace before others have their turn, and how old what it knows may be. */
-const TURN_MS = 1_000;
-/** How long a turn that is over waits for answers; deliveries that take longer outlast it. */
-const LINGER_MS = 100;
-/** How long a lane is left alone that has deliveries due of which none can be sent now. */
-const FULL_PAUSE_MS = 200;
+/** How long a worker sends for a workspace before it lets others in; settings are never older than this. */
+const TIME_SLICE_MS = 1_000;
+/** How long the worker then waits for answers, before it detaches the deliveries that are still in flight. */
+const DRAIN_MS = 100;
+/** Pause before a queue is claimed again that has due deliveries of which none could be sent. */
+const BLOCKED_PAUSE_MS = 200;
 
-/** What one endpoint is to be sent in a turn. */
-export class EndpointTurn {
+/** One endpoint of a claimed workspace: what has been read for it, and what is in flight. */
+export class ClaimedEndpoint {
   inFlight = 0;
-  /** Sent, and not recorded yet. */
+  /** Sent, outcome not recorded yet. */
   private readonly unsettled = new Map<string, DueDelivery>();
-  /** Read, and not sent yet. */
-  private waiting: readonly DueDelivery[] = [];
-  /** The last look found less than it asked for, and nothing has happened since. */
-  private isDry = false;
+  /** Read, not sent yet. */
+  private prefetched: readonly DueDelivery[] = [];
+  /** The last read returned less than its limit, and nothing has changed since. */
+  private hasReadAll = false;
   private dueFrom = '-infinity';
   private replayedFrom = '-infinity';
   private consecutiveFailures: number;
   private probeAt: number;
 
   constructor(
-    readonly endpoint: LaneEndpoint,
+    readonly endpoint: EndpointSnapshot,
     private limit: number,
   ) {
     this.consecutiveFailures = endpoint.consecutiveFailures;
     this.probeAt = endpoint.probeAt ?? 0;
   }
 
-  /** Deliveries in flight, and those that would be if there were places. */
+  /** Deliveries in flight, and those that would be if the worker's in-flight limit allowed it. */
   get demand(): number {
-    return Math.min(this.limit, this.inFlight + this.waiting.length);
+    return Math.min(this.limit, this.inFlight + this.prefetched.length);
   }
 
-  get underWay(): readonly Straggler[] {
+  get toDetach(): readonly DetachedDelivery[] {
     return [...this.unsettled.values()].map(({ deliveryId, attempt }) => ({
       deliveryId,
       attempts: attempt - 1,
     }));
   }
 
-  hasNext(now: number): boolean {
-    return this.waiting.length > 0 && this.hasRoom(now);
+  canSend(now: number): boolean {
+    return this.prefetched.length > 0 && this.isBelowLimit(now);
   }
 
-  wantsMore(now: number): boolean {
-    return !this.isDry && this.waiting.length < this.limit && this.hasRoom(now);
+  shouldRead(now: number): boolean {
+    return !this.hasReadAll && this.prefetched.length < this.limit && this.isBelowLimit(now);
   }
 
-  /** Something happened after which there may be more to send. */
-  lookAgain(): void {
-    this.isDry = false;
+  /** New deliveries may have become due. */
+  readAgain(): void {
+    this.hasReadAll = false;
   }
 
-  wanted(): Wanted {
+  startRead(): DueQuery {
     const { dueFrom, replayedFrom } = this;
-    const known = [...this.waiting.map(({ deliveryId }) => deliveryId), ...this.unsettled.keys()];
-    this.isDry = true;
+    const known = [...this.prefetched.map(({ deliveryId }) => deliveryId), ...this.unsettled.keys()];
+    this.hasReadAll = true;
     return { endpointId: this.endpoint.endpointId, known, dueFrom, replayedFrom };
   }
 
-  /** What is new goes before what is replayed, also when that was found before. */
-  add({ due, hasMore, dueFrom, replayedFrom }: Found): void {
-    if (hasMore) this.isDry = false;
-    const all = [...this.waiting, ...due];
-    this.waiting = [...all.filter(({ replayed }) => !replayed), ...all.filter(({ replayed }) => replayed)];
+  /** New events go before replayed ones, also before those that were read earlier. */
+  addBatch({ due, hasMore, dueFrom, replayedFrom }: DueBatch): void {
+    if (hasMore) this.hasReadAll = false;
+    const all = [...this.prefetched, ...due];
+    this.prefetched = [...all.filter(({ replayed }) => !replayed), ...all.filter(({ replayed }) => replayed)];
     this.dueFrom = dueFrom;
     this.replayedFrom = replayedFrom;
   }
 
-  /** The next delivery, which is in flight from now on. */
-  take(): DueDelivery {
-    const [next, ...rest] = this.waiting as [DueDelivery];
-    this.waiting = rest;
+  /** The next delivery, in flight from now on. */
+  startNext(): DueDelivery {
+    const [next, ...rest] = this.prefetched as [DueDelivery];
+    this.prefetched = rest;
     this.unsettled.set(next.deliveryId, next);
     this.inFlight += 1;
     return next;
   }
 
-  /** The delivery is recorded, or never will be by this turn. */
+  /** The outcome is recorded, or never will be under this claim. */
   settled(deliveryId: string): void {
     this.unsettled.delete(deliveryId);
-    this.isDry = false;
+    this.hasReadAll = false;
   }
 
   succeeded(): void {
@@ -108,105 +113,103 @@ export class EndpointTurn {
     this.probeAt = probeAt;
   }
 
-  /** It is disabled: nothing more is sent to it. */
-  stop(): void {
-    this.waiting = [];
+  /** Sends nothing more to this endpoint. */
+  disable(): void {
+    this.prefetched = [];
     this.limit = 0;
   }
 
-  /** To an endpoint that keeps failing one delivery is sent at a time, when it is to be probed. */
-  private hasRoom(now: number): boolean {
+  /** An endpoint that keeps failing is sent one delivery at a time, when its probe is due. */
+  private isBelowLimit(now: number): boolean {
     const isProbed = this.consecutiveFailures >= PROBE_AFTER_FAILURES;
-    const places = isProbed ? Math.min(this.limit, Number(this.probeAt <= now)) : this.limit;
-    return this.inFlight + this.endpoint.flying < places;
+    const limit = isProbed ? Math.min(this.limit, Number(this.probeAt <= now)) : this.limit;
+    return this.inFlight + this.endpoint.detached < limit;
   }
 }
 
-/** A worker's time with one workspace. */
-export class Turn implements EndedTurn {
+/** A workspace queue from claim to release: sends for a time slice, then drains, then can be released. */
+export class ClaimedWorkspace implements FinishedClaim {
   readonly workspaceId: string;
   readonly lease: string;
-  readonly endpoints: readonly EndpointTurn[];
-  /** Answers that have come and are being recorded. */
+  readonly endpoints: readonly ClaimedEndpoint[];
+  /** Outcomes that are being recorded. */
   recording = 0;
-  isGivenBack = false;
+  isReleased = false;
   inFlight = 0;
   private hasSent = false;
-  private endsAt: number;
-  private readonly lostAt: number;
-  /** Who of the endpoints is next: each has its turn. */
+  private sendsUntil: number;
+  private readonly leasedUntil: number;
+  /** Endpoints are served round-robin: the index of the next one. */
   private nextEndpoint = 0;
-  private readonly places: number;
+  private readonly limit: number;
 
   constructor(
-    { workspaceId, lease, endpoints }: TakenLane,
+    { workspaceId, lease, endpoints }: WorkspaceClaim,
     private readonly limits: Limits & { readonly leaseMs: number },
     elapsed: number,
   ) {
     this.workspaceId = workspaceId;
     this.lease = lease;
-    this.endpoints = endpoints.map((endpoint) => new EndpointTurn(endpoint, limits.perEndpoint));
-    this.places = limits.perWorkspace - endpoints.reduce((sum, { flying }) => sum + flying, 0);
-    this.endsAt = elapsed + Math.min(TURN_MS, limits.leaseMs / 4);
-    this.lostAt = elapsed + limits.leaseMs;
+    this.endpoints = endpoints.map((endpoint) => new ClaimedEndpoint(endpoint, limits.perEndpoint));
+    this.limit = limits.perWorkspace - endpoints.reduce((sum, { detached }) => sum + detached, 0);
+    this.sendsUntil = elapsed + Math.min(TIME_SLICE_MS, limits.leaseMs / 4);
+    this.leasedUntil = elapsed + limits.leaseMs;
   }
 
-  /** Places of the worker that this turn takes, or would if there were more. */
+  /** Attempts that this workspace has in flight, or would have if the worker's in-flight limit allowed it. */
   demand(elapsed: number): number {
-    if (elapsed >= this.endsAt) return this.inFlight;
-    const wished = this.endpoints.reduce((sum, { demand }) => sum + demand, 0);
-    return Math.min(this.limits.perWorkspace, wished);
+    if (elapsed >= this.sendsUntil) return this.inFlight;
+    const demand = this.endpoints.reduce((sum, endpoint) => sum + endpoint.demand, 0);
+    return Math.min(this.limits.perWorkspace, demand);
   }
 
-  get stragglers(): readonly Straggler[] {
-    return this.endpoints.flatMap(({ underWay }) => underWay);
+  get toDetach(): readonly DetachedDelivery[] {
+    return this.endpoints.flatMap(({ toDetach }) => toDetach);
   }
 
   get pauseMs(): number {
-    return this.hasSent ? 0 : FULL_PAUSE_MS;
+    return this.hasSent ? 0 : BLOCKED_PAUSE_MS;
   }
 
-  /** The endpoint that is next and what it is sent; `null`: nothing can be sent now. */
-  take({ elapsed, now }: Moment): { endpoint: EndpointTurn; delivery: DueDelivery } | null {
-    if (elapsed >= this.endsAt || this.inFlight >= this.places) return null;
+  /** The next endpoint and its delivery, in flight from now on; `null`: nothing can be sent now. */
+  startNext({ elapsed, now }: Moment): { endpoint: ClaimedEndpoint; delivery: DueDelivery } | null {
+    if (elapsed >= this.sendsUntil || this.inFlight >= this.limit) return null;
     for (let n = 0; n < this.endpoints.length; n += 1) {
       const endpoint = this.endpoints[this.nextEndpoint]!;
       this.nextEndpoint = (this.nextEndpoint + 1) % this.endpoints.length;
-      if (!endpoint.hasNext(now)) continue;
+      if (!endpoint.canSend(now)) continue;
       this.inFlight += 1;
       this.hasSent = true;
-      return { endpoint, delivery: endpoint.take() };
+      return { endpoint, delivery: endpoint.startNext() };
     }
     return null;
   }
 
-  /** An exchange has ended. */
-  landed(endpoint: EndpointTurn): void {
+  exchangeEnded(endpoint: ClaimedEndpoint): void {
     this.inFlight -= 1;
     endpoint.inFlight -= 1;
   }
 
-  /** Endpoints of which more is to be read. */
-  wanting({ elapsed, now }: Moment): readonly EndpointTurn[] {
-    return elapsed >= this.endsAt ? [] : this.endpoints.filter((endpoint) => endpoint.wantsMore(now));
+  /** Endpoints whose due deliveries should be read now. */
+  endpointsToRead({ elapsed, now }: Moment): readonly ClaimedEndpoint[] {
+    return elapsed >= this.sendsUntil ? [] : this.endpoints.filter((endpoint) => endpoint.shouldRead(now));
   }
 
-  /** The lease has ended: others may have the lane. */
-  isLost(elapsed: number): boolean {
-    return elapsed >= this.lostAt;
+  /** Another worker may have claimed the queue. */
+  hasLostLease(elapsed: number): boolean {
+    return elapsed >= this.leasedUntil;
   }
 
-  /** Sends nothing more. */
-  end(elapsed: number): void {
-    this.endsAt = Math.min(this.endsAt, elapsed);
+  stopSending(elapsed: number): void {
+    this.sendsUntil = Math.min(this.sendsUntil, elapsed);
   }
 
-  /** May the lane be given back? What is being recorded is waited for; answers are, for a little while. */
-  hasEnded({ elapsed, now }: Moment): boolean {
+  /** May the queue be released? Waits for outcomes to be recorded, and for answers as long as it drains. */
+  isReleasable({ elapsed, now }: Moment): boolean {
     if (this.recording > 0) return false;
-    if (elapsed >= this.endsAt) return this.inFlight === 0 || elapsed >= this.endsAt + LINGER_MS;
+    if (elapsed >= this.sendsUntil) return this.inFlight === 0 || elapsed >= this.sendsUntil + DRAIN_MS;
     if (this.inFlight > 0) return false;
-    const mayGoOn = (endpoint: EndpointTurn): boolean => endpoint.hasNext(now) || endpoint.wantsMore(now);
-    return this.places <= 0 || !this.endpoints.some(mayGoOn);
+    const hasWork = (endpoint: ClaimedEndpoint): boolean => endpoint.canSend(now) || endpoint.shouldRead(now);
+    return this.limit <= 0 || !this.endpoints.some(hasWork);
   }
 }

@@ -6,7 +6,7 @@ import { verifyWebhook } from '../../../../webhook-verifier/src/index.js';
 import { reading } from '../../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { Receiver, eventually, ok, status, type Received } from '../../../test/receiver.js';
-import { Lanes } from './workspace-queues.js';
+import { WorkspaceQueues } from './workspace-queues.js';
 import { OutcomeLog } from './outcome-log.js';
 import { TestService, wipe, type ServiceOptions } from '../../../test/service.js';
 
@@ -218,9 +218,9 @@ describe('The dispatcher', () => {
     await service.create(receiver.url);
     await service.happen(reading(randomUUID()).completed());
     await eventually(async () => (await service.deliveries()).length === 1);
-    const lanes = new Lanes(database.pool, 1_000);
-    const [lost] = await lanes.take(1, Date.now());
-    expect(await lanes.take(1, Date.now())).toEqual([]);
+    const queues = new WorkspaceQueues(database.pool, 1_000);
+    const [lost] = await queues.claim(1, Date.now());
+    expect(await queues.claim(1, Date.now())).toEqual([]);
     const answers: (() => void)[] = [];
     receiver.answer = (response) => void answers.push(() => response.writeHead(204).end());
     service.dispatch();
@@ -339,7 +339,7 @@ describe('The dispatcher', () => {
     await service.happen(reading(later).completed({ at: clock.at }));
     const probes = () => receiver.received.filter(({ body }) => body.includes(later)).length;
     await eventually(async () => (await service.deliveries()).length === 11);
-    expect(await new Lanes(database.pool, 1_000).take(1, clock.at)).toEqual([]);
+    expect(await new WorkspaceQueues(database.pool, 1_000).claim(1, clock.at)).toEqual([]);
     expect(probes()).toBe(0);
     clock.at += 300_000;
     await eventually(() => probes() === 1);

@@ -1,31 +1,31 @@
 import { describe, expect, it } from '@jest/globals';
-import { Places } from './in-flight-limit.js';
+import { InFlightLimit } from './in-flight-limit.js';
 
-const takeAll = (places: Places): number => {
-  let taken = 0;
-  for (; places.free > 0; taken += 1) places.take();
-  return taken;
+const startAll = (limit: InFlightLimit): number => {
+  let started = 0;
+  for (; limit.available > 0; started += 1) limit.start();
+  return started;
 };
 
-describe('The places of a worker', () => {
-  it('are 128, each free again when its attempt ends', () => {
-    const places = new Places();
-    expect(takeAll(places)).toBe(128);
-    places.leave(false);
-    expect(takeAll(places)).toBe(1);
+describe('The in-flight limit of a worker', () => {
+  it('is 128 attempts, and another may start when one ends', () => {
+    const limit = new InFlightLimit();
+    expect(startAll(limit)).toBe(128);
+    limit.end(false);
+    expect(startAll(limit)).toBe(1);
   });
 
-  it('are left to others by attempts that outlast their turn, up to 1,000 attempts in all', () => {
-    const places = new Places();
-    let taken = 0;
-    for (let turn = 0; turn < 20; turn += 1) {
-      taken += takeAll(places);
-      places.outlast(places.taken);
+  it('does not count detached attempts, up to 1,000 attempts in all', () => {
+    const limit = new InFlightLimit();
+    let started = 0;
+    for (let claim = 0; claim < 20; claim += 1) {
+      started += startAll(limit);
+      limit.detach(limit.inFlight);
     }
-    expect(taken).toBe(1_000);
-    places.leave(true);
-    expect(takeAll(places)).toBe(1);
-    places.leave(false);
-    expect(takeAll(places)).toBe(1);
+    expect(started).toBe(1_000);
+    limit.end(true);
+    expect(startAll(limit)).toBe(1);
+    limit.end(false);
+    expect(startAll(limit)).toBe(1);
   });
 });

@@ -1,38 +1,38 @@
-/** Attempts one worker process makes at a time in its turns. */
-const IN_TURNS = 128;
-/** With those that outlasted their turn: what a worker's memory and connections bear. */
-const IN_ALL = 1_000;
+/** Attempts that one worker process makes at a time for the workspaces it has claimed. */
+const CLAIMED_LIMIT = 128;
+/** The same with detached attempts: what the memory and the connections of a worker allow. */
+const TOTAL_LIMIT = 1_000;
 
 /**
- * How many attempts a worker has under way. One that outlasts its turn leaves its place to others, or a few receivers
- * that answer late, and even well, would have them all.
+ * How many attempts a worker has in flight. A detached attempt does not count against the first limit, or a few
+ * receivers that answer late, if at all, would use it up.
  */
-export class Places {
-  private inTurns = 0;
-  private outlasting = 0;
+export class InFlightLimit {
+  private claimed = 0;
+  private detached = 0;
 
-  /** Attempts under way in turns. */
-  get taken(): number {
-    return this.inTurns;
+  /** Attempts in flight for claimed workspaces. */
+  get inFlight(): number {
+    return this.claimed;
   }
 
-  /** Attempts that may begin now. */
-  get free(): number {
-    return Math.min(IN_TURNS - this.inTurns, IN_ALL - this.inTurns - this.outlasting);
+  /** Attempts that may start now. */
+  get available(): number {
+    return Math.min(CLAIMED_LIMIT - this.claimed, TOTAL_LIMIT - this.claimed - this.detached);
   }
 
-  take(): void {
-    this.inTurns += 1;
+  start(): void {
+    this.claimed += 1;
   }
 
-  /** A turn was given back with this many attempts under way. */
-  outlast(attempts: number): void {
-    this.inTurns -= attempts;
-    this.outlasting += attempts;
+  /** A workspace was released with this many attempts in flight. */
+  detach(attempts: number): void {
+    this.claimed -= attempts;
+    this.detached += attempts;
   }
 
-  leave(hasOutlasted: boolean): void {
-    if (hasOutlasted) this.outlasting -= 1;
-    else this.inTurns -= 1;
+  end(isDetached: boolean): void {
+    if (isDetached) this.detached -= 1;
+    else this.claimed -= 1;
   }
 }

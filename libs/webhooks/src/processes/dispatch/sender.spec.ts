@@ -6,9 +6,8 @@ import type { ResolveHost } from '../../application/resolve-host.js';
 import type { AttemptResult } from '../../domain/delivery/attempt-result.js';
 import { makeCertificate } from '../../../test/certificate.js';
 import { Receiver, eventually, status } from '../../../test/receiver.js';
-import { PinnedConnections } from './pinned-connections.js';
+import { PinnedConnections, type EgressProxy } from './pinned-connections.js';
 import { Sender } from './sender.js';
-import type { EgressProxy } from './tunnel.js';
 
 const NOW = Date.parse('2026-04-04T09:30:00Z');
 const LOOPBACK = ['127.0.0.0/8'];
@@ -136,13 +135,13 @@ describe('An attempt', () => {
     }
   });
 
-  it('ends without a result when it is cut off', async () => {
+  it('ends without a result when it is cancelled', async () => {
     receiver.answer = () => undefined;
     const sender = senderWith();
     const sent = send(sender, receiver.url);
     await eventually(() => receiver.received.length === 1);
-    sender.cutOff();
-    expect(await sent).toBe('cut off');
+    sender.cancel();
+    expect(await sent).toBe('cancelled');
   });
 });
 

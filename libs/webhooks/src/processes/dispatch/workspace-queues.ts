@@ -2,42 +2,42 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { instant } from '@app/event-sourcing/core/clock.js';
 import { transaction } from '@app/platform/postgres/pool.js';
-import { freeAt } from '../../read-models/delivery/delivery-sql.js';
+import { earliestFreeAt } from '../../read-models/delivery/delivery-sql.js';
 import type { EndpointSecret } from '../../domain/webhook-endpoint/webhook-endpoint.state.js';
 
-/** A workspace that this worker alone sends for, until the lease ends. */
-export interface TakenLane {
+/** A workspace queue claimed by this worker: until the lease expires, no other sends for the workspace. */
+export interface WorkspaceClaim {
   readonly workspaceId: string;
   readonly lease: string;
-  readonly endpoints: readonly LaneEndpoint[];
+  readonly endpoints: readonly EndpointSnapshot[];
 }
 
-/** An endpoint to which may be sent, as it was when its lane was taken. */
-export interface LaneEndpoint {
+/** An endpoint that may be sent to, as it was when its workspace was claimed. */
+export interface EndpointSnapshot {
   readonly endpointId: string;
   readonly url: string;
   readonly secrets: readonly EndpointSecret[];
   readonly consecutiveFailures: number;
-  /** Milliseconds since the epoch: an endpoint that keeps failing is tried once from then on. */
+  /** Milliseconds since the epoch: from then on an endpoint that keeps failing is sent one delivery. */
   readonly probeAt: number | null;
-  /** Deliveries still in flight from earlier turns, of any worker. */
-  readonly flying: number;
+  /** Deliveries still in flight from earlier claims, of any worker. */
+  readonly detached: number;
 }
 
-/** A delivery that outlasts its turn. */
-export interface Straggler {
+/** A delivery that is in flight when its workspace is released. */
+export interface DetachedDelivery {
   readonly deliveryId: string;
   /** Attempts recorded when it was sent. */
   readonly attempts: number;
 }
 
-/** A turn that has ended. */
-export interface EndedTurn {
+/** A claim that can be released. */
+export interface FinishedClaim {
   readonly workspaceId: string;
   readonly lease: string;
-  /** Deliveries whose answer has not come yet: each keeps the lease for itself. */
-  readonly stragglers: readonly Straggler[];
-  /** When the lane is had again if something is due: at once, or after a pause because it could not be sent. */
+  /** Deliveries in flight: the row of each gets the lease. */
+  readonly toDetach: readonly DetachedDelivery[];
+  /** How soon the queue is ready again if something is due: at once, or after a pause because it could not be sent. */
   readonly pauseMs: number;
 }
 
@@ -48,11 +48,11 @@ interface EndpointColumns {
   readonly secrets: readonly EndpointSecret[];
   readonly consecutive_failures: number;
   readonly probe_at: Date | null;
-  readonly flying: number;
+  readonly detached: number;
 }
 
-/** The longest waiting first: every workspace has its turn. */
-const TAKE = `
+/** The queue that has been ready longest goes first, so that no workspace starves. */
+const CLAIM = `
   with ready as (
     select workspace_id from webhooks.lane
     where ready_at <= $1 and leased_until <= $1
@@ -66,73 +66,60 @@ const ENDPOINTS = `
   select endpoint.endpoint_id, endpoint.workspace_id, endpoint.url, endpoint.secrets,
          coalesce(health.consecutive_failures, 0) as consecutive_failures, health.probe_at,
          (select count(*)::integer from webhooks.delivery
-          where delivery.endpoint_id = endpoint.endpoint_id and lease is not null and due_at > $2) as flying
-  from unnest($1::text[]) lane (workspace_id)
+          where delivery.endpoint_id = endpoint.endpoint_id and lease is not null and due_at > $2) as detached
+  from unnest($1::text[]) claimed (workspace_id)
   cross join lateral (
     select * from webhooks.endpoint known
-    where known.workspace_id = lane.workspace_id and known.deleted_at is null and known.enabled
+    where known.workspace_id = claimed.workspace_id and known.deleted_at is null and known.enabled
       and not exists (select from webhooks.skipping where skipping.endpoint_id = known.endpoint_id)
   ) endpoint
   left join webhooks.endpoint_health health on health.endpoint_id = endpoint.endpoint_id`;
 
-/** Whoever adds deliveries may hold several lanes: nobody waits for one here, so that none can block another. */
-const HOLD = `
-  select lane.workspace_id from unnest($1::text[], $2::uuid[]) turn (workspace_id, lease)
-  join webhooks.lane on lane.workspace_id = turn.workspace_id and lane.lease = turn.lease
+/** A transaction that inserts deliveries may lock several queues. Nobody waits for one here, so there is no deadlock. */
+const LOCK = `
+  select lane.workspace_id from unnest($1::text[], $2::uuid[]) claim (workspace_id, lease)
+  join webhooks.lane on lane.workspace_id = claim.workspace_id and lane.lease = claim.lease
   for update of lane skip locked`;
 
-/** A failure may be recorded until then, and with it when the next attempt is due: that has raised the count, and stays. */
-const LEASE_STRAGGLERS = `
-  update webhooks.delivery set lease = straggler.lease, due_at = $4
-  from unnest($1::uuid[], $2::integer[], $3::uuid[]) straggler (delivery_id, attempts, lease)
-  where delivery.delivery_id = straggler.delivery_id and delivery.status = 'pending'
-    and delivery.attempts = straggler.attempts`;
+/** Leaves out a delivery whose failure was recorded just now: that raised `attempts`, and its back-off stays. */
+const DETACH = `
+  update webhooks.delivery set lease = detached.lease, due_at = $4
+  from unnest($1::uuid[], $2::integer[], $3::uuid[]) detached (delivery_id, attempts, lease)
+  where delivery.delivery_id = detached.delivery_id and delivery.status = 'pending'
+    and delivery.attempts = detached.attempts`;
 
-/** The lane is ready when the earliest delivery of one of its endpoints is due, or that endpoint's probe. */
-const GIVE_BACK = `
+const RELEASE = `
   update webhooks.lane
   set lease = null, leased_until = '-infinity',
       ready_at = case when earliest.at > $1 then earliest.at
-                      else $1::timestamptz + turn.pause_ms * interval '1 millisecond' end
-  from unnest($2::text[], $3::integer[]) turn (workspace_id, pause_ms)
-  cross join lateral (
-    select coalesce(min(${freeAt('due.at')}), 'infinity') as at
-    from webhooks.endpoint
-    left join webhooks.endpoint_health health on health.endpoint_id = endpoint.endpoint_id
-    cross join lateral (
-      select least(
-        (select min(due_at) from webhooks.delivery
-         where delivery.endpoint_id = endpoint.endpoint_id and status = 'pending' and replay_id is null),
-        (select min(due_at) from webhooks.delivery
-         where delivery.endpoint_id = endpoint.endpoint_id and status = 'pending' and replay_id is not null)) as at
-    ) due
-    where endpoint.workspace_id = turn.workspace_id and endpoint.enabled and endpoint.deleted_at is null
-  ) earliest
-  where lane.workspace_id = turn.workspace_id
+                      else $1::timestamptz + claim.pause_ms * interval '1 millisecond' end
+  from unnest($2::text[], $3::integer[]) claim (workspace_id, pause_ms)
+  cross join lateral (${earliestFreeAt('claim.workspace_id')}) earliest
+  where lane.workspace_id = claim.workspace_id
   returning lane.ready_at <= $1 as is_ready`;
 
-/** The lanes of all workspaces, shared between the workers. */
-export class Lanes {
+/** Claims and releases the queues of all workspaces (domain/delivery/delivery-state.ts), shared by all workers. */
+export class WorkspaceQueues {
   constructor(
     private readonly pool: pg.Pool,
     private readonly leaseMs: number,
   ) {}
 
   /**
-   * Takes up to `count` lanes that have something to send and that nobody has.
+   * Claims up to `count` queues that are ready.
    * @param now milliseconds since the epoch
    */
-  async take(count: number, now: number): Promise<readonly TakenLane[]> {
+  async claim(count: number, now: number): Promise<readonly WorkspaceClaim[]> {
     const at = instant(now);
     const lease = randomUUID();
     // Named statements are planned once per connection.
-    const taken = await this.pool.query<{ workspace_id: string }>({
-      name: 'webhooks.take',
-      text: TAKE,
+    const claimed = await this.pool.query<{ workspace_id: string }>({
+      name: 'webhooks.claim',
+      text: CLAIM,
       values: [at, count, lease, this.leaseMs],
     });
-    if (taken.rows.length === 0) return [];
-    const workspaceIds = taken.rows.map(({ workspace_id: workspaceId }) => workspaceId);
+    if (claimed.rows.length === 0) return [];
+    const workspaceIds = claimed.rows.map(({ workspace_id: workspaceId }) => workspaceId);
     const { rows } = await this.pool.query<EndpointColumns>({
       name: 'webhooks.endpoints',
       text: ENDPOINTS,
@@ -148,52 +135,50 @@ export class Lanes {
   }
 
   /**
-   * Gives lanes back.
-   * @returns those of the turns that did end, and whether one of them has more to send now; the others are to be given
-   * back a little later
+   * Releases queues, and detaches what is still in flight.
+   * @returns the claims that were released, and whether one of their queues is ready again. The caller releases the
+   * others a little later.
    */
-  async giveBack<Turn extends EndedTurn>(
-    turns: readonly Turn[],
+  async release<Claim extends FinishedClaim>(
+    claims: readonly Claim[],
     now: number,
-  ): Promise<{ ended: readonly Turn[]; hasMore: boolean }> {
+  ): Promise<{ released: readonly Claim[]; isAnyReady: boolean }> {
     return transaction(this.pool, async (client) => {
-      const held = await client.query<{ workspace_id: string }>({
-        name: 'webhooks.hold',
-        text: HOLD,
-        values: [turns.map(({ workspaceId }) => workspaceId), turns.map(({ lease }) => lease)],
+      const locked = await client.query<{ workspace_id: string }>({
+        name: 'webhooks.lock-claims',
+        text: LOCK,
+        values: [claims.map(({ workspaceId }) => workspaceId), claims.map(({ lease }) => lease)],
       });
-      const workspaceIds = new Set(held.rows.map(({ workspace_id: workspaceId }) => workspaceId));
-      const ended = turns.filter(({ workspaceId }) => workspaceIds.has(workspaceId));
-      const stragglers = ended.flatMap((turn) =>
-        turn.stragglers.map((straggler) => ({ ...straggler, lease: turn.lease })),
-      );
-      if (stragglers.length > 0)
+      const workspaceIds = new Set(locked.rows.map(({ workspace_id: workspaceId }) => workspaceId));
+      const released = claims.filter(({ workspaceId }) => workspaceIds.has(workspaceId));
+      const detached = released.flatMap(({ toDetach, lease }) => toDetach.map((one) => ({ ...one, lease })));
+      if (detached.length > 0)
         await client.query({
-          name: 'webhooks.lease-stragglers',
-          text: LEASE_STRAGGLERS,
+          name: 'webhooks.detach',
+          text: DETACH,
           values: [
-            stragglers.map(({ deliveryId }) => deliveryId),
-            stragglers.map(({ attempts }) => attempts),
-            stragglers.map(({ lease }) => lease),
+            detached.map(({ deliveryId }) => deliveryId),
+            detached.map(({ attempts }) => attempts),
+            detached.map(({ lease }) => lease),
             instant(now + this.leaseMs),
           ],
         });
-      // A statement of its own sees what was added until the lanes were held.
+      // A statement of its own sees deliveries that were inserted before the queues were locked.
       const { rows } = await client.query<{ is_ready: boolean }>({
-        name: 'webhooks.give-back',
-        text: GIVE_BACK,
+        name: 'webhooks.release',
+        text: RELEASE,
         values: [
           instant(now),
-          ended.map(({ workspaceId }) => workspaceId),
-          ended.map(({ pauseMs }) => pauseMs),
+          released.map(({ workspaceId }) => workspaceId),
+          released.map(({ pauseMs }) => pauseMs),
         ],
       });
-      return { ended, hasMore: rows.some(({ is_ready: isReady }) => isReady) };
+      return { released, isAnyReady: rows.some(({ is_ready: isReady }) => isReady) };
     });
   }
 
-  /** Gives a delivery back that outlasted its turn and was not attempted to the end. */
-  async release(
+  /** Gives up the lease of a detached delivery whose attempt was cancelled: it is due at once. */
+  async releaseDelivery(
     { workspaceId, lease }: { readonly workspaceId: string; readonly lease: string },
     deliveryId: string,
     now: number,
@@ -203,12 +188,12 @@ export class Lanes {
        where delivery_id = $1 and lease = $2 and status = 'pending'`,
       [deliveryId, lease, instant(now)],
     );
-    await this.open(workspaceId, now);
+    await this.markReady(workspaceId, now);
   }
 
-  /** A delivery that outlasted its turn has ended: there may be room in its lane. */
-  async open(workspaceId: string, now: number): Promise<void> {
-    // Without a condition, so that it waits for who is giving the lane back, and may have read the due time of before.
+  /** A detached delivery has ended, so the in-flight limits may allow another. */
+  async markReady(workspaceId: string, now: number): Promise<void> {
+    // Unconditional, so that it waits for a release under way, which may have read the earlier due time.
     await this.pool.query('update webhooks.lane set ready_at = least(ready_at, $2) where workspace_id = $1', [
       workspaceId,
       instant(now),
@@ -216,11 +201,11 @@ export class Lanes {
   }
 }
 
-const endpointFromColumns = (row: EndpointColumns): LaneEndpoint => ({
+const endpointFromColumns = (row: EndpointColumns): EndpointSnapshot => ({
   endpointId: row.endpoint_id,
   url: row.url,
   secrets: row.secrets,
   consecutiveFailures: row.consecutive_failures,
   probeAt: row.probe_at?.getTime() ?? null,
-  flying: row.flying,
+  detached: row.detached,
 });
