@@ -1,31 +1,33 @@
 import { sql, type Statement } from '@app/event-sourcing/projections/statement.js';
 import type { PublicEvent } from '../../domain/delivery/public-event.js';
+import { markQueuesReady, newStatus } from '../../read-models/delivery/delivery-sql.js';
 
-/** Public events that are told as soon as their fact is known. */
-export const tellEvents = (events: readonly PublicEvent[], firstPauseMs: number): readonly Statement[] => {
+/** Fans out public events that are sent at once. */
+export const fanOutEvents = (events: readonly PublicEvent[], firstPauseMs: number): readonly Statement[] => {
   const column = <K extends keyof PublicEvent>(name: K): readonly PublicEvent[K][] =>
     events.map((event) => event[name]);
-  const facts = sql`
+  const selected = sql`
     select *
     from unnest(${column('eventId')}::text[], ${column('workspaceId')}::text[], ${column('readingId')}::uuid[],
                 ${column('type')}::text[], ${column('occurredAt')}::timestamptz[], ${column('bodyHead')}::text[],
                 ${column('bodyTail')}::text[], ${column('position')}::numeric[], ${column('traceparent')}::text[])
       as fact (event_id, workspace_id, reading_id, type, occurred_at, head, tail, position, traceparent)`;
-  return deliveryStatements(facts, firstPauseMs);
+  return insertDeliveries(selected, firstPauseMs);
 };
 
 /**
- * Stores public events, numbers them per reading without a gap, and adds a delivery for each endpoint that subscribes
- * at this point of the log. An event already stored adds nothing, so endpoints made later do not receive it.
+ * Stores public events, numbers them per reading without a gap, inserts a delivery for each endpoint that subscribes at
+ * this position of the log, and makes the workspace queues ready. An event that is stored already inserts nothing, so
+ * endpoints created later do not receive it.
  *
- * A delivery that must wait for an earlier one of its reading takes over that one's due time: it could not go before,
- * and the dispatcher need not look at it.
- * @param facts answers the events: ids, type and time, the body's head and tail, position, trace context
+ * A delivery that must wait for an earlier one of its reading gets that one's due time. It could not be sent before, and
+ * the dispatcher need not read it.
+ * @param events selects the events: ids, type and time, the body's head and tail, position, trace context
  */
-export const deliveryStatements = (facts: Statement, firstPauseMs: number): readonly Statement[] => {
-  const pause = `$${facts.values.length + 1}`;
+export const insertDeliveries = (events: Statement, firstPauseMs: number): readonly Statement[] => {
+  const pause = `$${events.values.length + 1}`;
   const text = `
-    with fact as (${facts.text}
+    with fact as (${events.text}
     ), numbered as (
       select fact.*,
              (select coalesce(max(sequence), 0) from webhooks.public_event before where before.reading_id = fact.reading_id)
@@ -40,24 +42,27 @@ export const deliveryStatements = (facts: Statement, firstPauseMs: number): read
       from numbered
       on conflict (event_id) do nothing
       returning event_id, workspace_id, reading_id, type, sequence, occurred_at
+    ), inserted as (
+      insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
+                                     due_at, created_at, settled_at)
+      select webhooks.delivery_id(endpoint.endpoint_id, stored.event_id), endpoint.endpoint_id, stored.workspace_id,
+             stored.event_id, stored.reading_id, stored.sequence,
+             ${newStatus('endpoint.enabled')},
+             greatest(stored.occurred_at + ${pause} * interval '1 millisecond', waiting.due_at),
+             stored.occurred_at,
+             case when endpoint.enabled then null else greatest(stored.occurred_at, endpoint.disabled_at) end
+      from stored
+      join webhooks.endpoint on endpoint.workspace_id = stored.workspace_id and endpoint.deleted_at is null
+        and stored.type = any (endpoint.events)
+      left join lateral (
+        select max(due_at) as due_at from webhooks.delivery earlier
+        where earlier.endpoint_id = endpoint.endpoint_id and earlier.reading_id = stored.reading_id
+          and earlier.status = 'pending' and earlier.lease is null
+      ) waiting on true
+      order by stored.occurred_at
+      on conflict (delivery_id) do nothing
+      returning workspace_id, status, due_at
     )
-    insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
-                                   due_at, created_at, settled_at)
-    select webhooks.delivery_id(endpoint.endpoint_id, stored.event_id), endpoint.endpoint_id, stored.workspace_id,
-           stored.event_id, stored.reading_id, stored.sequence,
-           case when endpoint.enabled then 'pending' else 'skipped' end,
-           greatest(stored.occurred_at + ${pause} * interval '1 millisecond', waiting.due_at),
-           stored.occurred_at,
-           case when endpoint.enabled then null else greatest(stored.occurred_at, endpoint.disabled_at) end
-    from stored
-    join webhooks.endpoint on endpoint.workspace_id = stored.workspace_id and endpoint.deleted_at is null
-      and stored.type = any (endpoint.events)
-    left join lateral (
-      select max(due_at) as due_at from webhooks.delivery earlier
-      where earlier.endpoint_id = endpoint.endpoint_id and earlier.reading_id = stored.reading_id
-        and earlier.status = 'pending' and earlier.lease is null
-    ) waiting on true
-    order by stored.occurred_at
-    on conflict (delivery_id) do nothing`;
-  return [{ text, values: [...facts.values, firstPauseMs] }, sql`select pg_notify('webhooks_due', '')`];
+    ${markQueuesReady('inserted')}`;
+  return [{ text, values: [...events.values, firstPauseMs] }, sql`select pg_notify('webhooks_due', '')`];
 };
