@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { reading } from '../../../test/events.js';
-import { eventually, status } from '../../../test/receiver.js';
+import { eventually } from '../../../test/receiver.js';
 import { DAY, NEVER, SINCE, WS, replaying } from '../../../test/replaying.js';
 import { TestService } from '../../../test/service.js';
 import type { ReplayRecord } from '../../contracts/replay.js';

@@ -2,7 +2,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { makeCertificate } from '../../../test/certificate.js';
-import { eventually, status } from '../../../test/receiver.js';
+import { eventually } from '../../../test/receiver.js';
 import { listen, rawServer, send, senderWith, sending } from '../../../test/sending.js';
 import type { AttemptResult } from '../../domain/delivery/attempt-result.js';
 

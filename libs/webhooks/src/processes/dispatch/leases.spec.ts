@@ -62,7 +62,7 @@ describe('A worker', () => {
       );
       return rows[0]?.lease ?? null;
     };
-    // It outlasts its worker's turn, and then the worker.
+    // It is detached first, and then its worker stops.
     await eventually(async () => (await leased()) !== null);
     await test.service.stop();
     expect(await leased()).toBeNull();
