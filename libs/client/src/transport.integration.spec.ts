@@ -19,7 +19,7 @@ afterEach(async () => {
   bodies.length = 0;
 });
 
-/** A service that gives these answers in turn, the last one for ever. */
+/** A service that gives these answers one after the other, the last one for ever. */
 const service = async (...answers: readonly Answer[]): Promise<ReadingServiceClient> => {
   server = createServer((request, response) => {
     requests.push(request);

@@ -12,13 +12,14 @@ import { RESOLVE_HOST, type ResolveHost } from './application/resolve-host.js';
 import { destroyUnusedSecrets } from './application/secrets/unused-secrets.js';
 import { SecretVault } from './application/secrets/secret-vault.js';
 import { openDispatcher } from './processes/dispatch/open-dispatcher.js';
+import { repairQueues } from './processes/dispatch/repair-queues.js';
 import { fanOutConsumer } from './processes/fan-out/fan-out.consumer.js';
 import { skipNoted } from './processes/skipping/skip-pending.js';
 import { WebhookMetrics } from './telemetry/webhook-metrics.js';
 import { WebhooksModule } from './webhooks.module.js';
 import type { Config } from './settings.js';
 
-/** What a worker does for webhooks: works out who is to be told of what, and tells them. */
+/** What a worker does for webhooks: fans events out to endpoints, and sends the deliveries. */
 @Module({ imports: [WebhooksModule], providers: [WebhookMetrics] })
 export class WebhooksWorkerModule implements OnModuleInit {
   constructor(
@@ -39,6 +40,7 @@ export class WebhooksWorkerModule implements OnModuleInit {
     this.registry.addJob(replayTask(pool, clock));
     this.registry.addLoop(rescueReplays(pool, clock, config.WEBHOOK_REPLAY_GIVE_UP_MS));
     this.registry.addLoop(skipNoted(pool));
+    this.registry.addLoop(repairQueues(pool, clock));
     this.registry.addLoop(destroyUnusedSecrets(pool, streams, clock));
     this.registry.addLoop(openDispatcher({ pool, config, clock, resolve, vault, streams, log, observer }));
   }

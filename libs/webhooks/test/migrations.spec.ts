@@ -112,7 +112,7 @@ describe('The migrations after the first', () => {
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
     const places = { dir: MIGRATIONS, migrationsSchema: 'migrations', migrationsTable: 'webhooks' };
-    await runner({ dbClient: client, direction: 'down', count: 7, ...places, log: () => undefined });
+    await runner({ dbClient: client, direction: 'down', count: 8, ...places, log: () => undefined });
     await client.end();
     expect((await pool.query('select from webhooks.delivery')).rowCount).toBe(4);
     await migrate(MIGRATIONS);

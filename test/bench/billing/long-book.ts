@@ -26,7 +26,7 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
   return performance.now() - startedAt;
 };
 
-/** Best of three, the two by turns, so that both meet the same machine. */
+/** Best of three, the two alternating, so that both meet the same machine. */
 const bestOfBoth = async (one: () => Promise<number>, other: () => Promise<number>) => {
   const best = [Infinity, Infinity];
   for (let round = 0; round < 3; round += 1) {

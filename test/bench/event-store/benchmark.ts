@@ -11,7 +11,7 @@ const LARGE = 1_000_000;
 const READ_EVENTS = 40_000;
 
 /**
- * Two rates taken in turn, the best of each: what else the machine does only ever slows a rate down, and it should
+ * Two rates measured alternately, the best of each: what else the machine does only ever slows a rate down, and it should
  * slow both.
  */
 const inTurn = async (

@@ -22,7 +22,7 @@ const SAMPLES = 300;
 const THREADS = 1;
 const WARM_UP = 100;
 
-/** The reading of the nth person; languages and genders take turns. */
+/** The reading of the nth person; languages and genders alternate. */
 const trial = (n: number): Trial => ({
   person: randomPerson(n),
   locale: LOCALES[n % 2] ?? 'fr-FR',

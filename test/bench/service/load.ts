@@ -11,7 +11,7 @@ export interface LoadResult {
 
 export interface Load {
   readonly url: string;
-  /** Paths asked for in turn; default: that of the URL. */
+  /** Paths requested round-robin; default: that of the URL. */
   readonly paths?: readonly string[];
   readonly method: 'GET' | 'POST';
   readonly headers?: Record<string, string>;

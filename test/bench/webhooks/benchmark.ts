@@ -151,7 +151,7 @@ interface Rounds {
   readonly latencies: number[];
 }
 
-/** In turns without and with the two that hold attempts up, so that both see the same table and machine. */
+/** Alternately without and with the two that hold attempts up, so that both see the same table and machine. */
 const measureHostile = async (setting: Setting): Promise<void> => {
   const { pool, databaseUrl, ports, settings } = setting;
   const { seconds, add } = settings;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { loadConfig } from '@app/platform/config/load-config.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
+import { markQueuesReady } from '@app/webhooks/read-models/delivery/delivery-sql.js';
 import { SecretVault } from '@app/webhooks/application/secrets/secret-vault.js';
 import { settings } from '../../../apps/service/src/settings.js';
 
@@ -42,7 +43,7 @@ export const addEndpoint = async (pool: pg.Pool, databaseUrl: string, url: strin
   return endpointId;
 };
 
-/** Adds events of as many readings, each with a delivery, in turn over the endpoints; wakes the workers. */
+/** Adds events of as many readings, each with a delivery, round-robin over the endpoints; wakes the workers. */
 export const addDeliveries = async (
   pool: pg.Pool,
   endpointIds: readonly string[],
@@ -50,7 +51,7 @@ export const addDeliveries = async (
   dueInSeconds = 0,
 ): Promise<void> => {
   await pool.query(
-    `with told as (
+    `with added as (
        select 'evt_' || gen_random_uuid() as event_id, gen_random_uuid() as reading_id, place, now() as at
        from generate_series(1, $1::integer) place
      ), stored as (
@@ -58,13 +59,15 @@ export const addDeliveries = async (
        select event_id, 'ws_bench', reading_id, 'reading.completed', 1,
               replace(replace(replace($2, '<event>', event_id), '<reading>', reading_id::text), '<at>',
                       to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')), at
-       from told
-     )
+       from added
+     ), inserted as (
      insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
                                     created_at)
      select gen_random_uuid(), endpoint_id, workspace_id, event_id, reading_id, 1, 'pending',
             at + $4 * interval '1 second' + place * interval '1 microsecond', at
-     from told join webhooks.endpoint on endpoint_id = ($3::text[])[1 + place % array_length($3::text[], 1)]`,
+     from added join webhooks.endpoint on endpoint_id = ($3::text[])[1 + place % array_length($3::text[], 1)]
+     returning workspace_id, status, due_at)
+     ${markQueuesReady('inserted')}`,
     [count, eventBody('<event>', '<reading>', '<at>'), endpointIds, dueInSeconds],
   );
   await pool.query(`select pg_notify('webhooks_due', '')`);
@@ -75,11 +78,14 @@ export const addDeliveries = async (
  */
 export const addPending = (pool: pg.Pool, endpointIds: readonly string[], count: number): Promise<unknown> =>
   pool.query(
-    `insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
+    `with inserted as (
+     insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
                                     created_at)
      select gen_random_uuid(), endpoint.endpoint_id, endpoint.workspace_id, 'evt_' || place,
             gen_random_uuid(), 1, 'pending', now() + interval '1 day' + place * interval '1 millisecond', now()
      from generate_series(1, $1::integer) place
-     join webhooks.endpoint on endpoint_id = ($2::text[])[1 + place % array_length($2::text[], 1)]`,
+     join webhooks.endpoint on endpoint_id = ($2::text[])[1 + place % array_length($2::text[], 1)]
+     returning workspace_id, status, due_at)
+     ${markQueuesReady('inserted')}`,
     [count, endpointIds],
   );

@@ -265,7 +265,7 @@ describe('the consumer strategy', () => {
     return { stream, first, second };
   };
 
-  it('RoundRobin gives each consumer its turn', async () => {
+  it('RoundRobin serves the consumers one after the other', async () => {
     const { stream, first, second } = await two('RoundRobin', 10);
     await store.client.appendToStream(stream, numbered(6));
     const [a, b] = await Promise.all([first.process(3), second.process(3)]);

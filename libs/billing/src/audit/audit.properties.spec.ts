@@ -19,7 +19,7 @@ import { Reconciler } from './reconcile.js';
 import { BookVerifier } from './verify-book.js';
 
 /**
- * The book of a workspace as a service writes it: two processes take turns, every settlement follows an event of its
+ * The book of a workspace as a service writes it: two processes alternate, every settlement follows an event of its
  * reading, and each command comes twice, as a retry does.
  */
 const written = async (asked: readonly CreditsCommand[]): Promise<InMemoryEventStore> => {

@@ -61,7 +61,7 @@ export class GroupCommit {
   private schedule(): void {
     if (this.flushing || this.failed) return;
     this.flushing = true;
-    // After this turn's input: requests that arrived together share a flush.
+    // After the input of this event-loop turn: requests that arrived together share a flush.
     setImmediate(() => void this.flush());
   }
 

@@ -47,7 +47,7 @@ const pinnedTo = (consumers: readonly Consumer[], stream: string): Consumer | un
 };
 
 /**
- * The consumer that gets a message, or undefined while none may. `consumers` is in the order of turns: RoundRobin
+ * The consumer that gets a message, or undefined while none may. `consumers` is in the order in which they are served: RoundRobin
  * moves the chosen one to the end; DispatchToSingle keeps to the first until it is full.
  */
 export const chooseConsumer = (

@@ -15,7 +15,7 @@ export const deliver = async (
   for (const record of records) {
     if (outlet.closed) return;
     const answer = encodeReadEvent(resolveLink(store, record, resolveLinks), structuredIds);
-    // Most events find room: only the one that fills the call costs a turn of the queue.
+    // Most events find room: only the one that fills the call costs an event-loop turn.
     if (!outlet.offer(answer)) await outlet.room();
   }
 };

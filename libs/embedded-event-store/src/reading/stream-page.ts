@@ -3,7 +3,7 @@ import type { StoredRecord } from '../log/record.js';
 import { isSoftDeleted, NO_EVENTS, type StreamHead } from '../streams/stream-head.js';
 import { isMetastream, originalOf } from '../streams/stream-metadata.js';
 
-/** Events and bytes that one step of a read takes from the store before others get their turn. */
+/** Events and bytes that one step of a read takes from the store before other calls continue. */
 export const PAGE_EVENTS = 500;
 export const PAGE_BYTES = 1024 * 1024;
 

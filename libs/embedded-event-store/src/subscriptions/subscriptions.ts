@@ -14,7 +14,7 @@ import { encodeCaughtUp, encodeCheckpoint } from '../wire/read-response.js';
 /*
  * A subscription is one loop over pages of the durable log. When a page is empty it has caught up and waits for the
  * next commit; there is no separate live path, so there is no moment between history and live to lose events in.
- * Looking and beginning to wait happen in one turn, so no commit falls between them.
+ * Looking and beginning to wait happen in one event-loop turn, so no commit falls between them.
  */
 
 /** The place after which a subscription begins, as the first revision or position to be sent. */

@@ -12,7 +12,7 @@ import { StoreUnavailable, WrongExpectedRevision } from '../store/errors.js';
 import type { EventStore, ExpectedRevision } from '../store/event-store.js';
 import { currentTraceparent, inSpan, isTracing } from '../tracing/tracing.js';
 import { RecentlyUsed } from './recently-used.js';
-import { Turns } from './turns.js';
+import { AppendPacing } from './append-pacing.js';
 
 /** Who asks, on whose behalf, when, and the name by which a retry of the same command is recognised. */
 export interface CommandContext {
@@ -48,10 +48,10 @@ export interface ExecutorOptions {
   readonly checkpointType?: string;
 }
 
-/** Enough to outlast the turns of another process that does not know yet that it has a rival. */
+/** Enough to outlast the appends of another process that does not know yet that it has a rival. */
 const ATTEMPTS = 24;
 /** Streams whose rivals are remembered. */
-const STREAMS_WITH_TURNS = 1_000;
+const PACED_STREAMS = 1_000;
 
 interface Loaded<S> {
   state: S;
@@ -77,7 +77,7 @@ interface Waiting<C, E, S, R extends Rejection> {
 export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejection> {
   private readonly queues = new Map<string, Waiting<C, EventOf<Cat>, S, R>[]>();
   private readonly cache: RecentlyUsed<string, Loaded<S>>;
-  private readonly turns = new RecentlyUsed<string, Turns>(STREAMS_WITH_TURNS);
+  private readonly pacing = new RecentlyUsed<string, AppendPacing>(PACED_STREAMS);
   private readonly batchSize: number;
   private readonly attempts: number;
 
@@ -137,7 +137,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
   private async drain(stream: string): Promise<void> {
     const queue = this.queues.get(stream)!;
     while (queue.length > 0) {
-      // Callers whose last command was just answered ask again within this turn: they may join.
+      // Callers whose last command was just answered ask again within this event-loop turn: they may join.
       await nextTurn();
       const batch = queue.splice(0, this.batchSize);
       try {
@@ -151,11 +151,11 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
   }
 
   private async run(stream: string, batch: readonly Waiting<C, EventOf<Cat>, S, R>[]): Promise<void> {
-    const turns = this.turns.get(stream) ?? new Turns();
-    this.turns.set(stream, turns);
-    const { contended, pauseMs } = turns.approach();
+    const pacing = this.pacing.get(stream) ?? new AppendPacing();
+    this.pacing.set(stream, pacing);
+    const { contended, pauseMs } = pacing.approach();
     if (pauseMs > 0) await delay(pauseMs);
-    turns.begin();
+    pacing.begin();
     const remembered = this.cache.get(stream);
     const fresh = batch.every((waiting) => waiting.fresh);
     let loaded = remembered ?? (fresh ? this.empty() : await this.read(stream, null));
@@ -163,7 +163,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     if (remembered && contended) {
       loaded = await this.read(stream, remembered);
       certain = true;
-      if (loaded.revision !== remembered.revision) turns.sawRivals();
+      if (loaded.revision !== remembered.revision) pacing.sawRivals();
     }
     for (let attempt = 1; ; attempt += 1) {
       let decided = this.decideAll(stream, batch, loaded);
@@ -180,7 +180,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
             Object.assign(event, { revision: first + BigInt(index), position });
           });
           decided.loaded.revision = revision;
-          turns.end();
+          pacing.end();
         }
         this.cache.set(stream, decided.loaded);
         for (const settle of decided.settle) settle();
@@ -192,9 +192,9 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
             cause: error,
           });
         }
-        turns.sawRivals();
+        pacing.sawRivals();
         await delay(jitter(attempt));
-        turns.begin();
+        pacing.begin();
         loaded = await this.read(stream, loaded);
         certain = true;
       }

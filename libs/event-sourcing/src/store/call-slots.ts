@@ -28,7 +28,7 @@ export class CallSlots {
    */
   async take(): Promise<() => void> {
     if (this.taken < this.slots) this.taken += 1;
-    else await this.turn();
+    else await this.slot();
     let held = true;
     return () => {
       if (held) this.giveBack();
@@ -36,7 +36,7 @@ export class CallSlots {
     };
   }
 
-  private turn(): Promise<void> {
+  private slot(): Promise<void> {
     const full = `${this.slots} reads of the event store are under way, and none ended in ${this.waitMs} ms`;
     if (this.queue.size >= this.slots * WAITING_PER_SLOT)
       return Promise.reject(new StoreUnavailable(full, false));

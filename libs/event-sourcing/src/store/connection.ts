@@ -10,7 +10,7 @@ export interface ConnectionOptions {
   readonly proxyFromEnvironment: boolean;
   /** Reads under way at a time. */
   readonly reads: number;
-  /** Longest wait of a read for its turn. */
+  /** Longest wait of a read for a slot. */
   readonly readTimeoutMs: number;
   /** After this, an append stream that was left behind by a change of nodes has nothing to answer any more. */
   readonly appendTimeoutMs: number;

@@ -26,7 +26,7 @@ export interface EventStoreDbOptions {
   readonly connectionString: string;
   /** An append that is not answered within this is of unknown outcome (the client enforces no deadline itself). */
   readonly appendTimeoutMs: number;
-  /** A read that yields nothing for this long, or gets no turn, is given up. */
+  /** A read that yields nothing for this long, or gets no slot, is given up. */
   readonly readTimeoutMs: number;
   /** Reads under way at a time; the server takes 100 calls on a connection, subscriptions and appends included. */
   readonly reads?: number;

@@ -25,7 +25,7 @@ export const afterBarren = (asked: number): number => Math.min(PAGE, asked * GRO
 /**
  * The events of one finite call, taken as fast as they come: nothing is left open on the server while the reader works,
  * and a reader that stops leaves nothing behind. A stream that does not exist has none.
- * @param timeoutMs longest wait for a turn, and then for each event
+ * @param timeoutMs longest wait for a slot, and then for each event
  * @throws StoreUnavailable
  */
 export const readPage = async (

@@ -4,7 +4,7 @@ export interface StoreConnection {
   readonly beyondHelp: boolean;
   /** Connections opened anew because calls were stuck. */
   readonly renewals: number;
-  /** Reads that wait for their turn. */
+  /** Reads that wait for a slot. */
   readonly waitingReads: number;
   /** Calls open now, by kind. */
   openCalls(): { readonly read: number; readonly subscription: number; readonly append: number };

@@ -40,7 +40,7 @@ export const settings = z
     ),
     EVENT_STORE_READ_TIMEOUT_MS: milliseconds(
       2_000,
-      'a read that yields nothing for this long, or gets no turn, fails',
+      'a read that yields nothing for this long, or gets no slot, fails',
     ),
     EVENT_STORE_READS: setting(
       z.coerce.number().int().min(1).max(80).default(60),

@@ -13,7 +13,7 @@ type Coded = Request & { [CODING]?: string };
 
 /**
  * Hides the coding of the body from the parser that reads it: that one would refuse it before anyone has asked who calls.
- * It is refused here, in its turn.
+ * The interceptor refuses it, after those checks.
  */
 export const setCodingAside = (request: Coded, _response: Response, next: NextFunction): void => {
   const coding = request.headers['content-encoding'];

@@ -14,7 +14,7 @@ const counting = (most?: number) => {
   return { asked, double };
 };
 
-it('Questions of one turn go out together, and each has its own answer', async () => {
+it('Questions of one event-loop turn go out together, and each has its own answer', async () => {
   const { asked, double } = counting();
   const later = Promise.resolve().then(() => double(3));
   expect(await Promise.all([double(1), double(2), later, double(1)])).toEqual([2, 4, 6, 2]);

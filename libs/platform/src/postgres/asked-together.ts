@@ -4,7 +4,7 @@ import DataLoader from 'dataloader';
 const MOST = 256;
 
 /**
- * Puts questions that are asked in the same turn of the event loop in one statement: under load the system calls and
+ * Puts questions that are asked in the same event-loop turn in one statement: under load the system calls and
  * parsing of a statement cost more than a row of it. A question asked alone goes out at once, and no answer is kept.
  * @param ask answers all of them, in their order
  */

@@ -14,7 +14,7 @@ export const measureStoreConnection = (connection: StoreConnection, registry: Re
   });
   new Gauge({
     name: 'event_store_reads_waiting',
-    help: 'Reads of this process that wait for their turn',
+    help: 'Reads of this process that wait for a slot',
     registers: [registry],
     collect() {
       this.set(connection.waitingReads);

@@ -1,19 +1,23 @@
 import { Query } from '@nestjs/cqrs';
 
-/** One event of a reading on its way to one endpoint. Instants are RFC 3339 UTC. */
+/** The stored status of a delivery. `pending` until it is settled; the others are final. */
+export const DELIVERY_STATUSES = ['pending', 'succeeded', 'exhausted', 'skipped'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** The delivery of one event of a reading to one endpoint. Instants are RFC 3339 UTC. */
 export interface DeliveryOfReading {
   readonly deliveryId: string;
   readonly endpointId: string;
   readonly eventId: string;
   readonly eventType: string;
-  readonly status: 'pending' | 'succeeded' | 'exhausted' | 'skipped';
+  readonly status: DeliveryStatus;
   readonly attempts: number;
   readonly createdAt: string;
-  /** When it was delivered or given up; `null` while it is pending. */
+  /** When it was settled; `null` while it is pending. */
   readonly settledAt: string | null;
 }
 
-/** What was sent of a reading, and to whom: the oldest first. Deliveries that were deleted after their time are not in it. */
+/** The deliveries of a reading, the oldest first. Those deleted after their retention are missing. */
 export class ListDeliveriesOfReading extends Query<readonly DeliveryOfReading[]> {
   constructor(readonly readingId: string) {
     super();

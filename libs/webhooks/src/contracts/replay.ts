@@ -1,4 +1,5 @@
 import { Command, Query } from '@nestjs/cqrs';
+import type { DeliveryStatus } from './deliveries.js';
 import type { PublicEventType } from './event-types.js';
 
 /** What became of an event at an endpoint, over all its deliveries there. `missing`: it has none. */
@@ -30,7 +31,7 @@ export interface ReplayRecord extends ReplayChoice {
   /** Share of the log that has been looked through, from 0 to 1. */
   readonly progress: number;
   /** What became of them; all zero of a dry run. */
-  readonly deliveries: Readonly<Record<'pending' | 'succeeded' | 'exhausted' | 'skipped', number>>;
+  readonly deliveries: Readonly<Record<DeliveryStatus, number>>;
   readonly createdAt: string;
   readonly finishedAt: string | null;
 }

@@ -20,13 +20,10 @@ import { EndpointAccess } from '../application/endpoint-access.js';
 import { Redeliver } from '../application/redeliver/redeliver.command.js';
 import { RotateSecret } from '../application/rotate-secret/rotate-secret.command.js';
 import { SendTestEvent } from '../application/send-test-event/send-test-event.command.js';
+import { DELIVERY_STATUSES } from '../contracts/deliveries.js';
 import { WebhookRefused } from '../contracts/errors.js';
 import { PUBLIC_EVENT_TYPES } from '../contracts/event-types.js';
-import {
-  DELIVERY_STATUSES,
-  DeliveryRows,
-  type DeliveryFilter,
-} from '../read-models/delivery/delivery-rows.js';
+import { DeliveryRows, type DeliveryFilter } from '../read-models/delivery/delivery-rows.js';
 import { QueueHealth } from '../read-models/health/queue-health.js';
 import { RotateSecretDto, SendTestEventDto } from './dto/webhook-endpoint.dto.js';
 import { etagOf } from './if-match.js';

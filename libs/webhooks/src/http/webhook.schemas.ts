@@ -1,16 +1,13 @@
 import { z } from 'zod';
 import { apiPage, apiSchema, count, instant, text, uuid } from '@app/platform/http/openapi/api-schema.js';
+import { DELIVERY_STATUSES } from '../contracts/deliveries.js';
 import type { WebhookEndpointRecord } from '../contracts/endpoint-record.js';
 import { DISABLED_REASONS } from '../contracts/events.js';
 import { PUBLIC_EVENT_TYPES } from '../contracts/event-types.js';
 import type { QueueHealthRecord } from '../contracts/health.js';
 import { REPLAYABLE_STATUSES, type ReplayRecord } from '../contracts/replay.js';
 import { ATTEMPT_ERRORS } from '../domain/delivery/attempt-result.js';
-import {
-  DELIVERY_STATUSES,
-  type AttemptRecord,
-  type DeliveryRecord,
-} from '../read-models/delivery/delivery-rows.js';
+import type { AttemptRecord, DeliveryRecord } from '../read-models/delivery/delivery-rows.js';
 
 const ENDPOINT_ID = 'we_0b9a1c52-6f0e-4d7b-9a35-3f1f6a2f0c88';
 const DELIVERY_ID = '5e2f8f5c-8c4e-4c57-8d63-6a0a4f8f4f10';

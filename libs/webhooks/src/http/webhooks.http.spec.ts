@@ -1,34 +1,12 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { TestApi, url } from '../../test/api.js';
-import { reading, released } from '../../test/events.js';
-import { startDatabase, type TestDatabase } from '../../test/postgres.js';
+import { describe, expect, it } from '@jest/globals';
+import { url } from '../../test/api.js';
+import { webhookRequests } from '../../test/webhook-requests.js';
 
-let database: TestDatabase;
-let api: TestApi;
-let ws: string;
-
-beforeAll(async () => {
-  database = await startDatabase();
-  api = await TestApi.start(database);
-});
-afterAll(async () => {
-  await api.stop();
-  await database.stop();
-});
-beforeEach(() => {
-  ws = `ws_${randomUUID().replaceAll('-', '').slice(0, 22)}`;
-});
-
-const post = (path: string, body?: object, as = ws) => api.request('post', `/webhooks${path}`, as, body);
-const get = (path: string, as = ws) => api.request('get', `/webhooks${path}`, as);
-const patch = (id: string, body: object, as = ws) => api.request('patch', `/webhooks/${id}`, as, body);
-const remove = (id: string, as = ws) => api.request('delete', `/webhooks/${id}`, as);
-const created = (body: object = { url }, as = ws) => api.createEndpoint(as, body);
+const test = webhookRequests();
 
 describe('POST /api/v1/webhooks', () => {
   it('creates an endpoint that subscribes to everything, and shows its secret once', async () => {
-    const response = await post('', { url }).expect(201);
+    const response = await test.post('', { url }).expect(201);
     const { endpointId } = response.body as { endpointId: string };
     expect(response.headers).toMatchObject({
       location: `/api/v1/webhooks/${endpointId}`,
@@ -48,18 +26,18 @@ describe('POST /api/v1/webhooks', () => {
     });
     const { signingSecret, ...record } = response.body as Record<string, string>;
     expect(signingSecret!.endsWith(record['secretHint']!)).toBe(true);
-    expect((await get(`/${endpointId}`).expect(200)).body).toEqual(record);
-    expect((await get('').expect(200)).body).toEqual({ data: [record], nextCursor: null });
+    expect((await test.get(`/${endpointId}`).expect(200)).body).toEqual(record);
+    expect((await test.get('').expect(200)).body).toEqual({ data: [record], nextCursor: null });
   });
 
   it('stores the secret nowhere in clear', async () => {
-    const { signingSecret } = await created();
-    const { rows } = await database.pool.query<{ row: string }>(
+    const { signingSecret } = await test.created();
+    const { rows } = await test.database.pool.query<{ row: string }>(
       'select secret::text as row from webhooks.secret',
     );
     const bytes = Buffer.from(signingSecret as string, 'utf8').toString('hex');
     expect(rows.some(({ row }) => row.includes(signingSecret as string) || row.includes(bytes))).toBe(false);
-    const events = JSON.stringify(api.store.log.map(({ data, metadata }) => [data, metadata]));
+    const events = JSON.stringify(test.api.store.log.map(({ data, metadata }) => [data, metadata]));
     expect(events).not.toContain(signingSecret);
   });
 
@@ -69,7 +47,7 @@ describe('POST /api/v1/webhooks', () => {
       events: ['reading.failed', 'reading.failed', 'reading.completed'],
       description: 'production',
     };
-    expect(await created(body)).toMatchObject({
+    expect(await test.created(body)).toMatchObject({
       events: ['reading.failed', 'reading.completed'],
       description: 'production',
     });
@@ -118,189 +96,98 @@ describe('POST /api/v1/webhooks', () => {
       ],
     ],
   ])('refuses %j', async (body, code, errors) => {
-    const response = await post('', body).expect(400);
+    const response = await test.post('', body).expect(400);
     expect(response.body).toMatchObject({ code, errors });
   });
 
   it('refuses a description of more than 500 characters', async () => {
-    const { body } = await post('', { url, description: 'x'.repeat(501) }).expect(400);
+    const { body } = await test.post('', { url, description: 'x'.repeat(501) }).expect(400);
     expect(body).toMatchObject({ errors: [{ pointer: '/description', code: 'too_long' }] });
   });
 
   it('accepts a name that has no address yet, with a warning', async () => {
-    expect(await created({ url: 'https://later.example/' })).toMatchObject({ warnings: ['unresolvable'] });
+    expect(await test.created({ url: 'https://later.example/' })).toMatchObject({
+      warnings: ['unresolvable'],
+    });
   });
 
   it('holds the limit per workspace, even for requests side by side', async () => {
-    const responses = await Promise.all(Array.from({ length: 6 }, () => post('', { url })));
+    const responses = await Promise.all(Array.from({ length: 6 }, () => test.post('', { url })));
     expect(responses.map(({ status }) => status).sort()).toEqual([201, 201, 201, 409, 409, 409]);
     expect(responses.find(({ status }) => status === 409)!.body).toMatchObject({
       code: 'endpoint_limit_reached',
     });
-    const { body } = await get('');
-    await remove((body as { data: { endpointId: string }[] }).data[0]!.endpointId);
-    await post('', { url }).expect(201);
-    await post('', { url }, `${ws}x`).expect(201);
+    const { body } = await test.get('');
+    await test.remove((body as { data: { endpointId: string }[] }).data[0]!.endpointId);
+    await test.post('', { url }).expect(201);
+    await test.post('', { url }, `${test.ws}x`).expect(201);
   });
 });
 
 describe('GET /api/v1/webhooks', () => {
   it('lists the newest first, page by page', async () => {
     const ids: string[] = [];
-    for (const description of ['a', 'b', 'c']) ids.unshift((await created({ url, description })).endpointId);
-    const first = (await get('?limit=2').expect(200)).body as {
+    for (const description of ['a', 'b', 'c'])
+      ids.unshift((await test.created({ url, description })).endpointId);
+    const first = (await test.get('?limit=2').expect(200)).body as {
       data: { endpointId: string }[];
       nextCursor: string;
     };
-    const second = (await get(`?limit=2&cursor=${first.nextCursor}`).expect(200)).body as typeof first;
+    const second = (await test.get(`?limit=2&cursor=${first.nextCursor}`).expect(200)).body as typeof first;
     expect([...first.data, ...second.data].map(({ endpointId }) => endpointId)).toEqual(ids);
     expect(second.nextCursor).toBeNull();
   });
 
   it('refuses a cursor that is not its own', async () => {
-    for (const description of ['a', 'b']) await created({ url, description });
-    const { nextCursor } = (await get('?limit=1')).body as { nextCursor: string };
-    await get(`?cursor=${nextCursor}`, 'ws_other').expect(400);
-    await get('?cursor=nonsense').expect(400);
-    await get('?cursor=').expect(400);
-    await get('?limit=0').expect(400);
-    await get('?limit=101').expect(400);
+    for (const description of ['a', 'b']) await test.created({ url, description });
+    const { nextCursor } = (await test.get('?limit=1')).body as { nextCursor: string };
+    await test.get(`?cursor=${nextCursor}`, 'ws_other').expect(400);
+    await test.get('?cursor=nonsense').expect(400);
+    await test.get('?cursor=').expect(400);
+    await test.get('?limit=0').expect(400);
+    await test.get('?limit=101').expect(400);
   });
 
   it('shows nothing of another workspace', async () => {
-    await created();
-    expect((await get('', 'ws_other')).body).toEqual({ data: [], nextCursor: null });
-  });
-});
-
-describe('PATCH /api/v1/webhooks/{endpointId}', () => {
-  it('changes what is sent and nothing else', async () => {
-    const { endpointId, signingSecret, ...before } = await created({ url, description: 'one' });
-    const response = await patch(endpointId, { events: ['reading.failed'], description: null }).expect(200);
-    expect(response.body).toEqual({
-      ...before,
-      endpointId,
-      events: ['reading.failed'],
-      description: null,
-      updatedAt: expect.any(String),
-    });
-    expect((await get(`/${endpointId}`)).body).toEqual(response.body);
-    expect(JSON.stringify(response.body)).not.toContain(signingSecret);
-  });
-
-  it('does nothing for an empty patch', async () => {
-    const { endpointId } = await created();
-    const events = api.store.log.length;
-    await patch(endpointId, {}).expect(200);
-    expect(api.store.log).toHaveLength(events);
-  });
-
-  it('takes application/merge-patch+json', async () => {
-    const { endpointId } = await created();
-    await patch(endpointId, { description: 'merged' })
-      .set('content-type', 'application/merge-patch+json')
-      .expect(200);
-  });
-
-  it.each([
-    [{ signingSecret: 'whsec_mine' }, 'validation_failed'],
-    [{ workspaceId: 'ws_other' }, 'validation_failed'],
-    [{ url: null }, 'invalid_webhook_url'],
-    [{ url: 'https://127.0.0.1/' }, 'webhook_url_blocked'],
-    [{ url: 'https://rebound.example/' }, 'webhook_url_blocked'],
-    [{ events: [] }, 'validation_failed'],
-    [{ events: null }, 'validation_failed'],
-    [{ enabled: 'no' }, 'validation_failed'],
-    [{ enabled: null }, 'validation_failed'],
-  ])('refuses %j', async (body, code) => {
-    const { endpointId } = await created();
-    expect((await patch(endpointId, body).expect(400)).body).toMatchObject({ code });
-  });
-
-  it('switches off and on, and tells how much was left out meanwhile', async () => {
-    const { endpointId } = await created();
-    expect((await patch(endpointId, { enabled: false }).expect(200)).body).toMatchObject({
-      enabled: false,
-      health: { state: 'disabled', disabledReason: 'requested' },
-    });
-    await api.happen(ws, reading(randomUUID()).completed({ at: Date.now() }));
-    expect((await patch(endpointId, { enabled: true }).expect(200)).body).toMatchObject({
-      enabled: true,
-      health: { state: 'ok', disabledReason: null },
-      skippedDeliveries: 1,
-    });
-  });
-
-  it('counts a failure that happened before and was told after it was switched off, but no trial', async () => {
-    const { endpointId } = await created();
-    const failed = reading(randomUUID()).failed({ at: Date.now() - 1_000 });
-    await api.happen(ws, failed);
-    await patch(endpointId, { enabled: false }).expect(200);
-    await api.happen(ws, released(failed, { at: Date.now() }));
-    await post(`/${endpointId}/test`, {}).expect(202);
-    expect((await patch(endpointId, { enabled: true }).expect(200)).body).toMatchObject({
-      skippedDeliveries: 1,
-    });
-  });
-
-  it('moves an endpoint that fails to another URL, where it begins anew', async () => {
-    const { endpointId } = await created();
-    await database.pool.query('insert into webhooks.endpoint_health values ($1, 12, now(), now())', [
-      endpointId,
-    ]);
-    expect((await get(`/${endpointId}`)).body).toMatchObject({ health: { state: 'failing' } });
-    const well = { health: { state: 'ok', consecutiveFailures: 0, failingSince: null } };
-    expect((await patch(endpointId, { url: `${url}/moved` }).expect(200)).body).toMatchObject(well);
-    expect((await get(`/${endpointId}`)).body).toMatchObject(well);
-  });
-
-  it('changes only what the caller has seen, with If-Match', async () => {
-    const { endpointId } = await created();
-    const { headers } = await get(`/${endpointId}`);
-    await patch(endpointId, { description: 'mine' }).set('if-match', headers['etag']!).expect(200);
-    const late = await patch(endpointId, { description: 'late' })
-      .set('if-match', headers['etag']!)
-      .expect(412);
-    expect(late.body).toMatchObject({ code: 'precondition_failed' });
-    await patch(endpointId, { description: 'any' }).set('if-match', '*').expect(200);
-    await patch(endpointId, { description: 'weak' }).set('if-match', 'W/"2"').expect(412);
+    await test.created();
+    expect((await test.get('', 'ws_other')).body).toEqual({ data: [], nextCursor: null });
   });
 });
 
 describe('DELETE /api/v1/webhooks/{endpointId}', () => {
   it('removes the endpoint for good', async () => {
-    const { endpointId } = await created();
-    await remove(endpointId).expect(204);
-    await get(`/${endpointId}`).expect(404);
-    await remove(endpointId).expect(404);
-    expect((await get('')).body).toEqual({ data: [], nextCursor: null });
+    const { endpointId } = await test.created();
+    await test.remove(endpointId).expect(204);
+    await test.get(`/${endpointId}`).expect(404);
+    await test.remove(endpointId).expect(404);
+    expect((await test.get('')).body).toEqual({ data: [], nextCursor: null });
   });
 });
 
 describe('POST …/rotate-secret', () => {
   it('shows the new secret once and how long the old one lasts', async () => {
-    const { endpointId, signingSecret } = await created();
-    const response = await post(`/${endpointId}/rotate-secret`).expect(200);
+    const { endpointId, signingSecret } = await test.created();
+    const response = await test.post(`/${endpointId}/rotate-secret`).expect(200);
     const rotated = response.body as Record<string, string>;
     expect(rotated['signingSecret']).toMatch(/^whsec_/);
     expect(rotated['signingSecret']).not.toBe(signingSecret);
     expect(Date.parse(rotated['previousValidUntil']!) - Date.parse(rotated['updatedAt']!)).toBeGreaterThan(
       86_000_000,
     );
-    expect((await get(`/${endpointId}`)).body).toMatchObject({
+    expect((await test.get(`/${endpointId}`)).body).toMatchObject({
       secretHint: rotated['signingSecret']!.slice(-4),
     });
-    await post(`/${endpointId}/rotate-secret`, { overlapSeconds: 0 }).expect(200);
+    await test.post(`/${endpointId}/rotate-secret`, { overlapSeconds: 0 }).expect(200);
     for (const overlapSeconds of [-1, 604_801, 1.5, '5', null]) {
-      await post(`/${endpointId}/rotate-secret`, { overlapSeconds }).expect(400);
+      await test.post(`/${endpointId}/rotate-secret`, { overlapSeconds }).expect(400);
     }
   });
 });
 
 describe('Deliveries', () => {
   it('can be tried out, listed and sent again', async () => {
-    const { endpointId } = await created();
-    const tried = (await post(`/${endpointId}/test`, { type: 'reading.failed' }).expect(202)).body as {
+    const { endpointId } = await test.created();
+    const tried = (await test.post(`/${endpointId}/test`, { type: 'reading.failed' }).expect(202)).body as {
       deliveryId: string;
     };
     expect(tried).toMatchObject({
@@ -310,74 +197,30 @@ describe('Deliveries', () => {
       status: 'pending',
       attempts: 0,
     });
-    const again = (await post(`/${endpointId}/deliveries/${tried.deliveryId}/redeliver`).expect(202))
+    const again = (await test.post(`/${endpointId}/deliveries/${tried.deliveryId}/redeliver`).expect(202))
       .body as typeof tried;
     expect(again).toMatchObject({ redelivery: true, test: true });
-    const first = (await get(`/${endpointId}/deliveries?limit=1`).expect(200)).body as {
+    const first = (await test.get(`/${endpointId}/deliveries?limit=1`).expect(200)).body as {
       data: { deliveryId: string }[];
       nextCursor: string;
     };
-    const second = (await get(`/${endpointId}/deliveries?limit=1&cursor=${first.nextCursor}`))
+    const second = (await test.get(`/${endpointId}/deliveries?limit=1&cursor=${first.nextCursor}`))
       .body as typeof first;
     expect([...first.data, ...second.data].map(({ deliveryId }) => deliveryId)).toEqual([
       again.deliveryId,
       tried.deliveryId,
     ]);
-    await post(`/${endpointId}/test`, { type: 'ping' }).expect(400);
-    await get(`?cursor=${first.nextCursor}`).expect(400);
+    await test.post(`/${endpointId}/test`, { type: 'ping' }).expect(400);
+    await test.get(`?cursor=${first.nextCursor}`).expect(400);
   });
 
   it('of another endpoint are not found under one’s own', async () => {
-    const [mine, theirs] = [await created(), await created({ url }, 'ws_theirs')];
-    const { deliveryId } = (await post(`/${theirs.endpointId}/test`, {}, 'ws_theirs')).body as {
+    const [mine, theirs] = [await test.created(), await test.created({ url }, 'ws_theirs')];
+    const { deliveryId } = (await test.post(`/${theirs.endpointId}/test`, {}, 'ws_theirs')).body as {
       deliveryId: string;
     };
-    const found = await post(`/${mine.endpointId}/deliveries/${deliveryId}/redeliver`).expect(404);
+    const found = await test.post(`/${mine.endpointId}/deliveries/${deliveryId}/redeliver`).expect(404);
     expect(found.body).toMatchObject({ code: 'delivery_not_found' });
-    await post(`/${mine.endpointId}/deliveries/nonsense/redeliver`).expect(404);
-  });
-});
-
-describe('An endpoint', () => {
-  const routes = (id: string, as: string) => [
-    get(`/${id}`, as),
-    patch(id, {}, as),
-    remove(id, as),
-    post(`/${id}/rotate-secret`, {}, as),
-    post(`/${id}/test`, {}, as),
-    get(`/${id}/deliveries`, as),
-    post(`/${id}/deliveries/${randomUUID()}/redeliver`, {}, as),
-    get(`/${id}/health`, as),
-    get(`/${id}/deliveries/${randomUUID()}`, as),
-    post(`/${id}/replay`, { since: '2026-04-01T00:00:00Z' }, as),
-    get(`/${id}/replays/${randomUUID()}`, as),
-  ];
-
-  it('of another workspace is forbidden on every route', async () => {
-    const { endpointId } = await created({ url }, 'ws_owner');
-    for (const response of await Promise.all(routes(endpointId, 'ws_stranger'))) {
-      expect([response.status, (response.body as { code: string }).code]).toEqual([403, 'wrong_workspace']);
-    }
-  });
-
-  it('of another workspace is forbidden before anything is said of what was sent', async () => {
-    const { endpointId } = await created({ url }, 'ws_owner');
-    for (const response of [
-      await patch(endpointId, { nope: 1 }, 'ws_stranger'),
-      await post(`/${endpointId}/replay`, { since: 'yesterday' }, 'ws_stranger'),
-    ])
-      expect([response.status, (response.body as { code: string }).code]).toEqual([403, 'wrong_workspace']);
-  });
-
-  it.each([
-    ['an unknown id', `we_${randomUUID()}`],
-    ['a short id', 'we_1'],
-    ['nonsense', 'nonsense'],
-    ['a zero byte', '%00'],
-    ['a long id', `we_${'a'.repeat(5_000)}`],
-  ])('that is not there is not found on any route: %s', async (_, id) => {
-    for (const response of await Promise.all(routes(id, ws))) {
-      expect([response.status, (response.body as { code: string }).code]).toEqual([404, 'webhook_not_found']);
-    }
+    await test.post(`/${mine.endpointId}/deliveries/nonsense/redeliver`).expect(404);
   });
 });

@@ -4,13 +4,13 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { METRICS } from '@app/platform/telemetry/metrics.js';
 import { scrapedGauges } from '@app/platform/telemetry/scraped-gauges.js';
-import { freeAt } from '../read-models/health/free-at.js';
+import { freeAt } from '../read-models/delivery/delivery-sql.js';
 import { DISABLED_REASONS } from '../contracts/events.js';
-import type { AttemptObserver } from '../processes/dispatch/observed-sender.js';
+import type { AttemptObserver } from '../processes/dispatch/sender.js';
 
 const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
-/** Pending deliveries that are due, by whether they could go now or their endpoint keeps failing and is only probed. */
+/** Due deliveries, by whether they may be sent now or wait for the probe of an endpoint that keeps failing. */
 const DUE = `
   select coalesce(sum(pending) filter (where free_at <= now()), 0)::float8 as due,
          coalesce(sum(pending) filter (where free_at > now()), 0)::float8 as held_back,
@@ -28,7 +28,7 @@ const DISABLED = `
   select disabled_reason as reason, count(*)::float8 as endpoints from webhooks.endpoint
   where not enabled and deleted_at is null group by disabled_reason`;
 
-/** How deliveries fare. Attempts are those of this worker; queue and endpoints are the same for every worker. */
+/** Metrics of deliveries. Attempts are those of this worker; queues and endpoints are the same for every worker. */
 @Injectable()
 export class WebhookMetrics implements AttemptObserver {
   private readonly attempts: Counter<'result'>;
@@ -38,14 +38,14 @@ export class WebhookMetrics implements AttemptObserver {
     const registers = [registry];
     this.attempts = new Counter({
       name: 'webhook_attempts_total',
-      help: 'Attempts at deliveries, by how they ended: succeeded, or a class of failure',
+      help: 'Attempts by result: succeeded, or a class of error',
       labelNames: ['result'],
       registers,
     });
     this.attempts.inc({ result: 'succeeded' }, 0);
     this.seconds = new Histogram({
       name: 'webhook_attempt_duration_seconds',
-      help: 'Time of the exchange with a receiver',
+      help: 'Duration of an attempt',
       buckets: SECONDS,
       registers,
     });
@@ -53,10 +53,10 @@ export class WebhookMetrics implements AttemptObserver {
       registry,
       'webhooks',
       {
-        webhook_deliveries_due: { help: 'Deliveries that could go now and are not settled' },
-        webhook_oldest_due_seconds: { help: 'How long the oldest of them has waited' },
+        webhook_deliveries_due: { help: 'Due deliveries that may be sent now' },
+        webhook_oldest_due_seconds: { help: 'How long the oldest of them has been due' },
         webhook_deliveries_held_back: {
-          help: 'Deliveries that are due at endpoints that keep failing and are only probed',
+          help: 'Due deliveries to endpoints that keep failing and are only sent probes',
         },
         webhook_endpoints_disabled: { help: 'Endpoints that are disabled', labelNames: ['reason'] },
       },

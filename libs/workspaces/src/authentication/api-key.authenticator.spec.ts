@@ -85,7 +85,7 @@ describe('Made-up keys with a right checksum', () => {
     await answers;
   });
 
-  it('do not wait for long: PostgreSQL that stalls makes none of them wait for its turn again', async () => {
+  it('do not wait for long: PostgreSQL that stalls makes none of them wait for a slot again', async () => {
     stalls = true;
     const answers = Promise.allSettled(flood());
     await settle();

@@ -199,7 +199,7 @@ const checkBooks = async (world: World, { books, readings }: History, tell: Tell
   }
 };
 
-/** What is settled lately is remembered in generations that turn at a closing: not part of the comparison. */
+/** What is settled lately is remembered in generations that rotate at a closing: not part of the comparison. */
 const comparable = ({ settled: _, ...book }: Credits): object => book;
 
 const loadedBook = async ({ store, scheduler }: World, workspaceId: string): Promise<Credits> => {

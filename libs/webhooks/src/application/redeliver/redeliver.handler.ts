@@ -7,6 +7,7 @@ import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { WebhookRefused } from '../../contracts/errors.js';
 import { DeliveryRows, type DeliveryRecord } from '../../read-models/delivery/delivery-rows.js';
+import { NEVER_ATTEMPTED, markQueuesReady, newStatus } from '../../read-models/delivery/delivery-sql.js';
 import { EndpointAccess } from '../endpoint-access.js';
 import { lockRequestsOf } from '../lock-requests.js';
 import { OPEN_ENDPOINT } from '../open-endpoint.js';
@@ -17,15 +18,15 @@ const REDELIVERY = `
   delivery.endpoint_id = $1 and delivery.redelivery and delivery.replay_id is null and delivery.event_id = (
     select event_id from webhooks.delivery known where known.delivery_id = $3)`;
 
-/** One that is on its way, or that is left unsent while the endpoint is disabled, is the one asked for. */
+/** A pending redelivery is the requested one, and so is a skipped one while the endpoint is disabled. */
 const FIND = `
   with ${OPEN_ENDPOINT}
   select delivery_id from webhooks.delivery cross join open_endpoint
   where ${REDELIVERY} and (status = 'pending' or status = 'skipped' and attempts = 0 and not is_open)
   order by delivery.created_at limit 1`;
 
-/** It waits no longer for its time, unless an attempt is under way; the lane opens with it. */
-const BRING_FORWARD = `
+/** Makes a scheduled redelivery due now, unless it is in flight, and its workspace queue ready. */
+const SEND_NOW = `
   with brought as (
     update webhooks.delivery set due_at = $2
     where delivery_id = $1 and status = 'pending' and lease is null and due_at > $2
@@ -34,18 +35,21 @@ const BRING_FORWARD = `
   update webhooks.lane set ready_at = $2
   from brought where lane.workspace_id = brought.workspace_id and lane.ready_at > $2`;
 
-/** One that was left unsent makes room. */
-const FORGET_UNSENT = `
+/** A redelivery that was skipped without an attempt is replaced. */
+const REMOVE_SKIPPED = `
   delete from webhooks.delivery
-  where ${REDELIVERY} and status = 'skipped' and attempts = 0 and lease is null and delivery_id <> $3 and $2`;
+  where ${REDELIVERY} and ${NEVER_ATTEMPTED} and delivery_id <> $3 and $2`;
 
 const ADD = `
-  with ${OPEN_ENDPOINT}
-  insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
-                                 due_at, test, redelivery, created_at, settled_at)
-  select $5, endpoint_id, workspace_id, event_id, reading_id, sequence, case when is_open then 'pending' else 'skipped' end,
-         $4::timestamptz, test, true, $4::timestamptz, case when is_open then null else $4::timestamptz end
-  from webhooks.delivery cross join open_endpoint where delivery_id = $3`;
+  with ${OPEN_ENDPOINT}, inserted as (
+    insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
+                                   due_at, test, redelivery, created_at, settled_at)
+    select $5, endpoint_id, workspace_id, event_id, reading_id, sequence, ${newStatus('is_open')},
+           $4::timestamptz, test, true, $4::timestamptz, case when is_open then null else $4::timestamptz end
+    from webhooks.delivery cross join open_endpoint where delivery_id = $3
+    returning workspace_id, status, due_at
+  )
+  ${markQueuesReady('inserted')}`;
 
 @CommandHandler(Redeliver)
 export class RedeliverHandler implements ICommandHandler<Redeliver> {
@@ -72,9 +76,9 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
       const found = await client.query<{ delivery_id: string }>(FIND, of);
       const known = found.rows[0]?.delivery_id;
       const again = known ?? randomUUID();
-      if (known) await client.query(BRING_FORWARD, [known, at]);
+      if (known) await client.query(SEND_NOW, [known, at]);
       else {
-        await client.query(FORGET_UNSENT, of);
+        await client.query(REMOVE_SKIPPED, of);
         await client.query(ADD, [...of, at, again]);
       }
       await client.query(`select pg_notify('webhooks_due', '')`);

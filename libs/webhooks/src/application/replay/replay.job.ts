@@ -7,6 +7,7 @@ import { addJob, handleJobs, jobKind } from '@app/platform/jobs/job.js';
 import type { Statement } from '@app/event-sourcing/projections/statement.js';
 import { transaction } from '@app/platform/postgres/pool.js';
 import type { WorkLoop } from '@app/platform/work/work-registry.js';
+import { EVENT_OUTCOME, NEVER_ATTEMPTED, markQueuesReady } from '../../read-models/delivery/delivery-sql.js';
 import { LOCK_ENDPOINT } from '../open-endpoint.js';
 
 const REPLAY_EVENTS = jobKind('webhooks.replay', z.object({ replayId: z.string() }));
@@ -16,8 +17,8 @@ const PAGE = 1_000;
 /** A replay that has not moved for this long lost its worker, or waits. */
 const ABANDONED_AFTER_MS = 30_000;
 const LOOK_FOR_ABANDONED_EVERY_MS = 10_000;
-/** Of a worker's time at a stretch, so that those who ask for much do not take every place of a worker. */
-const TURN_MS = 1_000;
+/** How long a job works before it yields its job slot, so that large replays do not occupy every slot. */
+const TIME_SLICE_MS = 1_000;
 /** After generation and publication, whose jobs have 0. */
 const PRIORITY = 10;
 /** How long a replay can be looked up after it has ended; its Idempotency-Key is known for as long. */
@@ -56,11 +57,7 @@ const REPLAY_PAGE = `
     select looked_at.*, row_number() over (order by looked_at.position) as place
     from looked_at cross join replay
     cross join lateral (
-      select case when count(*) = 0 then 'missing'
-                  when bool_or(status = 'pending') then 'pending'
-                  when bool_or(status = 'succeeded') then 'succeeded'
-                  when bool_or(status = 'exhausted') then 'exhausted'
-                  else 'skipped' end as outcome
+      select ${EVENT_OUTCOME} as outcome
       from webhooks.delivery
       where delivery.endpoint_id = replay.endpoint_id and delivery.event_id = looked_at.event_id
     ) became
@@ -69,9 +66,8 @@ const REPLAY_PAGE = `
   ), unsent as (
     delete from webhooks.delivery using chosen, replay
     where not replay.dry_run and delivery.endpoint_id = replay.endpoint_id and delivery.event_id = chosen.event_id
-      and delivery.replay_id <> replay.replay_id and delivery.status = 'skipped' and delivery.attempts = 0
-      and delivery.lease is null
-  ), added as (
+      and delivery.replay_id <> replay.replay_id and ${NEVER_ATTEMPTED}
+  ), inserted as (
     insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at,
                                    replay_id, created_at)
     select webhooks.delivery_id(replay.endpoint_id, chosen.event_id || '|' || replay.replay_id), replay.endpoint_id,
@@ -80,6 +76,8 @@ const REPLAY_PAGE = `
     from chosen cross join replay
     where not replay.dry_run
     on conflict (delivery_id) do nothing
+    returning workspace_id, status, due_at
+  ), ready as (${markQueuesReady('inserted')}
   )
   update webhooks.replay
   set position = coalesce((select max(position) from looked_at), position),
@@ -91,12 +89,12 @@ const REPLAY_PAGE = `
   returning state`;
 
 /**
- * Works through a replay, a turn at a time. Each page is a transaction: a job that is repeated goes on where it was, and
- * one whose turn is over adds itself again, after what else waits.
+ * Works through a replay for a time slice. Each page is a transaction: a retried job resumes after the last page, and one
+ * whose time slice is over enqueues itself again, behind the waiting jobs.
  */
 export const replayTask = (pool: pg.Pool, clock: Clock): JobTask =>
   handleJobs(REPLAY_EVENTS, async ({ replayId }, signal) => {
-    const endsAt = performance.now() + TURN_MS;
+    const endsAt = performance.now() + TIME_SLICE_MS;
     while (await replayPage(pool, replayId, instant(clock.now()))) {
       // Throwing puts the job back for another worker.
       signal.throwIfAborted();

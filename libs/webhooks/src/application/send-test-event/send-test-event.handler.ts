@@ -8,6 +8,7 @@ import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { WebhookRefused } from '../../contracts/errors.js';
 import { sampleEvent } from '../../domain/delivery/public-event.js';
 import { DeliveryRows, type DeliveryRecord } from '../../read-models/delivery/delivery-rows.js';
+import { markQueuesReady, newStatus } from '../../read-models/delivery/delivery-sql.js';
 import { EndpointAccess } from '../endpoint-access.js';
 import { lockRequestsOf } from '../lock-requests.js';
 import { OPEN_ENDPOINT } from '../open-endpoint.js';
@@ -39,13 +40,14 @@ export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
          insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at)
          values ($3, $4, $5, $6, 1, $7, $8)
          returning event_id, workspace_id, reading_id, sequence, occurred_at
-       ), added as (
+       ), inserted as (
          insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
                                         due_at, test, created_at, settled_at)
-         select $9, $1, workspace_id, event_id, reading_id, sequence, case when is_open then 'pending' else 'skipped' end,
+         select $9, $1, workspace_id, event_id, reading_id, sequence, ${newStatus('is_open')},
                 occurred_at, true, occurred_at, case when is_open then null else occurred_at end
          from sample cross join open_endpoint
-       )
+         returning workspace_id, status, due_at
+       ), ready as (${markQueuesReady('inserted')})
        select pg_notify('webhooks_due', '')`,
         [
           endpointId,

@@ -9,30 +9,30 @@ import type { PublicEventType } from '../../contracts/event-types.js';
 export const API_VERSION = 'v1';
 
 /**
- * What receivers are told of one fact: thin, no personal data. Its sequence number is only known when it is stored,
- * so the body is in two parts: `bodyHead`, the number, `bodyTail`.
+ * The event that receivers are sent: thin, no personal data. Its sequence number is known only when it is stored, so the
+ * body is in two parts: `bodyHead`, the number, `bodyTail`.
  */
 export interface PublicEvent {
-  /** `evt_` and a UUID: the same whenever the fact is read again. */
+  /** `evt_` and a UUID: always the same for one recorded event. */
   readonly eventId: string;
   readonly type: PublicEventType;
   readonly workspaceId: string;
   readonly readingId: string;
   readonly occurredAt: string;
-  /** Of the fact in the log, in decimal; `null` for a trial, which is no fact. A failure is told at its release's. */
+  /** Position in the log, in decimal; `null` for a test event. A failure has the position of its release. */
   readonly position: string | null;
-  /** W3C trace context of the deciding span: attempts go on with its trace. Receivers are not told. */
+  /** W3C trace context of the deciding span: attempts continue its trace. Receivers do not get it. */
   readonly traceparent: string | null;
   readonly bodyHead: string;
   readonly bodyTail: string;
 }
 
-export type TellableEvent = Recorded<ReadingEvent | PublicationEvent>;
+export type SourceEvent = Recorded<ReadingEvent | PublicationEvent>;
 
 const UNPUBLISHED = { available: false, version: null, artifactId: null, publishedAt: null };
 
-/** The public event of a recorded one; `null` when receivers are not told of it. */
-export const publicEventOf = (event: TellableEvent): PublicEvent | null => {
+/** The public event of a recorded one; `null`: receivers are sent none. */
+export const publicEventOf = (event: SourceEvent): PublicEvent | null => {
   const { occurredAt } = event.metadata;
   switch (event.type) {
     case 'ReadingDelayed': {
@@ -66,19 +66,19 @@ export const publicEventOf = (event: TellableEvent): PublicEvent | null => {
   }
 };
 
-/** Whether receivers are told only once the credits of the reading are released: who then asks finds them released. */
-export const isToldOnRelease = ({ type }: Pick<PublicEvent, 'type'>): boolean => type === 'reading.failed';
+/** Sent only once the reading's credits are released, so that a receiver that then reads its balance finds them. */
+export const isSentOnRelease = ({ type }: Pick<PublicEvent, 'type'>): boolean => type === 'reading.failed';
 
-interface Told {
+interface EventData {
   readonly status: 'queued' | 'processing' | 'completed' | 'failed';
   readonly document?: object;
   readonly error?: object | null;
 }
 
 const draft = (
-  event: TellableEvent & { data: { workspaceId: string } },
+  event: SourceEvent & { data: { workspaceId: string } },
   type: PublicEventType,
-  told: Told,
+  data: EventData,
 ): PublicEvent =>
   publicEvent(
     {
@@ -90,12 +90,15 @@ const draft = (
       position: String(event.position),
       traceparent: event.metadata.traceparent ?? null,
     },
-    told,
+    data,
   );
 
 type Facts = Omit<PublicEvent, 'bodyHead' | 'bodyTail'>;
 
-const publicEvent = (facts: Facts, { status, document = UNPUBLISHED, error = null }: Told): PublicEvent => {
+const publicEvent = (
+  facts: Facts,
+  { status, document = UNPUBLISHED, error = null }: EventData,
+): PublicEvent => {
   const { eventId, type, workspaceId, readingId, occurredAt } = facts;
   const reading = `/api/v1/readings/${readingId}`;
   const links = { reading, result: `${reading}/result`, document: `${reading}/document` };
@@ -107,9 +110,9 @@ const publicEvent = (facts: Facts, { status, document = UNPUBLISHED, error = nul
   };
 };
 
-/** An event for trying an endpoint out: shaped as the real one, about a reading that does not exist. */
-export const sampleEvent = (trial: Omit<Facts, 'position' | 'traceparent'>): PublicEvent => {
-  const facts = { ...trial, position: null, traceparent: null };
+/** A test event: shaped like a real one, about a reading that does not exist. */
+export const sampleEvent = (test: Omit<Facts, 'position' | 'traceparent'>): PublicEvent => {
+  const facts = { ...test, position: null, traceparent: null };
   switch (facts.type) {
     case 'reading.completed':
       return publicEvent(facts, { status: 'completed' });

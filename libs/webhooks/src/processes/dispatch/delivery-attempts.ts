@@ -6,26 +6,26 @@ import type { SecretVault } from '../../application/secrets/secret-vault.js';
 import { PROBE_PAUSE_MS, disablement, type AttemptResult } from '../../domain/delivery/attempt-result.js';
 import { deliveryHeaders } from '../../domain/delivery/delivery-headers.js';
 import { retryPause } from '../../domain/delivery/retry-schedule.js';
+import type { ClaimedEndpoint, ClaimedWorkspace } from './claimed-workspace.js';
 import type { DueDelivery } from './due-deliveries.js';
-import type { Lanes } from './lanes.js';
 import type { FinishedAttempt, OutcomeLog } from './outcome-log.js';
-import type { SendsRequests } from './observed-sender.js';
-import type { EndpointTurn, Turn } from './turn.js';
 import type { Config } from '../../settings.js';
+import type { SendsRequests } from './sender.js';
+import type { WorkspaceQueues } from './workspace-queues.js';
 
-/** A delivery that has its place. */
-export interface Departure {
-  readonly turn: Turn;
-  readonly endpoint: EndpointTurn;
+/** A delivery that counts as in flight. */
+export interface DeliveryInFlight {
+  readonly workspace: ClaimedWorkspace;
+  readonly endpoint: ClaimedEndpoint;
   readonly delivery: DueDelivery;
-  /** Told as soon as the place is free. */
-  readonly landed: () => void;
+  /** Called once, when the delivery no longer counts as in flight. */
+  readonly onExchangeEnd: () => void;
 }
 
 export interface AttemptParts {
   readonly sender: SendsRequests;
   readonly outcomes: OutcomeLog;
-  readonly lanes: Lanes;
+  readonly queues: WorkspaceQueues;
   readonly vault: SecretVault;
   readonly streams: EndpointStreams;
   readonly clock: Clock;
@@ -33,55 +33,55 @@ export interface AttemptParts {
   readonly log: Pick<Logger, 'warn'>;
 }
 
-/** Makes attempts: signs, sends, records, and draws the consequences for the endpoint. */
+/** Makes attempts: signs, sends, records the outcome, and disables endpoints that fail for too long. */
 export class DeliveryAttempts {
   constructor(private readonly parts: AttemptParts) {}
 
-  /** Resolves when the outcome is recorded, or the attempt was cut off. */
-  async make({ turn, endpoint, delivery, landed }: Departure): Promise<void> {
-    const { clock, lanes } = this.parts;
+  /** Resolves when the outcome is recorded, or the attempt was cancelled. */
+  async make({ workspace, endpoint, delivery, onExchangeEnd }: DeliveryInFlight): Promise<void> {
+    const { clock, queues } = this.parts;
     const startedAt = clock.now();
-    let isPlaced = true;
-    const leave = (): void => {
-      if (isPlaced) landed();
-      isPlaced = false;
+    let isInFlight = true;
+    const endExchange = (): void => {
+      if (isInFlight) onExchangeEnd();
+      isInFlight = false;
     };
     try {
       const result = await this.send(endpoint, delivery, startedAt);
-      if (result === 'cut off') {
-        if (turn.isGivenBack) await lanes.release(turn, delivery.deliveryId, clock.now());
+      if (result === 'cancelled') {
+        if (workspace.isReleased) await queues.releaseDelivery(workspace, delivery.deliveryId, clock.now());
         return;
       }
-      turn.recording += 1;
+      workspace.recording += 1;
       const attempt = {
         deliveryId: delivery.deliveryId,
         number: delivery.attempt,
         endpointId: endpoint.endpoint.endpointId,
         url: endpoint.endpoint.url,
         redelivery: delivery.redelivery,
-        lease: turn.lease,
+        lease: workspace.lease,
         startedAt,
         endedAt: clock.now(),
         result,
       };
       try {
-        // After a success the next may go while this one is recorded; a failure is counted first.
-        if (result.error === null) leave();
+        // After a success the next delivery may start while this one is recorded; a failure is counted first.
+        if (result.error === null) endExchange();
         await (result.error === null
           ? this.recordSuccess(endpoint, attempt)
-          : this.recordFailure(turn, endpoint, attempt));
+          : this.recordFailure(workspace, endpoint, attempt));
       } finally {
-        turn.recording -= 1;
+        workspace.recording -= 1;
       }
-      if (turn.isGivenBack) await lanes.open(turn.workspaceId, attempt.endedAt);
+      if (workspace.isReleased) await queues.markReady(workspace.workspaceId, attempt.endedAt);
     } finally {
-      leave();
+      endExchange();
     }
   }
 
-  /** Ends every attempt that is being made, without a result. */
-  cutOff(): void {
-    this.parts.sender.cutOff();
+  /** Ends every attempt under way without a result. */
+  cancel(): void {
+    this.parts.sender.cancel();
   }
 
   close(): Promise<void> {
@@ -89,10 +89,10 @@ export class DeliveryAttempts {
   }
 
   private async send(
-    { endpoint }: EndpointTurn,
+    { endpoint }: ClaimedEndpoint,
     delivery: DueDelivery,
     at: number,
-  ): Promise<AttemptResult | 'cut off'> {
+  ): Promise<AttemptResult | 'cancelled'> {
     const { vault, sender } = this.parts;
     const { endpointId, url } = endpoint;
     const refs = endpoint.secrets
@@ -112,28 +112,32 @@ export class DeliveryAttempts {
     return sender.send({ endpointId, url, headers, body });
   }
 
-  private async recordSuccess(endpoint: EndpointTurn, attempt: FinishedAttempt): Promise<void> {
+  private async recordSuccess(endpoint: ClaimedEndpoint, attempt: FinishedAttempt): Promise<void> {
     if (await this.parts.outcomes.succeeded(attempt)) endpoint.succeeded();
   }
 
-  private async recordFailure(turn: Turn, endpoint: EndpointTurn, attempt: FinishedAttempt): Promise<void> {
+  private async recordFailure(
+    workspace: ClaimedWorkspace,
+    endpoint: ClaimedEndpoint,
+    attempt: FinishedAttempt,
+  ): Promise<void> {
     const { outcomes, config } = this.parts;
     const { deliveryId, number, endpointId, endedAt, result } = attempt;
     const schedule = config.WEBHOOK_RETRY_SCHEDULE_MS;
-    const pauseMs = retryPause(schedule, deliveryId, number, result.retryAfterMs);
-    const failures = await outcomes.failed(attempt, pauseMs);
-    // The endpoint has moved, or another worker sends for this workspace now and draws its own consequences.
+    const backOffMs = retryPause(schedule, deliveryId, number, result.retryAfterMs);
+    const failures = await outcomes.failed(attempt, backOffMs);
+    // The endpoint has another URL now, or another worker has claimed the workspace and counts failures itself.
     if (failures === null) return;
     endpoint.failed(failures.consecutiveFailures, endedAt + PROBE_PAUSE_MS);
     const { statusCode } = result;
     const reason = disablement({ statusCode, ...failures, at: endedAt }, config.WEBHOOK_DISABLE_AFTER_MS);
     if (reason === null) return;
-    endpoint.stop();
+    endpoint.disable();
     const { kind } = await this.parts.streams.execute(
       endpointId,
       { type: 'DisableEndpoint', reason, url: endpoint.endpoint.url },
       {
-        workspaceId: turn.workspaceId,
+        workspaceId: workspace.workspaceId,
         by: causedBy({ correlationId: deliveryId, causationId: deliveryId }, 'webhooks.dispatcher'),
         intent: `disable|${deliveryId}|${number}`,
       },

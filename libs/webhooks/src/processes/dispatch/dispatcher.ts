@@ -3,29 +3,29 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import type { WorkLoop } from '@app/platform/work/work-registry.js';
+import { ClaimedWorkspace, type Limits, type Moment } from './claimed-workspace.js';
 import type { DeliveryAttempts } from './delivery-attempts.js';
 import { readDue } from './due-deliveries.js';
-import type { Lanes } from './lanes.js';
-import { Places } from './places.js';
-import { Turn, type Limits, type Moment } from './turn.js';
+import { InFlightLimit } from './in-flight-limit.js';
 import type { WakeSignal } from './wake-signal.js';
+import type { WorkspaceQueues } from './workspace-queues.js';
 
-/** Lanes taken at once, so that another worker that looks at the same time finds some too. */
-const LANES_AT_ONCE = 8;
+/** Queues claimed at once; the rest is left for other workers. */
+const CLAIM_BATCH = 8;
 /** New deliveries of one endpoint read at once. */
-const READ_AT_ONCE = 32;
-/** A busy worker lets a little come together before it asks the database again. */
+const READ_BATCH = 32;
+/** Pause of a busy worker before it queries the database again, so that batches fill. */
 const PAUSE_MS = 5;
-const BUSY = 16;
-/** How often it is seen whether a turn has ended. */
-const TURNS_CHECK_MS = 10;
-/** How long attempts may go on after the worker was told to stop; then they are cut off. */
-const DRAIN_MS = 5_000;
-const GIVE_BACK_TRIES = 20;
+const BUSY_IN_FLIGHT = 16;
+/** How often claimed workspaces are checked for release. */
+const RELEASE_CHECK_MS = 10;
+/** How long attempts may take after the worker was stopped, before they are cancelled. */
+const SHUTDOWN_MS = 5_000;
+const RELEASE_TRIES = 20;
 
 export interface DispatcherParts {
   readonly pool: pg.Pool;
-  readonly lanes: Lanes;
+  readonly queues: WorkspaceQueues;
   readonly limits: Limits & { readonly leaseMs: number };
   readonly attempts: DeliveryAttempts;
   readonly wake: WakeSignal;
@@ -34,18 +34,18 @@ export interface DispatcherParts {
 }
 
 /**
- * Sends due deliveries until told to stop. What this worker does not finish is free again when its lease ends, here or
- * elsewhere: at least once, never lost.
+ * Sends due deliveries until it is stopped: claims workspace queues, reads their due deliveries, makes attempts, and
+ * releases the queues. When it dies, its leases expire and another worker sends the rest: at least once.
  */
 export class Dispatcher implements WorkLoop {
   readonly name = 'webhooks.dispatcher';
   readonly role = 'webhooks';
-  private turns: Turn[] = [];
-  private readonly underWay = new Set<Promise<void>>();
-  private readonly places = new Places();
-  /** Lanes may be ready that nobody has. */
-  private mayBeReady = true;
-  private isSendingDue = false;
+  private claimed: ClaimedWorkspace[] = [];
+  private readonly attemptsUnderWay = new Set<Promise<void>>();
+  private readonly limit = new InFlightLimit();
+  /** There may be ready queues that no worker has claimed. */
+  private mayClaim = true;
+  private isSendScheduled = false;
   private isStopping = false;
 
   constructor(private readonly parts: DispatcherParts) {}
@@ -54,14 +54,14 @@ export class Dispatcher implements WorkLoop {
     const { wake, attempts } = this.parts;
     const listening = wake.listen(signal);
     while (!signal.aborted) {
-      await this.step().catch((error: unknown) => this.complain(error));
-      if (this.places.taken > BUSY) await delay(PAUSE_MS);
-      const mayHaveNews = await wake.wait(this.turns.length > 0 ? TURNS_CHECK_MS : Infinity, signal);
+      await this.step().catch((error: unknown) => this.logError(error));
+      if (this.limit.inFlight > BUSY_IN_FLIGHT) await delay(PAUSE_MS);
+      const mayHaveNews = await wake.wait(this.claimed.length > 0 ? RELEASE_CHECK_MS : Infinity, signal);
       if (!mayHaveNews) continue;
-      this.mayBeReady = true;
-      for (const { endpoints } of this.turns) for (const endpoint of endpoints) endpoint.lookAgain();
+      this.mayClaim = true;
+      for (const { endpoints } of this.claimed) for (const endpoint of endpoints) endpoint.readAgain();
     }
-    await this.drain();
+    await this.shutDown();
     await Promise.all([attempts.close(), listening]);
   }
 
@@ -70,114 +70,119 @@ export class Dispatcher implements WorkLoop {
   }
 
   private async step(): Promise<void> {
-    await this.giveBack(this.turns.filter((turn) => turn.hasEnded(this.moment)));
-    await this.takeLanes();
+    await this.release(this.claimed.filter((workspace) => workspace.isReleasable(this.moment)));
+    await this.claim();
     await this.read();
     this.send();
   }
 
-  private async takeLanes(): Promise<void> {
-    const { lanes, limits, clock } = this.parts;
+  private async claim(): Promise<void> {
+    const { queues, limits, clock } = this.parts;
     const elapsed = performance.now();
-    const wished = this.turns.reduce((sum, turn) => sum + turn.demand(elapsed) - turn.inFlight, 0);
-    const free = Math.ceil((this.places.free - wished) / limits.perEndpoint);
-    if (!this.mayBeReady || free <= 0) return;
-    const count = Math.min(LANES_AT_ONCE, free);
-    const taken = await lanes.take(count, clock.now());
-    this.mayBeReady = taken.length === count;
-    if (this.mayBeReady) this.parts.wake.now();
-    for (const lane of taken) this.turns.push(new Turn(lane, limits, performance.now()));
+    const wanted = this.claimed.reduce(
+      (sum, workspace) => sum + workspace.demand(elapsed) - workspace.inFlight,
+      0,
+    );
+    const free = Math.ceil((this.limit.available - wanted) / limits.perEndpoint);
+    if (!this.mayClaim || free <= 0) return;
+    const count = Math.min(CLAIM_BATCH, free);
+    const claims = await queues.claim(count, clock.now());
+    this.mayClaim = claims.length === count;
+    if (this.mayClaim) this.parts.wake.now();
+    for (const claim of claims) this.claimed.push(new ClaimedWorkspace(claim, limits, performance.now()));
   }
 
   private async read(): Promise<void> {
-    const wanting = this.turns.flatMap((turn) => turn.wanting(this.moment));
-    if (wanting.length === 0) return;
+    const endpoints = this.claimed.flatMap((workspace) => workspace.endpointsToRead(this.moment));
+    if (endpoints.length === 0) return;
     const { pool, limits, clock } = this.parts;
-    const wanted = wanting.map((endpoint) => endpoint.wanted());
-    const read = { fresh: READ_AT_ONCE, replayed: limits.perEndpoint };
-    const found = await readDue(pool, wanted, read, clock.now());
-    for (const [index, one] of found.entries()) wanting[index]!.add(one);
+    const queries = endpoints.map((endpoint) => endpoint.startRead());
+    const batch = { fresh: READ_BATCH, replayed: limits.perEndpoint };
+    const batches = await readDue(pool, queries, batch, clock.now());
+    for (const [index, one] of batches.entries()) endpoints[index]!.addBatch(one);
     this.parts.wake.now();
   }
 
-  private async giveBack(ended: readonly Turn[]): Promise<void> {
-    if (ended.length === 0) return;
-    const { lanes, clock } = this.parts;
-    for (const turn of ended) turn.end(performance.now());
-    const result = await lanes.giveBack(ended, clock.now());
-    for (const turn of result.ended) {
-      turn.isGivenBack = true;
-      this.places.outlast(turn.inFlight);
+  private async release(finished: readonly ClaimedWorkspace[]): Promise<void> {
+    if (finished.length === 0) return;
+    const { queues, clock } = this.parts;
+    for (const workspace of finished) workspace.stopSending(performance.now());
+    const { released, isAnyReady } = await queues.release(finished, clock.now());
+    for (const workspace of released) {
+      workspace.isReleased = true;
+      this.limit.detach(workspace.inFlight);
     }
-    // A lane that another worker took over meanwhile cannot be given back.
-    this.turns = this.turns.filter((turn) => !turn.isGivenBack && !turn.isLost(performance.now()));
-    if (!result.hasMore) return;
-    this.mayBeReady = true;
+    // A queue that another worker has claimed since cannot be released.
+    this.claimed = this.claimed.filter(
+      (workspace) => !workspace.isReleased && !workspace.hasLostLease(performance.now()),
+    );
+    if (!isAnyReady) return;
+    this.mayClaim = true;
     this.parts.wake.now();
   }
 
-  /** One of each workspace, then a second of each, until there are no more places. */
+  /** Round-robin over the claimed workspaces, up to the in-flight limit. */
   private send(): void {
     const { moment } = this;
-    for (let sending = this.turns; sending.length > 0 && this.places.free > 0;) {
-      sending = sending.filter((turn) => this.places.free > 0 && this.sendNext(turn, moment));
+    for (let sending = this.claimed; sending.length > 0 && this.limit.available > 0;) {
+      sending = sending.filter((workspace) => this.limit.available > 0 && this.sendNext(workspace, moment));
     }
-    // Whoever was first is last the next time.
-    const [first, ...others] = this.turns;
-    if (first) this.turns = [...others, first];
+    // The first comes last the next time.
+    const [first, ...others] = this.claimed;
+    if (first) this.claimed = [...others, first];
   }
 
-  private sendNext(turn: Turn, moment: Moment): boolean {
-    const next = this.isStopping ? null : turn.take(moment);
+  private sendNext(workspace: ClaimedWorkspace, moment: Moment): boolean {
+    const next = this.isStopping ? null : workspace.startNext(moment);
     if (next === null) return false;
-    this.places.take();
-    const landed = (): void => {
-      this.places.leave(turn.isGivenBack);
-      turn.landed(next.endpoint);
-      this.sendSoon();
+    this.limit.start();
+    const onExchangeEnd = (): void => {
+      this.limit.end(workspace.isReleased);
+      workspace.exchangeEnded(next.endpoint);
+      this.scheduleSend();
     };
     const attempt = this.parts.attempts
-      .make({ turn, ...next, landed })
+      .make({ workspace, ...next, onExchangeEnd })
       .then(
         () => next.endpoint.settled(next.delivery.deliveryId),
         (error: unknown) => {
-          turn.end(performance.now());
-          this.complain(error, next.delivery.deliveryId);
+          workspace.stopSending(performance.now());
+          this.logError(error, next.delivery.deliveryId);
         },
       )
       .finally(() => {
-        this.underWay.delete(attempt);
+        this.attemptsUnderWay.delete(attempt);
         this.parts.wake.now();
       });
-    this.underWay.add(attempt);
+    this.attemptsUnderWay.add(attempt);
     return true;
   }
 
-  /** Once for all answers that come in together. */
-  private sendSoon(): void {
-    if (this.isSendingDue) return;
-    this.isSendingDue = true;
+  /** Once for all answers that arrive together. */
+  private scheduleSend(): void {
+    if (this.isSendScheduled) return;
+    this.isSendScheduled = true;
     setImmediate(() => {
-      this.isSendingDue = false;
+      this.isSendScheduled = false;
       this.send();
     });
   }
 
-  private complain(error: unknown, deliveryId?: string): void {
+  private logError(error: unknown, deliveryId?: string): void {
     const reason = error instanceof Error ? error.message : 'unknown';
     if (deliveryId === undefined) this.parts.log.warn({ reason }, 'due deliveries cannot be read');
-    else this.parts.log.error({ deliveryId, reason }, 'a delivery was left to its lease');
+    else this.parts.log.error({ deliveryId, reason }, 'a delivery is retried when its lease expires');
   }
 
-  /** Lets attempts finish for a while, then cuts them off, and gives back what this worker has. */
-  private async drain(): Promise<void> {
+  /** Lets attempts finish for a while, cancels the rest, and releases all queues. */
+  private async shutDown(): Promise<void> {
     this.isStopping = true;
-    const timer = setTimeout(() => this.parts.attempts.cutOff(), DRAIN_MS);
-    await Promise.allSettled(this.underWay);
+    const timer = setTimeout(() => this.parts.attempts.cancel(), SHUTDOWN_MS);
+    await Promise.allSettled(this.attemptsUnderWay);
     clearTimeout(timer);
-    for (let tries = 0; this.turns.length > 0 && tries < GIVE_BACK_TRIES; tries += 1) {
-      await this.giveBack(this.turns).catch((error: unknown) => this.complain(error));
-      if (this.turns.length > 0) await delay(PAUSE_MS);
+    for (let tries = 0; this.claimed.length > 0 && tries < RELEASE_TRIES; tries += 1) {
+      await this.release(this.claimed).catch((error: unknown) => this.logError(error));
+      if (this.claimed.length > 0) await delay(PAUSE_MS);
     }
   }
 }

@@ -1,33 +1,33 @@
 import type pg from 'pg';
 import { instant } from '@app/event-sourcing/core/clock.js';
 
-/** A delivery that may be sent now. */
+/** A due delivery that no earlier delivery of its reading holds up. */
 export interface DueDelivery {
   readonly deliveryId: string;
-  /** Of the attempt to be made, from 1. */
+  /** Number of the attempt to make, from 1. */
   readonly attempt: number;
   readonly eventId: string;
   readonly type: string;
   readonly body: string;
   readonly test: boolean;
-  /** Sent again on request: outside the order of its reading. */
+  /** Requested by itself: outside the order of its reading. */
   readonly redelivery: boolean;
-  /** Within the order. */
+  /** Part of a replay: within the order. */
   readonly replayed: boolean;
 }
 
-/** What is asked of one endpoint. */
-export interface Wanted {
+/** Asks for the due deliveries of one endpoint. */
+export interface DueQuery {
   readonly endpointId: string;
-  /** Deliveries that were read before and are not settled yet: not wanted again. */
+  /** Deliveries that were read before and are not settled: left out. */
   readonly known: readonly string[];
-  /** Nothing pending is due before, new or replayed: looks begin here, past what was sent. */
+  /** No pending delivery, new or replayed, is due earlier: the index is read from here, past settled entries. */
   readonly dueFrom: string;
   readonly replayedFrom: string;
 }
 
-/** What an endpoint is to be sent, the earliest due first, and where the next look begins. */
-export interface Found {
+/** Due deliveries of one endpoint, the earliest due first, and where the next read starts. */
+export interface DueBatch {
   readonly endpointId: string;
   readonly due: readonly DueDelivery[];
   readonly hasMore: boolean;
@@ -49,14 +49,14 @@ interface Columns {
   readonly replayed: boolean;
 }
 
-/** The due deliveries of an endpoint that no earlier delivery of their reading holds up, the earliest first. */
+/** The due deliveries of an endpoint that no earlier delivery of their reading holds up, the earliest due first. */
 const due = (replayed: 'is null' | 'is not null', from: string, limit: string): string => `
   (select due.delivery_id, due.attempts, due.event_id, due.test, due.redelivery, due.due_at,
           due.replay_id is not null as replayed
    from webhooks.delivery due
-   where due.endpoint_id = wanted.endpoint_id and due.status = 'pending' and due.replay_id ${replayed}
+   where due.endpoint_id = asked.endpoint_id and due.status = 'pending' and due.replay_id ${replayed}
      and due.due_at between ${from} and $5
-     and due.delivery_id <> all (wanted.known)
+     and due.delivery_id <> all (asked.known)
      and (due.redelivery or coalesce((
        select false from webhooks.delivery earlier
        where earlier.endpoint_id = due.endpoint_id and earlier.reading_id = due.reading_id
@@ -70,23 +70,23 @@ const earliest = (replayed: 'is null' | 'is not null', from: string): string => 
    where delivery.endpoint_id = one.endpoint_id and status = 'pending' and replay_id ${replayed} and due_at >= ${from})`;
 
 /**
- * Of each endpoint what is new goes before what is replayed, so of the latter no more is read than can be sent at once.
+ * New events go before replayed ones, so no more replayed deliveries are read than can be sent at once.
  *
- * Shaped for the planner: look-ups are lateral with a limit it knows, and the look for an earlier delivery is a scalar
+ * Shaped for the planner: lookups are lateral with a limit it knows, and the search for an earlier delivery is a scalar
  * subquery. As plain joins they were planned over the whole table.
  */
 const READ = `
-  with wanted as materialized (
+  with asked as materialized (
     select endpoint_id, known::uuid[] as known, ${earliest('is null', 'due_from')} as due_from,
            ${earliest('is not null', 'replayed_from')} as replayed_from
     from unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[])
       as one (endpoint_id, known, due_from, replayed_from)
   )
-  select wanted.endpoint_id, wanted.due_from::text, wanted.replayed_from::text,
+  select asked.endpoint_id, asked.due_from::text, asked.replayed_from::text,
          next.delivery_id, next.attempts, next.event_id, next.test, next.redelivery, next.replayed, event.type, event.body
-  from wanted
+  from asked
   left join lateral (
-    ${due('is null', 'wanted.due_from', '$6')} union all ${due('is not null', 'wanted.replayed_from', '$7')}
+    ${due('is null', 'asked.due_from', '$6')} union all ${due('is not null', 'asked.replayed_from', '$7')}
   ) next on true
   left join lateral (
     select type, body from webhooks.public_event event where event.event_id = next.event_id limit 1
@@ -94,37 +94,37 @@ const READ = `
   order by next.due_at`;
 
 /**
- * Reads what endpoints are to be sent, for the worker that has their lanes.
+ * Reads due deliveries of endpoints whose workspaces the caller has claimed.
+ * @param limits most deliveries of one endpoint, new and replayed
  * @param now milliseconds since the epoch
- * @param limits how many deliveries of one endpoint at most
  */
 export const readDue = async (
   pool: pg.Pool,
-  wanted: readonly Wanted[],
+  queries: readonly DueQuery[],
   limits: { readonly fresh: number; readonly replayed: number },
   now: number,
-): Promise<readonly Found[]> => {
+): Promise<readonly DueBatch[]> => {
   const { rows } = await pool.query<Columns>({
     name: 'webhooks.due',
     text: READ,
     values: [
-      wanted.map(({ endpointId }) => endpointId),
-      wanted.map(({ known }) => `{${known.join(',')}}`),
-      wanted.map(({ dueFrom }) => dueFrom),
-      wanted.map(({ replayedFrom }) => replayedFrom),
+      queries.map(({ endpointId }) => endpointId),
+      queries.map(({ known }) => `{${known.join(',')}}`),
+      queries.map(({ dueFrom }) => dueFrom),
+      queries.map(({ replayedFrom }) => replayedFrom),
       instant(now),
       limits.fresh,
       limits.replayed,
     ],
   });
-  const found = new Map(wanted.map((one) => [one.endpointId, { ...one, due: [] as DueDelivery[] }]));
+  const batches = new Map(queries.map((one) => [one.endpointId, { ...one, due: [] as DueDelivery[] }]));
   for (const row of rows) {
-    const one = found.get(row.endpoint_id)!;
+    const one = batches.get(row.endpoint_id)!;
     one.dueFrom = row.due_from ?? one.dueFrom;
     one.replayedFrom = row.replayed_from ?? one.replayedFrom;
     if (row.delivery_id !== null) one.due.push(dueFromColumns(row, row.delivery_id));
   }
-  return [...found.values()].map((one) => {
+  return [...batches.values()].map((one) => {
     const replayed = one.due.filter((delivery) => delivery.replayed).length;
     return { ...one, hasMore: one.due.length - replayed === limits.fresh || replayed === limits.replayed };
   });

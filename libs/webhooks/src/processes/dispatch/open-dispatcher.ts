@@ -7,19 +7,17 @@ import type { SecretVault } from '../../application/secrets/secret-vault.js';
 import { urlPolicy } from '../../application/url-check.js';
 import { DeliveryAttempts } from './delivery-attempts.js';
 import { Dispatcher } from './dispatcher.js';
-import { Lanes } from './lanes.js';
 import { OutcomeLog } from './outcome-log.js';
-import { observedSender, type AttemptObserver } from './observed-sender.js';
-import { PinnedConnections } from './pinned-connections.js';
-import { Sender } from './sender.js';
-import { egressProxy } from './tunnel.js';
+import { PinnedConnections, egressProxy } from './pinned-connections.js';
+import { Sender, observedSender, type AttemptObserver } from './sender.js';
 import { WakeSignal } from './wake-signal.js';
 import type { Config } from '../../settings.js';
+import { WorkspaceQueues } from './workspace-queues.js';
 
-/** Postgres channel on which the fan-out tells that deliveries are due. */
+/** Postgres channel that is notified when deliveries are inserted. */
 const DUE_CHANNEL = 'webhooks_due';
 
-export interface DispatcherSurroundings {
+export interface DispatcherDependencies {
   readonly pool: pg.Pool;
   readonly config: Config;
   readonly clock: Clock;
@@ -30,7 +28,7 @@ export interface DispatcherSurroundings {
   readonly observer?: AttemptObserver;
 }
 
-/** Puts a dispatcher together from the configuration. */
+/** Builds a dispatcher from the configuration. */
 export const openDispatcher = ({
   pool,
   config,
@@ -40,7 +38,7 @@ export const openDispatcher = ({
   streams,
   log,
   observer = { attempted: () => undefined },
-}: DispatcherSurroundings): Dispatcher => {
+}: DispatcherDependencies): Dispatcher => {
   const connections = new PinnedConnections({
     connectTimeoutMs: config.WEBHOOK_CONNECT_TIMEOUT_MS,
     exchangeTimeoutMs: config.WEBHOOK_ATTEMPT_TIMEOUT_MS,
@@ -53,7 +51,7 @@ export const openDispatcher = ({
     perWorkspace: config.WEBHOOK_WORKSPACE_CONCURRENCY,
     leaseMs: config.WEBHOOK_LEASE_MS,
   };
-  const lanes = new Lanes(pool, limits.leaseMs);
+  const queues = new WorkspaceQueues(pool, limits.leaseMs);
   const sender = new Sender(connections, resolve, urlPolicy(config), config.WEBHOOK_ATTEMPT_TIMEOUT_MS, () =>
     clock.now(),
   );
@@ -62,7 +60,7 @@ export const openDispatcher = ({
   const attempts = new DeliveryAttempts({
     sender: observed,
     outcomes,
-    lanes,
+    queues,
     vault,
     streams,
     clock,
@@ -70,5 +68,5 @@ export const openDispatcher = ({
     log,
   });
   const wake = new WakeSignal(config.DATABASE_URL, DUE_CHANNEL);
-  return new Dispatcher({ pool, lanes, limits, attempts, wake, clock, log });
+  return new Dispatcher({ pool, queues, limits, attempts, wake, clock, log });
 };

@@ -9,7 +9,7 @@ import { eventually } from '../../../test/receiver.js';
 import { TestService, wipe } from '../../../test/service.js';
 import type { AttemptResult } from '../../domain/delivery/attempt-result.js';
 import { skipPending } from '../skipping/skip-pending.js';
-import { Lanes, type TakenLane } from './lanes.js';
+import { WorkspaceQueues, type WorkspaceClaim } from './workspace-queues.js';
 import { OutcomeLog, type FinishedAttempt } from './outcome-log.js';
 
 const HOUR = 3_600_000;
@@ -23,7 +23,7 @@ const failure: AttemptResult = {
 };
 
 let database: TestDatabase;
-let lanes: Lanes;
+let queues: WorkspaceQueues;
 let outcomes: OutcomeLog;
 /** Of one reading, in order. */
 let deliveryIds: readonly string[];
@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(async () => database.stop());
 beforeEach(async () => {
   await wipe(database);
-  lanes = new Lanes(database.pool, LEASE_MS);
+  queues = new WorkspaceQueues(database.pool, LEASE_MS);
   outcomes = new OutcomeLog(database.pool);
   const service = new TestService(database);
   service.follow();
@@ -46,14 +46,14 @@ beforeEach(async () => {
   await service.stop();
 });
 
-const take = async (now: number): Promise<TakenLane> => (await lanes.take(1, now))[0]!;
-const attemptIn = (lane: TakenLane, endedAt: number, result: AttemptResult): FinishedAttempt => ({
+const claimNext = async (now: number): Promise<WorkspaceClaim> => (await queues.claim(1, now))[0]!;
+const attemptIn = (claim: WorkspaceClaim, endedAt: number, result: AttemptResult): FinishedAttempt => ({
   deliveryId: deliveryIds[0]!,
   number: 1,
-  endpointId: lane.endpoints[0]!.endpointId,
-  url: lane.endpoints[0]!.url,
+  endpointId: claim.endpoints[0]!.endpointId,
+  url: claim.endpoints[0]!.url,
   redelivery: false,
-  lease: lane.lease,
+  lease: claim.lease,
   startedAt: endedAt,
   endedAt,
   result,
@@ -69,13 +69,13 @@ const deliveries = async () => {
 };
 
 describe('A failure', () => {
-  it('recorded just before its lane is given back keeps the time of its retry', async () => {
+  it('recorded just before its queue is released keeps its back-off', async () => {
     const now = Date.now();
-    const lane = await take(now);
-    await outcomes.failed(attemptIn(lane, now, failure), HOUR);
-    // As the worker knew it when the turn had ended and the answer had not come.
-    const stragglers = [{ deliveryId: deliveryIds[0]!, attempts: 0 }];
-    await lanes.giveBack([{ ...lane, stragglers, pauseMs: 0 }], now);
+    const claim = await claimNext(now);
+    await outcomes.failed(attemptIn(claim, now, failure), HOUR);
+    // What the worker knew before the answer arrived.
+    const toDetach = [{ deliveryId: deliveryIds[0]!, attempts: 0 }];
+    await queues.release([{ ...claim, toDetach, pauseMs: 0 }], now);
     expect(await deliveries()).toMatchObject([
       { status: 'pending', attempts: 1, lease: null, dueAt: now + HOUR },
       { status: 'pending', attempts: 0, lease: null, dueAt: now + HOUR },
@@ -83,7 +83,7 @@ describe('A failure', () => {
   });
 });
 
-describe('A worker that lost its lease', () => {
+describe('A worker whose lease expired', () => {
   const health = async () => {
     const { rows } = await database.pool.query<{ consecutive_failures: number }>(
       'select consecutive_failures from webhooks.endpoint_health',
@@ -95,10 +95,10 @@ describe('A worker that lost its lease', () => {
     return rows;
   };
 
-  it('holds nothing up with a failure, counts none and keeps no attempt', async () => {
+  it('delays nothing with a failure, counts none and records no attempt', async () => {
     const now = Date.now();
-    const late = await take(now);
-    const own = await take(now + LEASE_MS);
+    const late = await claimNext(now);
+    const own = await claimNext(now + LEASE_MS);
     const [, { dueAt }] = (await deliveries()) as [unknown, { dueAt: number }];
     expect(await outcomes.failed(attemptIn(late, now, failure), HOUR)).toBeNull();
     await outcomes.succeeded(attemptIn(own, now, success));
@@ -111,10 +111,10 @@ describe('A worker that lost its lease', () => {
     expect(await attempts()).toEqual([{ delivery_id: deliveryIds[0], error: null }]);
   });
 
-  it('makes no endpoint well with a success, and keeps no attempt', async () => {
+  it('resets no failures with a success, and records no attempt', async () => {
     const now = Date.now();
-    const late = await take(now);
-    const own = await take(now + LEASE_MS);
+    const late = await claimNext(now);
+    const own = await claimNext(now + LEASE_MS);
     await outcomes.failed(attemptIn(own, now, failure), HOUR);
     expect(await outcomes.succeeded(attemptIn(late, now, success))).toBe(false);
     expect(await deliveries()).toMatchObject([{ status: 'pending', attempts: 1 }, {}]);
@@ -126,9 +126,9 @@ describe('A worker that lost its lease', () => {
 describe('An attempt under way when its endpoint moves', () => {
   it('and failed is recorded, and is no failure of the new URL', async () => {
     const now = Date.now();
-    const lane = await take(now);
+    const claim = await claimNext(now);
     await database.pool.query(`update webhooks.endpoint set url = 'http://127.0.0.1:9998/'`);
-    expect(await outcomes.failed(attemptIn(lane, now, failure), HOUR)).toBeNull();
+    expect(await outcomes.failed(attemptIn(claim, now, failure), HOUR)).toBeNull();
     expect(await deliveries()).toMatchObject([
       { status: 'pending', attempts: 1, dueAt: now + HOUR },
       { status: 'pending', dueAt: now + HOUR },
@@ -138,17 +138,17 @@ describe('An attempt under way when its endpoint moves', () => {
   });
 });
 
-describe('A delivery that outlasted its turn', () => {
+describe('A detached delivery', () => {
   it('has its outcome recorded, also when its endpoint was disabled meanwhile', async () => {
     const now = Date.now();
-    const lane = await take(now);
-    const stragglers = [{ deliveryId: deliveryIds[0]!, attempts: 0 }];
-    await lanes.giveBack([{ ...lane, stragglers, pauseMs: 0 }], now);
-    const { endpointId } = lane.endpoints[0]!;
+    const claim = await claimNext(now);
+    const toDetach = [{ deliveryId: deliveryIds[0]!, attempts: 0 }];
+    await queues.release([{ ...claim, toDetach, pauseMs: 0 }], now);
+    const { endpointId } = claim.endpoints[0]!;
     await transaction(database.pool, (client) =>
       runSteps(client, skipPending(endpointId, '99', instant(now))),
     );
-    await outcomes.succeeded(attemptIn(lane, now, success));
+    await outcomes.succeeded(attemptIn(claim, now, success));
     const { rows } = await database.pool.query('select delivery_id, error from webhooks.attempt');
     expect(rows).toEqual([{ delivery_id: deliveryIds[0], error: null }]);
     expect(await deliveries()).toMatchObject([
@@ -157,24 +157,24 @@ describe('A delivery that outlasted its turn', () => {
     ]);
   });
 
-  it('opens its lane when it ends, also while somebody is giving the lane back', async () => {
+  it('makes its queue ready when it ends, also while the queue is being released', async () => {
     const now = Date.now();
-    const lane = await take(now);
+    const claim = await claimNext(now);
     const client = await database.pool.connect();
     try {
-      // Whoever gives back has read when the delivery was due before it ended, and has not committed.
+      // A release that has read the earlier due time and has not committed.
       await client.query('begin');
       await client.query(`update webhooks.lane set ready_at = $1, lease = null, leased_until = '-infinity'`, [
         instant(now + HOUR),
       ]);
-      const opened = lanes.open(lane.workspaceId, now);
+      const marked = queues.markReady(claim.workspaceId, now);
       await new Promise((resolve) => setTimeout(resolve, 100));
       await client.query('commit');
-      await opened;
+      await marked;
     } finally {
       client.release();
     }
-    expect(await lanes.take(1, now)).toMatchObject([{ workspaceId: lane.workspaceId }]);
+    expect(await queues.claim(1, now)).toMatchObject([{ workspaceId: claim.workspaceId }]);
   });
 });
 
@@ -184,9 +184,9 @@ describe('An attempt under way when its endpoint is disabled', () => {
     ['failed', (log: OutcomeLog, attempt: FinishedAttempt) => log.failed(attempt, HOUR), failure],
   ] as const)('and %s is in the history of a delivery that stays skipped', async (_, record, result) => {
     const now = Date.now();
-    const lane = await take(now);
+    const claim = await claimNext(now);
     await database.pool.query(`update webhooks.delivery set status = 'skipped', settled_at = now()`);
-    await record(outcomes, attemptIn(lane, now, result));
+    await record(outcomes, attemptIn(claim, now, result));
     expect(await deliveries()).toMatchObject([
       { status: 'skipped', attempts: 1 },
       { status: 'skipped', attempts: 0 },

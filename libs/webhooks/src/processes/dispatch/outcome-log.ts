@@ -6,6 +6,8 @@ import {
   PROBE_AFTER_FAILURES,
   type AttemptResult,
 } from '../../domain/delivery/attempt-result.js';
+import { transitionAfterFailure, type DeliveryTransition } from '../../domain/delivery/delivery-state.js';
+import { statusAfter } from '../../read-models/delivery/delivery-sql.js';
 
 /** An attempt that has ended. Times in milliseconds since the epoch. */
 export interface FinishedAttempt {
@@ -13,10 +15,10 @@ export interface FinishedAttempt {
   /** From 1. */
   readonly number: number;
   readonly endpointId: string;
-  /** Where it was sent. */
+  /** Where it was sent: the endpoint may have another URL by now. */
   readonly url: string;
   readonly redelivery: boolean;
-  /** Of the turn in which it was sent. */
+  /** Of the claim under which it was sent. */
   readonly lease: string;
   readonly startedAt: number;
   readonly endedAt: number;
@@ -28,21 +30,21 @@ export interface EndpointFailures {
   readonly failingSince: number;
 }
 
-interface Waiting {
+interface QueuedSuccess {
   readonly attempt: FinishedAttempt;
   readonly resolve: (hasRecovered: boolean) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Successes recorded in one statement. */
+/** Most successes recorded in one statement. */
 const BATCH = 128;
 
-/** Whoever lost the lease changes nothing: the lane's, or that of a delivery that outlasted its turn. */
-const isOwn = (lease: string): string => `
+/** SQL: the worker still holds the lease, of the workspace queue or of the detached delivery. */
+const isLeasedBy = (lease: string): string => `
   (delivery.lease = ${lease} or exists (
      select from webhooks.lane where lane.workspace_id = delivery.workspace_id and lane.lease = ${lease}))`;
 
-/** Everything else depends on what was settled here. What was skipped meanwhile stays so, with its attempt. */
+/** The other parts apply to the deliveries that the first one updated. A skipped delivery stays so, with its attempt. */
 const SUCCEED = `
   with done as (
     select * from unnest($1::uuid[], $2::integer[], $3::timestamptz[], $4::integer[], $5::integer[], $6::bytea[],
@@ -50,10 +52,10 @@ const SUCCEED = `
       as done (delivery_id, number, started_at, duration_ms, status_code, response_body, lease, ended_at)
   ), settled as (
     update webhooks.delivery
-    set status = case when delivery.status = 'pending' then 'succeeded' else delivery.status end,
+    set status = ${statusAfter('succeed')},
         attempts = done.number, lease = null, settled_at = coalesce(delivery.settled_at, done.ended_at)
     from done
-    where delivery.delivery_id = done.delivery_id and ${isOwn('done.lease')}
+    where delivery.delivery_id = done.delivery_id and ${isLeasedBy('done.lease')}
     returning delivery.delivery_id, delivery.endpoint_id, done.number, done.started_at, done.duration_ms,
               done.status_code, done.response_body
   ), attempted as (
@@ -65,29 +67,31 @@ const SUCCEED = `
   where consecutive_failures > 0 and endpoint_id in (select endpoint_id from settled)
   returning endpoint_id`;
 
-const FAIL = `
+const failAs = (transition: DeliveryTransition): string => `
   with failed as (
     update webhooks.delivery
     set lease = null, attempts = $2,
-        status = case when status = 'pending' and $8::timestamptz is null then 'exhausted' else status end,
-        due_at = coalesce($8, due_at), settled_at = coalesce(settled_at, case when $8 is null then $9::timestamptz end)
-    where delivery_id = $1 and ${isOwn('$10')}
+        status = ${statusAfter(transition)},
+        due_at = coalesce($8::timestamptz, due_at),
+        settled_at = coalesce(settled_at, case when $8 is null then $9::timestamptz end)
+    where delivery_id = $1 and ${isLeasedBy('$10')}
     returning endpoint_id, status
   ), attempted as (
     insert into webhooks.attempt (delivery_id, number, started_at, duration_ms, status_code, error, response_body, endpoint_id)
     select $1, $2, $3, $4, $5, $6, $7, endpoint_id from failed
     on conflict do nothing)
   select status from failed`;
+const FAIL = { retry: failAs('retry'), exhaust: failAs('exhaust') };
 
-/** What must come after this delivery cannot come before its retry. */
-const HOLD_UP_FOLLOWERS = `
+/** Later deliveries of the reading cannot be sent before this one's retry. */
+const DELAY_FOLLOWERS = `
   update webhooks.delivery follower set due_at = $2
   from webhooks.delivery held
   where held.delivery_id = $1 and follower.endpoint_id = held.endpoint_id and follower.reading_id = held.reading_id
     and follower.sequence > held.sequence and follower.status = 'pending' and not follower.redelivery
     and follower.due_at < $2`;
 
-/** What became of the URL of before says nothing about the one of now. */
+/** A failure of an earlier URL says nothing about the present one. */
 const COUNT_FAILURE = `
   insert into webhooks.endpoint_health as health (endpoint_id, consecutive_failures, failing_since)
   select endpoint_id, 1, $2::timestamptz from webhooks.endpoint where endpoint_id = $1 and url = $4
@@ -98,41 +102,46 @@ const COUNT_FAILURE = `
   returning consecutive_failures, failing_since`;
 
 /**
- * Records what became of attempts. Successes that end while a statement is under way go into the next together: the
- * busier, the fewer transactions each of them costs.
+ * Records the outcomes of attempts. Successes that arrive while a statement runs go into the next one together: the
+ * higher the load, the fewer transactions for each.
  */
 export class OutcomeLog {
-  private waiting: Waiting[] = [];
+  private queued: QueuedSuccess[] = [];
   private isWriting = false;
 
   constructor(private readonly pool: pg.Pool) {}
 
-  /** The delivery is settled and the endpoint is well. @returns whether it had been failing */
+  /** @returns whether the endpoint had been failing */
   succeeded(attempt: FinishedAttempt): Promise<boolean> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ attempt, resolve, reject });
+      this.queued.push({ attempt, resolve, reject });
       if (!this.isWriting) void this.write();
     });
   }
 
   /**
-   * @param pauseMs until the next attempt; `null`: there is none
-   * @returns `null` when it has no consequences for the endpoint: it has moved meanwhile, or the lease was lost (then
-   * nothing has changed)
+   * @param backOffMs pause before the next attempt; `null`: there is none
+   * @returns the failures of the endpoint in a row; `null` when this one does not count, because the endpoint has another
+   * URL now, or because the lease was lost (then nothing has changed)
    */
-  async failed(attempt: FinishedAttempt, pauseMs: number | null): Promise<EndpointFailures | null> {
+  async failed(attempt: FinishedAttempt, backOffMs: number | null): Promise<EndpointFailures | null> {
     const { deliveryId, number, endpointId, lease, startedAt, endedAt, result } = attempt;
     const at = instant(endedAt);
-    const dueAt = pauseMs === null ? null : instant(endedAt + pauseMs);
+    const dueAt = backOffMs === null ? null : instant(endedAt + backOffMs);
     return transaction(this.pool, async (client) => {
       const { statusCode, error, responseBody } = result;
       const took = endedAt - startedAt;
       const columns = [deliveryId, number, instant(startedAt), took, statusCode, error, responseBody];
-      const failed = await client.query<{ status: string }>(FAIL, [...columns, dueAt, at, lease]);
+      const failed = await client.query<{ status: string }>(FAIL[transitionAfterFailure(backOffMs)], [
+        ...columns,
+        dueAt,
+        at,
+        lease,
+      ]);
       const [delivery] = failed.rows;
       if (!delivery) return null;
       if (delivery.status === 'pending' && dueAt !== null && !attempt.redelivery)
-        await client.query(HOLD_UP_FOLLOWERS, [deliveryId, dueAt]);
+        await client.query(DELAY_FOLLOWERS, [deliveryId, dueAt]);
       const { rows } = await client.query<{ consecutive_failures: number; failing_since: Date }>(
         COUNT_FAILURE,
         [endpointId, at, instant(endedAt + PROBE_PAUSE_MS), attempt.url],
@@ -148,8 +157,8 @@ export class OutcomeLog {
 
   private async write(): Promise<void> {
     this.isWriting = true;
-    while (this.waiting.length > 0) {
-      const batch = this.waiting.splice(0, BATCH);
+    while (this.queued.length > 0) {
+      const batch = this.queued.splice(0, BATCH);
       try {
         const recovered = await this.record(batch.map(({ attempt }) => attempt));
         for (const { attempt, resolve } of batch) resolve(recovered.has(attempt.endpointId));

@@ -1,9 +1,27 @@
+import { request } from 'node:http';
 import type { Socket } from 'node:net';
 import { Pool, buildConnector } from 'undici';
 import { isReachable, isSameAddress } from '../../domain/url/addresses.js';
-import { limitAnswers } from './answer-limit.js';
-import { AttemptFailed } from './attempt-errors.js';
-import { openTunnel, type EgressProxy } from './tunnel.js';
+import { AttemptFailed, limitResponses } from './exchange.js';
+
+/** An HTTP proxy for all requests to receivers. */
+export interface EgressProxy {
+  readonly hostname: string;
+  readonly port: number;
+  /** The value of Proxy-Authorization; `null`: the proxy needs none. */
+  readonly authorization: string | null;
+}
+
+/** @param url http://host:port, with user and password if the proxy needs them */
+export const egressProxy = (url: string): EgressProxy => {
+  const { hostname, port, username, password } = new URL(url);
+  const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return {
+    hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: Number(port || 80),
+    authorization: username === '' ? null : `Basic ${Buffer.from(login).toString('base64')}`,
+  };
+};
 
 export interface ConnectionLimits {
   readonly connectTimeoutMs: number;
@@ -11,18 +29,18 @@ export interface ConnectionLimits {
   /** Connections to one receiver at a time. */
   readonly perReceiver: number;
   readonly allowCidrs: readonly string[];
-  /** Through which everything goes; `null`: straight to receivers. */
+  /** `null`: receivers are connected to directly. */
   readonly proxy: EgressProxy | null;
 }
 
 const KEPT_RECEIVERS = 1_000;
 const KEEP_ALIVE_MS = 10_000;
 const LONGEST_KEEP_ALIVE_MS = 60_000;
-const ANSWER_HEADER_BYTES = 16_384;
+const RESPONSE_HEADER_BYTES = 16_384;
 
 /**
- * Kept-alive connections, each to one address that was checked. The name is only used for SNI, certificate and Host, so
- * that a second look-up cannot lead elsewhere. Proxy variables have no effect here.
+ * Keep-alive connections, each to one checked address. The host name is used for SNI, certificate and Host only, so DNS
+ * cannot redirect a connection (rebinding). Proxy variables of the environment have no effect.
  */
 export class PinnedConnections {
   /** Least recently used first. */
@@ -30,7 +48,7 @@ export class PinnedConnections {
 
   constructor(private readonly limits: ConnectionLimits) {}
 
-  /** @param owner connections are not shared between owners, even to one address */
+  /** @param owner owners share no connections, even to one address */
   to(owner: string, url: URL, address: string): Pool {
     const key = `${owner} ${url.origin} ${address}`;
     const known = this.pools.get(key);
@@ -62,16 +80,16 @@ export class PinnedConnections {
       connect: limited(this.connector(address)),
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: LONGEST_KEEP_ALIVE_MS,
-      maxHeaderSize: ANSWER_HEADER_BYTES,
+      maxHeaderSize: RESPONSE_HEADER_BYTES,
       headersTimeout: exchangeTimeoutMs,
       bodyTimeout: exchangeTimeoutMs,
     });
   }
 
-  /** Dials the address itself, then asks the socket where it went; or has the proxy dial it. */
+  /** Connects to the address and checks where the socket leads; or connects through the proxy. */
   private connector(address: string): buildConnector.connector {
     const { connectTimeoutMs: timeout, proxy } = this.limits;
-    // Said here, no variable of the environment can turn it off.
+    // Set here, so that no environment variable can disable it.
     const dial = buildConnector({ timeout, rejectUnauthorized: true, minVersion: 'TLSv1.2' });
     if (proxy) return (options, callback) => void this.tunnel(proxy, address, options, dial, callback);
     return (options, callback) => {
@@ -79,7 +97,7 @@ export class PinnedConnections {
         if (error) return callback(error, null);
         if (this.leadsTo(address, socket)) return callback(null, socket);
         socket.destroy();
-        // It led to another address than the one checked.
+        // It leads to another address than the checked one.
         callback(new AttemptFailed('blocked_address'), null);
       });
     };
@@ -108,12 +126,50 @@ export class PinnedConnections {
   }
 }
 
-/** The connector, its connections with a limit to what is read of an answer. */
+/** Adds the limit on response size to a connector. */
 const limited =
   (connector: buildConnector.connector): buildConnector.connector =>
   (options, callback) =>
     connector(options, (...[error, socket]) => {
       if (error) return callback(error, null);
-      limitAnswers(socket);
+      limitResponses(socket);
       callback(null, socket);
     });
+
+/**
+ * Asks the proxy to connect to an address (CONNECT, RFC 9110, 9.3.6). The request names the checked address and never a
+ * host name, so the proxy resolves nothing.
+ */
+const openTunnel = (proxy: EgressProxy, address: string, port: number, timeoutMs: number): Promise<Socket> =>
+  new Promise((resolve, reject) => {
+    const authority = `${address.includes(':') ? `[${address}]` : address}:${port}`;
+    const connect = request({
+      hostname: proxy.hostname,
+      port: proxy.port,
+      method: 'CONNECT',
+      path: authority,
+      agent: false,
+      headers: {
+        host: authority,
+        ...(proxy.authorization === null ? {} : { 'proxy-authorization': proxy.authorization }),
+      },
+    });
+    const timer = setTimeout(() => connect.destroy(new AttemptFailed('timeout')), timeoutMs);
+    connect.once('connect', ({ statusCode }, socket) => {
+      clearTimeout(timer);
+      if (statusCode === 200) return resolve(socket);
+      socket.destroy();
+      reject(new AttemptFailed('connect_failed'));
+    });
+    connect.once('response', (response) => {
+      clearTimeout(timer);
+      response.destroy();
+      reject(new AttemptFailed('connect_failed'));
+    });
+    connect.once('error', (error) => {
+      clearTimeout(timer);
+      // An error of the proxy says nothing about the receiver.
+      reject(error instanceof AttemptFailed ? error : new AttemptFailed('connect_failed'));
+    });
+    connect.end();
+  });

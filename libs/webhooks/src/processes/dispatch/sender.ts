@@ -1,11 +1,13 @@
+import { SpanKind } from '@opentelemetry/api';
+import type pg from 'pg';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
+import { isTracing, startSpan, withSpan } from '@app/event-sourcing/tracing/tracing.js';
 import type { ResolveHost } from '../../application/resolve-host.js';
 import { judgeStatus, type AttemptResult } from '../../domain/delivery/attempt-result.js';
 import { parseRetryAfter } from '../../domain/delivery/retry-schedule.js';
 import { isAddress, isReachable, unbracketed } from '../../domain/url/addresses.js';
 import { checkWebhookUrl, type UrlPolicy, type UrlVerdict } from '../../domain/url/webhook-url.js';
-import { AttemptFailed, classify } from './attempt-errors.js';
-import { Exchange, type Answer } from './exchange.js';
+import { AttemptFailed, Exchange, classify, type Response } from './exchange.js';
 import type { PinnedConnections } from './pinned-connections.js';
 
 export interface OutgoingRequest {
@@ -15,18 +17,18 @@ export interface OutgoingRequest {
   readonly body: Uint8Array;
 }
 
-class CutOff extends Error {
-  override readonly name = 'CutOff';
+class Cancelled extends Error {
+  override readonly name = 'Cancelled';
 }
 
-const KEPT_VERDICTS = 1_000;
+const CACHED_VERDICTS = 1_000;
 
-/** Makes one attempt at calling a receiver. Whatever the receiver or the network does becomes a result. */
+/** Makes one HTTP request to a receiver. Whatever the receiver or the network does becomes a result. */
 export class Sender {
   private readonly underWay = new Set<Exchange>();
-  /** What a URL's text and an address amount to never changes; where a name leads does, and is asked at every attempt. */
-  private readonly verdicts = new RecentlyUsed<string, UrlVerdict>(KEPT_VERDICTS);
-  private readonly reachable = new RecentlyUsed<string, boolean>(KEPT_VERDICTS);
+  /** The verdict on a URL or an address never changes. The addresses of a name do: it is resolved at every attempt. */
+  private readonly verdicts = new RecentlyUsed<string, UrlVerdict>(CACHED_VERDICTS);
+  private readonly reachable = new RecentlyUsed<string, boolean>(CACHED_VERDICTS);
 
   constructor(
     private readonly connections: PinnedConnections,
@@ -38,18 +40,18 @@ export class Sender {
 
   /**
    * POSTs once, without following redirects, within the deadline for the whole exchange.
-   * @returns 'cut off' after `cutOff`: then nothing is known of the attempt
+   * @returns 'cancelled' after `cancel`: the outcome is unknown
    */
-  async send(request: OutgoingRequest): Promise<AttemptResult | 'cut off'> {
+  async send(request: OutgoingRequest): Promise<AttemptResult | 'cancelled'> {
     const exchange = new Exchange();
-    const timer = setTimeout(() => exchange.cutOff(new AttemptFailed('timeout')), this.exchangeTimeoutMs);
+    const timer = setTimeout(() => exchange.cancel(new AttemptFailed('timeout')), this.exchangeTimeoutMs);
     this.underWay.add(exchange);
-    // Dispatched when its address is known; until then it can be cut off all the same.
-    this.dispatch(request, exchange).catch((error: unknown) => exchange.cutOff(error as Error));
+    // Sent once its address is known; it can be cancelled before.
+    this.dispatch(request, exchange).catch((error: unknown) => exchange.cancel(error as Error));
     try {
-      return this.judge(await exchange.answer);
+      return this.judge(await exchange.response);
     } catch (error) {
-      if (error instanceof CutOff) return 'cut off';
+      if (error instanceof Cancelled) return 'cancelled';
       return { error: classify(error), statusCode: null, retryAfterMs: null, responseBody: null };
     } finally {
       clearTimeout(timer);
@@ -57,9 +59,9 @@ export class Sender {
     }
   }
 
-  /** Ends what is under way without results. */
-  cutOff(): void {
-    for (const exchange of this.underWay) exchange.cutOff(new CutOff());
+  /** Ends all requests under way without results. */
+  cancel(): void {
+    for (const exchange of this.underWay) exchange.cancel(new Cancelled());
   }
 
   /** Closes every connection, in use or not. */
@@ -77,7 +79,7 @@ export class Sender {
     const { url } = verdict;
     const host = unbracketed(url.hostname);
     const address = isAddress(host) ? this.checked([host]) : this.checked(await this.addressesOf(host));
-    if (exchange.isCutOff) return;
+    if (exchange.isCancelled) return;
     this.connections.to(endpointId, url, address).dispatch(
       {
         method: 'POST',
@@ -99,7 +101,7 @@ export class Sender {
     return addresses;
   }
 
-  /** One blocked address spoils the name. */
+  /** One blocked address among those of a name blocks the name. */
   private checked(addresses: readonly string[]): string {
     const { allowCidrs } = this.policy;
     const isOpen = (address: string): boolean =>
@@ -108,7 +110,7 @@ export class Sender {
     return addresses[0]!;
   }
 
-  private judge({ statusCode, retryAfter, body }: Answer): AttemptResult {
+  private judge({ statusCode, retryAfter, body }: Response): AttemptResult {
     const isPaused = statusCode === 429 || statusCode === 503;
     return {
       error: judgeStatus(statusCode),
@@ -123,4 +125,60 @@ const remembered = <V>(known: RecentlyUsed<string, V>, key: string, find: () => 
   const value = known.get(key) ?? find();
   known.set(key, value);
   return value;
+};
+
+/** Called after each attempt with its result (`succeeded` or a class of error) and its duration. */
+export interface AttemptObserver {
+  attempted(result: string, seconds: number): void;
+}
+
+export type SendsRequests = Pick<Sender, 'send' | 'cancel' | 'close'>;
+
+/** A sender that counts its attempts and records a span of each in the trace of the event. */
+export const observedSender = (
+  sender: SendsRequests,
+  pool: pg.Pool,
+  observer: AttemptObserver,
+): SendsRequests => ({
+  close: () => sender.close(),
+  cancel: () => sender.cancel(),
+  async send(request) {
+    const { headers, endpointId } = request;
+    const span =
+      isTracing() &&
+      startSpan('webhook attempt', {
+        kind: SpanKind.CLIENT,
+        parent: await traceparentOf(pool, headers['x-service-event-id']),
+        attributes: {
+          'webhook.endpoint_id': endpointId,
+          'webhook.delivery_id': headers['x-service-delivery-id'],
+          'webhook.event_type': headers['x-service-event'],
+          'webhook.attempt': Number(headers['x-service-attempt']),
+        },
+      });
+    const startedAt = performance.now();
+    let outcome = 'cancelled';
+    try {
+      const result = await withSpan(span || null, () => sender.send(request));
+      if (result === 'cancelled') return result;
+      outcome = result.error ?? 'succeeded';
+      if (span && result.statusCode !== null)
+        span.setAttribute('http.response.status_code', result.statusCode);
+      return result;
+    } finally {
+      if (outcome !== 'cancelled') observer.attempted(outcome, (performance.now() - startedAt) / 1_000);
+      if (span) span.setAttribute('webhook.result', outcome).end();
+    }
+  },
+});
+
+/** Read only while tracing is on. Without it the attempt starts a trace of its own. */
+const traceparentOf = async (pool: pg.Pool, eventId: string | undefined): Promise<string | null> => {
+  const found = await pool
+    .query<{ traceparent: string | null }>(
+      'select traceparent from webhooks.public_event where event_id = $1',
+      [eventId],
+    )
+    .catch(() => null);
+  return found?.rows[0]?.traceparent ?? null;
 };

@@ -5,8 +5,8 @@ const POLL_MS = 1_000;
 const RECONNECT_MS = 1_000;
 
 /**
- * Tells the dispatcher to look for work: at once when Postgres notifies, and every second in any case, because a
- * notification may be lost and retries become due by themselves.
+ * Wakes the dispatcher: at once when Postgres notifies, and every second in any case. A notification may be lost, and
+ * no notification comes when a retry becomes due.
  */
 export class WakeSignal {
   private isPending = false;
@@ -19,7 +19,7 @@ export class WakeSignal {
     private readonly channel: string,
   ) {}
 
-  /** Ends a wait, because of something that this process knows. */
+  /** Ends the wait, for a reason inside this process. */
   now(): void {
     this.isPending = true;
     this.wakeUp();
@@ -30,10 +30,10 @@ export class WakeSignal {
    * @returns whether the database may have something new
    */
   async wait(withinMs: number, signal: AbortSignal): Promise<boolean> {
-    const sinceLook = performance.now() - this.polledAt;
+    const sincePoll = performance.now() - this.polledAt;
     if (!this.isPending && !signal.aborted) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, Math.max(0, Math.min(withinMs, POLL_MS - sinceLook)));
+        const timer = setTimeout(resolve, Math.max(0, Math.min(withinMs, POLL_MS - sincePoll)));
         this.wakeUp = () => {
           clearTimeout(timer);
           resolve();
@@ -49,7 +49,7 @@ export class WakeSignal {
     return mayHaveNews;
   }
 
-  /** Listens on a connection of its own, opened again when it breaks, until the signal aborts. */
+  /** Listens on its own connection, reconnecting when it breaks, until the signal aborts. */
   async listen(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.listenOnce(signal).catch(() => undefined);

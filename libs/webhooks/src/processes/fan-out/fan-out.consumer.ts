@@ -7,24 +7,24 @@ import type { Statement, Step } from '@app/event-sourcing/projections/statement.
 import { publicationEvents } from '@app/publishing/contracts/index.js';
 import { readingEvents } from '@app/readings/contracts/index.js';
 import { webhookEndpointEvents, type WebhookEndpointEvent } from '../../contracts/events.js';
-import { isToldOnRelease, publicEventOf, type PublicEvent } from '../../domain/delivery/public-event.js';
-import { tellEvents } from './delivery-rows.js';
+import { isSentOnRelease, publicEventOf, type PublicEvent } from '../../domain/delivery/public-event.js';
+import { fanOutEvents } from './insert-deliveries.js';
 import { endpointSteps, lockEndpoints } from './endpoint-rows.js';
-import { keepFailures, tellReleased, type Release, type UnreleasedFailure } from './failure-rows.js';
+import { keepFailures, fanOutReleased, type Release, type UnreleasedFailure } from './unreleased-failures.js';
 
-/** Of a book only the releases are read: whatever else is in it, receivers go on being told. */
+/** Only the releases of a credit book are decoded, so no other event of it can halt the fan-out. */
 const releaseEvents = selectEvents(creditsEvents, 'CreditsReleased');
 
 const CATALOGUES = [webhookEndpointEvents, readingEvents, publicationEvents, releaseEvents] as const;
 
 type FollowedEvent = RecordedOf<typeof CATALOGUES>;
 type EndpointEvent = Recorded<WebhookEndpointEvent>;
-type ToldEvent = Exclude<FollowedEvent, EndpointEvent>;
+type SourceEvent = Exclude<FollowedEvent, EndpointEvent>;
 
 /**
- * Follows endpoints and readings in one go, so that an event goes to exactly the endpoints that subscribed before it
- * in the log; and releases of credits, because a failure is told when its own has come. It has no rebuild: what was
- * sent is not sent again.
+ * Fans events out to endpoints. Follows endpoints and readings together, so that an event goes to exactly the endpoints
+ * that subscribed before it in the log; and releases of credits, because a failure is sent after its release. It cannot
+ * be rebuilt: that would send everything again.
  * @param firstPauseMs pause before the first attempt of a delivery
  */
 export const fanOutConsumer = (firstPauseMs: number): Consumer => ({
@@ -38,42 +38,42 @@ export const fanOutConsumer = (firstPauseMs: number): Consumer => ({
 const fanOutSteps = (stored: readonly StoredEvent[], firstPauseMs: number): readonly Step[] => {
   const events = stored.map((one) => decodeAny(CATALOGUES, one)).filter((event) => event !== null);
   const steps: Step[] = [...lockEndpoints(events.filter(isOfEndpoint))];
-  let stretch: ToldEvent[] = [];
+  let run: SourceEvent[] = [];
   for (const event of events) {
     if (isOfEndpoint(event)) {
-      steps.push(...tell(stretch, firstPauseMs), ...endpointSteps(event));
-      stretch = [];
+      steps.push(...fanOutRun(run, firstPauseMs), ...endpointSteps(event));
+      run = [];
     } else {
-      stretch.push(event);
+      run.push(event);
     }
   }
-  return [...steps, ...tell(stretch, firstPauseMs)];
+  return [...steps, ...fanOutRun(run, firstPauseMs)];
 };
 
 const isOfEndpoint = (event: FollowedEvent): event is EndpointEvent =>
   categoryOf(event.stream) === webhookEndpointEvents.category;
 
 /**
- * What is told between two changes of endpoints is told to the same endpoints, and goes into one statement. Releases
- * come last, because nothing is told of a reading after its failure.
+ * Events between two changes of endpoints go to the same endpoints, in one statement. Releases come last, because no
+ * event of a reading follows its failure.
  */
-const tell = (stretch: readonly ToldEvent[], firstPauseMs: number): readonly Statement[] => {
-  const told: PublicEvent[] = [];
+const fanOutRun = (run: readonly SourceEvent[], firstPauseMs: number): readonly Statement[] => {
+  const publicEvents: PublicEvent[] = [];
   const failures: UnreleasedFailure[] = [];
   const releases: Release[] = [];
-  for (const event of stretch) {
+  for (const event of run) {
     if (event.type === 'CreditsReleased') {
       releases.push({ causeEventId: event.data.causeEventId, position: String(event.position) });
       continue;
     }
     const publicEvent = publicEventOf(event);
     if (publicEvent === null) continue;
-    if (isToldOnRelease(publicEvent)) failures.push({ causeEventId: event.id, event: publicEvent });
-    else told.push(publicEvent);
+    if (isSentOnRelease(publicEvent)) failures.push({ causeEventId: event.id, event: publicEvent });
+    else publicEvents.push(publicEvent);
   }
   return [
     ...(failures.length > 0 ? [keepFailures(failures)] : []),
-    ...(told.length > 0 ? tellEvents(told, firstPauseMs) : []),
-    ...(releases.length > 0 ? tellReleased(releases, firstPauseMs) : []),
+    ...(publicEvents.length > 0 ? fanOutEvents(publicEvents, firstPauseMs) : []),
+    ...(releases.length > 0 ? fanOutReleased(releases, firstPauseMs) : []),
   ];
 };

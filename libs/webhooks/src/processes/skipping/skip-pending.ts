@@ -3,12 +3,13 @@ import type pg from 'pg';
 import type { Statement } from '@app/event-sourcing/projections/statement.js';
 import { transaction } from '@app/platform/postgres/pool.js';
 import type { WorkLoop } from '@app/platform/work/work-registry.js';
+import { statusAfter } from '../../read-models/delivery/delivery-sql.js';
 
 /** Deliveries skipped in one transaction: about a fifth of a second. */
 const AT_ONCE = 5_000;
 const LOOK_EVERY_MS = 1_000;
 
-/** All that has been added is to be skipped; what is added from now on is not. */
+/** Deliveries inserted so far are to be skipped; those inserted from now on are not. */
 const NOTE = `
   insert into webhooks.skipping (endpoint_id, up_to, skipped_at)
   select endpoint_id, coalesce(pg_sequence_last_value('webhooks.delivery_added'), 0), $3::timestamptz
@@ -16,8 +17,8 @@ const NOTE = `
   on conflict do nothing`;
 
 /**
- * Leaves out whose outcome is being recorded: the next time they are free. A delivery in flight keeps its lease, so
- * that its outcome is recorded too.
+ * Leaves out deliveries whose outcome is being recorded, until the next round. A detached delivery keeps its lease, so
+ * that its outcome is still recorded.
  */
 const SKIP = `
   with noted as (
@@ -29,7 +30,7 @@ const SKIP = `
     order by delivery.reading_id, delivery.sequence limit ${AT_ONCE}
     for update of delivery skip locked
   )
-  update webhooks.delivery set status = 'skipped', settled_at = chosen.skipped_at
+  update webhooks.delivery set status = ${statusAfter('skip')}, settled_at = chosen.skipped_at
   from chosen where delivery.delivery_id = chosen.delivery_id`;
 
 const FORGET = `
@@ -39,10 +40,10 @@ const FORGET = `
     where delivery.endpoint_id = noted.endpoint_id and status = 'pending' and coalesce(added, 0) <= noted.up_to)`;
 
 /**
- * What was still to be sent to an endpoint is not sent any more, nor when it is enabled again. A few thousand are
- * skipped at once; of more the rest is noted, for it may be millions, and whoever follows the log must go on.
+ * Skips the pending deliveries of an endpoint, for good: enabling it again sends none of them. Skips a few thousand at
+ * once and notes the rest, which may be millions, so that the fan-out is not held up.
  *
- * The endpoint's row is to be locked before, so that whoever was adding deliveries has added them.
+ * The caller locks the endpoint's row before, so that inserts under way are committed first.
  * @param revision of the event: it changes nothing for an endpoint that has seen it
  * @param at when the endpoint was disabled or deleted (RFC 3339)
  */
@@ -52,20 +53,20 @@ export const skipPending = (endpointId: string, revision: string, at: string): r
   { text: FORGET, values: [endpointId] },
 ];
 
-/** Skips what was noted, until nothing is. */
+/** Skips the noted deliveries in the background. */
 export const skipNoted = (pool: pg.Pool): WorkLoop => ({
   name: 'webhooks.skipping',
   role: 'webhooks',
   async run(signal) {
     while (!signal.aborted) {
-      // A database that is away is no reason to stop: the next round asks again.
+      // The database may be away for a while: the next round tries again.
       const hasMore = await skipNext(pool).catch(() => false);
       if (!hasMore) await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
     }
   },
 });
 
-/** @returns whether there may be more to skip now; what is being recorded is left for a later look */
+/** @returns whether there may be more to skip now; deliveries that are being recorded are left for a later round */
 const skipNext = (pool: pg.Pool): Promise<boolean> =>
   transaction(pool, async (client) => {
     const { rows } = await client.query<{ endpoint_id: string }>(

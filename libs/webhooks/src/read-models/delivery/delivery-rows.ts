@@ -1,11 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type pg from 'pg';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
+import type { DeliveryStatus } from '../../contracts/deliveries.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
 import type { AttemptError } from '../../domain/delivery/attempt-result.js';
-
-export const DELIVERY_STATUSES = ['pending', 'succeeded', 'exhausted', 'skipped'] as const;
-export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** One attempt as the endpoint's owner sees it: of the receiver's answer only the class of error and the status. */
 export interface AttemptRecord {
@@ -155,7 +153,8 @@ export class DeliveryRows {
   }
 
   /**
-   * Deliveries of events left out since the endpoint was disabled, those included that are still to be skipped. Counted no further than `MOST_SKIPPED`: nobody who enables an endpoint waits for millions.
+   * Counts the deliveries of events skipped since the endpoint was disabled, and those still to be skipped. Stops at
+   * `MOST_SKIPPED`, so that enabling an endpoint never waits for a count of millions.
    */
   async countSkipped(endpointId: string): Promise<number> {
     const { rows } = await this.pool.query<{ skipped: number }>(

@@ -16,7 +16,7 @@ import {
   endpointFromColumns,
   type EndpointColumns,
 } from '../endpoint/endpoint-rows.js';
-import { freeAt } from './free-at.js';
+import { freeAt } from '../delivery/delivery-sql.js';
 
 /** How far back attempts are counted. */
 const WINDOW_MS = 86_400_000;

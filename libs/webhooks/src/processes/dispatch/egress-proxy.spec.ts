@@ -4,9 +4,8 @@ import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { makeCertificate } from '../../../test/certificate.js';
 import { Receiver } from '../../../test/receiver.js';
-import { PinnedConnections } from './pinned-connections.js';
+import { PinnedConnections, egressProxy } from './pinned-connections.js';
 import { Sender } from './sender.js';
-import { egressProxy } from './tunnel.js';
 
 /** An HTTP proxy that connects wherever it is told, and remembers where that was. */
 class Proxy {

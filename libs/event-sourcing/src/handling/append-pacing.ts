@@ -1,11 +1,11 @@
 /** After a conflict, or after events of others were read. */
 const EXPECT_RIVALS_MS = 5_000;
-/** Turns between two pauses: at first and when others write too, and at most while nobody else does. */
+/** Appends between two pauses: at first and when others write too, and at most while nobody else does. */
 const FEWEST_BETWEEN_PAUSES = 16;
 const MOST_BETWEEN_PAUSES = 64;
-const LONGEST_TURN_MS = 50;
+const LONGEST_APPEND_MS = 50;
 
-/** What comes before a turn. */
+/** What to do before an append. */
 export interface Approach {
   /** Others write there, so that it is worth reading before deciding. */
   readonly contended: boolean;
@@ -14,26 +14,26 @@ export interface Approach {
 }
 
 /**
- * How a process behaves towards others that write the same stream. One that never pauses would win every append of a
- * hot stream, since it need not read what it wrote itself. While others write there too, each waits about as long as a
- * turn (a read and an append) of another takes, so that all get on; and to learn of others at all, it pauses now and
+ * Paces the appends of a process to a stream that other processes write too. A process that never pauses would win every
+ * append to a hot stream, because it need not read what it wrote itself. While others write, each process waits about as
+ * long as a read and an append of another take, so that all make progress. To notice others at all, it pauses now and
  * then, the less often the longer it has met nobody.
  */
-export class Turns {
+export class AppendPacing {
   private contendedUntil = 0;
-  private turnMs = 5;
+  private appendMs = 5;
   private startedAt = 0;
   private sincePause = 0;
   private betweenPauses = FEWEST_BETWEEN_PAUSES;
 
   approach(): Approach {
     if (performance.now() < this.contendedUntil)
-      return { contended: true, pauseMs: Math.random() * 2 * this.turnMs };
+      return { contended: true, pauseMs: Math.random() * 2 * this.appendMs };
     this.sincePause += 1;
     if (this.sincePause < this.betweenPauses) return { contended: false, pauseMs: 0 };
     this.sincePause = 0;
     this.betweenPauses = Math.min(MOST_BETWEEN_PAUSES, this.betweenPauses * 2);
-    return { contended: false, pauseMs: 3 * this.turnMs };
+    return { contended: false, pauseMs: 3 * this.appendMs };
   }
 
   begin(): void {
@@ -42,7 +42,7 @@ export class Turns {
 
   /** An append succeeded. */
   end(): void {
-    this.turnMs = Math.min(LONGEST_TURN_MS, performance.now() - this.startedAt);
+    this.appendMs = Math.min(LONGEST_APPEND_MS, performance.now() - this.startedAt);
   }
 
   sawRivals(): void {

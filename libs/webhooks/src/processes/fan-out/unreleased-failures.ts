@@ -1,6 +1,6 @@
 import { sql, type Statement } from '@app/event-sourcing/projections/statement.js';
 import type { PublicEvent } from '../../domain/delivery/public-event.js';
-import { deliveryStatements } from './delivery-rows.js';
+import { insertDeliveries } from './insert-deliveries.js';
 
 /** A failed reading whose credits are still held. */
 export interface UnreleasedFailure {
@@ -11,11 +11,11 @@ export interface UnreleasedFailure {
 
 export interface Release {
   readonly causeEventId: string;
-  /** In the log, in decimal: from here on the failure is told. */
+  /** Position in the log, in decimal: the failure is sent as of it. */
   readonly position: string;
 }
 
-/** Keeps what will be told of failures until their release. One that is kept or told already adds nothing. */
+/** Keeps the public events of failures until their credits are released. One kept or sent already adds nothing. */
 export const keepFailures = (failures: readonly UnreleasedFailure[]): Statement => {
   const column = <K extends keyof PublicEvent>(name: K): readonly PublicEvent[K][] =>
     failures.map(({ event }) => event[name]);
@@ -33,16 +33,16 @@ export const keepFailures = (failures: readonly UnreleasedFailure[]): Statement 
 };
 
 /**
- * Tells the failures whose credits these events release. The release of a request that never became a reading, or one
- * that comes again, names none.
+ * Fans out the failures whose credits these events release. The release of a request that never became a reading, or a
+ * repeated one, names none.
  */
-export const tellReleased = (releases: readonly Release[], firstPauseMs: number): readonly Statement[] => {
-  const facts = sql`
+export const fanOutReleased = (releases: readonly Release[], firstPauseMs: number): readonly Statement[] => {
+  const released = sql`
     delete from webhooks.unreleased_failure failure
     using unnest(${releases.map(({ causeEventId }) => causeEventId)}::text[],
                  ${releases.map(({ position }) => position)}::numeric[]) as release (cause_event_id, position)
     where failure.cause_event_id = release.cause_event_id
     returning failure.event_id, failure.workspace_id, failure.reading_id, failure.type, failure.occurred_at, failure.head,
               failure.tail, release.position, failure.traceparent`;
-  return deliveryStatements(facts, firstPauseMs);
+  return insertDeliveries(released, firstPauseMs);
 };

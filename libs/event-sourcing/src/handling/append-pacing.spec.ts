@@ -4,7 +4,7 @@ import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
 import { intercept } from '../testing/intercepted-store.js';
 import { contextOf, tally, tallyEvents } from '../testing/tally.js';
 import { CommandExecutor } from './command-executor.js';
-import { Turns } from './turns.js';
+import { AppendPacing } from './append-pacing.js';
 
 /** Reads and appends take a moment, as they do over a network: whoever must read first is later than who need not. */
 const distant = (store: InMemoryEventStore) =>
@@ -46,26 +46,26 @@ it('Two processes that never pause on one stream both get on: no command is refu
 });
 
 describe('a process alone on a stream', () => {
-  /** Turns until the next pause, that one included. */
-  const untilPause = (turns: Turns): number => {
-    for (let count = 1; ; count += 1) if (turns.approach().pauseMs > 0) return count;
+  /** Appends until the next pause, that one included. */
+  const untilPause = (pacing: AppendPacing): number => {
+    for (let count = 1; ; count += 1) if (pacing.approach().pauseMs > 0) return count;
   };
 
   it('pauses for others, the less often the longer it has met nobody', () => {
-    const turns = new Turns();
-    expect([1, 2, 3, 4].map(() => untilPause(turns))).toEqual([16, 32, 64, 64]);
+    const pacing = new AppendPacing();
+    expect([1, 2, 3, 4].map(() => untilPause(pacing))).toEqual([16, 32, 64, 64]);
   });
 
-  it('reads before each turn for five seconds once it has met others, then pauses as often as at first', () => {
+  it('reads before each append for five seconds once it has met others, then pauses as often as at first', () => {
     const now = jest.spyOn(performance, 'now').mockReturnValue(0);
     try {
-      const turns = new Turns();
-      for (let pauses = 0; pauses < 3; pauses += 1) untilPause(turns);
-      turns.sawRivals();
+      const pacing = new AppendPacing();
+      for (let pauses = 0; pauses < 3; pauses += 1) untilPause(pacing);
+      pacing.sawRivals();
       now.mockReturnValue(4_999);
-      for (let count = 0; count < 100; count += 1) expect(turns.approach().contended).toBe(true);
+      for (let count = 0; count < 100; count += 1) expect(pacing.approach().contended).toBe(true);
       now.mockReturnValue(5_000);
-      expect(untilPause(turns)).toBe(16);
+      expect(untilPause(pacing)).toBe(16);
     } finally {
       now.mockRestore();
     }

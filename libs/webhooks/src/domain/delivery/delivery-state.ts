@@ -1,0 +1,63 @@
+import type { DeliveryStatus } from '../../contracts/deliveries.js';
+
+/**
+ * The states of a delivery: one event for one endpoint.
+ *
+ *     insert ──▶ scheduled ──▶ due ──▶ in flight ──▶ succeeded
+ *                    ▲          ▲       │  │  │
+ *                    │          └─lease─┘  │  └────▶ exhausted
+ *                    └────────retry────────┘
+ *     insert, scheduled, due, in flight ───────────▶ skipped
+ *
+ * - scheduled: pending, `due_at` is in the future. It waits for its first attempt, for the back-off of a retry, or for
+ *   the retry of an earlier delivery of the same reading.
+ * - due: pending, `due_at` has passed. It is sent when a worker has claimed the workspace queue, the in-flight limits
+ *   allow it, and no earlier delivery of its reading is pending.
+ * - in flight: pending, an attempt is being made under the lease of the workspace queue. If the answer takes longer than
+ *   the claim, the delivery is detached: its own row holds the lease, and `due_at` is when that expires. A lease that
+ *   expires before an outcome is recorded makes the delivery due again.
+ * - succeeded: the receiver answered 2xx.
+ * - exhausted: the last attempt of the retry schedule failed.
+ * - skipped: the endpoint was disabled or deleted, before or after the insert.
+ *
+ * The last three are final. An outcome that arrives afterwards adds its attempt to the history and changes no status. A
+ * redelivery or a replay is a new delivery of the same event. The table stores the first three as `pending`.
+ *
+ * The states of a workspace queue (a row of `webhooks.lane`), which holds the deliveries of a workspace's endpoints:
+ *
+ *     idle ──▶ ready ──▶ claimed (sending ──▶ draining) ──▶ idle or ready
+ *
+ * - idle: `ready_at` is in the future: when the earliest delivery is due, or infinity while nothing is pending.
+ * - ready: `ready_at` has passed and no lease runs. An insert, a redelivery or the end of a detached delivery moves
+ *   `ready_at` forward.
+ * - claimed: one worker holds the lease. It sends for a time slice, drains what is in flight, detaches the rest, and
+ *   releases the queue. A lease that expires makes the queue ready again.
+ */
+export type DeliveryTransition = 'succeed' | 'retry' | 'exhaust' | 'skip';
+
+/** From which status to which each transition leads. From any other status it changes nothing. */
+export const DELIVERY_TRANSITIONS: Readonly<
+  Record<DeliveryTransition, Readonly<Partial<Record<DeliveryStatus, DeliveryStatus>>>>
+> = {
+  succeed: { pending: 'succeeded' },
+  retry: { pending: 'pending' },
+  exhaust: { pending: 'exhausted' },
+  skip: { pending: 'skipped' },
+};
+
+export const nextStatus = (status: DeliveryStatus, transition: DeliveryTransition): DeliveryStatus =>
+  DELIVERY_TRANSITIONS[transition][status] ?? status;
+
+/** @param isOpen the endpoint is enabled and not deleted */
+export const initialStatus = (isOpen: boolean): DeliveryStatus => (isOpen ? 'pending' : 'skipped');
+
+/** @param backOffMs pause before the next attempt; `null`: the schedule has none */
+export const transitionAfterFailure = (backOffMs: number | null): 'retry' | 'exhaust' =>
+  backOffMs === null ? 'exhaust' : 'retry';
+
+/** When an event has several deliveries to one endpoint, the first status here that one of them has counts. */
+export const OUTCOME_PRECEDENCE: readonly DeliveryStatus[] = ['pending', 'succeeded', 'exhausted', 'skipped'];
+
+/** The outcome of an event at an endpoint over all its deliveries there; `missing`: it has none. */
+export const eventOutcome = (statuses: readonly DeliveryStatus[]): DeliveryStatus | 'missing' =>
+  OUTCOME_PRECEDENCE.find((status) => statuses.includes(status)) ?? 'missing';

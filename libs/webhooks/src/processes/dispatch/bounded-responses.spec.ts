@@ -1,0 +1,134 @@
+import { createServer as createTlsServer } from 'node:tls';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from '@jest/globals';
+import { makeCertificate } from '../../../test/certificate.js';
+import { eventually } from '../../../test/receiver.js';
+import { listen, rawServer, send, senderWith, sending } from '../../../test/sending.js';
+import type { AttemptResult } from '../../domain/delivery/attempt-result.js';
+
+const test = sending();
+
+describe('A hostile receiver', () => {
+  it('that never answers ends in a timeout', async () => {
+    test.receiver.answer = () => undefined;
+    expect(await send(senderWith({ exchangeTimeoutMs: 200 }), test.receiver.url)).toMatchObject({
+      error: 'timeout',
+    });
+  });
+
+  it('that drips ends in a timeout of the whole exchange', async () => {
+    test.receiver.answer = (response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write('.'), 20);
+      response.once('close', () => clearInterval(drip));
+    };
+    expect(await send(senderWith({ exchangeTimeoutMs: 300 }), test.receiver.url)).toMatchObject({
+      error: 'timeout',
+    });
+  });
+
+  it('that answers without end is read for 64 KiB and kept for 4 KiB', async () => {
+    let written = 0;
+    test.receiver.answer = (response) => {
+      response.writeHead(200);
+      const chunk = Buffer.alloc(16_384, 'x');
+      const pour = (): void => {
+        while (!response.destroyed && response.write(chunk)) written += chunk.length;
+        if (!response.destroyed) response.once('drain', pour);
+      };
+      pour();
+    };
+    const result = (await send(senderWith(), test.receiver.url)) as AttemptResult;
+    expect(result).toMatchObject({ error: null, statusCode: 200 });
+    expect(result.responseBody).toHaveLength(4_096);
+    await eventually(() => test.receiver.open === 0);
+    expect(written).toBeLessThan(16_777_216);
+  });
+
+  it('that sends a compression bomb has it kept as it came', async () => {
+    const bomb = gzipSync(Buffer.alloc(10_000_000));
+    test.receiver.answer = (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb);
+    const { responseBody } = (await send(senderWith(), test.receiver.url)) as AttemptResult;
+    expect(Buffer.from(responseBody!)).toEqual(bomb.subarray(0, 4_096));
+  });
+
+  it('that sends a megabyte of headers is not listened to', async () => {
+    const url = await rawServer((socket) =>
+      socket.once('data', () =>
+        socket.write(`HTTP/1.1 200 OK\r\n${`x: ${'y'.repeat(1_000)}\r\n`.repeat(1_000)}\r\n`),
+      ),
+    );
+    expect(await send(senderWith(), url)).toMatchObject({ error: 'invalid_response' });
+  });
+
+  it('is heard after a few interim answers, whose headers count for nothing', async () => {
+    const early = 'HTTP/1.1 103 Early Hints\r\nretry-after: 3600\r\n\r\n';
+    const url = await rawServer((socket) =>
+      socket.once('data', () =>
+        socket.end(`${early.repeat(8)}HTTP/1.1 503 Busy\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`),
+      ),
+    );
+    expect(await send(senderWith(), url)).toMatchObject({ statusCode: 503, retryAfterMs: null });
+  });
+
+  const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+  it.each([
+    ['interim answers', '', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
+    ['empty lines', '', '\r\n'],
+    ['the words after a status', 'HTTP/1.1 200 ', 'O'],
+    ['the extension of a chunk', `${CHUNKED}1;`, 'x'],
+    ['the length of a chunk', CHUNKED, '0'],
+    ['trailers', `${CHUNKED}0\r\n`, 'x-more: y\r\n'],
+  ])('that sends %s without end is not listened to until its deadline', async (_, start, more) => {
+    const chunk = more.repeat(1_000);
+    const url = await rawServer((socket) =>
+      socket.once('data', () => {
+        const pour = (): void => {
+          while (!socket.destroyed && socket.write(chunk));
+          if (!socket.destroyed) socket.once('drain', pour);
+        };
+        socket.write(start);
+        pour();
+      }),
+    );
+    expect(await send(senderWith(), url)).toMatchObject({ error: 'invalid_response' });
+  });
+
+  it('is heard again and again on one connection, however much its answers come to', async () => {
+    test.receiver.answer = (response) => response.writeHead(200).end('x'.repeat(60_000));
+    const sender = senderWith();
+    for (let attempt = 0; attempt < 20; attempt += 1) {
+      expect(await send(sender, test.receiver.url)).toMatchObject({ error: null, statusCode: 200 });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(test.receiver.sockets.size).toBe(1);
+  });
+
+  it('that does not speak HTTP is told apart from one that hangs up', async () => {
+    const garbage = await rawServer((socket) =>
+      socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.6\r\n')),
+    );
+    expect(await send(senderWith(), garbage)).toMatchObject({ error: 'invalid_response' });
+    const silence = await rawServer((socket) => socket.once('data', () => socket.destroy()));
+    expect(await send(senderWith(), silence)).toMatchObject({ error: 'connection_lost' });
+  });
+
+  it('that shows a certificate nobody vouches for is not spoken to', async () => {
+    const names: string[] = [];
+    let bytes = 0;
+    const server = createTlsServer(
+      {
+        ...makeCertificate({ name: 'receiver.example' }),
+        SNICallback: (name, done) => (names.push(name), done(null)),
+      },
+      (socket) => socket.on('data', (chunk) => (bytes += chunk.length)),
+    );
+    server.on('tlsClientError', () => undefined);
+    const port = await listen(server);
+    expect(await send(senderWith(), `https://receiver.example:${port}/`)).toMatchObject({
+      error: 'tls_error',
+    });
+    expect(names).toEqual(['receiver.example']);
+    expect(bytes).toBe(0);
+  });
+});

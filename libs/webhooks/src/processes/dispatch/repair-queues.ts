@@ -1,0 +1,49 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import type { WorkLoop } from '@app/platform/work/work-registry.js';
+import { earliestFreeAt } from '../../read-models/delivery/delivery-sql.js';
+
+const REPAIR_EVERY_MS = 30_000;
+
+/** A released queue may rest this long although something is due (BLOCKED_PAUSE_MS), and a release may be under way. */
+const TOLERANCE = `interval '1 second'`;
+
+/** Workspaces with deliveries that may be sent now, whose queue is missing or not ready. */
+const STALLED = `
+  select stalled.workspace_id, earliest.at
+  from (
+    select distinct workspace_id from webhooks.endpoint left join webhooks.lane queue using (workspace_id)
+    where endpoint.enabled and endpoint.deleted_at is null
+      and (queue.workspace_id is null or queue.ready_at > $1::timestamptz + ${TOLERANCE})
+  ) stalled
+  cross join lateral (${earliestFreeAt('stalled.workspace_id')}) earliest
+  where earliest.at <= $1`;
+
+const MARK_READY = `
+  insert into webhooks.lane as queue (workspace_id, ready_at) values ($1, $2)
+  on conflict (workspace_id) do update set ready_at = excluded.ready_at where queue.ready_at > excluded.ready_at`;
+
+/**
+ * Makes queues ready whose deliveries were inserted without doing so: by processes of the version before
+ * (migrations/0011), or by hand. A queue that is made ready although nothing is due costs one claim.
+ */
+export const repairQueues = (pool: pg.Pool, clock: Clock, everyMs = REPAIR_EVERY_MS): WorkLoop => ({
+  name: 'webhooks.queue-repair',
+  role: 'webhooks',
+  async run(signal) {
+    while (!signal.aborted) {
+      // The database may be away for a while: the next round tries again.
+      await repairOnce(pool, instant(clock.now())).catch(() => undefined);
+      await delay(everyMs, undefined, { signal }).catch(() => undefined);
+    }
+  },
+});
+
+/** Locks one queue at a time: inserting transactions lock several, in orders of their own. */
+const repairOnce = async (pool: pg.Pool, at: string): Promise<void> => {
+  const { rows } = await pool.query<{ workspace_id: string; at: Date }>(STALLED, [at]);
+  for (const { workspace_id: workspaceId, at: readyAt } of rows)
+    await pool.query(MARK_READY, [workspaceId, readyAt]);
+  if (rows.length > 0) await pool.query(`select pg_notify('webhooks_due', '')`);
+};

@@ -1,0 +1,211 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { instant } from '@app/event-sourcing/core/clock.js';
+import { transaction } from '@app/platform/postgres/pool.js';
+import { earliestFreeAt } from '../../read-models/delivery/delivery-sql.js';
+import type { EndpointSecret } from '../../domain/webhook-endpoint/webhook-endpoint.state.js';
+
+/** A workspace queue claimed by this worker: until the lease expires, no other sends for the workspace. */
+export interface WorkspaceClaim {
+  readonly workspaceId: string;
+  readonly lease: string;
+  readonly endpoints: readonly EndpointSnapshot[];
+}
+
+/** An endpoint that may be sent to, as it was when its workspace was claimed. */
+export interface EndpointSnapshot {
+  readonly endpointId: string;
+  readonly url: string;
+  readonly secrets: readonly EndpointSecret[];
+  readonly consecutiveFailures: number;
+  /** Milliseconds since the epoch: from then on an endpoint that keeps failing is sent one delivery. */
+  readonly probeAt: number | null;
+  /** Deliveries still in flight from earlier claims, of any worker. */
+  readonly detached: number;
+}
+
+/** A delivery that is in flight when its workspace is released. */
+export interface DetachedDelivery {
+  readonly deliveryId: string;
+  /** Attempts recorded when it was sent. */
+  readonly attempts: number;
+}
+
+/** A claim that can be released. */
+export interface FinishedClaim {
+  readonly workspaceId: string;
+  readonly lease: string;
+  /** Deliveries in flight: the row of each gets the lease. */
+  readonly toDetach: readonly DetachedDelivery[];
+  /** How soon the queue is ready again if something is due: at once, or after a pause because it could not be sent. */
+  readonly pauseMs: number;
+}
+
+interface EndpointColumns {
+  readonly endpoint_id: string;
+  readonly workspace_id: string;
+  readonly url: string;
+  readonly secrets: readonly EndpointSecret[];
+  readonly consecutive_failures: number;
+  readonly probe_at: Date | null;
+  readonly detached: number;
+}
+
+/** The queue that has been ready longest goes first, so that no workspace starves. */
+const CLAIM = `
+  with ready as (
+    select workspace_id from webhooks.lane
+    where ready_at <= $1 and leased_until <= $1
+    order by ready_at limit $2 for update skip locked
+  )
+  update webhooks.lane set lease = $3, leased_until = $1::timestamptz + $4 * interval '1 millisecond'
+  from ready where lane.workspace_id = ready.workspace_id
+  returning lane.workspace_id`;
+
+const ENDPOINTS = `
+  select endpoint.endpoint_id, endpoint.workspace_id, endpoint.url, endpoint.secrets,
+         coalesce(health.consecutive_failures, 0) as consecutive_failures, health.probe_at,
+         (select count(*)::integer from webhooks.delivery
+          where delivery.endpoint_id = endpoint.endpoint_id and lease is not null and due_at > $2) as detached
+  from unnest($1::text[]) claimed (workspace_id)
+  cross join lateral (
+    select * from webhooks.endpoint known
+    where known.workspace_id = claimed.workspace_id and known.deleted_at is null and known.enabled
+      and not exists (select from webhooks.skipping where skipping.endpoint_id = known.endpoint_id)
+  ) endpoint
+  left join webhooks.endpoint_health health on health.endpoint_id = endpoint.endpoint_id`;
+
+/** A transaction that inserts deliveries may lock several queues. Nobody waits for one here, so there is no deadlock. */
+const LOCK = `
+  select lane.workspace_id from unnest($1::text[], $2::uuid[]) claim (workspace_id, lease)
+  join webhooks.lane on lane.workspace_id = claim.workspace_id and lane.lease = claim.lease
+  for update of lane skip locked`;
+
+/** Leaves out a delivery whose failure was recorded just now: that raised `attempts`, and its back-off stays. */
+const DETACH = `
+  update webhooks.delivery set lease = detached.lease, due_at = $4
+  from unnest($1::uuid[], $2::integer[], $3::uuid[]) detached (delivery_id, attempts, lease)
+  where delivery.delivery_id = detached.delivery_id and delivery.status = 'pending'
+    and delivery.attempts = detached.attempts`;
+
+const RELEASE = `
+  update webhooks.lane
+  set lease = null, leased_until = '-infinity',
+      ready_at = case when earliest.at > $1 then earliest.at
+                      else $1::timestamptz + claim.pause_ms * interval '1 millisecond' end
+  from unnest($2::text[], $3::integer[]) claim (workspace_id, pause_ms)
+  cross join lateral (${earliestFreeAt('claim.workspace_id')}) earliest
+  where lane.workspace_id = claim.workspace_id
+  returning lane.ready_at <= $1 as is_ready`;
+
+/** Claims and releases the queues of all workspaces (domain/delivery/delivery-state.ts), shared by all workers. */
+export class WorkspaceQueues {
+  constructor(
+    private readonly pool: pg.Pool,
+    private readonly leaseMs: number,
+  ) {}
+
+  /**
+   * Claims up to `count` queues that are ready.
+   * @param now milliseconds since the epoch
+   */
+  async claim(count: number, now: number): Promise<readonly WorkspaceClaim[]> {
+    const at = instant(now);
+    const lease = randomUUID();
+    // Named statements are planned once per connection.
+    const claimed = await this.pool.query<{ workspace_id: string }>({
+      name: 'webhooks.claim',
+      text: CLAIM,
+      values: [at, count, lease, this.leaseMs],
+    });
+    if (claimed.rows.length === 0) return [];
+    const workspaceIds = claimed.rows.map(({ workspace_id: workspaceId }) => workspaceId);
+    const { rows } = await this.pool.query<EndpointColumns>({
+      name: 'webhooks.endpoints',
+      text: ENDPOINTS,
+      values: [workspaceIds, at],
+    });
+    const of = (workspaceId: string): readonly EndpointColumns[] =>
+      rows.filter((row) => row.workspace_id === workspaceId);
+    return workspaceIds.map((workspaceId) => ({
+      workspaceId,
+      lease,
+      endpoints: of(workspaceId).map(endpointFromColumns),
+    }));
+  }
+
+  /**
+   * Releases queues, and detaches what is still in flight.
+   * @returns the claims that were released, and whether one of their queues is ready again. The caller releases the
+   * others a little later.
+   */
+  async release<Claim extends FinishedClaim>(
+    claims: readonly Claim[],
+    now: number,
+  ): Promise<{ released: readonly Claim[]; isAnyReady: boolean }> {
+    return transaction(this.pool, async (client) => {
+      const locked = await client.query<{ workspace_id: string }>({
+        name: 'webhooks.lock-claims',
+        text: LOCK,
+        values: [claims.map(({ workspaceId }) => workspaceId), claims.map(({ lease }) => lease)],
+      });
+      const workspaceIds = new Set(locked.rows.map(({ workspace_id: workspaceId }) => workspaceId));
+      const released = claims.filter(({ workspaceId }) => workspaceIds.has(workspaceId));
+      const detached = released.flatMap(({ toDetach, lease }) => toDetach.map((one) => ({ ...one, lease })));
+      if (detached.length > 0)
+        await client.query({
+          name: 'webhooks.detach',
+          text: DETACH,
+          values: [
+            detached.map(({ deliveryId }) => deliveryId),
+            detached.map(({ attempts }) => attempts),
+            detached.map(({ lease }) => lease),
+            instant(now + this.leaseMs),
+          ],
+        });
+      // A statement of its own sees deliveries that were inserted before the queues were locked.
+      const { rows } = await client.query<{ is_ready: boolean }>({
+        name: 'webhooks.release',
+        text: RELEASE,
+        values: [
+          instant(now),
+          released.map(({ workspaceId }) => workspaceId),
+          released.map(({ pauseMs }) => pauseMs),
+        ],
+      });
+      return { released, isAnyReady: rows.some(({ is_ready: isReady }) => isReady) };
+    });
+  }
+
+  /** Gives up the lease of a detached delivery whose attempt was cancelled: it is due at once. */
+  async releaseDelivery(
+    { workspaceId, lease }: { readonly workspaceId: string; readonly lease: string },
+    deliveryId: string,
+    now: number,
+  ): Promise<void> {
+    await this.pool.query(
+      `update webhooks.delivery set lease = null, due_at = $3
+       where delivery_id = $1 and lease = $2 and status = 'pending'`,
+      [deliveryId, lease, instant(now)],
+    );
+    await this.markReady(workspaceId, now);
+  }
+
+  /** A detached delivery has ended, so the in-flight limits may allow another. */
+  async markReady(workspaceId: string, now: number): Promise<void> {
+    // Unconditional, so that it waits for a release under way, which may have read the earlier due time.
+    await this.pool.query('update webhooks.lane set ready_at = least(ready_at, $2) where workspace_id = $1', [
+      workspaceId,
+      instant(now),
+    ]);
+  }
+}
+
+const endpointFromColumns = (row: EndpointColumns): EndpointSnapshot => ({
+  endpointId: row.endpoint_id,
+  url: row.url,
+  secrets: row.secrets,
+  consecutiveFailures: row.consecutive_failures,
+  probeAt: row.probe_at?.getTime() ?? null,
+  detached: row.detached,
+});

@@ -1,0 +1,63 @@
+import { PROBE_AFTER_FAILURES } from '../../domain/delivery/attempt-result.js';
+import {
+  DELIVERY_TRANSITIONS,
+  OUTCOME_PRECEDENCE,
+  initialStatus,
+  type DeliveryTransition,
+} from '../../domain/delivery/delivery-state.js';
+
+/** SQL: the status of a `delivery` after a transition (domain/delivery/delivery-state.ts). */
+export const statusAfter = (transition: DeliveryTransition): string => {
+  const cases = Object.entries(DELIVERY_TRANSITIONS[transition]).map(
+    ([from, to]) => `when '${from}' then '${to}'`,
+  );
+  return `case delivery.status ${cases.join(' ')} else delivery.status end`;
+};
+
+/** SQL: the status of a new delivery. @param isOpen SQL: whether its endpoint is enabled and not deleted */
+export const newStatus = (isOpen: string): string =>
+  `case when ${isOpen} then '${initialStatus(true)}' else '${initialStatus(false)}' end`;
+
+/** SQL: the outcome of an event, over the statuses of a group of its deliveries. */
+export const EVENT_OUTCOME = `
+  case ${OUTCOME_PRECEDENCE.map((status) => `when bool_or(status = '${status}') then '${status}'`).join(' ')}
+       else 'missing' end`;
+
+/** SQL: a `delivery` that was skipped before any attempt. A redelivery or a replay of its event replaces it. */
+export const NEVER_ATTEMPTED = `
+  delivery.status = 'skipped' and delivery.attempts = 0 and delivery.lease is null`;
+
+/**
+ * SQL that every statement which inserts deliveries ends with: makes their workspace queues ready when they are due.
+ *
+ * In one order, so that two inserts cannot block each other. A worker that is releasing the queue is waited for: it has
+ * not seen these deliveries.
+ * @param inserted a common table expression that returns workspace_id, status and due_at of the inserted deliveries
+ */
+export const markQueuesReady = (inserted: string): string => `
+  insert into webhooks.lane as queue (workspace_id, ready_at)
+  select workspace_id, min(due_at) from ${inserted} where status = 'pending'
+  group by workspace_id order by workspace_id
+  on conflict (workspace_id) do update set ready_at = excluded.ready_at where queue.ready_at > excluded.ready_at`;
+
+/**
+ * SQL: when a delivery that is due at `dueAt` may be sent. An endpoint that keeps failing is sent nothing before its
+ * probe. Reads the endpoint's health as `health`.
+ */
+export const freeAt = (dueAt: string): string => `
+  case when health.consecutive_failures >= ${PROBE_AFTER_FAILURES} and ${dueAt} is not null
+       then greatest(${dueAt}, health.probe_at) else ${dueAt} end`;
+
+/** SQL: one row with `at`, when the first pending delivery of a workspace may be sent; infinity when there is none. */
+export const earliestFreeAt = (workspaceId: string): string => `
+  select coalesce(min(${freeAt('due.at')}), 'infinity') as at
+  from webhooks.endpoint
+  left join webhooks.endpoint_health health on health.endpoint_id = endpoint.endpoint_id
+  cross join lateral (
+    select least(
+      (select min(due_at) from webhooks.delivery
+       where delivery.endpoint_id = endpoint.endpoint_id and status = 'pending' and replay_id is null),
+      (select min(due_at) from webhooks.delivery
+       where delivery.endpoint_id = endpoint.endpoint_id and status = 'pending' and replay_id is not null)) as at
+  ) due
+  where endpoint.workspace_id = ${workspaceId} and endpoint.enabled and endpoint.deleted_at is null`;

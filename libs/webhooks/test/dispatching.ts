@@ -1,0 +1,42 @@
+import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
+import { startDatabase, type TestDatabase } from './postgres.js';
+import { Receiver, eventually } from './receiver.js';
+import { TestService, wipe, type ServiceOptions } from './service.js';
+
+export interface Dispatching {
+  readonly database: TestDatabase;
+  readonly receiver: Receiver;
+  /** Set by `start`, or by a test that needs parts of it only; stopped after the test. */
+  service: TestService;
+  /** Fans out and sends from now on. */
+  start(options?: ServiceOptions): void;
+  /** Resolves when this many deliveries are settled. */
+  settled(count: number): Promise<void>;
+}
+
+/** For the specs of one file: a database, emptied before each test, and a receiver for each test. */
+export const dispatching = (): Dispatching => {
+  const test = {
+    start(options = {}) {
+      test.service = new TestService(test.database, options).start();
+    },
+    settled: (count) =>
+      eventually(async () => {
+        const deliveries = await test.service.deliveries();
+        return deliveries.filter(({ status }) => status !== 'pending').length === count;
+      }),
+  } as { -readonly [Key in keyof Dispatching]: Dispatching[Key] };
+  beforeAll(async () => {
+    test.database = await startDatabase();
+  });
+  afterAll(() => test.database.stop());
+  beforeEach(async () => {
+    await wipe(test.database);
+    test.receiver = await Receiver.start();
+  });
+  afterEach(async () => {
+    await test.service.stop();
+    await test.receiver.stop();
+  });
+  return test;
+};

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, beforeEach } from '@jest/globals';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { runSteps } from '@app/event-sourcing/projections/statement.js';
+import { transaction } from '@app/platform/postgres/pool.js';
+import { fanOutConsumer } from '../src/processes/fan-out/fan-out.consumer.js';
+import { startDatabase, type TestDatabase } from './postgres.js';
+
+/** The fan-out on a database, fed with events. */
+export class FanningOut {
+  database!: TestDatabase;
+  private readonly consumer = fanOutConsumer(0);
+
+  /** Handles one batch in a transaction. */
+  handle(...batch: readonly StoredEvent[]): Promise<void> {
+    return transaction(this.database.pool, (client) => runSteps(client, this.consumer.steps(batch)));
+  }
+
+  async rows<Row extends object>(text: string): Promise<Row[]> {
+    return (await this.database.pool.query<Row>(text)).rows;
+  }
+
+  deliveries() {
+    return this.rows<{ endpoint_id: string; type: string; status: string; sequence: number }>(
+      `select delivery.endpoint_id, event.type, delivery.status, delivery.sequence
+       from webhooks.delivery join webhooks.public_event event using (event_id)
+       order by delivery.endpoint_id, event.reading_id, delivery.sequence`,
+    );
+  }
+
+  async bodies(): Promise<string[]> {
+    const found = await this.rows<{ body: string }>(
+      'select body from webhooks.public_event order by reading_id, sequence',
+    );
+    return found.map(({ body }) => body);
+  }
+
+  async endpointRow(): Promise<Record<string, unknown>> {
+    return (await this.rows<Record<string, unknown>>('select * from webhooks.endpoint'))[0]!;
+  }
+}
+
+/** For the specs of one file: a database, emptied before each test. */
+export const fanningOut = (): FanningOut => {
+  const test = new FanningOut();
+  beforeAll(async () => {
+    test.database = await startDatabase();
+  });
+  afterAll(() => test.database.stop());
+  beforeEach(async () => {
+    await test.database.pool.query(
+      `truncate webhooks.endpoint, webhooks.endpoint_health, webhooks.public_event, webhooks.delivery, webhooks.secret,
+         webhooks.lane, webhooks.unreleased_failure`,
+    );
+  });
+  return test;
+};

@@ -1,0 +1,77 @@
+import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { afterEach, beforeEach } from '@jest/globals';
+import type { ResolveHost } from '../src/application/resolve-host.js';
+import { PinnedConnections, type EgressProxy } from '../src/processes/dispatch/pinned-connections.js';
+import { Sender } from '../src/processes/dispatch/sender.js';
+import { Receiver } from './receiver.js';
+
+const NOW = Date.parse('2026-04-04T09:30:00Z');
+const LOOPBACK = ['127.0.0.0/8'];
+
+const open: { close(): unknown }[] = [];
+
+/** For the specs of one file: a receiver for each test; closes the senders and servers that the test opened. */
+export const sending = (): { receiver: Receiver } => {
+  const test = {} as { receiver: Receiver };
+  beforeEach(async () => {
+    test.receiver = await Receiver.start();
+  });
+  afterEach(async () => {
+    for (const one of open.splice(0)) await one.close();
+    await test.receiver.stop();
+  });
+  return test;
+};
+
+export interface SenderOptions {
+  readonly resolve?: ResolveHost;
+  readonly allowCidrs?: readonly string[];
+  readonly exchangeTimeoutMs?: number;
+  readonly proxy?: EgressProxy | null;
+}
+
+/** A sender that may reach this machine; any name is this machine. Closed after the test. */
+export const senderWith = ({
+  resolve,
+  allowCidrs = LOOPBACK,
+  exchangeTimeoutMs = 5_000,
+  proxy = null,
+}: SenderOptions = {}): Sender => {
+  const connections = new PinnedConnections({
+    connectTimeoutMs: 1_000,
+    exchangeTimeoutMs,
+    perReceiver: 5,
+    allowCidrs,
+    proxy,
+  });
+  const sender = new Sender(
+    connections,
+    resolve ?? (async () => ['127.0.0.1']),
+    { allowHttp: true, allowCidrs },
+    exchangeTimeoutMs,
+    () => NOW,
+  );
+  open.push(sender);
+  return sender;
+};
+export const send = (sender: Sender, url: string, endpointId = 'we_a') =>
+  sender.send({
+    endpointId,
+    url,
+    headers: { 'x-service-event': 'reading.completed' },
+    body: Buffer.from('{}'),
+  });
+
+/** A TCP server that handles its connections with this function. @returns its URL */
+export const rawServer = async (onConnection: (socket: Socket) => void): Promise<string> => {
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => undefined);
+    onConnection(socket);
+  });
+  return `http://127.0.0.1:${await listen(server)}/`;
+};
+export const listen = async (server: Server): Promise<number> => {
+  open.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+};
