@@ -23,7 +23,7 @@ let artifacts: ArtifactStore;
 beforeAll(async () => {
   postgres = await startPostgres();
   pool = openPool(postgres.databaseUrl, { size: 8, applicationName: 'artifacts', onError: () => undefined });
-  // As in a process of the service, which keeps opened keys for a moment.
+  // As in a process of the service, which caches opened keys for a short time.
   keys = new SubjectKeys(pool, RING, { clock: systemClock, milliseconds: 60_000 });
   artifacts = new ArtifactStore(pool, keys);
 });
@@ -128,7 +128,7 @@ describe('artifacts', () => {
   });
 });
 
-/** Until somebody waits for a lock. */
+/** Resolves once a session waits for a lock. */
 const waiting = async (): Promise<void> => {
   for (;;) {
     const { rows } = await pool.query<{ n: number }>(

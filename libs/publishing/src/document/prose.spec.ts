@@ -10,7 +10,7 @@ import { randomPerson } from './testing/random-person.js';
 const proseFor = (person: Person, locale: Locale) =>
   composeDocument(resultOf(person, locale), { publishedAt: '2026-09-29T08:00:00.000Z' });
 
-/** Names are the caller's own spelling; they are taken out before typography is judged. */
+/** Replaces the person's name, since the typography rules do not apply to the caller's spelling. */
 const ownWords = (text: string, name: string) => text.replaceAll(name, 'Ada');
 
 describe.each(['fr-FR', 'en-US'] as const)('The prose of a reading in %s', (locale) => {

@@ -37,7 +37,7 @@ const row = (line: string): TableRow => ({
   children: cellsOf(line).map((cell) => ({ type: 'tableCell', children: inlineOf(cell) })),
 });
 
-/** A GFM table by the rules of its specification; to CommonMark alone it is a paragraph of piped lines. */
+/** Parses a GFM table by the rules of its specification. To CommonMark alone it is a paragraph of piped lines. */
 const tableOf = (source: string): Table => {
   const [head = '', delimiters = '', ...body] = source.split('\n');
   return {
@@ -68,7 +68,7 @@ const nodesOf = (node: Nodes): Nodes[] => [
   ...('children' in node ? node.children.flatMap(nodesOf) : []),
 ];
 
-/** The tree without places in the source and without unset fields. */
+/** The tree without source positions and unset fields. */
 const bare = (root: Root): unknown =>
   JSON.parse(
     JSON.stringify(root, (key, value: unknown) => (key === 'position' || value === null ? undefined : value)),

@@ -16,7 +16,7 @@ const typesetter = createTypesetter();
 const composed = (person: Person, locale: Locale, gender: GrammaticalGender): DocumentV1 =>
   composeDocument(resultOf(person, locale, gender), { publishedAt: '2026-09-29T08:00:00.000Z' });
 
-/** Letters alone: a line end may drop a space or add a hyphen, and the fonts print both no-break spaces alike. */
+/** Letters only: a line break may drop a space or add a hyphen, and the fonts print both no-break spaces alike. */
 const letters = (text: string): string => text.normalize('NFC').replace(/[\s\u00AD\u2010-]/gu, '');
 
 describe('The PDF of a document', () => {

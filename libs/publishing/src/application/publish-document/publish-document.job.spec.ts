@@ -17,7 +17,7 @@ beforeEach(() => {
   discarded = [];
 });
 
-/** A job for a reading whose result nothing opens. */
+/** Runs the job for a reading whose result cannot be decrypted. */
 const run = (): Promise<void> => {
   const queries = { execute: async (query: object) => (query instanceof GetReadingResult ? null : reading) };
   const artifacts = { discard: async (id: string) => void discarded.push(id) };
