@@ -24,7 +24,7 @@ const serviceNamed = (name: string): Service => services[name]!;
 const dockerfile = readFileSync(projectPath('Dockerfile'), 'utf8');
 
 const DIGEST = /@sha256:[0-9a-f]{64}$/;
-/** Images whose makers' digest could not be had where this was written: docs/operations.md says how to pin them. */
+/** Images that are not pinned by digest yet; docs/operations.md explains how to pin them. */
 const NOT_PINNED = {
   EVENTSTORE_IMAGE: 'eventstore/eventstore:24.10',
   GENCERT_IMAGE: 'eventstore/es-gencert-cli:1.0.2',
@@ -37,12 +37,12 @@ describe('the compose file', () => {
     for (const port of serviceNamed('api').ports!) expect(port).toMatch(/^127\.0\.0\.1:/);
   });
 
-  it('keeps the stores on a network without a way out or in', () => {
+  it('keeps the stores on an internal network', () => {
     expect(networks['stores']?.internal).toBe(true);
     for (const store of ['eventstore', 'postgres']) expect(serviceNamed(store).networks).toEqual(['stores']);
   });
 
-  it('runs the event store with a certificate and passwords of one’s own', () => {
+  it('runs the event store with a certificate and passwords of the installation', () => {
     const { environment = {} } = serviceNamed('eventstore');
     for (const name of ['EVENTSTORE_INSECURE', 'EVENTSTORE_ALLOW_ANONYMOUS_STREAM_ACCESS'])
       expect(environment).not.toHaveProperty(name);
@@ -52,7 +52,7 @@ describe('the compose file', () => {
       expect(environment[`EVENTSTORE_${name}`]).toMatch(/^\/certificates\//);
   });
 
-  it.each(['api', 'worker'])('gives the %s logins that administer nothing', (name) => {
+  it.each(['api', 'worker'])('gives the %s logins without administrative rights', (name) => {
     const { environment = {}, volumes } = serviceNamed(name);
     const administrators = Object.values(serviceNamed('postgres').environment!);
     expect(administrators).toContain('reading');
@@ -66,14 +66,14 @@ describe('the compose file', () => {
     expect(volumes).toEqual(['roots:/certificates/roots:ro', 'keys:/keys']);
   });
 
-  it('gives administrators’ passwords to the stores themselves and to the step that prepares them', () => {
+  it('gives administrator passwords only to the stores and to the step that prepares them', () => {
     const knowing = Object.entries(services).filter(([, { environment }]) =>
       /\{(POSTGRES|EVENTSTORE_ADMIN)_PASSWORD/.test(JSON.stringify(environment ?? {})),
     );
     expect(knowing.map(([name]) => name)).toEqual(['eventstore', 'postgres', 'prepare']);
   });
 
-  it('gives the authority’s key to nobody but its maker', () => {
+  it('gives the key of the certificate authority only to the step that creates it', () => {
     const having = Object.entries(services).filter(([, { volumes = [] }]) =>
       volumes.some((volume) => volume.startsWith('authority:')),
     );
@@ -81,7 +81,7 @@ describe('the compose file', () => {
   });
 
   it.each(['certificates', 'eventstore', 'postgres', 'prepare', 'migrate'])(
-    'gives the keys of readings not to %s, which opens none',
+    'does not give the reading keys to %s, which decrypts no readings',
     (name) => {
       const { volumes = [] } = serviceNamed(name);
       expect(volumes.filter((volume) => volume.startsWith('keys:'))).toEqual([]);

@@ -8,7 +8,7 @@ interface FileReport {
   readonly messages: readonly { readonly ruleId: string | null; readonly message: string }[];
 }
 
-/** `rule: part of its message`, or a part of the message alone where the linter itself speaks. */
+/** `rule: part of its message`, or only a part of the message for errors of the linter itself. */
 const isCaughtAs = (expected: string, { ruleId, message }: FileReport['messages'][number]): boolean => {
   const [rule, part] = expected.includes(': ') ? expected.split(': ') : [null, expected];
   return rule === ruleId && message.includes(part);
@@ -24,7 +24,7 @@ describe('the linter', () => {
     reports = new Map(files.map((file) => [relative(PLANTED_LINT, file.filePath), file]));
   });
 
-  it('looks at every planted file', () => {
+  it('checks every planted file', () => {
     expect([...reports.keys()].sort()).toEqual(Object.keys(expectations));
   });
 
@@ -42,7 +42,7 @@ describe('the linter', () => {
   );
 
   it.each(Object.entries(expectations).filter(([, expected]) => expected.length === 0))(
-    'lets %s through',
+    'accepts %s',
     (path) => {
       expect(reports.get(path)!.messages).toEqual([]);
     },

@@ -15,7 +15,7 @@ const { packages } = JSON.parse(readFileSync(projectPath('package-lock.json'), '
 const entries = Object.entries(packages).filter(([path]) => path !== '');
 
 describe('package-lock.json', () => {
-  it('has the SHA-512 of every package, those for other platforms included', () => {
+  it('has the SHA-512 of every package, including those for other platforms', () => {
     expect(entries.length).toBeGreaterThan(500);
     expect(entries.filter(([, { link }]) => link).map(([path]) => path)).toEqual([]);
     const unverified = entries.filter(
@@ -24,7 +24,7 @@ describe('package-lock.json', () => {
     expect(unverified.map(([path]) => path)).toEqual([]);
   });
 
-  it('names no address to download from: the registry is whoever installs it chooses', () => {
+  it('contains no download addresses, so that each installation chooses its registry', () => {
     expect(entries.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path)).toEqual([]);
   });
 });

@@ -7,13 +7,13 @@ export const PLANTED_BORDERS = projectPath('test', 'architecture', 'planted', 'b
 export const PLANTED_LINT = projectPath('test', 'architecture', 'planted', 'lint');
 
 /**
- * Runs a tool of node_modules as continuous integration does, and parses the JSON it prints. A tool that found
- * something exits with an error, which is no fault here. @throws SyntaxError when it printed anything but JSON
+ * Runs a tool from node_modules as continuous integration does, and parses its JSON output. Ignores the exit code,
+ * since a tool with findings exits with an error. @throws SyntaxError when the output is not JSON
  */
 export const runTool = <Report>(script: string, args: readonly string[], cwd: string): Promise<Report> =>
   new Promise((resolve, reject) => {
     const command = [projectPath('node_modules', script), ...args];
-    // The test runner's own options are not for the tool.
+    // The tool must not inherit the test runner's options.
     const env = { ...process.env, NODE_OPTIONS: '' };
     execFile(process.execPath, command, { cwd, env, maxBuffer: 256 * 1024 * 1024 }, (_, stdout, stderr) => {
       try {
@@ -26,15 +26,15 @@ export const runTool = <Report>(script: string, args: readonly string[], cwd: st
     });
   });
 
-/** TypeScript files below a folder, as paths relative to it, sorted. */
+/** TypeScript files in a folder and its subfolders, as sorted relative paths. */
 export const typeScriptFiles = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts') && !path.includes('node_modules'))
     .sort();
 
 /**
- * What each planted file says of itself: its leading lines `// caught by: …`, in the order of the violations.
- * A file without one is planted to be let through.
+ * The violations that each planted file expects: its lines `// caught by: …`, in the order of the violations. A file
+ * without such a line must be accepted.
  */
 export const plantedExpectations = (folder: string): Readonly<Record<string, readonly string[]>> =>
   Object.fromEntries(

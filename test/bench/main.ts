@@ -72,7 +72,7 @@ const measure = async (benchmark: Benchmark): Promise<Row[]> => {
   return rows;
 };
 
-/** In a process of its own, so that no benchmark meets the memory of another. */
+/** Runs in a separate process, so that no benchmark is affected by the memory of another. */
 const measureApart = async ({ name }: Benchmark): Promise<Row[]> => {
   const counted = options.count === undefined ? [] : ['--count', String(options.count)];
   const args = [name, '--json', '--seconds', String(options.seconds), ...counted];
@@ -104,5 +104,5 @@ if (options.write) {
   writeFileSync(page, withSections(existsSync(page) ? readFileSync(page, 'utf8') : '', sections));
 }
 
-// What a benchmark left open, such as a client that waits for its streams, must not keep this process.
+// Exits even when a benchmark left something open, such as a client that waits for its streams.
 if (chosen.length === 1) process.exit(0);

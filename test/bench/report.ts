@@ -1,6 +1,6 @@
 import { cpus, totalmem } from 'node:os';
 
-/** One measured number, with what it is compared with. */
+/** One measured number and what it is compared with. */
 export interface Row {
   readonly what: string;
   readonly measured: string;
@@ -8,25 +8,25 @@ export interface Row {
   readonly floor: string;
   /** The ratio to the floor, or the number itself; null where `measured` holds several. */
   readonly value: number | null;
-  /** Empty for a number that is told and not aimed at. */
+  /** Empty for a number without an aim. */
   readonly aim: string;
   readonly met: boolean | null;
 }
 
-/** What a benchmark is given to work with. */
+/** The input of a benchmark. */
 export interface Settings {
   /** Length of each load, seconds. */
   readonly seconds: number;
-  /** Readings, documents or events in measurements that count; undefined for the benchmark's own number. */
+  /** Readings, documents or events in measurements that count them; undefined for the benchmark's default. */
   readonly count: number | undefined;
-  /** Takes each row as it is known. */
+  /** Reports a row as soon as it is measured. */
   readonly add: (row: Row) => void;
-  /** Tells the person who waits. */
+  /** Prints progress. */
   readonly say: (text: string) => void;
 }
 
 export interface Benchmark {
-  /** As it is named on the command line. */
+  /** Its name on the command line. */
   readonly name: string;
   readonly title: string;
   /** What is loaded, how, and what the floors are. */
@@ -36,7 +36,7 @@ export interface Benchmark {
 
 export const perSecond = (value: number): string => `${value.toFixed(value < 10 ? 1 : 0)}/s`;
 
-/** A rate against the rate of a floor, both per second; at least so much of it is aimed at. */
+/** A rate compared with the rate of a floor, both per second. The aim is a ratio of at least `least`. */
 export const ratio = (what: string, measured: number, floor: number, least: number): Row => ({
   what,
   measured: perSecond(measured),
@@ -46,7 +46,7 @@ export const ratio = (what: string, measured: number, floor: number, least: numb
   met: measured / floor >= least,
 });
 
-/** A number that must not be above a bound. */
+/** A number that must not exceed a bound. */
 export const atMost = (what: string, value: number, unit: string, most: number): Row => ({
   what,
   measured: `${value.toFixed(1)} ${unit}`,
@@ -56,7 +56,7 @@ export const atMost = (what: string, value: number, unit: string, most: number):
   met: value <= most,
 });
 
-/** A number that must not be below a bound. */
+/** A number that must not fall below a bound. */
 export const atLeast = (what: string, value: number, unit: string, least: number): Row => ({
   what,
   measured: `${value.toFixed(0)} ${unit}`,
@@ -66,7 +66,7 @@ export const atLeast = (what: string, value: number, unit: string, least: number
   met: value >= least,
 });
 
-/** A number that is told for what it is. */
+/** A number without an aim. */
 export const told = (what: string, value: number, unit: string, digits = 1): Row => ({
   what,
   measured: `${value.toFixed(digits)} ${unit}`,
@@ -76,7 +76,7 @@ export const told = (what: string, value: number, unit: string, digits = 1): Row
   met: null,
 });
 
-/** The machine that a number belongs to. */
+/** Describes the machine of the measurement. */
 export const machine = (): string =>
   `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`;
 
@@ -105,7 +105,7 @@ const INTRODUCTION = `# Benchmarks
 The load generator shares the cores with what it loads.
 `;
 
-/** A page with sections replaced or added, those it already has kept in their order. */
+/** Replaces or adds sections of a page; existing sections keep their order. */
 export const withSections = (page: string, sections: ReadonlyMap<string, string>): string => {
   const known = new Map(
     page

@@ -29,7 +29,7 @@ const hold = {
 };
 const sum = (debit: number, credit: number) => ({ debit, credit });
 
-/** One event of each type as it is written today, every field in use. The compiler asks for a new type's. */
+/** The current data of one event of each type, with every field set. A missing type does not compile. */
 export const SAMPLES: Samples = {
   WorkspaceOpened: { workspaceId, name: 'Atelier Lumière' },
   ApiKeyIssued: {

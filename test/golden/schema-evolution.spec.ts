@@ -35,7 +35,7 @@ describe('the events of the service', () => {
     expect(breaches(catalogues, lock)).toEqual([]);
   });
 
-  it('are all looked at: every catalogue of a module, every type once', () => {
+  it('are all checked: every catalogue of a module, every type once', () => {
     const declared = readdirSync(projectPath('libs')).filter((lib) => {
       try {
         return /eventCatalogue\(/.test(
@@ -70,7 +70,7 @@ describe.each(names)('%s', (name) => {
     expect([validate(golden.data), validate.errors]).toEqual([true, null]);
   });
 
-  it('decodes, and leaves what is stored as it was', () => {
+  it('decodes without changing the stored data', () => {
     const { data } = golden;
     const decoded = decodeGolden(catalogues, { ...golden, data: frozen(data) });
     const current = todaysVersions(catalogues).find(({ type }) => type === golden.type)!;
@@ -118,7 +118,7 @@ describe('a change of schema', () => {
     ['a field is added', z.strictObject({ fullName: z.string(), age: z.int().optional() })],
     ['a bound is tightened', z.strictObject({ fullName: z.string().min(1) })],
     ['unknown fields are let through', z.object({ fullName: z.string() })],
-  ])('is told when %s, with what to do', (_, changed) => {
+  ])('is reported when %s, with what to do', (_, changed) => {
     expect(breaches(people(event(1, changed)), locked(first))).toEqual([
       expect.stringMatching(
         /^The schema of PersonNamed[.]v1 changed.*version 2 with an upcaster from 1.*npm run events:lock/,
@@ -132,13 +132,13 @@ describe('a change of schema', () => {
     ]);
   });
 
-  it('is told when its version is not locked yet', () => {
+  it('is reported when its version is not locked yet', () => {
     expect(breaches(people(event(2, second, { 1: upcaster })), locked(first))).toEqual([
       expect.stringMatching(/^PersonNamed[.]v2 is new: .*npm run events:lock/),
     ]);
   });
 
-  it('is told when a type or a version is taken away', () => {
+  it('is reported when a type or a version is removed', () => {
     expect(breaches([eventCatalogue('person', {})], locked(first))).toEqual([
       expect.stringMatching(/^PersonNamed is in no catalogue any more/),
     ]);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
 import { CorruptEvent, decode, type EventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
 
-/** One version of an event type, as it was when it was first written. */
+/** One version of an event type, as it was first written. */
 export interface Locked {
   /** Lowercase hex SHA-256 of its golden file. */
   readonly golden: string;
@@ -11,10 +11,10 @@ export interface Locked {
   readonly schema: unknown;
 }
 
-/** By `<Type>.v<n>`. Append-only: events of every version ever locked may be stored somewhere. */
+/** Keyed by `<Type>.v<n>`. Append-only: events of every locked version may be stored somewhere. */
 export type SchemaLock = Readonly<Record<string, Locked>>;
 
-/** Name of a golden file without its ending, and key of the lock. */
+/** Name of a golden file without its extension, and key in the lock. */
 export const versionName = (type: string, version: number): string => `${type}.v${version}`;
 
 export const jsonSchemaOf = (schema: z.ZodType): unknown => {
@@ -24,7 +24,7 @@ export const jsonSchemaOf = (schema: z.ZodType): unknown => {
 
 export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Types and today's versions of the catalogues, with their schema. */
+/** All event types of the catalogues, with their current version and schema. */
 export const todaysVersions = (catalogues: readonly EventCatalogue[]) =>
   catalogues.flatMap((catalogue) =>
     Object.entries(catalogue.definitions).map(([type, definition]) => ({
@@ -37,7 +37,7 @@ export const todaysVersions = (catalogues: readonly EventCatalogue[]) =>
 
 const WRITE = 'run "npm run events:lock" and commit what it writes';
 
-/** What has changed without its new version, a sentence each that tells what to do. */
+/** Schema changes without a new version, as sentences that say what to do. */
 export const breaches = (catalogues: readonly EventCatalogue[], lock: SchemaLock): string[] => {
   const today = todaysVersions(catalogues);
   const byName = new Map(today.map((one) => [one.name, one]));
@@ -49,12 +49,12 @@ export const breaches = (catalogues: readonly EventCatalogue[], lock: SchemaLock
     return [
       ...gaps.map(
         (from) =>
-          `${type} has no upcaster from version ${from}: add one to its entry in the catalogue of ${catalogue.category}, since stored events of that version must be read for ever.`,
+          `${type} has no upcaster from version ${from}: add one to its entry in the catalogue of ${catalogue.category}, since stored events of that version must always be readable.`,
       ),
       ...(locked ? [] : [`${name} is new: give it a sample in test/golden/samples.ts, ${WRITE}.`]),
       ...(locked && canonicalJson(locked.schema) !== canonicalJson(jsonSchemaOf(schema))
         ? [
-            `The schema of ${name} changed, but events of that version are stored: take the change back, or make it version ${version + 1} with an upcaster from ${version} in the catalogue of ${catalogue.category}, change its sample in test/golden/samples.ts, and ${WRITE}.`,
+            `The schema of ${name} changed, but events of that version are stored: revert the change, or make it version ${version + 1} with an upcaster from ${version} in the catalogue of ${catalogue.category}, change its sample in test/golden/samples.ts, and ${WRITE}.`,
           ]
         : []),
     ];
@@ -62,7 +62,7 @@ export const breaches = (catalogues: readonly EventCatalogue[], lock: SchemaLock
   const gone = Object.keys(lock).flatMap((name) => {
     const [type, version] = name.split('.v') as [string, string];
     const current = today.find((one) => one.type === type);
-    if (!current) return [`${type} is in no catalogue any more, but is stored: put its definition back.`];
+    if (!current) return [`${type} is in no catalogue any more, but is stored: restore its definition.`];
     if (Number(version) > current.version && !byName.has(name)) {
       return [`${name} is locked, but today's version is ${current.version}: versions never go back.`];
     }
@@ -71,14 +71,14 @@ export const breaches = (catalogues: readonly EventCatalogue[], lock: SchemaLock
   return [...found, ...gone];
 };
 
-/** A golden file: an event of one version as it is stored. */
+/** A golden file: an event of one version, as stored. */
 export interface Golden {
   readonly type: string;
   readonly version: number;
   readonly data: unknown;
 }
 
-/** Reads a golden event as the service would. @throws CorruptEvent */
+/** Decodes a golden event as the service does. @throws CorruptEvent */
 export const decodeGolden = (catalogues: readonly EventCatalogue[], { type, version, data }: Golden) => {
   const catalogue = catalogues.find(({ definitions }) => type in definitions);
   const stored = {

@@ -7,11 +7,11 @@ import { jsonSchemaOf, sha256, todaysVersions, type SchemaLock } from './schema-
 const HELP = `npm run events:lock
 
 Writes a golden file test/golden/events/<Type>.v<n>.json and an entry in test/golden/events.lock.json for every event
-type and version that has none. What is there is never changed: events of that version are stored.
+type and version that has none. Never changes an existing file or entry, since events of that version are stored.
 
 Example, after a change of ReadingRequested:
   1. libs/readings/src/contracts/events.ts: event(2, <new schema>, { 1: <upcaster from version 1> })
-  2. test/golden/samples.ts: ReadingRequested as it is written from now on
+  2. test/golden/samples.ts: ReadingRequested in its new form
   3. npm run events:lock
 `;
 

@@ -221,7 +221,7 @@ export interface paths {
         };
         /**
          * Get the document of a reading in one format
-         * @description The bytes themselves. A reading that is completed but not published yet is waited for, five seconds at most, before 404 is answered.
+         * @description Returns the bytes of the document. While a completed reading is being published, waits up to five seconds before it returns 404.
          */
         get: operations["getReadingDocument"];
         put?: never;
@@ -2978,7 +2978,7 @@ export interface operations {
         parameters: {
             query: {
                 format: "document_v1" | "markdown" | "pdf";
-                /** @description Left out: the newest */
+                /** @description Default: the newest version */
                 version?: number;
             };
             header?: {
@@ -2989,14 +2989,14 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description The `readingId` that its creation answered */
+                /** @description The `readingId` from the response to its creation */
                 readingId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The document in the format asked for */
+            /** @description The document in the requested format */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

@@ -2,10 +2,10 @@ import { MASTERS } from './arithmetic/reduce.js';
 
 export const METHOD_ID = 'evan-1';
 
-/** Version of the calculation. A change of any number is a new minor version at least. */
+/** Version of the calculation. A change to any number is at least a new minor version. */
 export const ENGINE_VERSION: string = '1.0.0';
 
-/** The conventions of profile `evan`, as every result states them. */
+/** The conventions of profile `evan`, included in every result. */
 export interface Method {
   readonly id: typeof METHOD_ID;
   readonly letters: 'pythagorean';

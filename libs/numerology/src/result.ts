@@ -3,7 +3,7 @@ import type { Theme } from './theme.js';
 
 export type Locale = 'fr-FR' | 'en-US';
 
-/** The result of a completed reading: `schema/result.schema.json`. Adding a field is 1.x, changing a meaning 2.0. */
+/** The result of a completed reading: `schema/result.schema.json`. A new field is 1.x, a changed meaning 2.0. */
 export interface ReadingResult extends Theme {
   readonly resultVersion: '1.0';
   readonly readingId: string;
@@ -23,7 +23,7 @@ export interface ResultEnvelope {
   readonly formats: readonly string[];
 }
 
-/** The public result of a theme. Its key order is fixed, so that `JSON.stringify` gives the same bytes for ever. */
+/** The public result of a theme. Its key order is fixed, so that `JSON.stringify` always gives the same bytes. */
 export const toResult = (theme: Theme, envelope: ResultEnvelope): ReadingResult => ({
   resultVersion: '1.0',
   readingId: envelope.readingId,

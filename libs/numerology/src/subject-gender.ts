@@ -8,14 +8,14 @@ const ALIASES: ReadonlyMap<string, SubjectGender> = new Map([
   ),
 ]);
 
-/** Every spelling `canonicalGender` knows, the three canonical ones first; for error messages and schemas. */
+/** All spellings that `canonicalGender` accepts, the canonical ones first; for error messages and schemas. */
 export const GENDER_SPELLINGS: readonly string[] = [
   ...new Set<string>(['feminine', 'masculine', 'neutral', ...ALIASES.keys()]),
 ];
 
 /**
- * The canonical gender of a submitted spelling, any letter case; null for anything else.
- * Gender governs grammatical agreement only, never a number.
+ * The canonical gender of a submitted spelling in any letter case; null for anything else.
+ * Gender affects only grammatical agreement, never a number.
  */
 export const canonicalGender = (text: string): SubjectGender | null =>
   ALIASES.get(text.toLowerCase()) ?? null;

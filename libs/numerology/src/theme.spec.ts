@@ -28,7 +28,7 @@ describe('a theme', () => {
     });
   });
 
-  it('goes by components where other methods find another master', () => {
+  it('reduces by components, where other methods find another master', () => {
     expect(theme('1986-04-10', '2026-09-29').numbers.lifePath.value).toBe(11);
     expect(theme('1977-05-04', '2026-09-29').numbers.lifePath.value).toBe(6);
   });
@@ -41,14 +41,14 @@ describe('a theme', () => {
     expect(current('2030-03-01')).toBe(2);
   });
 
-  it('lists a debt where it stands, the day of birth included', () => {
+  it('lists each debt with its position, including the day of birth', () => {
     expect(theme('1990-06-13', '2026-09-29').karmicDebts).toContainEqual({
       debt: 13,
       at: 'numbers.birthday',
     });
   });
 
-  it('copes with a name without a vowel', () => {
+  it('supports a name without a vowel', () => {
     const { numbers, bridges, letters, synthesis } = theme('1990-06-15', '2026-09-29', 'Ng', 'Ng');
     expect(numbers.soulUrge).toEqual({
       value: null,
@@ -65,7 +65,7 @@ describe('a theme', () => {
     expect(synthesis.threads).toContain('rare:five-lessons');
   });
 
-  it('copes with a name without a consonant', () => {
+  it('supports a name without a consonant', () => {
     const { numbers, bridges } = theme('1990-06-15', '2026-09-29', 'Éa', 'Io');
     expect(numbers.personality.value).toBeNull();
     expect(numbers.soulUrge.value).toBe(numbers.expression.value);
@@ -77,7 +77,7 @@ describe('a theme', () => {
     expect(transits.mental).toBe(transits.spiritual);
   });
 
-  it('says how each Y was read', () => {
+  it('reports the role of each Y', () => {
     expect(theme('1990-06-15', '2026-09-29', 'Yves', 'Maloney').normalization.yRoles).toEqual([
       { word: 'YVES', wordIndex: 0, letterIndex: 0, role: 'vowel' },
       { word: 'MALONEY', wordIndex: 1, letterIndex: 6, role: 'consonant' },
@@ -94,14 +94,14 @@ describe('a theme', () => {
     expect(junior.numbers).toEqual(plain.numbers);
   });
 
-  it('is for a person born today at their age 0', () => {
+  it('supports a person born today, at age 0', () => {
     expect(theme('2026-09-30', '2026-09-29')).toMatchObject({
       age: 0,
       cycles: { periods: [{ current: true }, {}, {}] },
     });
   });
 
-  it('is refused to a name without letters and to a day that does not exist', () => {
+  it('throws on a name without letters, and on a day that does not exist', () => {
     expect(() => theme('1990-06-15', '2026-09-29', '-', '-')).toThrow(RangeError);
     expect(() => theme('1990-02-30', '2026-09-29')).toThrow(RangeError);
   });

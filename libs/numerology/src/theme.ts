@@ -29,7 +29,7 @@ export interface Cycles {
   readonly challenges: Challenges;
 }
 
-/** Everything method `evan-1` says about a person on a day; plain JSON with a fixed key order. */
+/** The full calculation of method `evan-1` for a person on a day: plain JSON with a fixed key order. */
 export interface Theme {
   /** `YYYY-MM-DD` */
   readonly asOf: string;
@@ -54,8 +54,8 @@ export interface Theme {
 }
 
 /**
- * Calculates the theme of a person as it stands on `asOf` (`YYYY-MM-DD`). The same input gives the same bytes; no
- * number depends on gender or locale. Throws a RangeError for input that `checkName` or `checkDateOfBirth` refuses.
+ * Calculates the theme of a person on the day `asOf` (`YYYY-MM-DD`). The same input gives the same bytes. No number
+ * depends on gender or locale. Throws a RangeError for input that `checkName` or `checkDateOfBirth` refuses.
  */
 export function calculateTheme(subject: ThemeSubject, asOf: string): Theme {
   const birth = requireDate(subject.dateOfBirth);

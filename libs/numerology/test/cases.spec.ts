@@ -34,7 +34,7 @@ interface Case {
 
 const { cases } = JSON.parse(readData('numerology-cases.json')) as { readonly cases: readonly Case[] };
 
-/** What a quantity is calculated from: `words` and `birth` throw if the case gives none. */
+/** The input of a quantity. `words` and `birth` throw when the case has none. */
 interface Given {
   readonly words: readonly Word[];
   readonly birth: CalendarDate;

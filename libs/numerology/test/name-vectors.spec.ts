@@ -43,7 +43,7 @@ describe('an accepted name', () => {
 });
 
 describe('a refused name', () => {
-  // A value that is no array of strings is a matter of the request's shape: it never becomes a StructuredName.
+  // The request schema refuses a value that is not an array of strings, so it never becomes a StructuredName.
   const named = reject.filter(({ code }) => code !== 'type');
 
   it('leaves three vectors to the request schema', () => expect(reject.length - named.length).toBe(3));

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { StructuredName, ThemeSubject } from '../src/index.js';
 
-/** Fixed seeds keep the random people the same from run to run. */
+/** A fixed seed keeps the random people the same in every run. */
 export const SEED = 20260929;
 
 const FOLDABLE = [...'abcdefghijklmnopqrstuvwxyz', ...'éèêëàâçîïôùûüÿñãöåœæßøłđðþħŧıŋğşžčřńţḥẽễạơư'];
@@ -14,7 +14,7 @@ const word = fc
   .tuple(letters(9), fc.option(fc.tuple(fc.constantFrom('-', "'", '’', '.', '\u2011'), letters(6))))
   .map(([head, tail]) => (tail ? head + tail.join('') : head));
 
-/** Words of a last name never end in what might be read as a generational suffix. */
+/** Words of a last name are never a generational suffix. */
 const SUFFIX = /^(jr|sr|ii|iii|iv|v)$/;
 const plainWord = word.filter((text) => !SUFFIX.test(text));
 

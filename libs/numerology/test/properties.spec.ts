@@ -23,13 +23,13 @@ const MANY = { seed: SEED, numRuns: 1_000 };
 const themeOf = (name: StructuredName, dateOfBirth = '1990-06-15'): Theme =>
   calculateTheme({ name, dateOfBirth, subjectGender: 'neutral' }, ASOF);
 
-/** The bytes of a theme without the spelling and gender of its subject: what has to stay when only those change. */
+/** The JSON of a theme without its subject's spelling and gender: unchanged when only those change. */
 function calculation({ subject: _subject, normalization, ...rest }: Theme): string {
   const { words: read, ...roles } = normalization;
   return JSON.stringify({ ...rest, ...roles, words: read.map(({ letters, group }) => ({ letters, group })) });
 }
 
-/** As `calculation`, without what goes by first, middle and last. */
+/** Like `calculation`, without the parts that depend on the name group. */
 function ungrouped({ subject: _subject, normalization, numbers, now, ...rest }: Theme): string {
   const { active: _active, heredity: _heredity, ...others } = numbers;
   const { transits: _transits, essence: _essence, ...years } = now;

@@ -4,7 +4,7 @@ import { scopedEventStore } from '@app/event-sourcing/store/scoped-event-store.j
 import { publicationEvents } from './contracts/events.js';
 import { publicationDecider } from './domain/publication/publication.decider.js';
 
-/** Runs commands on `publication-<readingId>` streams, and on no others. */
+/** Executes commands on `publication-<readingId>` streams only. */
 export const createPublicationExecutor = (store: EventStore) =>
   new CommandExecutor(
     scopedEventStore(store, [publicationEvents.category]),

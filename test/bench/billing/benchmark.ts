@@ -18,7 +18,7 @@ export const ledgerBenchmark: Benchmark = {
   title: 'The credit ledger',
   explanation: `The ledger's own commands on the embedded event store, which has a process of its own; callers in other processes.`,
   async run({ seconds, count = EVENTS, add, say }) {
-    // For the rows that compare memory: without a collection they would compare garbage.
+    // The rows that compare memory collect garbage first.
     setFlagsFromString('--expose-gc');
     globalThis.gc = runInNewContext('gc') as NodeJS.GCFunction;
     const folder = mkdtempSync(join(tmpdir(), 'billing-bench-'));

@@ -12,7 +12,7 @@ export const BY = { actor: 'operator:bench', correlationId: 'bench', causationId
 export const connect = (url: string): EventStore =>
   openEventStore({ connectionString: url, appendTimeoutMs: 10_000, readTimeoutMs: 10_000 });
 
-/** The ledger as an API process holds it, at a time of the benchmark's choice. */
+/** The ledger as in an API process, with a clock that the benchmark controls. */
 export const ledgerOn = (store: EventStore, now: () => number = Date.now) => {
   const books = new CreditBooks(createCreditsExecutor(store), { now });
   return {
@@ -26,17 +26,17 @@ export const ledgerOn = (store: EventStore, now: () => number = Date.now) => {
 };
 export type Ledger = ReturnType<typeof ledgerOn>;
 
-/** Opens a book with so many credits. */
+/** Opens a book with the given credits. */
 export const openBook = async (ledger: Ledger, workspaceId: string, credits: number): Promise<void> => {
   await ledger.do(workspaceId, { type: 'OpenBook', workspaceId }, 'open');
   const given = { adjustmentId: 'a1', amount: credits, reason: 'bench', approvedBy: 'bench' };
   await ledger.do(workspaceId, { type: 'AdjustCredits', ...given, reversesEventId: null }, 'adjust');
 };
 
-/** Calls at a time while a book is filled. */
+/** Concurrent calls while a book is filled. */
 const IN_FLIGHT = 256;
 
-/** Reserves so many readings, and captures all but the last `open` of them: two events a reading. */
+/** Reserves the given number of readings, and captures all but the last `open`: two events per reading. */
 export const fillBook = async (
   ledger: Ledger,
   workspaceId: string,

@@ -1,7 +1,7 @@
 /**
- * One process of callers, as an API process has them: each reserves the price of a reading again and again on one
- * workspace. `caller.js URL WORKSPACE CALLERS SECONDS` waits for a line on its standard input, so that several start
- * together, and prints one line of JSON.
+ * A process with concurrent callers, like an API process. Each repeatedly reserves the price of a reading on one
+ * workspace. `caller.js URL WORKSPACE CALLERS SECONDS` waits for a line on standard input, so that several processes
+ * start together, and prints one line of JSON.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,11 +12,11 @@ import { BY, connect, ledgerOn } from './books.js';
 export interface Called {
   readonly reserved: number;
   readonly refused: number;
-  /** What an API answers with 503. */
+  /** Reservations that an API would answer with 503. */
   readonly unavailable: number;
-  /** Milliseconds of each reservation. */
+  /** Duration of each reservation, milliseconds. */
   readonly latencies: readonly number[];
-  /** Milliseconds of CPU time, of this process. */
+  /** CPU time of this process, milliseconds. */
   readonly cpu: number;
   readonly elapsed: number;
 }
@@ -48,7 +48,7 @@ const call = async (until: number) => {
 
 process.stdout.write('ready\n');
 await once(process.stdin, 'data');
-// A second of warm-up, which does not count in the rate but in the ledger.
+// The warm-up second counts in the ledger, but not in the rate.
 const warm = await call(performance.now() + 1_000);
 const [startedAt, before] = [performance.now(), process.cpuUsage()];
 const called = await call(startedAt + Number(seconds) * 1_000);

@@ -11,7 +11,7 @@ export interface ServedStore {
   stop(): Promise<void>;
 }
 
-/** The embedded event store in a process of its own, as the stack starts it. */
+/** Starts the embedded event store in a separate process, as the stack does. */
 export const serveStore = async (dataDir: string): Promise<ServedStore> => {
   const main = projectPath('dist/libs/embedded-event-store/src/main.js');
   const args = [...EVENT_STORE_FLAGS, main, '--data', dataDir, '--port', '0', '--exit-with-parent'];

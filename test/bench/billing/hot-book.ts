@@ -15,12 +15,12 @@ interface Load {
   readonly perSecond: number;
   readonly p99: number;
   readonly unavailable: number;
-  /** Microseconds of CPU time a reservation, of callers and event store. */
+  /** CPU time per reservation of callers and event store, microseconds. */
   readonly callerCpu: number;
   readonly storeCpu: number;
 }
 
-/** Processes that share the callers, all on one workspace. */
+/** Measures a load on one workspace, with the callers divided among processes. */
 const load = async (
   store: ServedStore,
   workspaceId: string,
@@ -55,7 +55,7 @@ const load = async (
   };
 };
 
-/** What the raw stream says of a book: breaches of its rules, and credits held against credits given. */
+/** Audits a book from its raw stream: violations of its rules, and the credits held. */
 const audited = async (store: ServedStore, workspaceId: string) => {
   const events = connect(store.url);
   const stream = `credits-${workspaceId}`;
@@ -69,9 +69,9 @@ const audited = async (store: ServedStore, workspaceId: string) => {
   return { held, findings: verifier.report().findings.length };
 };
 
-/** More credits than any machine can hold in a load. */
+/** More credits than any machine can reserve in one load. */
 const PLENTY = 2_000_000_000;
-/** Credits for so few readings that they are spent within the warm-up. */
+/** So few credits that the warm-up uses them up. */
 const SCARCE = 2_000;
 
 export const measureHotBook = async (store: ServedStore, seconds: number, add: AddRow): Promise<void> => {

@@ -7,14 +7,14 @@ import type { AddRow } from './row.js';
 
 const WORKSPACE = 'long';
 const STREAM = `credits-${WORKSPACE}`;
-/** Readings under way while the month ends. */
+/** Readings in progress when the month ends. */
 const OPEN = 1_000;
 const LOADS = 20;
 const IN_APRIL = Date.parse('2026-04-15T12:00:00Z');
 const IN_MAY = Date.parse('2026-05-01T00:00:01Z');
 const MEMORY_STEP = 20_000;
 
-/** MiB of the heap after what is garbage was collected. */
+/** Heap in use after a garbage collection, MiB. */
 const usedMib = (): number => {
   globalThis.gc?.();
   return process.memoryUsage().heapUsed / 2 ** 20;
@@ -26,7 +26,7 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
   return performance.now() - startedAt;
 };
 
-/** Best of three, the two alternating, so that both meet the same machine. */
+/** Best of three runs each, alternating, so that both see the same load of the machine. */
 const bestOfBoth = async (one: () => Promise<number>, other: () => Promise<number>) => {
   const best = [Infinity, Infinity];
   for (let round = 0; round < 3; round += 1) {
@@ -59,7 +59,7 @@ export const measureLongBook = async (store: ServedStore, events: number, add: A
     what: `loading a book of ${events} events after its month was closed, ${OPEN} holds open`,
     measured: `first ${first.toFixed(1)}, median ${median.toFixed(1)}, slowest ${slowest.toFixed(1)} ms`,
     aim: '≤ 50 ms',
-    // One of twenty may meet a pause of the machine.
+    // Ignores the slowest: one of twenty may hit a pause of the machine.
     met: first <= 50 && median <= 50,
   });
   await measureVerify(store, add);

@@ -26,8 +26,8 @@ import { serve } from '../serve.js';
 import { COST, GENERATE, hashOf } from './tables.js';
 
 /**
- * The API as it would be without events: the same framework, body rules and answer, and one transaction that holds the
- * credits, writes the reading and its record, and adds the job.
+ * The API without events. It has the same framework, body rules and response. One transaction holds the credits, writes
+ * the reading and its record, and adds the job.
  */
 const POOL = Symbol('Pool');
 const KEY = Buffer.from(process.env['CRUD_KEY']!, 'hex');
@@ -36,7 +36,7 @@ type Authenticated = Request & { workspaceId: string };
 
 @Injectable()
 class ApiKeyGuard implements CanActivate {
-  /** As the service does, a key that was found serves for two seconds. */
+  /** Caches a valid key for two seconds, as the service does. */
   private readonly known = new Map<string, { workspaceId: string; until: number }>();
 
   constructor(@Inject(POOL) private readonly pool: pg.Pool) {}

@@ -14,16 +14,16 @@ import { measure } from '../service/load.js';
 import { somebody } from '../service/somebody.js';
 import { API_KEY, createTables } from './tables.js';
 
-/** Readings whose completion is timed. */
+/** Readings whose completion is measured. */
 const READINGS = 400;
-/** Readings before those, by which every program has warmed up. */
+/** Warm-up readings before these. */
 const WARM_UP = 60;
 
-/** A running system that makes readings. */
+/** A running system that produces readings. */
 interface System {
   readonly url: string;
   readonly apiKey: string;
-  /** The worker rests, so that the API is measured and not what it sets in motion. */
+  /** Pauses the worker, so that only the API is measured. */
   rest(): void;
   work(): void;
   published(): Promise<number>;
@@ -93,7 +93,7 @@ const startPeer = async (): Promise<System> => {
   };
 };
 
-/** Readings of the people from this number on to that. */
+/** Requests readings for the people numbered `from` to `to`. */
 const request = async ({ url, apiKey }: System, from: number, to: number): Promise<void> => {
   let n = from;
   const caller = async (): Promise<void> => {
@@ -109,7 +109,7 @@ const request = async ({ url, apiKey }: System, from: number, to: number): Promi
   await Promise.all(Array.from({ length: 8 }, caller));
 };
 
-/** Waits until so many are published. @returns when, milliseconds */
+/** Waits until `count` readings are published. @returns the time, milliseconds */
 const untilPublished = async (system: System, count: number): Promise<number> => {
   while ((await system.published()) < count) await delay(50);
   return performance.now();
@@ -146,7 +146,7 @@ const ratesOf = async (system: System, { seconds, count = READINGS }: Settings):
   }
 };
 
-/** What the events cost: the same flow against a build of it that keeps state in tables and nothing else. */
+/** Measures the cost of events: compares the service with a build that keeps its state only in tables. */
 export const crudBenchmark: Benchmark = {
   name: 'crud',
   title: 'The service and a plain build of it',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
 
-/** What the peer keeps: the state itself, changed in place, and a plain record of what moved. */
+/** The tables of the build without events: state that is updated in place, and a log of credit movements. */
 const TABLES = `
   create schema crud;
   create table crud.workspace (

@@ -10,7 +10,7 @@ import { documentPublisher } from '@app/publishing/contracts/index.js';
 import { themeCalculator } from '@app/readings/application/generate-reading/theme-calculator.js';
 import { COST, GENERATE } from './tables.js';
 
-/** The worker as it would be without events: one job makes, publishes and charges a reading. */
+/** The worker without events: one job generates, publishes and charges a reading. */
 const KEY = Buffer.from(process.env['CRUD_KEY']!, 'hex');
 const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'], max: 10 });
 pool.on('error', () => undefined);

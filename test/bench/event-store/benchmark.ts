@@ -5,14 +5,14 @@ import { atMost, ratio, type Benchmark, type Settings } from '../report.js';
 import { appendRate, events, readRate, roundTripSeconds, serve, syncSeconds, type Served } from './load.js';
 import { PAYLOAD } from './payload.js';
 
-/** Events of the large store, ten to a stream. */
+/** Events in the large store, ten per stream. */
 const LARGE = 1_000_000;
-/** Events that are read. */
+/** Events to read. */
 const READ_EVENTS = 40_000;
 
 /**
- * Two rates measured alternately, the best of each: what else the machine does only ever slows a rate down, and it should
- * slow both.
+ * Measures two rates alternately and returns the best of each. Other load on the machine can only slow a rate, and
+ * alternating lets it affect both.
  */
 const inTurn = async (
   rounds: number,
@@ -68,7 +68,7 @@ const measureReads = async ({ client }: Served, { add }: Settings): Promise<void
   const catchUp = (from: Served['client']) => async (): Promise<number> => {
     const subscription = from.subscribeToAll();
     const rate = await readRate(subscription, READ_EVENTS);
-    // Not awaited: the client waits for the end of a stream that leaving the loop has destroyed.
+    // Not awaited: leaving the loop destroyed the stream, and the client would wait for its end.
     void subscription.unsubscribe();
     return rate;
   };
@@ -130,7 +130,7 @@ const measureLargeStore = async (
   await served.stop();
 };
 
-/** The embedded event store, in a process of its own. */
+/** Measures the embedded event store in a separate process. */
 export const eventStoreBenchmark: Benchmark = {
   name: 'event-store',
   title: 'The embedded event store',

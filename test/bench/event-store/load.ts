@@ -13,7 +13,7 @@ import {
 import { projectPath } from '@app/platform/project-path.js';
 import { DATA, PAYLOAD } from './payload.js';
 
-/** A server in a process of its own with a client of it. */
+/** A server in a separate process, with a client. */
 export interface Served {
   readonly client: EventStoreDBClient;
   readonly echoPort: number;
@@ -42,7 +42,7 @@ export const serve = async (...args: string[]): Promise<Served> => {
     residentMib: () =>
       Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8'))?.[1]) / 1024,
     stop: async () => {
-      // Not awaited: the client waits for ever for a stream that was left early.
+      // Not awaited: the client waits forever for a stream that was left early.
       void client.dispose();
       if (child.exitCode !== null) throw new Error('A measured server ended by itself.');
       const exited = once(child, 'exit');
@@ -55,7 +55,7 @@ export const serve = async (...args: string[]): Promise<Served> => {
 export const events = (count: number): JSONEventData[] =>
   Array.from({ length: count }, () => newEvent('Measured', DATA));
 
-/** Runs a step again and again in so many loops for so long; gives steps per second, without a warm-up second. */
+/** Repeats a step in `inFlight` concurrent loops. @returns steps per second, without a warm-up second */
 export const rate = async (
   seconds: number,
   inFlight: number,
@@ -82,11 +82,11 @@ export const rate = async (
 
 let streams = 0;
 
-/** Durable appends of one event per second, over 1,000 streams. */
+/** Durable appends per second, one event each, over 1,000 streams. */
 export const appendRate = (client: EventStoreDBClient, seconds: number, inFlight: number): Promise<number> =>
   rate(seconds, inFlight, () => client.appendToStream(`bench-${String(streams++ % 1_000)}`, events(1)));
 
-/** Items per second of an iterable that has at least so many. */
+/** Items per second, measured over the first `count` items of an iterable. */
 export const readRate = async (source: AsyncIterable<unknown>, count: number): Promise<number> => {
   const startedAt = performance.now();
   let seen = 0;
@@ -94,7 +94,7 @@ export const readRate = async (source: AsyncIterable<unknown>, count: number): P
   return (seen * 1_000) / (performance.now() - startedAt);
 };
 
-/** Seconds that an append of one page and its sync take on the disk of a folder. */
+/** Seconds to write and sync one page on the disk of a folder. */
 export const syncSeconds = (folder: string): number => {
   const path = join(folder, 'fsync');
   const file = openSync(path, 'w');
@@ -111,7 +111,7 @@ export const syncSeconds = (folder: string): number => {
   return elapsed / rounds / 1_000;
 };
 
-/** Seconds that the payload takes to another process and back. */
+/** Seconds for a round trip of the payload to another process. */
 export const roundTripSeconds = async (port: number): Promise<number> => {
   const socket = connect(port, '127.0.0.1').setNoDelay(true);
   await once(socket, 'connect');

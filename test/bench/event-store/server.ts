@@ -1,7 +1,7 @@
 /**
- * The servers that the benchmark of the event store measures, each in a process of its own:
+ * The servers that the event store benchmark measures, each in a separate process:
  *   store DIR [nosync]  the embedded event store, and a TCP port that echoes
- *   canned N            a server that answers every read with the same N events and keeps no append
+ *   canned N            a server that answers every read with the same N events and discards appends
  * Prints one line of JSON with its ports.
  */
 import { once } from 'node:events';
@@ -30,5 +30,5 @@ if (mode === 'canned') {
   tell({ port: await startCannedServer(PAYLOAD, Number(argument)) });
   process.once('SIGTERM', () => process.exit(0));
 } else await serveStore(argument, option !== 'nosync');
-// Standard input closes with the process that measures: no server outlives it.
+// Standard input closes when the benchmark process ends, so that no server outlives it.
 process.stdin.on('end', () => process.exit(1)).resume();

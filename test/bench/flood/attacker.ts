@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ATTACKS, type Attack } from './attacks.js';
 
 /**
- * Floods a service on loopback for some seconds, then leaves at once. Arguments: address, name of the attack, seconds.
- * Prints how many requests it sent and what was answered.
+ * Floods a service on loopback for some seconds, then closes all connections at once. Arguments: address, name of the
+ * attack, seconds. Prints the number of requests sent, and the count of each status.
  */
 const [address = '', name = '', seconds = '1'] = process.argv.slice(2);
 const { hostname, port } = new URL(address);

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 
-/** One way to keep the service busy without credentials. */
+/** A way to load the service without credentials. */
 export interface Attack {
   readonly name: string;
   readonly connections: number;
   /** The bytes of the n-th request, Latin-1. */
   readonly request: (n: number) => string;
-  /** Requests written at a time, without waiting for their answers. */
+  /** Requests written at once, without waiting for responses. */
   readonly depth?: number;
-  /** Whether answers are read; without it they pile up at the sender. */
+  /** Whether responses are read; if not, they accumulate at the service. */
   readonly reads?: boolean;
-  /** Whether the connection is reset as soon as the requests are written. */
+  /** Whether the connection is reset right after the requests are written. */
   readonly leaves?: boolean;
   readonly target?: string;
 }
@@ -27,7 +27,7 @@ const ETAGS = Array.from({ length: 700 }, (_, n) => `"${String(n).padStart(16, '
 const PARAMETERS = Array.from({ length: 2_500 }, (_, n) => `p${n}`).join('&');
 const HEADERS = Array.from({ length: 1_500 }, (_, n) => `h${n}: 1`);
 
-/** Connections of a caller who asks again as soon as it is answered. */
+/** Connections of a caller who repeats a request as soon as the response arrives. */
 const MANY = 50;
 const repeated = (name: string, request: Attack['request']): Attack => ({ name, connections: MANY, request });
 const garbage = (length: number): string => randomBytes(length).toString('base64url');

@@ -8,7 +8,7 @@ import { startStack, type StartedStack } from '../../support/start-stack.js';
 import { atMost, type Benchmark } from '../report.js';
 import { ATTACKS, type Attack } from './attacks.js';
 
-/** What the limits of an address are unless an operator chooses others. */
+/** The default limits per address. */
 const AS_DELIVERED = {
   RATE_UNAUTHENTICATED_PER_MINUTE: '30',
   RATE_PUBLIC_PER_MINUTE: '600',
@@ -17,15 +17,15 @@ const AS_DELIVERED = {
   RATE_PROBE_BURST: '60',
   HTTP_CONNECTIONS_PER_ADDRESS: '500',
 };
-/** Between two requests of the caller who has a key, milliseconds. */
+/** Pause between two requests of the caller with a key, milliseconds. */
 const PAUSE_MS = 10;
-/** Requests of that caller before those that count. */
+/** Warm-up requests of that caller. */
 const WARM_UP = 500;
-/** A flood under way shows its full force after this, milliseconds. */
+/** Time until a flood reaches its full rate, milliseconds. */
 const RISE_MS = 300;
 const TIMES = 5;
 
-/** Someone with a key, who asks for the credits of a workspace again and again on one connection. */
+/** A caller with a key, who repeatedly requests the credits of a workspace on one connection. */
 class Caller {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
@@ -34,7 +34,7 @@ class Caller {
     private readonly apiKey: string,
   ) {}
 
-  /** Milliseconds that an answer took. @throws Error for one that is not 200 */
+  /** Sends one request. @returns its duration in milliseconds @throws Error when the status is not 200 */
   ask(): Promise<number> {
     const path = '/api/v1/credits';
     const startedAt = performance.now();
@@ -55,7 +55,7 @@ class Caller {
     });
   }
 
-  /** The 99th percentile of what its requests took in so many milliseconds. */
+  /** Sends requests for the given milliseconds. @returns the 99th percentile of their durations */
   async p99(milliseconds: number): Promise<number> {
     const took: number[] = [];
     for (const ends = Date.now() + milliseconds; Date.now() < ends; await delay(PAUSE_MS))

@@ -2,13 +2,13 @@ import { calculateTheme, type ThemeSubject } from '@app/numerology/index.js';
 import { randomPerson } from '@app/publishing/content/random-people.js';
 import { atLeast, type Benchmark } from '../report.js';
 
-/** People in a round. */
+/** People per round. */
 const PEOPLE = 20_000;
-/** Rounds after one to warm up; the middle one counts. */
+/** Rounds after a warm-up round; the median counts. */
 const ROUNDS = 9;
 const AS_OF = '2026-09-29';
 
-/** Full calculations, each of another person. */
+/** Measures full calculations, each for a different person. */
 export const numerologyBenchmark: Benchmark = {
   name: 'numerology',
   title: 'The calculation',

@@ -17,12 +17,12 @@ import { EVENTS_PER_READING, fillWithReadings } from './readings-log.js';
 
 const EVENTS = 200_000;
 const ROUNDS = 2;
-/** Growth of memory between the first and the last third of a rebuild that passes for none, MiB. */
+/** Memory growth between the first and the last third of a rebuild that still counts as flat, MiB. */
 const FLAT_MIB = 32;
 
 const status = ReadingsModule.projections(documentPublisher.feed)[0]!;
 
-/** Events a second that the official client hands over, when nothing is done with them. */
+/** Events per second that the official client delivers, without handling them. */
 const rawCatchUp = async (url: string, events: number): Promise<number> => {
   const client = connectClient(url);
   const startedAt = performance.now();
@@ -30,14 +30,14 @@ const rawCatchUp = async (url: string, events: number): Promise<number> => {
   const subscription = client.subscribeToAll();
   for await (const _ of subscription) if ((seen += 1) >= events) break;
   const rate = (seen * 1_000) / (performance.now() - startedAt);
-  // Not awaited: the client waits for the end of a stream that leaving the loop has destroyed.
+  // Not awaited: leaving the loop destroyed the stream, and the client would wait for its end.
   void client.dispose();
   return rate;
 };
 
 interface Rebuilt {
   readonly rate: number;
-  /** Largest memory in use (heap and buffers) in the first and in the last third, MiB. */
+  /** Peak memory in use (heap and buffers) in the first and in the last third, MiB. */
   readonly first: number;
   readonly last: number;
 }
@@ -109,7 +109,7 @@ const flat = (events: number, { first, last }: Rebuilt): Row => ({
   met: last - first <= FLAT_MIB,
 });
 
-/** Rebuilding a read model from the log. */
+/** Measures a rebuild of a read model from the log. */
 export const projectionsBenchmark: Benchmark = {
   name: 'projections',
   title: 'Rebuilding a read model',

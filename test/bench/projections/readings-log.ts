@@ -8,11 +8,11 @@ const WRITERS = 64;
 const AT = '2026-04-12T10:00:00.000Z';
 const WORKSPACE = 'ws_0000000000000000000001';
 
-/** Sealed bytes as long as those of a real reading. */
+/** Sealed bytes of the same length as those of a real reading. */
 const SEALED_INPUT = randomBytes(186).toString('base64');
 const SEALED_RESULT = randomBytes(4_395).toString('base64');
 
-/** Appends published readings, many of them side by side, as a busy service does. */
+/** Appends published readings, many concurrently, as a busy service does. */
 export const fillWithReadings = async (store: EventStore, readings: number): Promise<void> => {
   let left = readings;
   const writer = async (): Promise<void> => {

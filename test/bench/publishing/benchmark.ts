@@ -15,9 +15,9 @@ import { createPdfRenderer } from '@app/publishing/pdf/renderer.js';
 import { createTypesetter } from '@app/publishing/pdf/typesetter.js';
 import { atMost, type Benchmark, type Settings } from '../report.js';
 
-/** Documents through the pool; memory is read every tenth of them. */
+/** Documents rendered by the pool; memory is sampled ten times. */
 const DOCUMENTS = 2_000;
-/** Documents measured one by one. */
+/** Documents measured individually. */
 const SAMPLES = 300;
 const THREADS = 1;
 const WARM_UP = 100;
@@ -33,7 +33,7 @@ const documentOf = (n: number): DocumentV1 => trialDocument(trial(n));
 const compose = (result: ReadingResult): DocumentV1 =>
   composeDocument(result, { publishedAt: `${TRIAL_DAY}T00:00:00.000Z` });
 
-/** CPU milliseconds of this process, its threads included. */
+/** CPU time of this process, threads included, milliseconds. */
 const cpu = (): number => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
@@ -41,7 +41,7 @@ const cpu = (): number => {
 const quantile = (sorted: readonly number[], q: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? NaN;
 
-/** CPU milliseconds of `work` for each person after the warm-up, ascending. */
+/** CPU time of `work` for each person after the warm-up, milliseconds, ascending. */
 const timed = async <T>(prepare: (n: number) => T, work: (input: T) => void): Promise<number[]> => {
   const times: number[] = [];
   for (let n = 0; n < WARM_UP + SAMPLES; n += 1) {
@@ -49,7 +49,7 @@ const timed = async <T>(prepare: (n: number) => T, work: (input: T) => void): Pr
     const from = cpu();
     work(input);
     if (n >= WARM_UP) times.push(cpu() - from);
-    // Lets Node free what native code handed over.
+    // Lets Node free buffers of native code.
     await new Promise(setImmediate);
   }
   return times.sort((left, right) => left - right);
@@ -94,14 +94,14 @@ const measurePool = async ({ count: documents = DOCUMENTS, add, say }: Settings)
   await Promise.all(Array.from({ length: THREADS + 1 }, caller));
   const last = residentMib();
   await pool.close();
-  // The first fifth fills what is kept between documents.
+  // The first documents fill the cache.
   const early = Math.max(...resident.slice(0, 3));
   const late = Math.max(...resident.slice(-3));
   add(atMost(`pool, resident memory after ${documents} documents`, last, 'MiB', 700));
   add(atMost('pool, resident memory of the last three tenths to the first three', late / early, '×', 1.1));
 };
 
-/** What a published reading costs, each one of another person. */
+/** Measures the cost of a published reading, each for a different person. */
 export const publishingBenchmark: Benchmark = {
   name: 'publishing',
   title: 'Publishing',

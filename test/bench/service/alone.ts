@@ -7,8 +7,8 @@ import { createTypesetter } from '@app/publishing/pdf/typesetter.js';
 import { somebody } from './somebody.js';
 
 /**
- * Calculates and renders readings one after the other, with nothing around it. Prints the CPU milliseconds of each, those
- * before the warm-up left out. Arguments: warm-up, readings.
+ * Calculates and renders readings sequentially, without the rest of the service. Prints the CPU milliseconds per
+ * reading, without the warm-up. Arguments: warm-up readings, measured readings.
  */
 const DAY = '2026-09-29';
 const [warmUp = 0, readings = 1] = process.argv.slice(2).map(Number);
@@ -25,7 +25,7 @@ for (let n = 0; n < warmUp + readings; n += 1) {
   const document = composeDocument(result, { publishedAt: `${DAY}T00:00:00.000Z` });
   renderMarkdown(document);
   typesetter.typeset(document);
-  // Lets Node free what native code handed over.
+  // Lets Node free buffers of native code.
   await new Promise(setImmediate);
 }
 const { user, system } = process.cpuUsage(before);

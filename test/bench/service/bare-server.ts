@@ -18,12 +18,12 @@ import { RevokedKeys } from '@app/workspaces/authentication/revoked-keys.js';
 import { ApiKeyQuery } from '@app/workspaces/read-models/api-key/api-key.query.js';
 import { serve } from '../serve.js';
 
-/** Bodies of the sizes asked for, made once. */
+/** Response bodies by size, created once. */
 const bodies = new Map<string, { text: string }>();
 
 /**
- * The floor the API is measured against: the same framework, the same body rules, no work behind them. It answers what
- * it was sent, about as long as a reading.
+ * The floor for the API: the same framework and body rules, but no work. It returns the body it received, which is
+ * about as long as a reading.
  */
 @Controller('bare')
 @Accepts('apiKey')
@@ -47,7 +47,7 @@ class BareController {
   }
 }
 
-/** With `DATABASE_URL`, callers are authenticated and limited as those of the API are; without, nobody is asked. */
+/** With `DATABASE_URL`, callers are authenticated and rate-limited as in the API; without it, all are accepted. */
 const guards = (): Provider[] => {
   const connectionString = process.env['DATABASE_URL'];
   if (connectionString === undefined) return [];

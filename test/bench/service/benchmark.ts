@@ -17,14 +17,14 @@ import { cpuMilliseconds } from './process-cpu.js';
 import { somebody } from './somebody.js';
 import { measureSustained } from './sustained.js';
 
-/** Readings in the measurement of what one costs alone, and of what one of many costs. */
+/** Readings in each cost measurement: one at a time, and many at once. */
 const READINGS = 200;
-/** Length of the load under which the lag of a projection is measured: readings that wait are made afterwards. */
+/** Length of the load that measures a projection's lag. Readings still queued are generated afterwards. */
 const LAG_SECONDS = 10;
 /** Readings in the store when the rates are measured again. */
 const MANY_READINGS = 200_000;
 
-/** @param databaseUrl for one whose callers are authenticated and limited */
+/** @param databaseUrl enables authentication and rate limits */
 const startBare = async (databaseUrl?: string): Promise<{ url: string; stop(): void }> => {
   const { DATABASE_URL: _, ...env } = process.env;
   const child = spawn(
@@ -42,7 +42,7 @@ const startBare = async (databaseUrl?: string): Promise<{ url: string; stop(): v
   };
 };
 
-/** Waits until every accepted reading has ended and been published. */
+/** Waits until every accepted reading has ended and is published. */
 const settle = (stack: StartedStack): Promise<void> =>
   until(
     async () => {
@@ -70,7 +70,7 @@ const query = async <T extends pg.QueryResultRow>(stack: StartedStack, text: str
 const quantile = (values: readonly number[], share: number): number =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.ceil(values.length * share) - 1)] ?? NaN;
 
-/** Accepted requests, with the worker paused so that the API is measured and not what it sets in motion. */
+/** Measures accepted requests, with the worker paused, so that only the API is measured. */
 const measurePosts = async (stack: StartedStack, customer: Integrator, bareUrl: string, seconds: number) => {
   const posts = postsTo(stack, customer, seconds);
   const bare = await measure(bareOf(posts, bareUrl));
@@ -90,8 +90,8 @@ const postsTo = (stack: StartedStack, customer: Integrator, seconds: number) => 
 const bareOf = <T extends object>(requests: T, url: string) => ({ ...requests, url, headers: {} });
 
 /**
- * The same requests when the store holds many readings; the worker stays stopped. The bare routes are measured again
- * too, for minutes have gone by, in which a shared machine becomes faster or slower.
+ * Measures the same requests while the store holds many readings; the worker stays stopped. Also measures the bare
+ * routes again: minutes have passed, and a shared machine may have become faster or slower.
  */
 const measureFlatness = async (
   stack: StartedStack,
@@ -141,7 +141,7 @@ const measureGets = async (
       paths: readings.map((id) => `/api/v1/readings/${id}${suffix}`),
       headers,
     });
-  /** The bare route answers as many bytes as the first of the readings has. */
+  /** The bare route returns as many bytes as the first reading has. */
   const sized = async (suffix: string): Promise<Pair> => {
     const [first] = readings;
     const answer = await fetch(`${stack.baseUrl}/api/v1/readings/${first}${suffix}`, { headers });
@@ -161,7 +161,7 @@ const measureGets = async (
   };
 };
 
-/** CPU of each process while readings are made one after the other. */
+/** Measures the CPU time of each process while readings are generated one at a time. */
 const measureCost = async (stack: StartedStack, customer: Integrator, readings: number) => {
   const pids = Object.entries(stack.pids()).filter(([name]) => name !== 'main');
   const before = new Map(pids.map(([name, pid]) => [name, cpuMilliseconds(pid)]));
@@ -184,7 +184,7 @@ interface Pair {
   readonly api: LoadResult;
 }
 
-/** Accepted or answered requests against those of a bare route. */
+/** The rate of a route, compared with that of a bare route. */
 const rateRow = (what: string, { bare, api }: Pair, least: number): Row => {
   const rate = ({ perSecond: each, p50, p99 }: LoadResult): string =>
     `${perSecond(each)}, p50 ${p50} ms, p99 ${p99} ms`;
@@ -193,7 +193,7 @@ const rateRow = (what: string, { bare, api }: Pair, least: number): Row => {
   return { what, measured: rate(api), floor: rate(bare), value, aim: `≥ ${least}`, met: value >= least };
 };
 
-/** A rate as a share of the bare route's, against that share of before. */
+/** A rate as a share of the bare route's, compared with the earlier share. */
 const flatRow = (what: string, { bare, api }: Pair, before: Pair): Row => {
   const share = (pair: Pair): number => pair.api.perSecond / pair.bare.perSecond;
   const value = share({ bare, api }) / share(before);
@@ -207,7 +207,7 @@ const flatRow = (what: string, { bare, api }: Pair, before: Pair): Row => {
   };
 };
 
-/** Requests against a bare route, and what one reading costs from acceptance to publication. */
+/** Compares requests with a bare route, and measures the cost of a reading from acceptance to publication. */
 export const serviceBenchmark: Benchmark = {
   name: 'service',
   title: 'The service',
@@ -276,7 +276,7 @@ The ${MANY_READINGS} readings are failed ones: two events, a row and a key each.
       );
     } finally {
       bareServer.stop();
-      // What it was kept from is not worth its while.
+      // No need to stop gracefully: the data is discarded.
       await stack.killAll();
       await stack.stop();
       removeDataFolder(dataDir);

@@ -6,13 +6,13 @@ import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
 import { readingEvents } from '@app/readings/contracts/events.js';
 import type { StartedStack } from '../../support/start-stack.js';
 
-/** Streams written at a time. */
+/** Streams written concurrently. */
 const IN_FLIGHT = 256;
 const WORKSPACE = 'ws_of_the_benchmark';
 
 /**
- * Gives the stores so many readings of another workspace that failed long ago: their streams, their rows, and their keys.
- * The worker must be stopped for good: it would begin to work on them.
+ * Fills the stores with readings of another workspace that failed long ago: their streams, rows and keys. The worker
+ * must be stopped permanently, or it would start to process them.
  * @param template a reading whose row the new rows copy
  */
 export const fillStore = async (stack: StartedStack, readings: number, template: string): Promise<void> => {
@@ -41,7 +41,7 @@ export const fillStore = async (stack: StartedStack, readings: number, template:
        select id, $2, wrapped_key from unnest($1::uuid[]) as id, platform.subject_key where subject_id = $3`,
       [ids, WORKSPACE, template],
     );
-    // In a service they come over weeks, and so does the care for them, which would be measured otherwise.
+    // In a service, readings accumulate over weeks and autovacuum keeps up. Here it would run during the measurement.
     await database.query('vacuum (analyze) readings.reading, platform.subject_key');
     await database.query('checkpoint');
   } finally {
@@ -50,7 +50,7 @@ export const fillStore = async (stack: StartedStack, readings: number, template:
   }
 };
 
-/** The stream of a reading that was asked for and failed. */
+/** The stream of a reading that was requested and failed. */
 const lifeOf = (readingId: string): Parameters<ReturnType<typeof openEventStore>['append']> => {
   const own = { workspaceId: WORKSPACE, reservationId: randomUUID() };
   const sealedInput = Buffer.alloc(240, 7).toString('base64');

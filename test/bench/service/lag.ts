@@ -5,13 +5,12 @@ import { somebody } from './somebody.js';
 import { untilRow } from './until-row.js';
 
 const PER_SECOND = 100;
-/** Every so many readings, one is watched. */
+/** One in N readings is measured. */
 const WATCHED = 4;
 
 /**
- * Milliseconds from the acceptance of a reading, as its event dates it, until it has its row, while 100 readings a second
- * are accepted; ascending.
- * @throws Error when fewer are accepted
+ * Measures the time from a reading's acceptance, as recorded in its event, to its row, while 100 readings per second
+ * are accepted. @returns milliseconds, ascending @throws Error when fewer are accepted
  */
 export const measureLag = async (
   customer: Integrator,

@@ -5,8 +5,8 @@ import { somebody } from './somebody.js';
 import { untilRow } from './until-row.js';
 
 /**
- * Milliseconds from the answer 202 until a caller is told that the document is available, of readings made one at a
- * time. Not `publishedAt` less `createdAt`: `publishedAt` is fixed before the document is made.
+ * Measures the time from the 202 response until a caller can see that the document is available, one reading at a time.
+ * Does not use `publishedAt` − `createdAt`, since `publishedAt` is fixed before rendering. @returns milliseconds
  */
 export const measureLatency = async (
   customer: Integrator,

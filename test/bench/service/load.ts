@@ -1,7 +1,7 @@
 import autocannon from 'autocannon';
 
 export interface LoadResult {
-  /** Answers with the expected status, per second. */
+  /** Responses with the expected status, per second. */
   readonly perSecond: number;
   /** Milliseconds. */
   readonly p50: number;
@@ -22,10 +22,10 @@ export interface Load {
 
 const CONNECTIONS = 64;
 
-/** Requests before those that count: an engine has compiled by then what it is asked for all the time. */
+/** Warm-up requests, so that the hot code is compiled before the measurement. */
 const WARM_UP = 6_000;
 
-/** Sixty-four connections asking as fast as they are answered, after a warm-up that does not count. */
+/** Measures 64 connections that each send the next request as soon as the response arrives, after a warm-up. */
 export const measure = async (load: Load): Promise<LoadResult> => {
   await run(load, { amount: WARM_UP });
   return run(load, { duration: load.seconds });

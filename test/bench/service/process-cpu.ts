@@ -25,7 +25,7 @@ const readUsage = (pid: number): Usage | null => {
   }
 };
 
-/** CPU milliseconds used so far by a process and its living descendants (Linux only). */
+/** CPU time used so far by a process and its living descendants, milliseconds (Linux only). */
 export const cpuMilliseconds = (root: number): number => {
   const usages = new Map<number, Usage>();
   for (const name of readdirSync('/proc')) {

@@ -2,8 +2,8 @@ import { randomPerson } from '@app/publishing/content/random-people.js';
 import { GENDERS, LOCALES } from '@app/publishing/content/trial.js';
 
 /**
- * The body of a request for the reading of the nth person; languages and genders alternate. Typesetting keeps
- * paragraphs it has set before, so that the same person again and again would cost less than people do.
+ * The request body for a reading of the nth person; languages and genders alternate. The typesetter caches paragraphs,
+ * so repeating one person would cost less than different people do.
  */
 export const somebody = (n: number) => {
   const { name, dateOfBirth } = randomPerson(n);

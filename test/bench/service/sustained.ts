@@ -7,18 +7,18 @@ import type { StartedStack } from '../../support/start-stack.js';
 import { cpuMilliseconds } from './process-cpu.js';
 import { somebody } from './somebody.js';
 
-/** Readings made before those that count. */
+/** Warm-up readings. */
 const WARM_UP = 100;
 
 export interface Sustained {
   readonly perSecond: number;
-  /** CPU per reading of all processes, milliseconds. */
+  /** CPU time per reading of all processes, milliseconds. */
   readonly cpuMs: number;
-  /** CPU of the same readings calculated and rendered in a loop on every core, with nothing around it, milliseconds. */
+  /** CPU time per reading for calculation and rendering alone, in a loop on every core, milliseconds. */
   readonly aloneMs: number;
 }
 
-/** Readings of different people, as many as the stack can make, from the first request to the last publication. */
+/** Measures readings of different people at full load, from the first request to the last publication. */
 export const measureSustained = async (
   stack: StartedStack,
   customer: Integrator,
@@ -44,7 +44,7 @@ export const measureSustained = async (
   };
 };
 
-/** The same people one after the other on every core at once: cores that share what they compute with are slower then. */
+/** The same people sequentially, on all cores at once, since cores that share hardware then run slower. */
 const alone = async (readings: number): Promise<number> => {
   const program = projectPath('dist/test/bench/service/alone.js');
   const runs = await Promise.all(

@@ -3,7 +3,7 @@ import type pg from 'pg';
 
 const LOOK_MS = 5;
 
-/** Milliseconds from now until the status row of a reading is there and fulfils the condition, to 5 ms. */
+/** Milliseconds from now until a reading's status row exists and meets the condition, to 5 ms. */
 export const untilRow = async (database: pg.Pool, readingId: string, condition = 'true'): Promise<number> => {
   const startedAt = performance.now();
   for (;;) {

@@ -13,18 +13,18 @@ import { cpuMilliseconds } from '../service/process-cpu.js';
 import { addDeliveries, addEndpoint, addPending } from './deliveries.js';
 import type { Arrivals } from './receiver.js';
 
-/** Attempts a worker makes at a time, and so the bare loop's. */
+/** Concurrent attempts of a worker, and of the bare loop. */
 const CONCURRENCY = 128;
 const ENDPOINTS = 40;
-/** Endpoints of the large table, and its deliveries. */
+/** Endpoints and deliveries of the large table. */
 const LARGE_ENDPOINTS = 1_000;
 const LARGE = 1_000_000;
 const PICK_UPS = 40;
-/** Runs of each kind, of which the best counts: other load on the machine only ever slows. */
+/** Runs of each kind. The best counts, since other load on the machine can only slow it. */
 const ROUNDS = 3;
-/** Deliveries sent at once beside hostile receivers. */
+/** Deliveries in the backlog for the measurement with hostile receivers. */
 const BACKLOG = 20_000;
-/** Deliveries a second when latency is measured, well below what a worker can do. */
+/** Deliveries per second in the latency measurement, well below the capacity of a worker. */
 const PACE = 200;
 
 interface Child {
@@ -84,14 +84,14 @@ const untilSettled = async ({ pool, endpoints }: Setting): Promise<void> => {
 };
 
 interface Sending {
-  /** Deliveries a second from the first arrival to the last. */
+  /** Deliveries per second from the first arrival to the last. */
   readonly rate: number;
   readonly repeats: number;
-  /** Of the workers, milliseconds for each delivery. */
+  /** CPU time of the workers per delivery, milliseconds. */
   readonly cpuMs: number;
 }
 
-/** Sends a backlog with so many workers. */
+/** Sends a backlog with the given number of workers. */
 const sendingRate = async (setting: Setting, count: number, workers = 1): Promise<Sending> => {
   await arrivals(setting);
   await addDeliveries(setting.pool, setting.endpoints, count);
@@ -111,7 +111,7 @@ const quantile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.ceil(values.length * share) - 1)] ??
   Number.NaN;
 
-/** Milliseconds from a delivery's row to its arrival, the slowest of a hundred, at an even pace. */
+/** 99th percentile of the time from a delivery's row to its arrival, at an even pace, milliseconds. */
 const pacedLatency = async (setting: Setting, seconds: number): Promise<number> => {
   const worker = await start('sender', 'worker', setting.databaseUrl);
   await addDeliveries(setting.pool, setting.endpoints, CONCURRENCY);
@@ -145,13 +145,13 @@ const measureRates = async (setting: Setting): Promise<void> => {
 };
 
 interface Rounds {
-  /** Deliveries a second. */
+  /** Deliveries per second. */
   readonly rates: number[];
-  /** Milliseconds, the slowest of a hundred. */
+  /** 99th percentiles, milliseconds. */
   readonly latencies: number[];
 }
 
-/** Alternately without and with the two that hold attempts up, so that both see the same table and machine. */
+/** Alternates runs without and with the two hostile receivers, so that both see the same table and machine. */
 const measureHostile = async (setting: Setting): Promise<void> => {
   const { pool, databaseUrl, ports, settings } = setting;
   const { seconds, add } = settings;
@@ -187,7 +187,7 @@ const measureHostile = async (setting: Setting): Promise<void> => {
 const residentMib = (pid: number): number =>
   Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) / 1_024;
 
-/** A worker that has little to do: how long an event takes to arrive, what idling costs, and its memory. */
+/** Measures a worker with little to do: the time until an event arrives, the CPU time of idling, and its memory. */
 const measurePickUp = async (setting: Setting) => {
   const worker = await start('sender', 'worker', setting.databaseUrl);
   const { pid } = JSON.parse(worker.line) as { pid: number };
@@ -216,7 +216,7 @@ const measureLargeTable = async (setting: Setting): Promise<void> => {
   for (let n = 0; n < LARGE_ENDPOINTS; n += 1)
     endpoints.push(await addEndpoint(pool, databaseUrl, at(ports.prompt)));
   await addPending(pool, endpoints, count);
-  // A tenth is due, at an endpoint that keeps failing.
+  // A tenth is due now, at an endpoint that keeps failing.
   const [failing] = endpoints as [string];
   await pool.query(`insert into webhooks.endpoint_health values ($1, 50, now(), now() + interval '1 hour')`, [
     failing,
@@ -240,7 +240,7 @@ const measureLargeTable = async (setting: Setting): Promise<void> => {
   add(atMost(`memory of the worker, ${name}; floor: empty table`, large.memory / empty.memory, '×', 1.25));
 };
 
-/** The dispatcher, from rows that are due to receivers. */
+/** Measures the dispatcher, from due rows to receivers. */
 export const webhooksBenchmark: Benchmark = {
   name: 'webhooks',
   title: 'Webhooks',

@@ -8,7 +8,7 @@ import { settings } from '../../../apps/service/src/settings.js';
 
 const key = Buffer.alloc(32, 1).toString('base64');
 
-/** Settings of a worker that may reach receivers on this machine; the rest as by default. */
+/** Default settings of a worker, except that it may reach receivers on this machine. */
 export const settingsFor = (databaseUrl: string): NodeJS.ProcessEnv => ({
   DATABASE_URL: databaseUrl,
   EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false',
@@ -18,14 +18,14 @@ export const settingsFor = (databaseUrl: string): NodeJS.ProcessEnv => ({
   WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
 });
 
-/** A body of the usual length. */
+/** A body of typical length. */
 export const eventBody = (eventId: string, readingId: string, createdAt: string): string =>
   `{"id":"${eventId}","type":"reading.completed","apiVersion":"v1","createdAt":"${createdAt}","workspaceId":"ws_bench",` +
   `"readingId":"${readingId}","sequence":1,"data":{"status":"completed","document":{"available":false,"version":null,` +
   `"artifactId":null,"publishedAt":null},"error":null,"links":{"reading":"/api/v1/readings/${readingId}",` +
   `"result":"/api/v1/readings/${readingId}/result","document":"/api/v1/readings/${readingId}/document"}}}`;
 
-/** An endpoint in a workspace of its own. @returns its id */
+/** Adds an endpoint in a separate workspace. @returns its id */
 export const addEndpoint = async (pool: pg.Pool, databaseUrl: string, url: string): Promise<string> => {
   const [endpointId, workspaceId] = [`we_${randomUUID()}`, `ws_${randomUUID()}`];
   const vault = new SecretVault(
@@ -43,7 +43,7 @@ export const addEndpoint = async (pool: pg.Pool, databaseUrl: string, url: strin
   return endpointId;
 };
 
-/** Adds events of as many readings, each with a delivery, round-robin over the endpoints; wakes the workers. */
+/** Adds one event per reading with a delivery each, round-robin over the endpoints, and wakes the workers. */
 export const addDeliveries = async (
   pool: pg.Pool,
   endpointIds: readonly string[],
@@ -74,7 +74,7 @@ export const addDeliveries = async (
 };
 
 /**
- * Deliveries without an event, due in a day and later, for a table that is large: what is not due is not read.
+ * Adds deliveries due in a day or later, to make the table large. They need no event, since they are never read.
  */
 export const addPending = (pool: pg.Pool, endpointIds: readonly string[], count: number): Promise<unknown> =>
   pool.query(

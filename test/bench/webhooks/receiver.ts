@@ -1,17 +1,17 @@
 /**
- * Webhook receivers in a process of their own: one that answers at once, one that never answers, one that drips its
- * answer. Prints their ports as one line of JSON. The first tells at GET / what it received, and begins anew.
+ * Webhook receivers in a separate process: one responds at once, one never responds, one drips its response. Prints
+ * their ports as one line of JSON. `GET /` on the first returns what it received since the last call.
  */
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What came in since the last time it was asked. Times in milliseconds since the epoch. */
+/** Deliveries received since the last `GET /`. Times in milliseconds since the epoch. */
 export interface Arrivals {
   readonly deliveries: number;
   readonly repeats: number;
   readonly firstAt: number;
   readonly lastAt: number;
-  /** From the insertion of the delivery, which is due at once, to its arrival. */
+  /** Milliseconds from the insertion of a delivery, which is due at once, to its arrival. */
   readonly latencies: readonly number[];
 }
 
@@ -60,5 +60,5 @@ const ports = {
   dripping: await listen(dripping),
 };
 process.stdout.write(`${JSON.stringify(ports)}\n`);
-// Standard input closes with the process that measures: no server outlives it.
+// Standard input closes when the benchmark process ends, so that no server outlives it.
 process.stdin.on('end', () => process.exit(0)).resume();

@@ -1,8 +1,8 @@
 /**
- * What sends, in a process of its own:
+ * The sender, in a separate process:
  *   worker DATABASE_URL          a dispatcher, as a worker process runs it
- *   bare URL SECONDS CONCURRENCY the floor: the same HTTP client posting the same body in a loop; prints how many a second
- *                                and the CPU of each, in milliseconds
+ *   bare URL SECONDS CONCURRENCY the floor: the same HTTP client posting the same body in a loop; prints posts per
+ *                                second and the CPU time of each, in milliseconds
  */
 import { pino } from 'pino';
 import { Pool } from 'undici';

@@ -68,14 +68,14 @@ describe('append', () => {
     expect(created).toBeLessThanOrEqual(after + 1_000);
   });
 
-  it('takes thousands of events in one append, all or none', async () => {
+  it('accepts thousands of events in one append, atomically', async () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, numbered(3_000), { expectedRevision: 'no_stream' });
     await rejection(store.client.appendToStream(stream, numbered(3_000), { expectedRevision: 'no_stream' }));
     expect(await collect(store.client.readStream(stream))).toHaveLength(3_000);
   });
 
-  describe('with an expected revision that does not hold', () => {
+  describe('with a wrong expected revision', () => {
     it('reports the current revision when the stream has moved on', async () => {
       const stream = freshStream();
       await store.client.appendToStream(stream, numbered(3));
@@ -136,7 +136,7 @@ describe('append', () => {
     expect(await collect(store.client.readStream(stream))).toHaveLength(1);
   });
 
-  it('answers other appends of the same connection after one has failed', async () => {
+  it('still answers appends of the same connection after one has failed', async () => {
     const stream = freshStream();
     const outcomes = await Promise.allSettled([
       store.client.appendToStream(stream, one(), { expectedRevision: 5n }),
@@ -146,7 +146,7 @@ describe('append', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
   });
 
-  it('refuses more than the maximum size of one append, and takes a little less', async () => {
+  it('refuses more than the maximum size of one append, and accepts slightly less', async () => {
     const stream = freshStream();
     const ofSize = (bytes: number) => binaryEvent({ type: 'Blob', data: Buffer.alloc(bytes) });
     const error = await rejection(store.client.appendToStream(stream, ofSize(1024 * 1024 + 1)));

@@ -66,7 +66,7 @@ const clientOf = (
     expect(await rejection(client.deleteStream(freshStream()))).toMatchObject({ code: 16 });
   });
 
-  it('answers no login with PERMISSION_DENIED, which the client calls access denied, on every method', async () => {
+  it('answers a missing login with PERMISSION_DENIED on every method; the client reports access denied', async () => {
     const client = as();
     const stream = freshStream();
     expect(await rejection(collect(client.readStream(stream)))).toMatchObject({ type: 'access-denied' });
@@ -79,7 +79,7 @@ const clientOf = (
     );
   });
 
-  it('lets a login of one call stand for that call', async () => {
+  it('accepts a login per call', async () => {
     const client = as();
     const stream = freshStream();
     await client.appendToStream(stream, one(), { credentials: GOOD });
@@ -108,7 +108,7 @@ const clientOf = (
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('takes certificate and login from files', async () => {
+  it('reads certificate and login from files', async () => {
     const userFile = join(folder, 'user');
     writeFileSync(userFile, 'admin:changeit\n', { mode: 0o600 });
     const args = ['--data', join(folder, 'data'), '--port', '0', '--tls-cert', CERT, '--tls-key', KEY];
@@ -124,7 +124,7 @@ const clientOf = (
     expect((await once(child, 'exit'))[0]).toBe(0);
   });
 
-  it('refuses a certificate without its key, and a login file that has none', async () => {
+  it('refuses a certificate without its key, and a file without a login', async () => {
     const empty = join(folder, 'empty');
     writeFileSync(empty, 'nobody\n');
     for (const [args, explanation] of [

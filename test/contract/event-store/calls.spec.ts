@@ -8,10 +8,10 @@ import { EXTERNAL_URL, storeUnderTest } from './support/store-under-test.js';
 
 const store = storeUnderTest();
 
-/** Calls that one connection may have open at a time. */
+/** Calls that one connection may have open at once. */
 const MOST = 100;
 
-/** A server tells its figures some moments later, a real one as of its last look at them. */
+/** Retries, since a server reports its figures with a delay; a real one samples them. */
 const figure = async (expected: number): Promise<number> => {
   for (let look = 0; look < 100 && (await openCalls(store.connectionString)) !== expected; look += 1)
     await delay(50);
@@ -21,15 +21,15 @@ const figure = async (expected: number): Promise<number> => {
 /** Raw connections, and figures by HTTP, without TLS. */
 const whenInsecure = EXTERNAL_URL && !EXTERNAL_URL.includes('tls=false') ? describe.skip : describe;
 
-whenInsecure('the calls open on one connection', () => {
-  it('are a hundred, as the server announces when it is connected to', async () => {
+whenInsecure('the open calls on one connection', () => {
+  it('are limited to a hundred, as the server announces on connect', async () => {
     const session: ClientHttp2Session = connect(store.connectionString.replace(/^esdb:/, 'http:'));
     const [settings] = (await once(session, 'remoteSettings')) as [{ maxConcurrentStreams: number }];
     session.destroy();
     expect(settings.maxConcurrentStreams).toBe(MOST);
   });
 
-  it('hold back one more until another is cancelled', async () => {
+  it('make one more wait until another is cancelled', async () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, numbered(1));
     // The stream of appends is open already.
@@ -41,7 +41,7 @@ whenInsecure('the calls open on one connection', () => {
     const confirmation = once(oneMore, 'confirmation').then(() => (confirmed = true));
     await delay(300);
     expect(confirmed).toBe(false);
-    // A call cancelled while it waits never reaches the server, and takes no place.
+    // A call cancelled while it waits never reaches the server, so it does not count.
     const waiting = Array.from({ length: 5 }, () => store.client.readStream(stream));
     await Promise.all(waiting.map((read) => read.cancel()));
 
@@ -51,13 +51,13 @@ whenInsecure('the calls open on one connection', () => {
     expect(await collect(store.client.readStream(stream))).toHaveLength(1);
   });
 
-  // Of a server that others use too, the figure is theirs as well.
+  // Not against a shared server: its figure includes the calls of others.
   (EXTERNAL_URL ? it.skip : it)(
-    'are counted by the server, also those whose reader does not read',
+    'are counted by the server, including those that the client does not read',
     async () => {
       const stream = freshStream();
       await store.client.appendToStream(stream, numbered(5_000));
-      // That of the appends.
+      // The stream of appends.
       const before = 1;
       expect(await figure(before)).toBe(before);
       const unread = Array.from({ length: 7 }, () => store.client.readStream(stream));

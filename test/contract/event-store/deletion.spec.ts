@@ -21,7 +21,7 @@ describe('a soft-deleted stream', () => {
   });
 
   it.each(['any', 'no_stream', 2n] as const)(
-    'is revived by an append with %s, which goes on with the numbering',
+    'is revived by an append with %s, which continues the numbering',
     async (expectedRevision) => {
       const stream = freshStream();
       await store.client.appendToStream(stream, numbered(3));
@@ -44,7 +44,7 @@ describe('a soft-deleted stream', () => {
     expect(error).toMatchObject({ type: 'stream-deleted' });
   });
 
-  it('is not deleted when the expected revision does not hold', async () => {
+  it('is not deleted when the expected revision is wrong', async () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, numbered(3));
     const error = await rejection(store.client.deleteStream(stream, { expectedRevision: 1n }));
@@ -69,7 +69,7 @@ describe('a soft-deleted stream', () => {
 });
 
 describe('a tombstoned stream', () => {
-  it('fails reads and appends as deleted, for ever', async () => {
+  it('fails reads and appends as deleted, permanently', async () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, one());
     const { position } = await store.client.tombstoneStream(stream, { expectedRevision: 0n });
@@ -89,7 +89,7 @@ describe('a tombstoned stream', () => {
     expect(await rejection(store.client.appendToStream(stream, one()))).toBeInstanceOf(StreamDeletedError);
   });
 
-  it('is not tombstoned when the expected revision does not hold', async () => {
+  it('is not tombstoned when the expected revision is wrong', async () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, numbered(2));
     const error = await rejection(store.client.tombstoneStream(stream, { expectedRevision: 0n }));

@@ -5,7 +5,7 @@ import { storeUnderTest } from './support/store-under-test.js';
 describe('a repeated append', () => {
   const store = storeUnderTest();
 
-  it('with no_stream is answered as the first time and writes nothing', async () => {
+  it('with no_stream returns the first result and writes nothing', async () => {
     const stream = freshStream();
     const events = numbered(3);
     const first = await store.client.appendToStream(stream, events, { expectedRevision: 'no_stream' });
@@ -15,7 +15,7 @@ describe('a repeated append', () => {
     expect(await collect(store.client.readStream(stream))).toHaveLength(4);
   });
 
-  it('with an exact revision is answered as the first time and writes nothing', async () => {
+  it('with an exact revision returns the first result and writes nothing', async () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, numbered(2), { expectedRevision: 'no_stream' });
     const events = numbered(2);
@@ -38,7 +38,7 @@ describe('a repeated append', () => {
     },
   );
 
-  it('while the first is still under way writes once', async () => {
+  it('during the first append writes once', async () => {
     const stream = freshStream();
     const event = one();
     const outcomes = await Promise.all(
@@ -59,7 +59,7 @@ describe('a repeated append', () => {
     expect(error).toMatchObject({ type: 'wrong-expected-version', actualVersion: 1n });
   });
 
-  it('conflicts when only a part of it was written before', async () => {
+  it('conflicts when only part of it was written before', async () => {
     const stream = freshStream();
     const events = numbered(3);
     await store.client.appendToStream(stream, events.slice(0, 2), { expectedRevision: 'no_stream' });
@@ -70,7 +70,7 @@ describe('a repeated append', () => {
     expect(await collect(store.client.readStream(stream))).toHaveLength(2);
   });
 
-  it('is not taken for a repetition in another stream', async () => {
+  it('does not count as a repetition in another stream', async () => {
     const event = one();
     await store.client.appendToStream(freshStream(), event);
     const stream = freshStream();

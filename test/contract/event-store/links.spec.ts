@@ -16,7 +16,7 @@ describe('a link', () => {
     await store.client.appendToStream(links, [link(source, 2n), link(source, 0n)]);
   });
 
-  it('is an event of its own when links are not resolved', async () => {
+  it('is delivered as an event when links are not resolved', async () => {
     const events = await collect(store.client.readStream(links));
     expect(events.map(({ event }) => event?.type)).toEqual(['$>', '$>']);
     expect(events.every(({ link: resolved }) => resolved === undefined)).toBe(true);
@@ -32,7 +32,7 @@ describe('a link', () => {
     ]);
   });
 
-  it('is resolved in subscriptions, to a stream and to $all', async () => {
+  it('is resolved in subscriptions to a stream and to $all', async () => {
     const events = await take(store.client.subscribeToStream(links, { resolveLinkTos: true }), 2);
     expect(revisions(events)).toEqual([2n, 0n]);
     const from = await headPosition(store.client);
@@ -42,7 +42,7 @@ describe('a link', () => {
     expect(live?.link?.type).toBe('$>');
   });
 
-  it('to an event that is gone comes without the event', async () => {
+  it('to a deleted event is delivered without the event', async () => {
     const [deleted, dangling] = [freshStream(), freshStream('links')];
     await store.client.appendToStream(deleted, one());
     await store.client.appendToStream(dangling, [link(deleted, 0n), link(freshStream(), 0n)]);
@@ -61,7 +61,7 @@ describe('a link', () => {
     return events.map(({ event }) => `${event?.streamId ?? ''}/${String(event?.revision)}`);
   };
 
-  it('list the events of a category, those of a type, and the streams, in the order of their positions', async () => {
+  it('list the events of a category, those of a type, and the streams, in position order', async () => {
     await linked.client.appendToStream('order-1', [one('Placed'), one('Paid')]);
     await linked.client.appendToStream('parcel-1', one('Placed'));
     await linked.client.appendToStream('order-2', one('Placed'));
@@ -71,7 +71,7 @@ describe('a link', () => {
     expect(await resolved('$streams')).toEqual(['order-1/0', 'parcel-1/0', 'order-2/0']);
   });
 
-  it("are written once when an append is repeated, and answer with the event's own place", async () => {
+  it("are written once for a repeated append, which returns the event's own position", async () => {
     const event = one('Repeated');
     const first = await linked.client.appendToStream('order-3', event, { expectedRevision: 'no_stream' });
     const again = await linked.client.appendToStream('order-3', event, { expectedRevision: 'no_stream' });

@@ -66,7 +66,7 @@ describe('the metadata of a stream', () => {
     expect(revisions(await collect(backwards))).toEqual([3n, 2n]);
   });
 
-  it('survives a soft delete and a revival, but for the truncation', async () => {
+  it('survives a soft delete and a revival, except for the truncation', async () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, numbered(3));
     await store.client.deleteStream(stream);

@@ -44,7 +44,7 @@ const run = async (...args: string[]): Promise<Ended> => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('info tells who serves the folder and what is durable', async () => {
+  it('info reports who serves the folder and what is durable', async () => {
     const { status, out } = await run('info', '--data', dataDir, '--json');
     expect(status).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
@@ -55,7 +55,7 @@ const run = async (...args: string[]): Promise<Ended> => {
     });
   });
 
-  it('verify and backup see one durable state while appends go on', async () => {
+  it('verify and backup see a consistent durable state during appends', async () => {
     let writing = true;
     let acknowledged = 0;
     const writer = (async () => {
@@ -90,7 +90,7 @@ const run = async (...args: string[]): Promise<Ended> => {
     expect(err).toMatch(/^The data folder .* is in use by the event store with process id \d+\.\n$/);
   });
 
-  it('say what they miss', async () => {
+  it('report what is missing', async () => {
     expect(await run('backup', '--data', dataDir)).toMatchObject({ status: 1 });
     expect((await run('verify', '--data', join(folder, 'nothing'))).err).toMatch(/There is no data file/);
     expect((await run('verify', '--help')).out).toContain('Examples:');

@@ -14,8 +14,8 @@ import {
 import { startChildStore, type ChildStore } from './support/child-store.js';
 
 /**
- * The successor of @eventstore/db-client, which speaks the same protocol and reads through a native library. The
- * messages of both are generated into one global namespace, so neither the other client nor the server is here.
+ * The successor of @eventstore/db-client: the same protocol, with reads through a native library. Both clients register
+ * their messages in one global namespace, so this process loads neither the other client nor the server.
  */
 describe('KurrentDB’s client', () => {
   let dataDir: string;
@@ -65,7 +65,7 @@ describe('KurrentDB’s client', () => {
     expect((await read('backwards')).map((event) => event?.revision)).toEqual([4n, 3n, 2n, 1n, 0n]);
   });
 
-  it('is refused at another revision than the stream has, and told which that is', async () => {
+  it('is refused at a wrong revision, and receives the actual one', async () => {
     const stream = freshStream();
     await client.appendToStream(stream, events(2));
     await expect(client.appendToStream(stream, events(1), { streamState: 7n })).rejects.toMatchObject({
@@ -74,7 +74,7 @@ describe('KurrentDB’s client', () => {
     });
   });
 
-  it('gets the first answer again for the same events', async () => {
+  it('receives the first result again for the same events', async () => {
     const stream = freshStream();
     const once = events(3);
     const first = await client.appendToStream(stream, once, { streamState: NO_STREAM });
@@ -93,7 +93,7 @@ describe('KurrentDB’s client', () => {
     await expect(read()).rejects.toMatchObject({ type: 'stream-not-found' });
   });
 
-  it('follows a filtered log from history into what is appended', async () => {
+  it('follows a filtered log from history to live events', async () => {
     const stream = freshStream();
     await client.appendToStream(stream, events(2));
     const subscription = client.subscribeToAll({

@@ -17,7 +17,7 @@ const GROUP = 'readers';
 const settings = (changes: Partial<PersistentSubscriptionToStreamSettings> = {}) =>
   persistentSubscriptionToStreamSettingsFromDefaults({ startFrom: 'start', ...changes });
 
-/** A group on a new stream that holds `count` events. */
+/** Creates a group on a new stream with `count` events. */
 const group = async (count: number, changes: Partial<PersistentSubscriptionToStreamSettings> = {}) => {
   const stream = freshStream('grouped');
   if (count > 0) await store.client.appendToStream(stream, numbered(count));
@@ -28,7 +28,7 @@ const group = async (count: number, changes: Partial<PersistentSubscriptionToStr
 const info = (stream: string): Promise<PersistentSubscriptionToStreamInfo> =>
   store.client.getPersistentSubscriptionToStreamInfo(stream, GROUP);
 
-/** Asks until the group looks as expected; the test's own timeout ends it. */
+/** Polls until the group is as expected; the test's timeout ends it. */
 const infoWhen = async (
   stream: string,
   expected: (info: PersistentSubscriptionToStreamInfo) => boolean,
@@ -76,7 +76,7 @@ describe('a persistent subscription', () => {
     await consumer.leave();
   });
 
-  it('gives a consumer no more than its buffer holds before it answers', async () => {
+  it('sends a consumer no more than its buffer size before it acknowledges', async () => {
     const stream = await group(20);
     const consumer = await join(store.client, stream, GROUP, 4);
     const first = await consumer.next(4);
@@ -87,7 +87,7 @@ describe('a persistent subscription', () => {
     await consumer.leave();
   });
 
-  it('goes on after the processed events when its consumer comes back', async () => {
+  it('resumes after the processed events when its consumer returns', async () => {
     const stream = await group(10);
     const first = await join(store.client, stream, GROUP, 3);
     await first.process(4);
@@ -98,7 +98,7 @@ describe('a persistent subscription', () => {
     await second.leave();
   });
 
-  it('resolves links when it is told to, and takes the answer for the link', async () => {
+  it('resolves links when configured, and applies the acknowledgement to the link', async () => {
     const target = freshStream();
     await store.client.appendToStream(target, one('Target'));
     const stream = freshStream('links');
@@ -199,7 +199,7 @@ describe('a consumer that does not acknowledge', () => {
     await second.leave();
   });
 
-  it('and leaves hands its events to the others', async () => {
+  it('and leaves returns its events to the others', async () => {
     const stream = await group(2);
     const first = await join(store.client, stream, GROUP);
     await first.next(2);
@@ -375,7 +375,7 @@ describe('a group', () => {
     expect(await rejection(client.listPersistentSubscriptionsToStream(stream))).toMatchObject(missing);
   });
 
-  it('takes no more consumers than it may have', async () => {
+  it('accepts no more consumers than its maximum', async () => {
     const stream = await group(0, { maxSubscriberCount: 1 });
     const first = await join(store.client, stream, GROUP);
     const error = await rejection(join(store.client, stream, GROUP));
@@ -401,7 +401,7 @@ describe('a group', () => {
     await again.leave();
   });
 
-  it('drops its consumers when it is deleted, and can be created anew', async () => {
+  it('drops its consumers when it is deleted, and can be created again', async () => {
     const stream = await group(1);
     const consumer = await join(store.client, stream, GROUP);
     const dropped = consumer.failure();
@@ -413,7 +413,7 @@ describe('a group', () => {
     await again.leave();
   });
 
-  it('tells its settings, checkpoint and what it knows', async () => {
+  it('reports its settings, checkpoint and statistics', async () => {
     const changes = {
       checkPointUpperBound: 2,
       checkPointLowerBound: 1,
@@ -438,7 +438,7 @@ describe('a group', () => {
     await consumer.leave();
   });
 
-  it('is listed with its stream, and with all', async () => {
+  it('is listed for its stream and among all', async () => {
     const stream = await group(0);
     await store.client.createPersistentSubscriptionToStream(stream, 'others', settings());
     const own = await store.client.listPersistentSubscriptionsToStream(stream);

@@ -8,7 +8,7 @@ import { prepareEventStore } from '@app/event-sourcing/store/prepare-eventstored
 import { startEmbeddedEventStore } from '@app/embedded-event-store/index.js';
 import { collect, freshStream, numbered, one, rejection } from './support/events.js';
 
-/** A real EventStoreDB with TLS, as a member of $admins: it gets a login and default access. */
+/** URL of a real EventStoreDB with TLS, for a member of $admins. The test adds a login and default access. */
 const ADMIN_URL = process.env['EVENTSTORE_ADMIN_URL'];
 
 (ADMIN_URL ? describe : describe.skip)('an EventStoreDB that was prepared', () => {
@@ -54,7 +54,7 @@ const ADMIN_URL = process.env['EVENTSTORE_ADMIN_URL'];
       expect(await rejection(refused())).toMatchObject({ type: 'access-denied' });
   });
 
-  it('refuses a wrong password, and another login that no one gave access', async () => {
+  it('refuses a wrong password, and a login without access', async () => {
     expect(await rejection(as(username, 'wrong').appendToStream(freshStream(), one()))).toMatchObject({
       code: 16,
     });
@@ -66,7 +66,7 @@ const ADMIN_URL = process.env['EVENTSTORE_ADMIN_URL'];
       expect(await rejection(refused())).toMatchObject({ type: 'access-denied' });
   });
 
-  it('is prepared again without a change but the password', async () => {
+  it('is prepared again without a change except the password', async () => {
     expect(await prepare('second')).toEqual([
       { part: 'login', change: 'password set' },
       { part: 'access to $all', change: 'as wanted' },

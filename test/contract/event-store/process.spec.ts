@@ -14,7 +14,7 @@ interface Acknowledged {
   readonly id: string;
 }
 
-/** Appends one event after another to one stream until the server is gone; gives what was acknowledged. */
+/** Appends events one by one to one stream until the server is gone. @returns the acknowledged ones */
 const appendUntilItFails = async (client: EventStoreDBClient, stream: string): Promise<Acknowledged[]> => {
   const acknowledged: Acknowledged[] = [];
   for (;;) {
@@ -41,14 +41,14 @@ whenEmbedded('the process of the embedded event store', () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  it('loses no acknowledged event and shows no half append when it is killed under load, again and again', async () => {
+  it('loses no acknowledged event and shows no partial append when it is killed under load repeatedly', async () => {
     const acknowledged: Acknowledged[] = [];
     for (let round = 0; round < 3; round++) {
       const server = await startChildStore(dataDir);
       const client = EventStoreDBClient.connectionString(server.connectionString);
       const streams = Array.from({ length: 16 }, () => freshStream());
       const writers = Promise.all(streams.map((stream) => appendUntilItFails(client, stream)));
-      // Until the load is well under way: some hundred events are durable.
+      // Waits until the load is running: some hundred events are durable.
       for await (const event of client.subscribeToStream(streams[0] ?? '')) {
         if ((event.event?.revision ?? 0n) >= 20n) break;
       }
@@ -78,7 +78,7 @@ whenEmbedded('the process of the embedded event store', () => {
     expect(await server.end('SIGTERM')).toBe(0);
   });
 
-  it('refuses a second server on the same folder with one line, and lets the first go on', async () => {
+  it('refuses a second server on the same folder with one line, and the first keeps running', async () => {
     const first = await startChildStore(dataDir);
     const { child, firstLine } = runProgram(['--data', dataDir, '--port', '0']);
     let said = '';
@@ -91,7 +91,7 @@ whenEmbedded('the process of the embedded event store', () => {
     expect(await first.end('SIGINT')).toBe(0);
   });
 
-  it('ends by itself, with status 0, when the process that started it lets go of its standard input', async () => {
+  it('exits with status 0 when the process that started it closes its standard input', async () => {
     const server = await startChildStore(dataDir);
     const exited = once(server.process, 'exit');
     server.process.stdin?.end();

@@ -22,7 +22,7 @@ describe('a client that discovers its node by gossip', () => {
   });
 });
 
-/** The generated stubs of the client, for what the client itself never sends: raw calls without TLS. */
+/** Uses the client's generated stubs for calls that the client itself never makes: raw, without TLS. */
 const whenInsecure = EXTERNAL_URL && !EXTERNAL_URL.includes('tls=false') ? describe.skip : describe;
 
 whenInsecure('the protocol beneath the client', () => {
@@ -110,7 +110,7 @@ whenInsecure('the protocol beneath the client', () => {
     expect(trailers(error)).toMatchObject({ exception: 'stream-deleted', 'stream-name': stream });
   });
 
-  it('refuses an event without a type with the list of what is required', async () => {
+  it('refuses an event without a type, with the list of required fields', async () => {
     const error = await rejection(
       append(freshStream(), undefined, (message) => message.getMetadataMap().del('type')),
     );
@@ -121,7 +121,7 @@ whenInsecure('the protocol beneath the client', () => {
     });
   });
 
-  it('refuses an append that is too large with its maximum', async () => {
+  it('refuses an append that is too large, with the maximum', async () => {
     const error = await rejection(
       append(freshStream(), undefined, (message) => {
         message.setData(Buffer.alloc(1024 * 1024 + 1));
@@ -134,14 +134,14 @@ whenInsecure('the protocol beneath the client', () => {
     });
   });
 
-  it('refuses an event id that is none', async () => {
+  it('refuses an invalid event id', async () => {
     const error = await rejection(
       append(freshStream(), undefined, (message) => message.getId()?.setString('no-uuid')),
     );
     expect(error.code).toBe(3);
   });
 
-  it('gives the conflict of a delete its trailers', async () => {
+  it('sends trailers with the conflict of a delete', async () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, numbered(2));
     const request = new streamsPb.DeleteReq();
@@ -205,7 +205,7 @@ whenInsecure('the protocol beneath the client', () => {
     ]);
   });
 
-  it('gives ids in the structured form to those who ask for it', async () => {
+  it('sends ids in structured form on request', async () => {
     const event = one();
     const stream = freshStream();
     await store.client.appendToStream(stream, event);
@@ -233,7 +233,7 @@ whenInsecure('the protocol beneath the client', () => {
 });
 
 (EXTERNAL_URL ? describe.skip : describe)('what the embedded server does not have', () => {
-  it('is refused by a sentence that says what to do instead', async () => {
+  it('is refused with a sentence that says what to do instead', async () => {
     const projection = await rejection(store.client.createProjection('p', 'fromAll()'));
     expect(projection.code).toBe(12);
     expect(projection.message).toMatch(/no projections/);

@@ -11,12 +11,12 @@ describe('a read of a stream', () => {
     await store.client.appendToStream(stream, numbered(10));
   });
 
-  it('forwards includes the revision it begins at', async () => {
+  it('forwards includes the revision it starts at', async () => {
     const events = await collect(store.client.readStream(stream, { fromRevision: 7n }));
     expect(revisions(events)).toEqual([7n, 8n, 9n]);
   });
 
-  it('forwards stops after the wanted number', async () => {
+  it('forwards stops after the maximum count', async () => {
     const events = await collect(store.client.readStream(stream, { fromRevision: 2n, maxCount: 3 }));
     expect(revisions(events)).toEqual([2n, 3n, 4n]);
   });
@@ -26,14 +26,14 @@ describe('a read of a stream', () => {
     expect(await collect(store.client.readStream(stream, { fromRevision: 2n ** 63n - 1n }))).toEqual([]);
   });
 
-  it('backwards begins with the last event', async () => {
+  it('backwards starts with the last event', async () => {
     const events = await collect(
       store.client.readStream(stream, { direction: 'backwards', fromRevision: 'end', maxCount: 3 }),
     );
     expect(revisions(events)).toEqual([9n, 8n, 7n]);
   });
 
-  it('backwards includes the revision it begins at and ends with the first event', async () => {
+  it('backwards includes the revision it starts at and ends with the first event', async () => {
     const events = await collect(
       store.client.readStream(stream, { direction: 'backwards', fromRevision: 2n }),
     );
@@ -47,7 +47,7 @@ describe('a read of a stream', () => {
     expect(error.streamName).toBe(missing);
   });
 
-  it('of many events gives all of them in order', async () => {
+  it('of many events returns all of them in order', async () => {
     const long = freshStream();
     for (let n = 0; n < 4; n++) await store.client.appendToStream(long, numbered(600));
     const events = await collect(store.client.readStream(long));
@@ -77,7 +77,7 @@ describe('a read of a stream', () => {
 describe('a read of $all', () => {
   const store = storeUnderTest();
 
-  it('gives the events of all streams in the order of their positions', async () => {
+  it('returns the events of all streams in position order', async () => {
     const streams = [freshStream(), freshStream()];
     for (const name of streams) await store.client.appendToStream(name, numbered(3));
     const events = await collect(store.client.readAll());
@@ -90,7 +90,7 @@ describe('a read of $all', () => {
     ]);
   });
 
-  it('forwards includes the event at the position it begins at', async () => {
+  it('forwards includes the event at the position it starts at', async () => {
     const { position } = await store.client.appendToStream(freshStream(), one());
     await store.client.appendToStream(freshStream(), one());
     const events = await collect(store.client.readAll({ fromPosition: position ?? 'start', maxCount: 2 }));
@@ -98,7 +98,7 @@ describe('a read of $all', () => {
     expect(events[1]?.event?.position.commit).toBeGreaterThan(position?.commit ?? 0n);
   });
 
-  it('backwards from a position begins with the event before it', async () => {
+  it('backwards from a position starts with the event before it', async () => {
     const stream = freshStream();
     const { position: first } = await store.client.appendToStream(stream, one());
     const { position: second } = await store.client.appendToStream(stream, one());
@@ -108,7 +108,7 @@ describe('a read of $all', () => {
     expect(event?.event?.position).toEqual(first);
   });
 
-  it('backwards from the end begins with the last event', async () => {
+  it('backwards from the end starts with the last event', async () => {
     const { position } = await store.client.appendToStream(freshStream(), one());
     const [event] = await collect(
       store.client.readAll({ direction: 'backwards', fromPosition: 'end', maxCount: 1 }),

@@ -50,7 +50,7 @@ whenEmbedded('after a restart', () => {
     expect(await collect(client.readStream(stream))).toEqual(before);
   });
 
-  it('numbering and positions go on', async () => {
+  it('numbering and positions continue', async () => {
     const stream = freshStream();
     const first = await client.appendToStream(stream, numbered(3));
     await restart();
@@ -60,7 +60,7 @@ whenEmbedded('after a restart', () => {
     expect(revisions(await collect(client.readStream(stream)))).toEqual([0n, 1n, 2n, 3n]);
   });
 
-  it('a persistent subscription goes on where its group was, and its parked messages are there', async () => {
+  it('a persistent subscription resumes at its checkpoint and keeps its parked messages', async () => {
     const stream = freshStream();
     await client.appendToStream(stream, numbered(6));
     const settings = persistentSubscriptionToStreamSettingsFromDefaults({ startFrom: 'start' });
@@ -127,7 +127,7 @@ whenEmbedded('after a restart', () => {
     expect(revisions(events)).toEqual([2n, 3n]);
   });
 
-  it('a stop ends subscriptions as cancelled, after answering the appends it took', async () => {
+  it('a stop answers the accepted appends, then ends subscriptions as cancelled', async () => {
     const stream = freshStream();
     await client.appendToStream(stream, one());
     const subscription = client.subscribeToStream(stream);

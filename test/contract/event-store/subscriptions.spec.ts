@@ -7,7 +7,7 @@ import { storeUnderTest } from './support/store-under-test.js';
 const store = storeUnderTest();
 
 describe('a subscription to a stream', () => {
-  it('gives history and then what is appended, without gap or repetition', async () => {
+  it('delivers history, then appended events, without gap or repetition', async () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, numbered(700));
     const received = take(store.client.subscribeToStream(stream), 1_400);
@@ -15,14 +15,14 @@ describe('a subscription to a stream', () => {
     expect(revisions(await received)).toEqual(Array.from({ length: 1_400 }, (_, n) => BigInt(n)));
   });
 
-  it('begins after the revision it is given', async () => {
+  it('starts after the given revision', async () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, numbered(5));
     const events = await take(store.client.subscribeToStream(stream, { fromRevision: 2n }), 2);
     expect(revisions(events)).toEqual([3n, 4n]);
   });
 
-  it('from the end gives only what is appended afterwards', async () => {
+  it('from the end delivers only later events', async () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, numbered(5));
     const subscription = store.client.subscribeToStream(stream, { fromRevision: 'end' });
@@ -41,7 +41,7 @@ describe('a subscription to a stream', () => {
     expect(revisions(await received)).toEqual([0n, 1n]);
   });
 
-  it('goes on when the stream is deleted and revived', async () => {
+  it('continues when the stream is deleted and revived', async () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, numbered(2));
     const received = take(store.client.subscribeToStream(stream), 3);
@@ -51,7 +51,7 @@ describe('a subscription to a stream', () => {
     expect(events.at(-1)).toBe(2n);
   });
 
-  it('confirms, then gives history, then says once that it has caught up, then goes live', async () => {
+  it('confirms, delivers history, reports once that it has caught up, then goes live', async () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, numbered(2));
     const log: string[] = [];
@@ -62,7 +62,7 @@ describe('a subscription to a stream', () => {
     for await (const { event } of subscription) {
       log.push(String(event?.revision));
       if (++seen === 4) break;
-      // Live twice, so that it would be heard if each return to waiting were told.
+      // Goes live twice, so that a second `caughtUp` would be noticed.
       if (seen === 3) await store.client.appendToStream(stream, one());
     }
     await subscription.unsubscribe();
@@ -71,7 +71,7 @@ describe('a subscription to a stream', () => {
     expect(log.indexOf('caught up')).toBeLessThan(log.indexOf('2'));
   });
 
-  it('serves many subscribers of one stream alike', async () => {
+  it('serves many subscribers of one stream equally', async () => {
     const stream = freshStream();
     const received = Array.from({ length: 20 }, () => take(store.client.subscribeToStream(stream), 30));
     for (let n = 0; n < 10; n++) await store.client.appendToStream(stream, numbered(3));
@@ -82,7 +82,7 @@ describe('a subscription to a stream', () => {
 });
 
 describe('a subscription to $all', () => {
-  it('begins after the position it is given and follows the order of positions', async () => {
+  it('starts after the given position and follows position order', async () => {
     const { position } = await store.client.appendToStream(freshStream(), one());
     const received = take(store.client.subscribeToAll({ fromPosition: position ?? 'start' }), 40);
     await Promise.all(Array.from({ length: 40 }, () => store.client.appendToStream(freshStream(), one())));
@@ -107,7 +107,7 @@ describe('a subscription to $all', () => {
     }
   });
 
-  it('from the end gives only what is appended afterwards', async () => {
+  it('from the end delivers only later events', async () => {
     const stream = freshStream();
     await store.client.appendToStream(stream, one());
     const subscription = store.client.subscribeToAll({
@@ -120,7 +120,7 @@ describe('a subscription to $all', () => {
     expect(revisions(await received)).toEqual([1n]);
   });
 
-  it('is not held up by a subscriber that does not read', async () => {
+  it('is not blocked by another subscriber that does not read', async () => {
     const stream = freshStream();
     const idle = store.client.subscribeToStream(stream, {}, { highWaterMark: 1 });
     idle.once('data', () => idle.pause());
@@ -137,7 +137,7 @@ describe('a filter on $all', () => {
     return events.map(({ event }) => event?.type);
   };
 
-  it('lets through the streams with one of the prefixes', async () => {
+  it('matches streams with one of the prefixes', async () => {
     const from = await headPosition(store.client);
     const [a, b, c] = [freshStream('alpha'), freshStream('beta'), freshStream('gamma')];
     for (const name of [a, c, b]) await store.client.appendToStream(name, one());
@@ -146,7 +146,7 @@ describe('a filter on $all', () => {
     expect(events.map(({ event }) => event?.streamId)).toEqual([a, b]);
   });
 
-  it('lets through the streams that match a pattern', async () => {
+  it('matches streams by pattern', async () => {
     const from = await headPosition(store.client);
     const [a, b] = [freshStream('delta'), freshStream('epsilon')];
     for (const name of [b, a]) await store.client.appendToStream(name, one());
@@ -155,7 +155,7 @@ describe('a filter on $all', () => {
     expect(events[0]?.event?.streamId).toBe(a);
   });
 
-  it('lets through the event types with a prefix, or that match a pattern', async () => {
+  it('matches event types by prefix or pattern', async () => {
     const from = await headPosition(store.client);
     for (const type of ['Opened', 'Closed', 'OpenedAgain'])
       await store.client.appendToStream(freshStream(), one(type));
@@ -174,7 +174,7 @@ describe('a filter on $all', () => {
     expect(await types(excludeSystemEvents(), 1, from)).toEqual(['Plain']);
   });
 
-  it('reports a checkpoint for every window of events looked at, never past an undelivered match', async () => {
+  it('reports a checkpoint for every window of events read, never past an undelivered match', async () => {
     const from = await headPosition(store.client);
     const wanted = freshStream('wanted');
     for (let n = 0; n < 10; n++) {
@@ -202,7 +202,7 @@ describe('a filter on $all', () => {
     await subscription.unsubscribe();
     // A checkpoint may equal the position of the match sent before it.
     expect(order).toEqual([...order].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0)));
-    // 200 events at 20 each; the last may come after the tenth match.
+    // 200 events in windows of 20; the last checkpoint may come after the tenth match.
     expect(checkpoints).toBeGreaterThanOrEqual(9);
     expect(checkpoints).toBeLessThanOrEqual(11);
   });

@@ -46,7 +46,7 @@ describe('canonicalJson', () => {
     expect(canonicalJson(number)).toBe(text);
   });
 
-  it('is read back as the same value', () => {
+  it('parses back to the same value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         // JSON has one zero.
@@ -56,7 +56,7 @@ describe('canonicalJson', () => {
     );
   });
 
-  it('does not depend on the order in which members were written', () => {
+  it('does not depend on the order of members', () => {
     const shuffled = fc
       .dictionary(fc.string(), fc.jsonValue(), { minKeys: 2, noNullPrototype: true })
       .chain((object) => {
@@ -86,7 +86,7 @@ describe('canonicalJson', () => {
     ['a Date, which JSON.stringify would write as a string', { at: new Date(0) }],
     ['bytes', Buffer.from('x')],
     ['a Map', { entries: new Map([['a', 1]]) }],
-  ])('refuses what two writers could write differently: %s', (_, value) => {
+  ])('refuses values that two writers could serialize differently: %s', (_, value) => {
     expect(() => canonicalJson(value)).toThrow(TypeError);
   });
 });

@@ -1,7 +1,7 @@
 /**
- * Canonical JSON in the manner of RFC 8785: members sorted by UTF-16 code units, no white space, `undefined` members
- * left out. Numbers must be finite; bigint, dates, maps, bytes and other exotic values are refused, because two writers
- * must agree.
+ * Canonical JSON after RFC 8785: members sorted by UTF-16 code units, no white space, `undefined` members left out.
+ * Numbers must be finite. Throws TypeError for bigint, dates, maps, bytes and other values that two writers could
+ * serialize differently.
  */
 export const canonicalJson = (value: unknown): string => {
   switch (typeof value) {
@@ -24,11 +24,11 @@ export const canonicalJson = (value: unknown): string => {
   throw new TypeError(`Canonical JSON has no form for a ${typeof value}`);
 };
 
-/** Every event of a ledger passes here, when it is written and when it is verified: hence the plain loop. */
+/** A plain loop for speed: every event of a ledger passes here, both when written and when verified. */
 const members = (value: Readonly<Record<string, unknown>>): string => {
   let text = '';
   const names = Object.keys(value);
-  // Much of what passes is sorted already, and to sort it again would cost more than to look.
+  // Most objects are already sorted, and checking costs less than sorting.
   if (names.some((name, index) => index > 0 && names[index - 1]! > name)) names.sort();
   for (const name of names) {
     const member = value[name];
@@ -38,7 +38,7 @@ const members = (value: Readonly<Record<string, unknown>>): string => {
   return `{${text}}`;
 };
 
-/** Printable ASCII without quotation mark and backslash: stands in JSON as it is. */
+/** Printable ASCII without quotation mark and backslash: needs no escape in JSON. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
 const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text));

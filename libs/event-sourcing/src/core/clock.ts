@@ -1,9 +1,9 @@
-/** Milliseconds since the epoch, UTC. The only way time enters the service besides jobs' own schedules. */
+/** Milliseconds since the epoch, UTC. Apart from job schedules, the service's only source of time. */
 export interface Clock {
   now(): number;
 }
 
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** RFC 3339, UTC, milliseconds: the one written form of an instant. */
+/** Formats an instant the only way the service writes one: RFC 3339, UTC, with milliseconds. */
 export const instant = (milliseconds: number): string => new Date(milliseconds).toISOString();

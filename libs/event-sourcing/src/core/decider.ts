@@ -2,8 +2,8 @@ import type { Decision, Rejection } from './decision.js';
 import type { DomainEvent } from './event.js';
 
 /**
- * The whole behaviour of one kind of stream, as two pure functions and a start. Time, ids and randomness come in
- * with the command.
+ * The behaviour of one kind of stream: two pure functions and an initial state. Time, ids and randomness arrive in
+ * the command.
  */
 export interface Decider<Command, E extends DomainEvent, State, R extends Rejection = Rejection> {
   readonly initialState: State;

@@ -5,7 +5,7 @@ export interface Rejection<Code extends string = string, Details = unknown> {
   readonly details: Details;
 }
 
-/** What a decider answers. Exceptions are bugs; a refusal is a value. */
+/** The result of a decider. A refusal is a value; an exception is a bug. */
 export type Decision<E extends DomainEvent, R extends Rejection = Rejection> =
   | { readonly kind: 'accept'; readonly events: readonly E[] }
   | { readonly kind: 'ignore'; readonly reason: string }
@@ -16,7 +16,7 @@ export const accept = <E extends DomainEvent>(...events: readonly E[]): Decision
   events,
 });
 
-/** The command changes nothing: it was already carried out, or no longer applies. */
+/** Accepts the command without events: it was already handled, or no longer applies. */
 export const ignore = (reason: string): Decision<never, never> => ({ kind: 'ignore', reason });
 
 export const reject = <Code extends string, Details>(
@@ -24,7 +24,7 @@ export const reject = <Code extends string, Details>(
   details: Details,
 ): { kind: 'reject'; code: Code; details: Details } => ({ kind: 'reject', code, details });
 
-/** Ends a switch over a union: a forgotten case is a compile error, an impossible one a bug with a name. */
+/** Ends a switch over a union: a missing case does not compile. An impossible one throws TypeError with its type. */
 export const assertNever = (value: never): never => {
   const type = (value as { type?: unknown }).type;
   throw new TypeError(`Unhandled case ${typeof type === 'string' ? type : String(value)}`);

@@ -43,19 +43,19 @@ const stored = (type: string, schemaVersion: number, data: unknown, stream = 'pe
 const NOW = { name: { first: 'Ada', last: 'Byron' }, age: 0 };
 
 describe('encode', () => {
-  it('gives the version to record, and drops what the schema does not know', () => {
+  it('returns the version to record, and drops fields outside the schema', () => {
     expect(encode(people, 'PersonMoved', { to: 'Paris', because: 'work' })).toEqual({
       data: { to: 'Paris' },
       version: 2,
     });
   });
 
-  it('refuses data that does not match, and types it does not know, as bugs of the writer', () => {
+  it('throws on data that does not match, and on unknown types: bugs of the writer', () => {
     expect(() => encode(people, 'PersonMoved', { to: 1 })).toThrow(TypeError);
     expect(() => encode(people, 'PersonFlown', {})).toThrow(TypeError);
   });
 
-  it.each(['Paris\u0000', '\ud800Paris'])('refuses %j, which no database keeps, and says where', (to) => {
+  it.each(['Paris\u0000', '\ud800Paris'])('refuses %j, which no database can store, and says where', (to) => {
     expect(() => encode(people, 'PersonMoved', { to })).toThrow('no database keeps: to');
     const name = { first: 'Ada', last: to };
     expect(() => encode(people, 'PersonNamed', { ...NOW, name })).toThrow(/no database keeps: name\.last$/);
@@ -69,13 +69,13 @@ describe('encode', () => {
 });
 
 describe('decode', () => {
-  it('lifts every older version to today’s, one step after another', () => {
+  it('upcasts every older version to the current one, step by step', () => {
     expect(decode(people, stored('PersonNamed', 1, { fullName: 'Ada Byron' })).data).toEqual(NOW);
     expect(decode(people, stored('PersonNamed', 2, { name: 'Ada Byron', age: 0 })).data).toEqual(NOW);
     expect(decode(people, stored('PersonNamed', 3, NOW)).data).toEqual(NOW);
   });
 
-  it('keeps the place in the store', () => {
+  it('keeps the position in the store', () => {
     const { stream, revision, position, id } = decode(people, stored('PersonNamed', 3, NOW));
     expect({ stream, revision, position, id }).toEqual({
       stream: 'person-1',
@@ -95,7 +95,7 @@ describe('decode', () => {
     ],
     ['data that does not match', stored('PersonMoved', 2, { to: 5 }), /to: invalid_type/],
     ['data that is missing', stored('PersonMoved', 2, undefined), /data: invalid_type/],
-  ])('refuses %s and tells where it stands', (_, corrupt, reason) => {
+  ])('refuses %s and says where it is', (_, corrupt, reason) => {
     expect(() => decode(people, corrupt)).toThrow(CorruptEvent);
     expect(() => decode(people, corrupt)).toThrow(reason);
     expect(() => decode(people, corrupt)).toThrow(`person-1@7 (${corrupt.type})`);
@@ -118,19 +118,19 @@ describe('decodeAny', () => {
     });
   });
 
-  it('passes over categories and types that the reader does not follow', () => {
+  it('ignores categories and types that the reader does not follow', () => {
     expect(decodeAny([people], stored('TownFounded', 1, { name: 'Rome' }, 'town-1'))).toBeNull();
     expect(decodeAny([people, towns], stored('TownFounded', 1, { name: 'Rome' }, 'person-1'))).toBeNull();
     expect(decodeAny([people], stored('PersonFlown', 1, {}))).toBeNull();
   });
 
-  it('still refuses a corrupt event of a type that the reader follows', () => {
+  it('refuses a corrupt event of a type that the reader follows', () => {
     expect(() => decodeAny([people], stored('PersonMoved', 2, { to: 5 }))).toThrow(CorruptEvent);
   });
 });
 
 describe('selectEvents', () => {
-  it('picks what a reader handles, and nothing else is decoded', () => {
+  it('picks the types that a reader handles; others are not decoded', () => {
     const names = selectEvents(people, 'PersonNamed');
     expect(Object.keys(names.definitions)).toEqual(['PersonNamed']);
     expect(names.category).toBe(people.category);

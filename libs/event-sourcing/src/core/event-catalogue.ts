@@ -3,25 +3,25 @@ import type { DomainEvent, Recorded, StoredEvent } from './event.js';
 import { findUnstorable } from './storable-text.js';
 import { categoryOf } from './stream-name.js';
 
-/** Lifts data of version n to version n + 1. Small and pure; kept for ever. */
+/** Upgrades data from version n to n + 1. Small and pure; never removed. */
 export type Upcaster = (data: unknown) => unknown;
 
 export interface EventDefinition<Schema extends z.ZodType = z.ZodType> {
-  /** Version written today. */
+  /** The current version: the one written. */
   readonly version: number;
   readonly schema: Schema;
-  /** Keyed by the version they lift from; one for each version below today's. */
+  /** Keyed by the version they upgrade; one for each version below the current one. */
   readonly upcasters: Readonly<Record<number, Upcaster>>;
 }
 
-/** Defines an event type: today's version, its schema, and the upcasters from each older version. */
+/** Defines an event type: its current version and schema, and an upcaster for each older version. */
 export const event = <Schema extends z.ZodType>(
   version: number,
   schema: Schema,
   upcasters: Readonly<Record<number, Upcaster>> = {},
 ): EventDefinition<Schema> => ({ version, schema, upcasters });
 
-/** A stored event that does not decode. It is never skipped silently and never cast. */
+/** A stored event that does not decode. Never skipped silently, never cast. */
 export class CorruptEvent extends Error {
   override readonly name = 'CorruptEvent';
   constructor(
@@ -34,7 +34,7 @@ export class CorruptEvent extends Error {
 
 type Definitions = Readonly<Record<string, EventDefinition>>;
 
-/** Every event of one stream category: the explicit map from type name to schema and upcasters. */
+/** All events of one stream category: maps each type name to its schema and upcasters. */
 export interface EventCatalogue<D extends Definitions = Definitions> {
   readonly category: string;
   readonly definitions: D;
@@ -46,7 +46,7 @@ export type EventOf<C extends EventCatalogue> =
     ? { [T in keyof D & string]: DomainEvent<T, z.infer<D[T]['schema']>> }[keyof D & string]
     : never;
 
-/** The events of several catalogues as a reader gets them: decoded, with their places in the log. */
+/** The events of several catalogues as a reader receives them: decoded, with their positions in the log. */
 export type RecordedOf<C extends readonly EventCatalogue[]> = Recorded<EventOf<C[number]>>;
 
 export const eventCatalogue = <const D extends Definitions>(
@@ -58,8 +58,8 @@ export const eventCatalogue = <const D extends Definitions>(
 });
 
 /**
- * The part of a catalogue that a reader handles. Events of other types are neither decoded nor passed on, so what is
- * wrong with them does not concern this reader.
+ * The part of a catalogue that a reader handles. Events of other types are neither decoded nor delivered, so a corrupt
+ * one does not stop this reader.
  */
 export const selectEvents = <D extends Definitions, const T extends keyof D & string>(
   { category, definitions }: EventCatalogue<D>,
@@ -69,7 +69,7 @@ export const selectEvents = <D extends Definitions, const T extends keyof D & st
   definitions: Object.fromEntries(types.map((type) => [type, definitions[type]])) as Pick<D, T>,
 });
 
-/** Validates data on its way into the store and gives the version to record. Throws TypeError: a bug in the writer. */
+/** Validates data before it is stored and returns the version to record. Throws TypeError: a bug in the writer. */
 export const encode = (
   catalogue: EventCatalogue,
   type: string,
@@ -79,14 +79,14 @@ export const encode = (
   if (!definition) throw new TypeError(`${catalogue.category} has no event ${type}`);
   const parsed = definition.schema.safeParse(data);
   if (!parsed.success) throw new TypeError(`${type} does not match its schema: ${describe(parsed.error)}`);
-  // Every reader writes it to a database: one event that none can keep would stop them all.
+  // Consumers write this text to PostgreSQL: one event that it cannot store would stop them all.
   const unstorable = findUnstorable(parsed.data);
   if (unstorable !== null) throw new TypeError(`${type} holds text that no database keeps: ${unstorable}`);
   return { data: parsed.data, version: definition.version };
 };
 
 /**
- * Decodes a stored event of this catalogue's category: upcasts, validates, types it.
+ * Decodes a stored event of this catalogue's category: upcasts, validates and types it.
  * @throws CorruptEvent on an unknown type, a missing upcaster, a newer version, or data that does not match.
  */
 export const decode = <C extends EventCatalogue>(catalogue: C, stored: StoredEvent): Recorded<EventOf<C>> => {
@@ -107,8 +107,8 @@ export const decode = <C extends EventCatalogue>(catalogue: C, stored: StoredEve
 };
 
 /**
- * Decodes with the catalogue of the event's own category, or answers `null` for a category or type that the reader
- * does not follow. For projections and processes, which look across modules.
+ * Decodes with the catalogue of the event's category. Returns `null` for a category or type that the reader does not
+ * follow. For projections and processes, which read events of several modules.
  */
 export const decodeAny = <const C extends readonly EventCatalogue[]>(
   catalogues: C,
@@ -118,6 +118,6 @@ export const decodeAny = <const C extends readonly EventCatalogue[]>(
   return catalogue?.definitions[stored.type] ? (decode(catalogue, stored) as RecordedOf<C>) : null;
 };
 
-/** Paths and codes only: an event may hold sealed or private data, so values never reach a message. */
+/** Paths and codes only: an event may hold sealed or private data, so messages never contain values. */
 const describe = (error: z.ZodError): string =>
   error.issues.map((issue) => `${issue.path.join('.') || 'data'}: ${issue.code}`).join('; ');

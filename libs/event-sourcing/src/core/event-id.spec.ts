@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { eventId, uuid5, uuidFromHash } from './event-id.js';
 
 describe('event ids', () => {
-  it('are the same for ever: ids once recorded must be found again by a retry', () => {
+  it('never change: a retry must find the recorded ids', () => {
     expect(uuid5('a')).toBe('18bb2087-cad6-5a53-bdc8-ef6f3647a4d1');
     expect(uuid5('a', 'b')).toBe('ca1381a9-c288-54bb-9d3a-bb4a2d0a76d8');
     expect(eventId('reading-1', 'request:req_1', 0)).toBe('3ccbdb17-188b-5d6f-b9f7-598222311ca0');
@@ -13,7 +13,7 @@ describe('event ids', () => {
     );
   });
 
-  it('tell streams, intents and places in a decision apart', () => {
+  it('differ by stream, intent and index in the decision', () => {
     const ids = ['tally-1', 'tally-2'].flatMap((stream) =>
       ['x', 'y'].flatMap((intent) => [0, 1].map((index) => eventId(stream, intent, index))),
     );
@@ -32,7 +32,7 @@ describe('event ids', () => {
     );
   });
 
-  it('leave the hash they are made from as it was', () => {
+  it('do not modify the hash they are derived from', () => {
     const hash = new Uint8Array(32).fill(255);
     uuidFromHash(hash);
     expect(hash).toEqual(new Uint8Array(32).fill(255));

@@ -16,7 +16,7 @@ export const uuid5 = (...parts: readonly string[]): string => {
   return formatUuid(bytes);
 };
 
-/** Shapes the first 16 bytes of a keyed hash as a version 8 (custom) UUID: unguessable and repeatable. */
+/** Formats the first 16 bytes of a keyed hash as a version 8 (custom) UUID: unguessable and deterministic. */
 export const uuidFromHash = (hash: Uint8Array): string => {
   const bytes = Buffer.from(hash.subarray(0, 16));
   bytes[6] = (bytes[6]! & 0x0f) | 0x80;
@@ -25,8 +25,8 @@ export const uuidFromHash = (hash: Uint8Array): string => {
 };
 
 /**
- * Id of the n-th event that one intent appends to one stream. The same intent yields the same ids, which is what makes
- * a repeated append with the same expected revision harmless.
+ * Id of the n-th event that one intent appends to one stream. The same intent yields the same ids, so repeating an
+ * append with the same expected revision is idempotent.
  */
 export const eventId = (stream: string, intent: string, index: number): string =>
   uuid5(stream, intent, String(index));

@@ -12,7 +12,7 @@ const FACTS: ChainedFacts = {
 };
 
 describe('nextChain', () => {
-  it('is the same for ever, or recorded chains could not be checked', () => {
+  it('never changes, or recorded chains would no longer verify', () => {
     expect(nextChain(CHAIN_START, FACTS)).toBe(
       'd2a7ec5c5876d1a87a8e941bb86d0d33565039150cb979238c8503257bc5f4bc',
     );
@@ -31,11 +31,11 @@ describe('nextChain', () => {
     ['schemaVersion', 2],
     ['occurredAt', '2026-01-02T03:04:05.007Z'],
     ['data', { amount: 20, lots: [{ id: 'plan', amount: 21 }] }],
-  ])('is another when %s is another', (name, value) => {
+  ])('changes with %s', (name, value) => {
     expect(nextChain(CHAIN_START, { ...FACTS, [name]: value })).not.toBe(nextChain(CHAIN_START, FACTS));
   });
 
-  it('is another after another past', () => {
+  it('changes with the previous chain value', () => {
     expect(nextChain('1'.repeat(64), FACTS)).not.toBe(nextChain(CHAIN_START, FACTS));
   });
 });

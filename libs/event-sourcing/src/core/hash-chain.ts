@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from './canonical-json.js';
 
-/** What the chain covers: facts only, in a form fixed on day one. */
+/** What the chain covers: facts only. This shape must never change, or recorded chains no longer verify. */
 export interface ChainedFacts {
   readonly stream: string;
-  /** Decimal, as everywhere outside memory. */
+  /** Decimal text, as wherever a revision leaves memory. */
   readonly revision: string;
   readonly eventId: string;
   readonly type: string;

@@ -1,7 +1,7 @@
-/** Whether PostgreSQL keeps the text as it is: it has no U+0000 and no half of a surrogate pair in its UTF-8. */
+/** Whether PostgreSQL can store the text unchanged: it contains neither U+0000 nor a lone surrogate. */
 export const isStorable = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed();
 
-/** The path of a text inside the value that no database keeps, such as `grants.0.label`; `null` when there is none. */
+/** The path of a text that PostgreSQL cannot store, such as `grants.0.label`; `null` when there is none. */
 export const findUnstorable = (value: unknown): string | null => {
   if (typeof value === 'string') return isStorable(value) ? null : '';
   if (typeof value !== 'object' || value === null) return null;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { categoryOf, streamId, streamName } from './stream-name.js';
 
 describe('stream names', () => {
-  it('are divided at the first hyphen, so that ids may hold hyphens', () => {
+  it('split at the first hyphen, so that ids may contain hyphens', () => {
     const name = streamName('reading', '0a1b-2c3d');
     expect(name).toBe('reading-0a1b-2c3d');
     expect(categoryOf(name)).toBe('reading');
@@ -15,7 +15,7 @@ describe('stream names', () => {
     expect(() => streamName('reading', '')).toThrow(TypeError);
   });
 
-  it('without a hyphen are all category', () => {
+  it('without a hyphen consist of the category only', () => {
     expect(categoryOf('reading')).toBe('reading');
     expect(streamId('reading')).toBe('');
   });

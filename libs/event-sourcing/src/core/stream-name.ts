@@ -1,6 +1,6 @@
 /**
- * Streams are named `<category>-<id>`. A category never contains `-`, so the first hyphen divides the two and
- * ids may contain hyphens themselves.
+ * Streams are named `<category>-<id>`. A category never contains `-`, so the first hyphen separates the two, and ids
+ * may contain hyphens.
  */
 export const streamName = (category: string, id: string): string => {
   if (category.includes('-') || category === '') throw new TypeError(`Invalid category "${category}"`);

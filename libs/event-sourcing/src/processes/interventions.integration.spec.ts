@@ -84,7 +84,7 @@ const BAD = {
 };
 
 describe('a consumer that may skip nothing', () => {
-  it('halts and alerts at an event it cannot handle, and goes on behind it only when a person says so', async () => {
+  it('halts and alerts at an event it cannot handle, and continues after it only when an operator skips it', async () => {
     await append('a', 'bad', 'b', 'bad');
     start('halt');
     await until(async () => (await stoppedStreams(pool)).length > 0);
@@ -122,7 +122,7 @@ describe('a consumer that may skip nothing', () => {
     ]);
   });
 
-  it('skips nothing of a stream it is not stopped at', async () => {
+  it('skips nothing of a stream that is not stopped', async () => {
     await append('bad');
     start('halt');
     await until(async () => (await stoppedStreams(pool)).length > 0);
@@ -131,7 +131,7 @@ describe('a consumer that may skip nothing', () => {
     expect(await stoppedStreams(pool, 'other')).toEqual([]);
   });
 
-  it('is never moved back to an event that it is past', async () => {
+  it('never moves back to an event that it has already passed', async () => {
     await pool.query(
       `insert into event_sourcing.consumer (name, position, categories, status, error, halted_stream, halted_position)
        values ('billing.money.v1', 400, '{tally}', 'halted', 'no', 'tally-bad', 200)`,
@@ -144,7 +144,7 @@ describe('a consumer that may skip nothing', () => {
 });
 
 describe('a view', () => {
-  it('parks the stream and goes on; skipped, later events of the stream are handled again', async () => {
+  it('parks the stream and continues; after a skip, later events of the stream are handled again', async () => {
     await append('a', 'bad', 'b', 'bad');
     start('park');
     await until(async () => (await lag())?.events === 0);
@@ -162,7 +162,7 @@ describe('a view', () => {
     expect(await stoppedStreams(pool)).toEqual([]);
     await append('c', 'bad');
     await until(async () => (await lag())?.events === 0);
-    // It is tried, and parked anew: nobody remembers that it was parked.
+    // It is tried and parked again, since the skip removed the parked state.
     expect((await stoppedStreams(pool)).map(({ position, error }) => [position, error])).toEqual([
       [600n, 'RangeError: no'],
     ]);
@@ -171,7 +171,7 @@ describe('a view', () => {
 });
 
 describe('the lag of consumers', () => {
-  it('counts what each follows and has not handled, and tells when there may be more', async () => {
+  it('counts the unhandled events of each, and reports when there may be more', async () => {
     await append('a', 'b');
     await store.append('other-1', 'no_stream', [addedToAppend('00000000-0000-4000-9000-000000000001', 'x')]);
     await append('c');
@@ -192,7 +192,7 @@ describe('the lag of consumers', () => {
     expect(never).toMatchObject({ events: 0, atLeast: true });
   });
 
-  it('tells a checkpoint beyond the end of the log, and takes no event for one that came in between', async () => {
+  it('reports a checkpoint beyond the end of the log, but not one that an append overtook', async () => {
     await append('a', 'b');
     await pool.query(
       `insert into event_sourcing.consumer (name, position, categories, status) values

@@ -2,20 +2,20 @@ import type { Pool } from 'pg';
 import { intervene } from '../projections/checkpoint.js';
 import { transaction } from '../projections/transaction.js';
 
-/** A stream that a consumer cannot go on with: halted at its event, or with its events set aside. */
+/** A stream that a consumer cannot process: the consumer halted at its event, or parked its events. */
 export interface StoppedStream {
   readonly consumer: string;
   readonly state: 'halted' | 'parked';
   readonly stream: string;
-  /** Events set aside; for a consumer that is halted, the one it is halted at. */
+  /** Number of parked events; 1 for a halted consumer. */
   readonly events: number;
-  /** Of the first of them. */
+  /** Position of the first of these events. */
   readonly position: bigint;
   readonly error: string;
   readonly since: Date;
 }
 
-/** Every event of these that a person decided not to have handled. */
+/** An event that an operator decided not to have handled. */
 export interface SkippedEvent {
   readonly consumer: string;
   readonly position: bigint;
@@ -36,7 +36,7 @@ interface StoppedRow {
   since: Date;
 }
 
-/** The streams that consumers halted at or have parked, halted ones first, then the longest parked; at most 1,000. */
+/** The streams that consumers halted at or parked: halted ones first, then the longest parked; at most 1,000. */
 export const stoppedStreams = async (
   pool: Pick<Pool, 'query'>,
   consumer: string | null = null,
@@ -58,7 +58,7 @@ export const stoppedStreams = async (
   return rows.map((row) => ({ ...row, position: BigInt(row.position) }));
 };
 
-/** What was skipped, newest first; at most 1,000. */
+/** Skipped events, newest first; at most 1,000. */
 export const skippedEvents = async (
   pool: Pick<Pool, 'query'>,
   consumer: string | null = null,
@@ -73,9 +73,9 @@ export const skippedEvents = async (
 };
 
 /**
- * Gives up the event a consumer halted at, or all events of a stream it has parked, and records who did so and why.
- * The consumer goes on behind them.
- * @returns how many events were skipped; 0 when nothing of this stream is stopped, or the consumer is past it by now
+ * Skips the event that a consumer halted at, or all parked events of a stream, and records who did so and why. The
+ * consumer continues after them.
+ * @returns how many events were skipped; 0 when the stream is not stopped, or the consumer has already passed the event
  */
 export const skipStopped = (
   pool: Pool,

@@ -19,14 +19,14 @@ const mailing = defineProcess({
 });
 
 describe('processConsumer', () => {
-  it('halts at poison, because its effects may not be skipped', () => {
+  it('halts at a poison event, because its effects must not be skipped', () => {
     expect(processConsumer(mailing, async () => undefined)).toMatchObject({
       onPoison: 'halt',
       birth: 'beginning',
     });
   });
 
-  it('dispatches commands, and gives statements to the transaction of the checkpoint', async () => {
+  it('dispatches commands, and runs statements in the transaction of the checkpoint', async () => {
     const sent: string[] = [];
     const consumer = processConsumer(mailing, async ({ mail }) => sent.push(mail));
     await consumer.dispatch!([stored('a'), stored('b')]);
@@ -34,14 +34,14 @@ describe('processConsumer', () => {
     expect(consumer.steps([stored('a')])).toEqual([{ text: 'insert into job values ($1)', values: ['a'] }]);
   });
 
-  it('passes over events of types that the process does not name, whatever is in them', async () => {
+  it('ignores events of types that the process does not name, even corrupt ones', async () => {
     const consumer = processConsumer(mailing, () => Promise.reject(new Error('nothing is to be sent')));
     const other = { ...stored('a'), type: 'Carried', data: 'not what Carried holds' };
     await consumer.dispatch!([other]);
     expect(consumer.steps([other])).toEqual([]);
   });
 
-  it('tries every command of a batch before it fails for one', async () => {
+  it('tries every command of a batch before it fails because of one', async () => {
     const sent: string[] = [];
     const consumer = processConsumer(mailing, async ({ mail }) => {
       if (mail === 'a') throw new RangeError('no such address');

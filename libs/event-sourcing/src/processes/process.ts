@@ -5,26 +5,26 @@ import type { Statement } from '../projections/statement.js';
 import { inSpan } from '../tracing/tracing.js';
 
 /**
- * What a process asks for when something happened: a command (carried out at least once, so it must be idempotent),
- * or SQL in the transaction of the checkpoint (a job, a row), which happens exactly once.
+ * How a process reacts to an event. A command is executed at least once, so it must be idempotent. SQL, such as adding
+ * a job, commits with the checkpoint and so takes effect exactly once.
  */
 export type Reaction<Command> =
   | { readonly kind: 'command'; readonly command: Command }
   | { readonly kind: 'statement'; readonly statement: Statement };
 
-/** A process manager without memory of its own: pure `react(event)`, made durable by its checkpoint. Never rebuilt. */
+/** A stateless process manager: a pure `react(event)`, made durable by its checkpoint. Never rebuilt. */
 export interface ProcessOf<Catalogues extends readonly EventCatalogue[], Command> {
   readonly name: string;
-  /** The events it reacts to: whole catalogues, or what `selectEvents` picks from one. */
+  /** The events it reacts to: whole catalogues, or the types that `selectEvents` picks from one. */
   readonly catalogues: Catalogues;
-  /** A process added to a running service starts `now`, so that history does not fire its effects. */
+  /** Use `now` for a process added to a running service, so that it does not react to past events. */
   readonly birth?: 'beginning' | 'now';
   readonly react: (event: RecordedOf<Catalogues>) => readonly Reaction<Command>[];
 }
 
 export type Process<Command> = ProcessOf<readonly EventCatalogue[], Command>;
 
-/** Lets `react` see exactly the events that the catalogues name, then forgets which these are. */
+/** Types the events of `react` from the catalogues, then erases the type parameter. */
 export const defineProcess = <const Catalogues extends readonly EventCatalogue[], Command>(
   definition: ProcessOf<Catalogues, Command>,
 ): Process<Command> => definition;
@@ -32,13 +32,13 @@ export const defineProcess = <const Catalogues extends readonly EventCatalogue[]
 export const command = <C>(value: C): Reaction<C> => ({ kind: 'command', command: value });
 export const statement = (value: Statement): Reaction<never> => ({ kind: 'statement', statement: value });
 
-/** The span of what an event caused is a child of the one that decided it. */
+/** Makes the span of a reaction a child of the span that recorded the event. */
 const causedBy = ({ type, stream, metadata }: Recorded) => ({
   parent: metadata.traceparent ?? null,
   attributes: { 'event.type': type, 'event_store.stream': stream },
 });
 
-/** @param dispatch carries out one command; the commands of a batch run side by side */
+/** @param dispatch executes one command; the commands of a batch run concurrently */
 export const processConsumer = <C>(
   process: Process<C>,
   dispatch: (command: C) => Promise<unknown>,

@@ -24,7 +24,7 @@ async function* of(count: number): AsyncGenerator<StoredEvent> {
   for (let position = 1; position <= count; position += 1) yield stored(position);
 }
 
-/** A source that is fed by hand. */
+/** A source that the test feeds. */
 const fed = () => {
   const waiting: StoredEvent[] = [];
   let wake = (): void => undefined;
@@ -74,14 +74,14 @@ describe('batches', () => {
   it('holds the source back while a full batch waits, so that memory stays bounded', async () => {
     let pulled = 0;
     async function* endless(): AsyncGenerator<StoredEvent> {
-      // Not without end: if nothing held it back, the test should fail and not fill the memory.
+      // Bounded: without back-pressure, the test should fail instead of filling the memory.
       while (pulled < 10_000) yield stored((pulled += 1));
     }
     const stream = batches(endless(), options({ maximum: 5 }));
     await stream.next();
     for (let slow = 0; slow < 4; slow += 1) {
       await settled();
-      // Those handled or in hand, a full batch waiting, and one the source has in its hand.
+      // Those handled or being handled, a full batch waiting, and the one that the source is about to deliver.
       const before = pulled;
       await settled();
       expect(pulled).toBe(before);
@@ -91,7 +91,7 @@ describe('batches', () => {
     await stream.return(undefined);
   });
 
-  it('delivers at once what comes after a pause, and together what follows soon after', async () => {
+  it('delivers an event after a pause at once, and batches the ones that follow soon', async () => {
     const source = fed();
     const stream = batches(source, options({ maximum: 100, spacingMs: 500 }));
     const startedAt = performance.now();
@@ -108,7 +108,7 @@ describe('batches', () => {
     expect((await stream.next()).done).toBe(true);
   });
 
-  it('lets a full batch, and the end of the source, wait for nothing', async () => {
+  it('delivers a full batch, and the rest at the end of the source, without delay', async () => {
     const source = fed();
     const stream = batches(source, options({ maximum: 3, spacingMs: 3_600_000 }));
     source.push(1);
@@ -119,7 +119,7 @@ describe('batches', () => {
     expect(positionsOf((await stream.next()).value as Batch)).toEqual([5]);
   });
 
-  it('moves on past what is of no interest when it is quiet, once for each such position', async () => {
+  it('advances past events that it does not follow while quiet, once per position', async () => {
     const source = fed();
     let quiet: bigint | null = null;
     const stream = batches(source, options({ quietMs: 5, quietPosition: () => quiet }));
@@ -130,7 +130,7 @@ describe('batches', () => {
     const next = stream.next();
     await settled();
     source.push(60);
-    // Nothing between: 50 was told already.
+    // Nothing in between: 50 was reported already.
     expect((await next).value).toMatchObject({ position: 60n, events: [{ position: 60n }] });
     await stream.return(undefined);
   });
@@ -147,7 +147,7 @@ describe('batches', () => {
     await stream.return(undefined);
   });
 
-  it('delivers what came before an error of the source, then the error', async () => {
+  it('delivers the events before an error of the source, then the error', async () => {
     async function* failing(): AsyncGenerator<StoredEvent> {
       yield* of(2);
       throw new Error('connection lost');
@@ -160,7 +160,7 @@ describe('batches', () => {
     expect(seen).toEqual([1, 2]);
   });
 
-  it('does not move the checkpoint past events that a broken source still owed', async () => {
+  it('does not move the checkpoint past events that a failed source did not deliver', async () => {
     const source = fed();
     let quiet: bigint | null = null;
     const stream = batches(source, options({ quietPosition: () => quiet }));
@@ -168,7 +168,7 @@ describe('batches', () => {
     await stream.next();
     const next = stream.next();
     await settled();
-    // The server told of position 9, but the connection broke before 2 to 9 were delivered.
+    // The server reported position 9, but the connection failed before it delivered 2 to 9.
     quiet = 9n;
     source.finish(new Error('connection lost'));
     await expect(next).rejects.toThrow('connection lost');
@@ -180,7 +180,7 @@ describe('batches', () => {
     expect(seen).toEqual([1, 2]);
   });
 
-  it('ends on abort, whether it waits for the source or the source waits for it', async () => {
+  it('ends on abort, while it waits for the source and while the source waits for it', async () => {
     for (const source of [fed(), of(1_000)]) {
       const abort = new AbortController();
       const stream = batches(source, options({ signal: abort.signal }));

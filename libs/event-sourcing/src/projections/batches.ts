@@ -2,16 +2,16 @@ import type { StoredEvent } from '../core/event.js';
 
 export interface Batch {
   readonly events: readonly StoredEvent[];
-  /** Everything up to here has been seen, whether it was of interest or not. */
+  /** The batch accounts for every event up to here, including those the consumer does not follow. */
   readonly position: bigint;
 }
 
 /**
- * Groups what a subscription delivers into batches: whatever has arrived since the previous batch, at most `maximum`
- * events. An event that comes after a pause is delivered at once; while others follow, `spacingMs` lie between one batch
- * and the next, because a transaction costs about as much for one event as for twenty. The source is paused when a full
- * batch waits, so memory stays bounded. When nothing of interest comes, `quietPosition` is asked now and then, and an
- * empty batch moves the checkpoint.
+ * Groups the events of a subscription into batches: all that arrived since the previous batch, at most `maximum`. An
+ * event that arrives after a pause is delivered at once. Under load, batches are `spacingMs` apart, because a
+ * transaction costs about as much for one event as for twenty. While a full batch waits, the source is paused, so
+ * memory stays bounded. Every `quietMs` without events, `quietPosition` is read, and an empty batch moves the
+ * checkpoint there.
  */
 export async function* batches(
   source: AsyncIterable<StoredEvent>,
@@ -80,7 +80,7 @@ export async function* batches(
       }
       await changed((wake) => (wakeReader = wake), options.quietMs);
       const quiet = options.quietPosition();
-      // A source that broke may have told of a position and still owe the events before it.
+      // A source that failed may have reported a position without delivering all events before it.
       if (!finished && waiting.length === 0 && quiet !== null && (last === null || quiet > last)) {
         last = quiet;
         yield { events: [], position: quiet };

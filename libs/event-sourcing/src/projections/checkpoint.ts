@@ -3,13 +3,13 @@ import type { Consumer } from './consumer.js';
 import { runSteps, type Step } from './statement.js';
 import { transaction } from './transaction.js';
 
-/** Where a consumer stands. The epoch changes when someone intervenes: whoever runs it then reads its state again. */
+/** A consumer's position. An operator's intervention changes the epoch, which makes the runner reload its state. */
 export interface Checkpoint {
   readonly position: bigint | null;
   readonly epoch: bigint;
 }
 
-/** Another runner was faster, or an operator intervened: this one's work was rolled back. */
+/** Another runner moved the checkpoint first, or an operator intervened. This runner's work was rolled back. */
 export class CheckpointMoved extends Error {
   override readonly name = 'CheckpointMoved';
 }
@@ -24,7 +24,7 @@ const fromRow = ({ position, epoch }: Row): Checkpoint => ({
   epoch: BigInt(epoch),
 });
 
-/** The durable checkpoint; `null` when the consumer never ran. */
+/** The stored checkpoint; `null` when the consumer never ran. */
 export const findCheckpoint = async (
   client: Pick<Pool, 'query'>,
   name: string,
@@ -36,7 +36,7 @@ export const findCheckpoint = async (
   return rows[0] ? fromRow(rows[0]) : null;
 };
 
-/** As `findCheckpoint`, and holds the consumer where it stands until the client's transaction ends. */
+/** Like `findCheckpoint`, but locks the checkpoint, so that the consumer pauses until the client's transaction ends. */
 export const holdCheckpoint = async (client: PoolClient, name: string): Promise<Checkpoint | null> => {
   const { rows } = await client.query<Row>(
     'select position, epoch from event_sourcing.consumer where name = $1 for update',
@@ -45,7 +45,7 @@ export const holdCheckpoint = async (client: PoolClient, name: string): Promise<
   return rows[0] ? fromRow(rows[0]) : null;
 };
 
-/** The durable checkpoint; on the first run it is recorded at the consumer's birth position. */
+/** Loads the checkpoint. On the first run, creates it at the consumer's birth position. */
 export const loadCheckpoint = async (
   pool: Pool,
   consumer: Consumer,
@@ -65,8 +65,8 @@ export const loadCheckpoint = async (
 };
 
 /**
- * Moves the checkpoint from one position to the next and carries out the steps, in one transaction. The move is a
- * compare-and-swap, so of two runners one wins and the other's rows never appear.
+ * Moves the checkpoint and runs the steps in one transaction. The move is a compare-and-swap: of two concurrent runners
+ * one commits, and the other rolls back.
  */
 export const advance = (
   pool: Pool,
@@ -88,6 +88,6 @@ export const advance = (
     return { position: to, epoch: from.epoch };
   });
 
-/** Tells whoever runs the consumer to read its state again; part of every intervention's transaction. */
+/** Makes the runner reload the consumer's state. Every intervention calls this in its transaction. */
 export const intervene = (client: PoolClient, name: string): Promise<unknown> =>
   client.query('update event_sourcing.consumer set epoch = epoch + 1 where name = $1', [name]);

@@ -6,13 +6,13 @@ import { beyondTheLog } from './end-of-log.js';
 /** How far a consumer is behind the log. */
 export interface ConsumerLag {
   readonly consumer: string;
-  /** `beyond_the_log`: its checkpoint belongs to another, longer log; it would pass over events, and does not run. */
+  /** `beyond_the_log`: its checkpoint is from another, longer log. It does not run, since it would miss events. */
   readonly status: 'running' | 'halted' | 'beyond_the_log';
   readonly position: bigint | null;
-  /** Events it follows and has not handled; a lower bound when `atLeast`. */
+  /** Unhandled events that it follows; a lower bound when `atLeast`. */
   readonly events: number;
   readonly atLeast: boolean;
-  /** Seconds since the oldest of them was decided; 0 when there is none. */
+  /** Seconds since the oldest unhandled event occurred; 0 when there is none. */
   readonly seconds: number;
   /** Why it halted. */
   readonly error: string | null;
@@ -22,7 +22,7 @@ export interface ConsumerLag {
 export interface LagOptions {
   /** Milliseconds since the epoch. */
   readonly now?: number;
-  /** Events looked at past the slowest checkpoint. */
+  /** Events read after a checkpoint, at most, to count the unhandled ones. Default 10,000. */
   readonly lookAhead?: number;
 }
 
@@ -38,15 +38,15 @@ interface Row {
 }
 
 /**
- * The lag of every consumer that has ever run, by name; versions under construction are none. Of each that is behind,
- * the log is read from its checkpoint on, at most `lookAhead` events.
+ * The lag of every consumer that has ever run, by name, except versions that are being built. For each consumer that is
+ * behind, reads at most `lookAhead` events of the log after its checkpoint.
  */
 export const consumerLag = async (
   pool: Pick<Pool, 'query'>,
   store: EventStore,
   { now = Date.now(), lookAhead = LOOK_AHEAD }: LagOptions = {},
 ): Promise<readonly ConsumerLag[]> => {
-  // Before the positions are read: what is appended in between is not taken for lag.
+  // Read before the checkpoints, so that events appended in between do not count as lag.
   const head = await store.head();
   const { rows } = await pool.query<Row>(
     `select name, position, status, error, categories,

@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventStore } from '../store/event-store.js';
 
-/** A node of a cluster may learn of the newest events a moment after a consumer handled them. */
+/** A cluster node may receive the newest events shortly after a consumer handled them. */
 const ASK_AGAIN_AFTER_MS = 500;
 
 /**
- * Tells which checkpoints lie beyond the end of the log: those of a PostgreSQL that is newer than the event store. Their
- * consumers would pass over every event up to there. The positions must have been read before, since the log grows.
+ * Returns a test for positions beyond the end of the log. Such a checkpoint means that PostgreSQL is newer than the
+ * event store: its consumer would miss every event up to there. Read the positions before the call, since the log
+ * grows.
  */
 export const beyondTheLog = async (
   store: Pick<EventStore, 'end'>,

@@ -12,13 +12,14 @@ export interface HandlingOptions {
     warn(details: object, message: string): void;
     error(details: object, message: string): void;
   };
-  /** Tries of one failing event before it counts as poison. */
+  /** Attempts to handle an event before it counts as poison. Default 5. */
   readonly poisonAttempts?: number;
 }
 
 /**
- * Handles a batch; on failure event by event, so that one bad event holds up no other.
- * @param parked streams set aside; those that must be from now on are added
+ * Handles a batch. When the batch fails, handles its events one by one, so that a poison event does not block the
+ * others.
+ * @param parked the parked streams; a stream that this batch parks is added
  * @param to position up to which the batch accounts for the log
  */
 export const handleBatch = async (
@@ -69,7 +70,7 @@ const handleOne = async (
         const parking = [park(consumer, event, describe(error))];
         const moved = await advance(options.pool, consumer, from, event.position, parking);
         parked.add(event.stream);
-        options.log.error(where, 'poison event: its stream is parked, the view goes on');
+        options.log.error(where, 'poison event: its stream is parked, the view continues');
         return moved;
       }
       const halted = await options.pool.query(
@@ -84,7 +85,7 @@ const handleOne = async (
           from.position === null ? null : String(from.position),
         ],
       );
-      // What this program cannot handle, another's newer one may have handled meanwhile.
+      // Another process with a newer program may have handled the event meanwhile.
       if (halted.rowCount !== 1)
         throw new CheckpointMoved(`${consumer.name} is no longer at ${from.position}`);
       options.log.error(where, 'poison event: the consumer is halted until it can be handled');
@@ -118,7 +119,7 @@ const park = (consumer: Consumer, event: StoredEvent, reason: string): Statement
   values (${consumer.name}, ${String(event.position)}, ${event.stream}, ${event.id}, ${event.type}, ${reason})
   on conflict do nothing`;
 
-/** Streams of which the consumer has set an event, and every later one, aside. */
+/** Streams that the consumer has parked: an event that failed, and every later one. */
 export const parkedStreams = async (pool: Pool, consumer: Consumer): Promise<Set<string>> => {
   const { rows } = await pool.query<{ stream: string }>(
     'select distinct stream from event_sourcing.parked_event where consumer = $1',
@@ -127,7 +128,7 @@ export const parkedStreams = async (pool: Pool, consumer: Consumer): Promise<Set
   return new Set(rows.map(({ stream }) => stream));
 };
 
-/** What went wrong, for logs and tables. A database's own words may repeat the values of a row, so they stay out. */
+/** Describes an error for logs and tables. Leaves out PostgreSQL's message, which may contain the values of a row. */
 export const describe = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown';
   const { code, severity, schema, table, constraint } = error as Error & Readonly<Record<string, unknown>>;

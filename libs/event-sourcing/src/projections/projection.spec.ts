@@ -23,7 +23,7 @@ const live = projectionConsumer(totals);
 const second = versionConsumer(totals, 2);
 
 describe('a projection', () => {
-  it('follows the categories of its catalogues from the beginning and parks what it cannot apply', () => {
+  it('follows the categories of its catalogues from the beginning, and parks events that it cannot apply', () => {
     expect(live).toMatchObject({
       name: 'tally.total.v1',
       categories: ['tally'],
@@ -33,7 +33,7 @@ describe('a projection', () => {
     expect(live.dispatch).toBeUndefined();
   });
 
-  it('has its effects first, then folds the batch into its tables', () => {
+  it('runs its effects first, then folds the batch into its tables', () => {
     const events = [stored('tally-1'), stored('tally-2', { revision: 1n })];
     expect(live.steps(events)).toEqual([
       expect.objectContaining({ values: ['tally-1'] }),
@@ -42,18 +42,18 @@ describe('a projection', () => {
     ]);
   });
 
-  it('fills tables of their own when it is built again, with a checkpoint of its own and without effects', () => {
+  it('fills separate tables in a rebuild, with a separate checkpoint and without effects', () => {
     const events = [stored('tally-1')];
     expect(second.name).toBe('tally.total.v1__v2');
     expect(second.steps(events)).toEqual([{ view: totalView, table: 'public.total__v2', events }]);
   });
 
-  it('passes over what it does not follow', () => {
+  it('ignores events that it does not follow', () => {
     const steps = live.steps([stored('sum-1'), stored('tally-1', { type: 'Renamed' })]);
     expect(steps).toEqual([{ view: totalView, table: 'public.total', events: [] }]);
   });
 
-  it('does not pass over a corrupt event', () => {
+  it('does not ignore a corrupt event', () => {
     expect(() => live.steps([stored('tally-1', { data: {} })])).toThrow(CorruptEvent);
   });
 });

@@ -4,29 +4,29 @@ import type { Consumer } from './consumer.js';
 import type { Statement } from './statement.js';
 import type { View } from './view.js';
 
-/** Tables that hold nothing but what events tell, so that they can be built again from the log. */
+/** Tables derived from events alone, so that they can be rebuilt from the log. */
 export interface ProjectionOf<Catalogues extends readonly EventCatalogue[]> {
   /** Also the name of its checkpoint; ends in a version (`readings.status.v1`). */
   readonly name: string;
-  /** The events it handles: whole catalogues, or what `selectEvents` picks from one. */
+  /** The events it handles: whole catalogues, or the types that `selectEvents` picks from one. */
   readonly catalogues: Catalogues;
   readonly views: readonly View<RecordedOf<Catalogues>>[];
   /** `park` unless the view is about money. */
   readonly onPoison?: 'park' | 'halt';
-  /** The consumer that keeps its rows beside its own, when the projection does not run by itself. */
+  /** The consumer that maintains these rows with its own, when the projection does not run separately. */
   readonly keptBy?: string;
-  /** Changes to tables that are no views. They come before the rows change, and a rebuild leaves them out. */
+  /** Changes to tables outside the views. They run before the rows change; a rebuild skips them. */
   readonly effects?: (event: RecordedOf<Catalogues>) => readonly Statement[];
 }
 
 export type Projection = ProjectionOf<readonly EventCatalogue[]>;
 
-/** Lets views and effects see exactly the events that the catalogues name, then forgets which these are. */
+/** Types the events of views and effects from the catalogues, then erases the type parameter. */
 export const defineProjection = <const Catalogues extends readonly EventCatalogue[]>(
   definition: ProjectionOf<Catalogues>,
 ): Projection => definition;
 
-/** Name of the checkpoint that the live rows of a projection share. */
+/** Name of the checkpoint that covers a projection's live rows. */
 export const checkpointOf = ({ name, keptBy }: Projection): string => keptBy ?? name;
 
 export const projectionConsumer = (projection: Projection): Consumer => ({
@@ -40,7 +40,7 @@ export const projectionConsumer = (projection: Projection): Consumer => ({
   },
 });
 
-/** Builds another version of a projection's tables: the same rows in other tables, and no effects. */
+/** The consumer that builds a version of a projection's tables: the same rows in other tables, without effects. */
 export const versionConsumer = (projection: Projection, version: number): Consumer => ({
   ...follower(projection, versionName(projection.name, version)),
   steps: (events) => {

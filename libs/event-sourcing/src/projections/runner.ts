@@ -11,19 +11,19 @@ import { describe, handleBatch, parkedStreams, type HandlingOptions } from './ha
 
 export interface RunnerOptions extends HandlingOptions {
   readonly store: EventStore;
-  /** Events handled in one transaction. */
+  /** Events handled in one transaction, at most. Default 256. */
   readonly batchSize?: number;
-  /** How long a subscription may be silent while the log grows before it is torn down and opened again. */
+  /** How long a subscription may stay silent while the log grows before it is reopened. Default 20,000. */
   readonly watchdogMs?: number;
 }
 
 const QUIET_MS = 1_000;
-/** Between batches while events keep coming: at most twenty transactions a second for each consumer. */
+/** Minimum time between batches under load: at most twenty transactions a second per consumer. */
 const SPACING_MS = 50;
 
 /**
- * Runs a consumer until the signal aborts. A subscription that ends, errors or goes silent is one and the same fault:
- * it is opened again from the durable checkpoint after a jittered pause.
+ * Runs a consumer until the signal aborts. Whether a subscription ends, fails or goes silent, it is reopened from the
+ * durable checkpoint after a pause: exponential back-off with jitter, at most 15 s.
  */
 export const runConsumer = async (
   consumer: Consumer,
@@ -55,7 +55,7 @@ const follow = async (
 ): Promise<void> => {
   const { store, pool } = options;
   let checkpoint = await loadCheckpoint(pool, consumer, () => store.head());
-  // Subscribed from there, it would be given nothing of what happens until the log has grown as long again.
+  // A subscription from there would deliver nothing until the log has grown past it.
   if ((await beyondTheLog(store, [checkpoint.position]))(checkpoint.position)) {
     throw new RangeError(
       `its checkpoint is at ${checkpoint.position}, beyond the end of the log: PostgreSQL is newer than the event store`,
@@ -102,7 +102,7 @@ const follow = async (
   }
 };
 
-/** A subscription may fall silent without an error: when nothing came for a while, the log itself is asked. */
+/** A subscription may go silent without an error. When no event arrived for a while, checks the log itself. */
 const watchForSilence = (
   everyMs: number,
   seen: () => bigint | null,
@@ -119,8 +119,8 @@ const watchForSilence = (
 const LOOK_AHEAD = 256;
 
 /**
- * Looks a bounded way past the last position seen: `something` when an event of interest was not delivered, else the
- * position up to which there is none (`null` when there is nothing at all).
+ * Reads a bounded number of events after the last position seen. Returns `something` when the subscription missed an
+ * event of the consumer's categories, else the last position read (`null` when the log has no later event).
  */
 const firstMissed = async (
   store: EventStore,

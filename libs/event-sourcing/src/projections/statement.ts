@@ -7,16 +7,16 @@ export interface Statement {
   readonly values: readonly unknown[];
 }
 
-/** What a consumer answers, and all it may do in the transaction of its checkpoint. */
+/** What a consumer may do in the transaction of its checkpoint: run SQL, or fold events into rows. */
 export type Step = Statement | RowFold;
 
-/** Tagged template: `sql\`update t set a = ${1}\`` becomes text with $1 and its values. */
+/** Tagged template: `sql\`update t set a = ${1}\`` becomes text with `$1`, and the values. */
 export const sql = (strings: TemplateStringsArray, ...values: readonly unknown[]): Statement => ({
   text: strings.reduce((text, part, index) => `${text}$${index}${part}`),
   values,
 });
 
-/** Carries out steps one after the other, in the transaction that the client is in. */
+/** Runs the steps in order, in the client's current transaction. */
 export const runSteps = async (client: PoolClient, steps: readonly Step[]): Promise<void> => {
   for (const step of steps) {
     if ('text' in step) await client.query(step.text, step.values as unknown[]);

@@ -15,7 +15,7 @@ export const transaction = async <T>(pool: Pool, work: (client: PoolClient) => P
     });
     throw error;
   } finally {
-    // A connection that cannot even roll back must not serve anyone else.
+    // Destroys a connection that failed to roll back instead of returning it to the pool.
     client.release(broken);
   }
 };

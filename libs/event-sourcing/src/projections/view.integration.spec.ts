@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 beforeEach(() => pool.query('truncate line'));
 
-/** `+` writes a line, `~` adds to its text, `-` removes it, `.` is about none. */
+/** `+` writes a line, `~` appends to its text, `-` removes it, `.` concerns no line. */
 const lines: View = view<Line, Recorded>({
   table: 'public.line',
   key: ['book', 'number'],
@@ -83,7 +83,7 @@ const texts = async () =>
   ).rows.map(({ book, number, text }) => `${book}${number} ${text}`);
 
 describe('folding events into the rows of a table', () => {
-  it('makes, changes and removes rows in the order of the events, whichever batch they come in', async () => {
+  it('creates, changes and removes rows in event order, however the events are batched', async () => {
     await fold(event('a', '+1one'), event('a', '~1!'), event('b', '+1x'), event('a', '+2two'));
     expect(await texts()).toEqual(['a1 one!', 'a2 two', 'b1 x']);
     await fold(event('b', '~1y'), event('a', '-2'), event('b', '~1z'), event('a', '~9nothing'));
@@ -92,7 +92,7 @@ describe('folding events into the rows of a table', () => {
     expect(await texts()).toEqual(['a1 again', 'b1 xyz']);
   });
 
-  it('gives rows back as they were: instants, large numbers, arrays and JSON', async () => {
+  it('reads rows back unchanged: instants, large numbers, arrays and JSON', async () => {
     await fold(event('a', '+1x', 2n ** 63n + 1n));
     await fold(event('a', '~1y'));
     expect((await pool.query('select * from line')).rows).toEqual([
@@ -109,14 +109,14 @@ describe('folding events into the rows of a table', () => {
     ]);
   });
 
-  it('writes more rows than one statement takes', async () => {
+  it('writes more rows than fit into one statement', async () => {
     const books = Array.from({ length: 1_003 }, (_, index) => `book${String(index).padStart(4, '0')}`);
     await fold(...books.map((book) => event(book, '+1x')));
     await fold(...books.map((book) => event(book, '~1y')));
     expect(await texts()).toEqual(books.map((book) => `${book}1 xy`));
   });
 
-  it('leaves alone what others wrote into external columns', async () => {
+  it('keeps what others wrote into external columns', async () => {
     await fold(event('a', '+1x'));
     const writer = await pool.connect();
     await writer.query('update line set seen = true');
@@ -125,7 +125,7 @@ describe('folding events into the rows of a table', () => {
     expect((await pool.query('select text, seen from line')).rows).toEqual([{ text: 'xy', seen: true }]);
   });
 
-  it('goes on beside a column that a newer program has added', async () => {
+  it('tolerates a column that a newer program has added', async () => {
     await fold(event('a', '+1x'));
     await pool.query(`alter table line add column added text not null default 'new'`);
     await fold(event('b', '+1x'), event('a', '~1y'));
@@ -137,17 +137,17 @@ describe('folding events into the rows of a table', () => {
     await pool.query('alter table line drop column added');
   });
 
-  it('takes no text for SQL', async () => {
+  it('never treats text as SQL', async () => {
     await fold(event(`'; drop table line; --`, `+1'"$1\\`));
     expect(await texts()).toEqual([`'; drop table line; --1 '"$1\\`]);
   });
 
-  it('writes half a surrogate pair as the replacement character, and what came with it', async () => {
+  it('writes a lone surrogate as the replacement character, and the other rows of the batch', async () => {
     await fold(event('a', '+1x\ud83d'), event('b', '+1\ud83d\ude00'), event('c', String.raw`+1\ud`));
     expect(await texts()).toEqual(['a1 x\ufffd', 'b1 \ud83d\ude00', String.raw`c1 \ud`]);
   });
 
-  it('asks the database nothing for events about no row', async () => {
+  it('does not query the database for events that concern no row', async () => {
     await foldRows(null as unknown as pg.PoolClient, { view: lines, table: 'x', events: [event('a', '.')] });
   });
 });

@@ -1,46 +1,46 @@
 import type { PoolClient } from 'pg';
 import type { Recorded } from '../core/event.js';
 
-/** Values of a row's key columns, by column. */
+/** Values of a row's key columns, by column name. */
 export type RowKey = Readonly<Record<string, string | number>>;
 
 /**
- * One table of a projection, and how events change its rows. In a row, instants are RFC 3339 texts with milliseconds,
- * `numeric` and `bigint` columns texts, everything else what JSON has for it.
+ * One table of a projection, and how events change its rows. In a row, instants are RFC 3339 strings with milliseconds,
+ * `numeric` and `bigint` columns are strings, and everything else is its JSON value.
  */
 export interface ViewOf<Row extends object, Event extends Recorded> {
   /** `<schema>.<table>` */
   readonly table: string;
   /** Columns of its primary key. */
   readonly key: readonly (keyof Row & string)[];
-  /** Columns that others write once a row is there: neither overwritten nor compared. */
+  /** Columns that other code writes once the row exists: neither overwritten nor compared. */
   readonly external?: readonly (keyof Row & string)[];
-  /** Which row an event is about; `null`: none. */
+  /** The key of the row that an event changes; `null` when it changes none. */
   readonly keyOf: (event: Event) => RowKey | null;
   /**
-   * Pure: the row after the event. `null` is no row; the same row again is no change. Every row has all columns, and an
-   * event that comes a second time changes nothing.
+   * Pure: returns the row after the event. `null` deletes the row; the same object means no change. A row has all
+   * columns. An event that arrives a second time must change nothing.
    */
   readonly evolve: (row: Row | null, event: Event) => Row | null;
 }
 
-/** A view of any row. It takes at least the events that `Event` names. */
+/** A view with any row type. Accepts at least the events of `Event`. */
 export type View<Event extends Recorded = Recorded> = ViewOf<Record<string, unknown>, Event>;
 
-/** Forgets the row's type, so that views of several tables can stand side by side. */
+/** Erases the row type, so that one array can hold views of several tables. */
 export const view = <Row extends object, Event extends Recorded>(
   definition: ViewOf<Row, Event>,
 ): View<Event> => definition as unknown as View<Event>;
 
-/** Events to be folded into the rows of a table, in their order. */
+/** Events to fold into the rows of a table, in order. */
 export interface RowFold {
   readonly view: View;
-  /** Where the rows are: the view's own table, or a version of it. */
+  /** The table that holds the rows: the view's own, or a version of it. */
   readonly table: string;
   readonly events: readonly Recorded[];
 }
 
-/** Events for a view's own table: at least those that the view takes. */
+/** Folds events into the view's own table. */
 export const foldInto = <Event extends Recorded>(view: View<Event>, events: readonly Event[]): RowFold => ({
   view: view as unknown as View,
   table: view.table,
@@ -49,7 +49,7 @@ export const foldInto = <Event extends Recorded>(view: View<Event>, events: read
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Reads the rows that the events are about, folds, and writes what changed: three statements however many events. */
+/** Reads the affected rows, folds the events, and writes the changes: at most three statements for up to 500 rows. */
 export const foldRows = async (client: PoolClient, { view, table, events }: RowFold): Promise<void> => {
   const keys = new Map<string, RowKey>();
   const about: [string, Recorded][] = [];
@@ -108,7 +108,7 @@ const loadRows = async (
   );
 };
 
-/** Rows of one statement, so that none of its parameters grows beyond some megabytes. */
+/** Rows per statement: keeps its parameter below a few megabytes. */
 const ROWS_AT_ONCE = 500;
 
 const writeRows = async (
@@ -118,7 +118,7 @@ const writeRows = async (
   rows: readonly Row[],
 ): Promise<void> => {
   if (rows.length === 0) return;
-  // Rows that were read may have columns that this program does not know yet, and name them in another order.
+  // Rows read from the table may have columns that this program does not know yet, in another order.
   const columns = rows
     .map((row) => Object.keys(row))
     .reduce((fewest, names) => (names.length < fewest.length ? names : fewest))
@@ -132,7 +132,7 @@ const writeRows = async (
   }
 };
 
-/** One parameter and one prepared statement, however many rows; Postgres knows the columns' types. */
+/** One parameter and one prepared statement, however many rows; Postgres takes the column types from the table. */
 const upsert = ({ key, external = [] }: View, table: string, columns: readonly string[]): string => {
   const overwritten = columns.filter((column) => !key.includes(column) && !external.includes(column));
   const whenKnown =
@@ -144,7 +144,7 @@ const upsert = ({ key, external = [] }: View, table: string, columns: readonly s
           on conflict (${key.join(', ')}) do ${whenKnown}`;
 };
 
-/** Half a surrogate pair is no text to Postgres, and one row must not spoil the others. */
+/** Postgres rejects a lone surrogate. Replacing it keeps one bad row from failing the whole statement. */
 const asJson = (rows: readonly Row[]): string => {
   const json = JSON.stringify(rows);
   if (!json.includes('\\ud')) return json;
@@ -153,7 +153,7 @@ const asJson = (rows: readonly Row[]): string => {
   );
 };
 
-/** JSON carries the keys: the table itself knows their types. */
+/** Passes the keys as JSON; Postgres takes their types from the table. */
 const amongKeys = ({ key }: View, table: string): string =>
   `(${key.join(', ')}) in (select ${key.join(', ')} from json_populate_recordset(null::${table}, $1::json))`;
 

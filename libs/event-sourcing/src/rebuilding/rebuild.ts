@@ -18,29 +18,29 @@ import {
   type Workshop,
 } from './versions.js';
 
-/** Told after each batch. `fraction` is the part of the log behind it, by position, from 0 to 1. */
+/** Called after each batch. `fraction` is the part of the log that was read, by position, from 0 to 1. */
 export type RebuildProgress = (done: { events: number; fraction: number }) => void;
 
 export interface RebuildOptions {
   readonly onProgress?: RebuildProgress;
   readonly signal?: AbortSignal;
-  /** Events written in one transaction. */
+  /** Events written in one transaction, at most. Default 2,000. */
   readonly batchSize?: number;
 }
 
 const BATCH = 2_000;
-/** How long a batch may take to fill: full ones cost the database half as much for an event. */
+/** How long a batch may take to fill: in full batches an event costs the database half as much. */
 const FULL_WITHIN_MS = 500;
-/** A live view goes on while another version catches up with it; after so many rounds the rest is small. */
+/** The live view advances while a version catches up with it. After this many rounds, few events remain. */
 const ROUNDS = 5;
-/** Events that may be caught up with while the live view is held. */
+/** Events that a version may still lack when the live view is paused for it, at most. */
 const FEW = 2_000;
 
 /**
- * Builds another version of a projection's tables from the log, up to where the live view stands, which goes on
- * meanwhile. What was begun before is gone on with: each batch commits with its checkpoint.
- * @returns the version and the events handled
- * @throws Refused when an event cannot be applied and the projection may skip none, or another rebuild is under way
+ * Builds another version of a projection's tables from the log, up to the live view's position. The live view keeps
+ * running. Resumes an interrupted rebuild: each batch commits with its checkpoint.
+ * @returns the version and the number of events handled
+ * @throws Refused when an event fails and the projection may not park it, or when another rebuild is running
  */
 export const rebuild = async (
   workshop: Workshop,
@@ -71,9 +71,10 @@ export const rebuild = async (
 };
 
 /**
- * Brings a version to exactly where the live view stands, holds the live view there, and does the work. Writers of the
- * live view wait meanwhile, readers do not. It waits for other operators before it holds the live view, never after.
- * @throws Refused when this version is no longer being built, or one of both has nothing to be brought to
+ * Pauses the live view, catches the version up to the same position, and runs the work. Writers of the live view wait;
+ * readers do not. Waits for other operators before it pauses the live view, never after.
+ * @throws Refused when the version is no longer being built, is too far behind or is ahead of the live view, or when the
+ *   live view has not handled any event
  */
 export const atEqualPosition = async <T>(
   workshop: Workshop,
@@ -106,8 +107,8 @@ export const atEqualPosition = async <T>(
 };
 
 /**
- * Reads the log up to a position and handles what the consumer follows, reading on while a batch is written.
- * @returns how many events were handled
+ * Handles the consumer's events up to a position. Reads ahead while a batch is written.
+ * @returns the number of events handled
  */
 const catchUp = async (
   workshop: Workshop,
@@ -116,7 +117,7 @@ const catchUp = async (
   { onProgress, signal, batchSize = BATCH }: RebuildOptions,
 ): Promise<number> => {
   const { store, pool, log } = workshop;
-  // Never made here: one made anew would account for none of the rows that the version has.
+  // Never created here: a new checkpoint would not account for the rows that the version already has.
   let checkpoint = await findCheckpoint(pool, consumer.name);
   if (checkpoint === null)
     throw new Refused([
@@ -167,7 +168,7 @@ async function* followed(
   }
 }
 
-/** Events of interest between two positions, counted up to a bound. */
+/** Counts the consumer's events between two positions, at most `most`. */
 const countEvents = async (
   store: EventStore,
   consumer: Pick<Consumer, 'categories'>,
@@ -186,7 +187,7 @@ const countEvents = async (
 const liveOrHead = async ({ pool, store }: Workshop, projection: Projection): Promise<bigint | null> =>
   (await findCheckpoint(pool, checkpointOf(projection)))?.position ?? store.head();
 
-/** One rebuild of a projection at a time, told by a lock that a killed process loses. */
+/** Allows one rebuild of a projection at a time. The session lock is released when its process dies. */
 const claim = async ({ pool }: Workshop, projection: Projection): Promise<() => Promise<void>> => {
   const client = await pool.connect();
   const { rows } = await client.query<{ free: boolean }>(
@@ -195,7 +196,7 @@ const claim = async ({ pool }: Workshop, projection: Projection): Promise<() => 
   );
   if (!rows[0]?.free) {
     client.release();
-    throw new Refused([`Another rebuild of ${projection.name} is under way.`]);
+    throw new Refused([`Another rebuild of ${projection.name} is running.`]);
   }
   return async () => {
     await client

@@ -11,10 +11,10 @@ import { Refused, type Workshop } from './versions.js';
 const BATCH = 1_000;
 
 /**
- * Makes the rows of one stream anew, in one transaction: its rows are those of its id in every category that the
- * projection follows. Streams of that id that were parked are so no longer.
- * @returns events handled, up to where the live view stands
- * @throws Refused when the projection does not follow the stream, or an event still cannot be applied
+ * Rebuilds the rows of one stream id in one transaction, from its streams in every category that the projection
+ * follows. Unparks these streams.
+ * @returns the streams, and the number of events handled, up to the live view's position
+ * @throws Refused when the projection does not follow the stream, or the stream does not exist
  */
 export const replayStream = async (
   { pool, store }: Workshop,
@@ -59,7 +59,7 @@ export const replayStream = async (
   });
 };
 
-/** Events of several streams in the order of the log. */
+/** Events of several streams in log order. */
 async function* merged(
   store: EventStore,
   streams: readonly string[],

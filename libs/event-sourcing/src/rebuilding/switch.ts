@@ -15,19 +15,19 @@ import {
 export interface SwitchRequest {
   /** `operator:<login name>` */
   readonly by: string;
-  /** Why rows that differ, or were not compared, or streams that are parked, are what is wanted. */
+  /** The operator's reason to accept rows that differ or were not verified, or parked streams. */
   readonly acceptDifferences?: string;
 }
 
-/** How long a switch may make readers wait behind it before it lets them go first. */
+/** How long a switch waits for its lock. Readers queue behind it meanwhile, so it then retries after a pause. */
 const LOCK_WITHIN = '1s';
 const TRIES = 20;
 const PAUSE_MS = 250;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * Gives the version being built the place of the live one, in one transaction: readers see the one or the other, and
- * the live view goes on from the same position. The tables that were live stay until they are dropped.
+ * Replaces the live version by the one being built, in one transaction: readers see either of them, and the live view
+ * continues from the same position. The old tables stay until they are dropped.
  * @throws Refused with every reason why it would not be safe
  */
 export const switchVersion = async (
@@ -45,7 +45,7 @@ export const switchVersion = async (
       if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE) throw error;
       if (attempt === TRIES)
         throw new Refused([
-          `Readers have held ${projection.name} for long: nothing was switched. Try again.`,
+          `${projection.name} was not switched: readers kept its tables locked. Try again.`,
         ]);
       await delay(PAUSE_MS);
     }

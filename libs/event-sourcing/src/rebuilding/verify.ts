@@ -4,15 +4,15 @@ import type { View } from '../projections/view.js';
 import { atEqualPosition } from './rebuild.js';
 import { buildingVersion, requireSameShape, type Workshop } from './versions.js';
 
-/** The rows of a live table and of its version, at the same position. */
+/** Compares the rows of a live table with those of its version, at the same position. */
 export interface TableComparison {
   readonly table: string;
   readonly rows: number;
-  /** Over all rows and their columns, in no order; lowercase hex. */
+  /** Over all rows and columns, independent of row order; lowercase hex. */
   readonly hash: string;
   readonly versionRows: number;
   readonly versionHash: string;
-  /** Rows that are in one only, or differ. */
+  /** Rows that differ or exist in only one of the two tables. */
   readonly differences: number;
   /** Keys of some of them. */
   readonly examples: readonly string[];
@@ -28,8 +28,8 @@ export interface Verification {
 const EXAMPLES = 5;
 
 /**
- * Compares the version being built with the live tables, row by row, as both were at one position. The live view
- * stands still only while the version catches up with it; the comparison reads a snapshot.
+ * Compares the version being built with the live tables, row by row, at one position. The live view pauses only while
+ * the version catches up; the comparison reads a snapshot.
  */
 export const verify = async (workshop: Workshop, projection: Projection): Promise<Verification> => {
   const building = await buildingVersion(workshop, projection);
@@ -40,7 +40,7 @@ export const verify = async (workshop: Workshop, projection: Projection): Promis
     await requireSameShape(snapshot, projection, version);
     const position = await atEqualPosition(workshop, projection, building, async (_, at) => {
       await snapshot.query('begin isolation level repeatable read read only');
-      // The first query takes the snapshot, while both stand at this position.
+      // The first query takes the snapshot, while both are at this position.
       await snapshot.query('select 1');
       return at;
     });
@@ -88,7 +88,7 @@ const comparedColumns = async (client: PoolClient, { table, external = [] }: Vie
   return rows.map(({ attname }) => attname).join(', ');
 };
 
-/** Sums of row hashes, so that neither order nor memory matters: two of 64 bits each. */
+/** Adds up row hashes in two 64-bit sums: independent of row order, in constant memory. */
 const hashOf = async (
   client: PoolClient,
   table: string,

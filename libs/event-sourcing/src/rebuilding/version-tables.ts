@@ -3,9 +3,9 @@ import { versionName } from '../projections/projection.js';
 import type { View } from '../projections/view.js';
 
 /**
- * The tables of a version stand beside the live ones as `<table>__v<version>`, with the same columns, checks and
- * indexes; an index is named `<index>__v<version>`. Switching renames, so that tables, indexes and constraints keep
- * their names whatever the version, and migrations need not know of versions.
+ * A version's tables are named `<table>__v<version>` and have the columns, checks and indexes of the live ones. Their
+ * indexes are named `<index>__v<version>`. A switch renames them all, so live tables, indexes and constraints always
+ * have their plain names, and migrations can ignore versions.
  */
 export const createTables = async (client: PoolClient, view: View, version: number): Promise<void> => {
   const table = versionName(view.table, version);
@@ -20,7 +20,7 @@ export const createTables = async (client: PoolClient, view: View, version: numb
   }
 };
 
-/** Gives a version's tables the live names, and the live tables those of the version they were. */
+/** Renames a version's tables to the live names, and the live tables to the names of their version. */
 export const exchangeTables = async (
   client: PoolClient,
   { table, key, external = [] }: View,
@@ -52,7 +52,7 @@ export const dropTables = async (client: PoolClient, view: View, version: number
   await client.query(`drop table if exists ${versionName(view.table, version)}`);
 };
 
-/** What differs between two tables' columns and indexes, as sentences; none when one may take the other's place. */
+/** Describes how the columns and indexes of two tables differ, a sentence each; empty when they can be exchanged. */
 export const differencesInShape = async (
   client: PoolClient,
   view: View,
@@ -60,7 +60,7 @@ export const differencesInShape = async (
 ): Promise<readonly string[]> => {
   const other = versionName(view.table, version);
   const [live, built] = [await columnsOf(client, view.table), await columnsOf(client, other)];
-  if (built.length === 0) return [`${other} is not there`];
+  if (built.length === 0) return [`${other} does not exist`];
   const differences: string[] = [];
   if (live.join() !== built.join())
     differences.push(`${other} has other columns than ${view.table} (${different(live, built).join('; ')})`);
@@ -86,7 +86,7 @@ const columnsOf = async (client: PoolClient, table: string): Promise<readonly st
 interface Index {
   readonly name: string;
   readonly definition: string;
-  /** Of an index that belongs to a constraint, such as the primary key. */
+  /** Definition of the constraint that owns the index, such as the primary key. */
   readonly constraint: string | null;
 }
 

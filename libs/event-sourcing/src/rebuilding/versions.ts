@@ -6,8 +6,8 @@ import type { EventStore } from '../store/event-store.js';
 import { createTables, differencesInShape, dropTables } from './version-tables.js';
 
 /**
- * What rebuilding works with. The pool must not bound the time of a query, since comparing large tables takes long, and
- * its sessions should have `REBUILDING_SESSION`.
+ * What a rebuild needs. The pool must have no query timeout, since comparing large tables takes long. Its sessions
+ * should use `REBUILDING_SESSION`.
  */
 export interface Workshop {
   readonly pool: Pool;
@@ -16,14 +16,16 @@ export interface Workshop {
     warn(details: object, message: string): void;
     error(details: object, message: string): void;
   };
-  /** Tells this build of the program from every other: the rows of a version are all made by one. */
+  /** Identifies this build of the program: all rows of a version must come from one build. */
   readonly program: string;
 }
 
-/** Rows and checkpoint of a batch are lost together or not at all, so a rebuild need not wait for the disk. */
+/**
+ * Rows and checkpoint of a batch commit together, so a rebuild need not wait for the disk. A crash loses both or none.
+ */
 export const REBUILDING_SESSION = '-c synchronous_commit=off';
 
-/** What was asked for would not be safe, or cannot be done now. Each reason is a sentence for the operator. */
+/** The request is unsafe, or not possible now. Each reason is a sentence for the operator. */
 export class Refused extends Error {
   override readonly name = 'Refused';
   constructor(readonly reasons: readonly string[]) {
@@ -31,17 +33,17 @@ export class Refused extends Error {
   }
 }
 
-/** A version of a projection's tables. Positions are of the log. */
+/** A version of a projection's tables. Positions are log positions. */
 export interface Version {
   readonly version: number;
   readonly state: 'building' | 'live' | 'retired';
-  /** How far its rows account for the log. */
+  /** The log position up to which its rows are complete. */
   readonly position: bigint | null;
   readonly verifiedPosition: bigint | null;
-  /** Rows that differed from the live ones when it was verified. */
+  /** Number of rows that differed from the live ones at verification. */
   readonly differences: number | null;
   readonly parkedEvents: number;
-  /** The build of the program that began it; `null` of the first version, and of those begun before it was recorded. */
+  /** The build of the program that started it; `null` for the first version, and for those older than this field. */
   readonly program: string | null;
   readonly createdAt: Date | null;
   readonly switchedAt: Date | null;
@@ -59,7 +61,7 @@ interface Row {
   switched_at: Date | null;
 }
 
-/** Every version there is of a projection, oldest first; the live one is always among them. */
+/** All versions of a projection, oldest first, always including the live one. */
 export const versionsOf = async (
   client: Pick<Pool, 'query'>,
   projection: Projection,
@@ -94,7 +96,7 @@ export const versionsOf = async (
   }));
 };
 
-/** The version that is being built. @throws Refused when there is none, or another build of the program began it */
+/** The version being built. @throws Refused when there is none, or another build of the program started it */
 export const buildingVersion = async (
   { pool, program }: Workshop,
   projection: Projection,
@@ -105,19 +107,19 @@ export const buildingVersion = async (
   return found;
 };
 
-/** For whoever holds `oneAtATime`. @throws Refused when another operator has switched to or dropped it meanwhile */
+/** The caller must hold `oneAtATime`. @throws Refused when another operator switched to the version or dropped it */
 export const requireStillBuilding = async (
   client: PoolClient,
   projection: Projection,
   { version, createdAt }: Version,
 ): Promise<void> => {
   const found = (await versionsOf(client, projection)).find(({ state }) => state === 'building');
-  // A version that was dropped leaves its number to the next.
+  // The number of a dropped version is used again for the next one.
   if (found?.version !== version || found.createdAt?.getTime() !== createdAt?.getTime())
     throw new Refused([`Version ${version} of ${projection.name} is no longer being built.`]);
 };
 
-/** Code that changed meanwhile would leave the rows it made before as they are, and nothing would tell which. */
+/** After a code change, a version would mix rows of the old and the new code, and nothing would show which is which. */
 const requireSameProgram = (program: string, { name }: Projection, begun: Version): void => {
   if (begun.program !== program)
     throw new Refused([
@@ -127,8 +129,9 @@ const requireSameProgram = (program: string, { name }: Projection, begun: Versio
 };
 
 /**
- * The number of the version being built: the one begun before, or a new one with empty tables.
- * @throws Refused when the one begun before is of another build of the program, or of another schema
+ * Resumes the version being built, or creates one with empty tables.
+ * @returns its number
+ * @throws Refused when the version was started by another build of the program, or has another schema
  */
 export const beginVersion = ({ pool, program }: Workshop, projection: Projection): Promise<number> =>
   transaction(pool, async (client) => {
@@ -156,7 +159,7 @@ export const beginVersion = ({ pool, program }: Workshop, projection: Projection
     return version;
   });
 
-/** Drops the tables of versions that are not live: those retired, and with `unfinished` also the one being built. */
+/** Drops the tables of retired versions; with `unfinished`, also those of the version being built. */
 export const dropVersions = (
   { pool }: Workshop,
   projection: Projection,
@@ -178,17 +181,17 @@ export const dropVersions = (
     return dropped.map(({ version }) => version);
   });
 
-/** Before the tables go, as a batch takes them in this order: a rebuild that still runs would else be in a deadlock. */
+/** Call before dropping the tables. A batch locks in the same order, so a running rebuild cannot deadlock with it. */
 const removeConsumer = async (client: PoolClient, name: string): Promise<void> => {
   await client.query('delete from event_sourcing.consumer where name = $1', [name]);
   await client.query('delete from event_sourcing.parked_event where consumer = $1', [name]);
 };
 
-/** Two operators who change the versions of one projection wait for each other. */
+/** Serializes operators who change the versions of one projection, until the transaction ends. */
 export const oneAtATime = (client: PoolClient, { name }: Projection): Promise<unknown> =>
   client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`versions of ${name}`]);
 
-/** @throws Refused when tables of the version cannot take the place of the live ones */
+/** @throws Refused when the version's tables cannot replace the live ones */
 export const requireSameShape = async (
   client: PoolClient,
   projection: Projection,
@@ -198,11 +201,11 @@ export const requireSameShape = async (
   for (const view of projection.views) differences.push(...(await differencesInShape(client, view, version)));
   if (differences.length > 0)
     throw new Refused([
-      `The schema has changed since version ${version} was begun: ${differences.join(', ')}. Drop it and rebuild.`,
+      `The schema has changed since version ${version} was started: ${differences.join(', ')}. Drop it and rebuild.`,
     ]);
 };
 
-/** Moves what a version knows of parked streams to the live consumer, which takes its place. */
+/** Moves a version's parked streams to the live consumer, and removes the version's consumer. */
 export const takeOverParked = async (
   client: PoolClient,
   projection: Projection,

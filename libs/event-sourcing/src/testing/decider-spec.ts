@@ -4,8 +4,8 @@ import type { Rejection } from '../core/decision.js';
 import type { DomainEvent } from '../core/event.js';
 
 /**
- * `given(decider, [events]).when(command).then(event)` — a decider's specification as one sentence. Compares data
- * deeply and strictly; throws AssertionError.
+ * `given(decider, [events]).when(command).then(event)` specifies a decider in one sentence. Compares data deeply and
+ * strictly; throws AssertionError.
  */
 export const given = <C, E extends DomainEvent, S, R extends Rejection>(
   decider: Decider<C, E, S, R>,

@@ -32,7 +32,7 @@ describe('InMemoryEventStore', () => {
     expect(await collect(store.readAll({ after: 900n, limit: 3 }))).toEqual([9n, 10n, 11n]);
   });
 
-  it('refuses another revision than the one seen, and takes the same events again for a repeat', async () => {
+  it('refuses another revision than the current one, and treats the same events as a repeated append', async () => {
     const store = await filled(2);
     await expect(store.append('tally-1', 'no_stream', [addedToAppend('other', 'x')])).rejects.toThrow(
       WrongExpectedRevision,
@@ -47,7 +47,7 @@ describe('InMemoryEventStore', () => {
     expect(store.log).toHaveLength(2);
   });
 
-  it('delivers history, then what is appended, in the categories asked for', async () => {
+  it('delivers history, then appended events, of the requested categories', async () => {
     const store = await filled(2);
     const subscription = store.subscribe({ after: 100n, categories: ['tally'] });
     const seen: bigint[] = [];

@@ -4,8 +4,8 @@ import { WrongExpectedRevision } from '../store/errors.js';
 import type { EventStore, ExpectedRevision } from '../store/event-store.js';
 
 /**
- * The store's semantics without a server, for specs of deciders and consumers: revisions, idempotent retries,
- * positions that increase by more than one.
+ * An event store without a server, for specs of deciders and consumers. Has revisions, idempotent retries and positions
+ * that increase by more than one.
  */
 export class InMemoryEventStore implements EventStore {
   readonly log: StoredEvent[] = [];

@@ -1,6 +1,6 @@
 import type { EventStore } from '../store/event-store.js';
 
-/** A store with some of its doors replaced, for specs of faults. */
+/** A store with some methods replaced, for specs of faults. */
 export const intercept = (store: EventStore, doors: Partial<EventStore>): EventStore => ({
   append: (stream, expected, events) => store.append(stream, expected, events),
   read: (stream, options) => store.read(stream, options),

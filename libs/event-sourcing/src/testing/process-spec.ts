@@ -4,8 +4,8 @@ import type { StoredEvent } from '../core/event.js';
 import type { Process, Reaction } from '../processes/process.js';
 
 /**
- * `given(process, event).thenSends(command(…))` — a process's specification as one sentence. The event goes through the
- * process's catalogues, as in a worker; no arguments: it reacts with nothing. Throws AssertionError.
+ * `given(process, event).thenSends(command(…))` specifies a process in one sentence. The process's catalogues decode
+ * the event, as in a worker. Without arguments, `thenSends` expects no reaction. Throws AssertionError.
  */
 export const given = <Command>(process: Process<Command>, event: StoredEvent) => {
   const decoded = decodeAny(process.catalogues, event);

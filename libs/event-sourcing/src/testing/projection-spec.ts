@@ -6,9 +6,9 @@ import type { Projection } from '../projections/projection.js';
 type Row = Readonly<Record<string, unknown>>;
 
 /**
- * `given(projection, events).thenRows({ table: [row, …] })` — a projection's specification as one sentence. The events go
- * through the projection's catalogues; rows come in the order in which they first appeared, and a table that is not
- * named is not compared. Throws AssertionError, and what a view throws.
+ * `given(projection, events).thenRows({ table: [row, …] })` specifies a projection in one sentence. The projection's
+ * catalogues decode the events. Rows are in the order in which they were created. Only the named tables are compared.
+ * Throws AssertionError, or any error of a view.
  */
 export const given = (projection: Projection, events: readonly StoredEvent[]) => {
   const tables = new Map(projection.views.map((view) => [view.table, new Map<string, Row>()]));

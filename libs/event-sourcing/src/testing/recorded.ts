@@ -9,7 +9,7 @@ const METADATA: EventMetadata = {
   schemaVersion: 1,
 };
 
-/** An event as a consumer receives it; `place` overrides its id, its place in the log, or parts of its metadata. */
+/** An event as a consumer receives it; `place` overrides its id, its position in the log, or parts of its metadata. */
 export const recorded = <E extends DomainEvent>(
   stream: string,
   event: E,

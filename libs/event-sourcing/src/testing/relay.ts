@@ -3,16 +3,16 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface Relay {
   readonly port: number;
-  /** Connections taken so far. */
+  /** Connections accepted so far. */
   readonly taken: number;
-  /** From now on nothing passes on the connections there are but their end. */
+  /** Blocks all data on the open connections, but still passes on their end. */
   freeze(): void;
-  /** Whether a connection that is taken from now on passes nothing, by its number from 0. */
+  /** Decides for each later connection, numbered from 0, whether its data is blocked. */
   freezeNext(isFrozen: (index: number) => boolean): void;
   stop(): Promise<void>;
 }
 
-/** A relay to a server on loopback whose connections can be silenced without an end, as a firewall may do. */
+/** A relay to a server on loopback that can silence connections without closing them, as a firewall may do. */
 export const startRelay = async (port: number): Promise<Relay> => {
   const sockets = new Set<Socket>();
   let [taken, isFrozen] = [0, (_: number): boolean => false];

@@ -7,10 +7,10 @@ import { view } from '../projections/view.js';
 import { requestedBy } from '../core/request-context.js';
 import type { CommandContext } from '../handling/command-executor.js';
 
-/** The smallest stream that has every kind of decision: a sum that may not fall below zero. For the kernel's specs. */
+/** The smallest stream with every kind of decision: a sum that must not fall below zero. For the kernel's specs. */
 export const tallyEvents = eventCatalogue('tally', {
   Added: event(1, z.object({ by: z.int(), ref: z.string() })),
-  /** Carries the whole state, as a closed period does. */
+  /** Contains the whole state, as a closed period does. */
   Carried: event(1, z.object({ total: z.int(), refs: z.array(z.string()) })),
 });
 
@@ -75,7 +75,7 @@ export const METADATA = {
   schemaVersion: 1,
 };
 
-/** An `Added` event ready to append, of any id that is not a UUID's business to be checked. */
+/** An `Added` event ready to append. Its id need not be a UUID. */
 export const addedToAppend = (id: string, ref: string, by = 1): EventToAppend => ({
   id,
   ...added(by, ref),
@@ -88,7 +88,7 @@ interface TotalRow {
   readonly revision: string;
 }
 
-/** Of a table `create table total (stream text primary key, sum integer not null, revision numeric not null)`. */
+/** View of `create table total (stream text primary key, sum integer not null, revision numeric not null)`. */
 export const totalView = view<TotalRow, Recorded<TallyEvent>>({
   table: 'public.total',
   key: ['stream'],

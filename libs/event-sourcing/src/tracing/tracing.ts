@@ -12,10 +12,10 @@ import {
   type SpanKind,
 } from '@opentelemetry/api';
 
-/** Until a process starts tracing, every function here does next to nothing. */
+/** While false, the functions of this file do almost nothing. */
 let isOn = false;
 
-/** To be called once, after the process has registered its tracer provider and context manager. */
+/** Call once, after the process has registered its tracer provider and context manager. */
 export const switchTracingOn = (): void => {
   isOn = true;
 };
@@ -24,17 +24,17 @@ export const isTracing = (): boolean => isOn;
 
 export interface SpanOptions {
   readonly kind?: SpanKind;
-  /** W3C `traceparent` of the span that caused this one; default: the active span. `null` begins a trace. */
+  /** W3C `traceparent` of the span that caused this one; default: the active span. `null` starts a new trace. */
   readonly parent?: string | null | undefined;
-  /** Traceparents of other spans this one has to do with. */
+  /** Traceparents of other related spans. */
   readonly links?: readonly (string | undefined)[];
-  /** Ids, names of types and counts. Never personal data: spans leave the service. */
+  /** Ids, type names and counts. Never personal data: spans leave the service. */
   readonly attributes?: Attributes;
 }
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** Reads a W3C `traceparent` (https://www.w3.org/TR/trace-context/); `null` when it is none. */
+/** Parses a W3C `traceparent` (https://www.w3.org/TR/trace-context/); `null` when invalid. */
 export const parseTraceparent = (text: string | null | undefined): SpanContext | null => {
   const [, traceId, spanId, flags] = TRACEPARENT.exec(text ?? '') ?? [];
   if (!traceId || !spanId || !flags || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return null;
@@ -54,7 +54,7 @@ const parentOf = (parent: string | null | undefined): Context => {
   return remote ? trace.setSpanContext(ROOT_CONTEXT, remote) : ROOT_CONTEXT;
 };
 
-/** Starts a span that the caller ends, without making it the active one; `null` while tracing is off. */
+/** Starts a span without making it active; the caller ends it. Returns `null` while tracing is off. */
 export const startSpan = (
   name: string,
   { kind, parent, links, attributes }: SpanOptions = {},
@@ -72,11 +72,11 @@ export const startSpan = (
   return trace.getTracer('reading-service').startSpan(name, options, parentOf(parent));
 };
 
-/** Runs work with a span as the active one. */
+/** Runs work with the span active. */
 export const withSpan = <T>(span: Span | null, work: () => T): T =>
   span ? context.with(trace.setSpan(context.active(), span), work) : work();
 
-/** Runs work in a span of its own. Of an error only the name is told: its message may repeat values. */
+/** Runs work in its own span. Records only an error's name, since its message may contain values. */
 export const inSpan = async <T>(name: string, options: SpanOptions, work: () => Promise<T>): Promise<T> => {
   const span = startSpan(name, options);
   if (!span) return work();

@@ -1,15 +1,15 @@
 import { chain, isMaster, root } from './reduce.js';
 
-/** A number of the theme with the trail of its reduction. */
+/** A number of the theme with the steps of its reduction. */
 export interface Figure {
   /** the last value of `chain`: 0–9, 11, 22 or 33 */
   readonly value: number;
-  /** 1–9, a master read as its digit (0 only where the figure itself may be 0) */
+  /** 1–9, a master reduced to its digit (0 only where the figure itself may be 0) */
   readonly root: number;
   readonly master: boolean;
   readonly karmicDebt: KarmicDebt | null;
   readonly chain: readonly number[];
-  /** as it is printed: `13/4` for a karmic debt, `11/2` for a master, else the value */
+  /** the printed form: `13/4` for a karmic debt, `11/2` for a master, else the value */
   readonly display: string;
 }
 
@@ -17,11 +17,11 @@ export type KarmicDebt = 13 | 14 | 16 | 19;
 
 export const isKarmicDebt = (n: number): n is KarmicDebt => n === 13 || n === 14 || n === 16 || n === 19;
 
-/** The karmic debt a chain passes through before its last value, if any. */
+/** The karmic debt in a chain before its last value, or null. */
 export const debtIn = (visited: readonly number[]): KarmicDebt | null =>
   visited.slice(0, -1).find(isKarmicDebt) ?? null;
 
-/** A figure that keeps masters and never carries a debt: Active, Heredity, Maturity, periods, pinnacles. */
+/** A figure that keeps masters and never has a debt: Active, Heredity, Maturity, periods, pinnacles. */
 export const figure = (n: number): Figure => build(chain(n), null);
 
 /** A figure that keeps masters and flags 13, 14, 16 and 19: Life Path, Birthday, Expression, Soul Urge, Personality. */

@@ -1,4 +1,4 @@
-/** Numbers that reduction keeps under method `evan-1`. 44, 55… are never masters. */
+/** The numbers that method `evan-1` does not reduce. 44, 55… are never masters. */
 export const MASTERS = [11, 22, 33] as const;
 
 export type Digit = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
@@ -13,12 +13,12 @@ export function digitSum(n: number): number {
   return sum;
 }
 
-/** root(n) = 1 + ((n − 1) mod 9), and 0 for 0: the final digit of any reduction, masters given up. */
+/** root(n) = 1 + ((n − 1) mod 9), and 0 for 0: the final digit of a reduction that does not keep masters. */
 export const root = (n: number): number => (n === 0 ? 0 : 1 + ((n - 1) % 9));
 
 /**
- * chain(n): every value visited while reducing n, first and last included.
- * `keepMasters` (the default) stops at 11, 22 and 33, the Decoz convention; without it only a digit ends the chain.
+ * chain(n): every value of the reduction of n, including the first and the last.
+ * With `keepMasters` (the default) the chain ends at 11, 22 or 33 (Decoz convention); without it, only at a digit.
  */
 export function chain(n: number, keepMasters = true): number[] {
   const visited = [n];
@@ -30,7 +30,7 @@ export function chain(n: number, keepMasters = true): number[] {
   return visited;
 }
 
-/** red(n): n reduced to a digit or to a master number, i.e. the last value of `chain(n)`. */
+/** red(n): n reduced to a digit or a master number, i.e. the last value of `chain(n)`. */
 export function reduce(n: number): number {
   let value = n;
   while (value > 9 && !isMaster(value)) value = digitSum(value);

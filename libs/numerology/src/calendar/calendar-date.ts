@@ -9,7 +9,7 @@ export interface CalendarDate {
 
 const PATTERN = /^(\d{4})-(\d{2})-(\d{2})$/;
 
-/** Reads a strict `YYYY-MM-DD` that names a real day; anything else is null. */
+/** Parses a strict `YYYY-MM-DD` that names a real day; returns null for anything else. */
 export function readDate(text: string): CalendarDate | null {
   const match = PATTERN.exec(text);
   if (!match) return null;
@@ -17,7 +17,7 @@ export function readDate(text: string): CalendarDate | null {
   return month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month) ? { year, month, day } : null;
 }
 
-/** As `readDate`, for text that was validated before. Throws a RangeError otherwise. */
+/** Like `readDate`, for validated text. Throws a RangeError for anything else. */
 export function requireDate(text: string): CalendarDate {
   const date = readDate(text);
   if (!date) throw new RangeError('not a calendar date YYYY-MM-DD');
@@ -25,8 +25,8 @@ export function requireDate(text: string): CalendarDate {
 }
 
 /**
- * Completed years on the day `on`. A person born on 29 February grows older on 1 March of a common year.
- * Never negative: the date of birth may be today in a time zone that is a day ahead of `on`.
+ * Completed years on the day `on`. In a common year, a person born on 29 February turns a year older on 1 March.
+ * Never negative: in a time zone a day ahead of `on`, the date of birth may be today.
  */
 export function ageOn(birth: CalendarDate, on: CalendarDate): number {
   const birthdayPassed = on.month > birth.month || (on.month === birth.month && on.day >= birth.day);

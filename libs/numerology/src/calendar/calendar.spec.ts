@@ -37,7 +37,7 @@ describe('the age of a person', () => {
     expect(age('1990-06-15', '2026-06-15')).toBe(36);
   });
 
-  it('grows on 1 March of a common year for whoever is born on 29 February', () => {
+  it('grows on 1 March of a common year for a person born on 29 February', () => {
     expect(age('2000-02-29', '2026-02-28')).toBe(25);
     expect(age('2000-02-29', '2026-03-01')).toBe(26);
     expect(age('2000-02-29', '2028-02-28')).toBe(27);

@@ -9,8 +9,8 @@ export interface DateProblem {
 export const EARLIEST_DATE_OF_BIRTH = '1583-01-01';
 
 /**
- * Why `text` is no date of birth, or null if it is one: strictly `YYYY-MM-DD`, a real day, from 1583-01-01 to `today`.
- * `today` is the ISO date in the earliest time zone (UTC+14): whoever is born today, wherever, is accepted.
+ * Returns the problem of a date of birth, or null. A valid one is strictly `YYYY-MM-DD`, a real day, from 1583-01-01 to
+ * `today`. `today` is the ISO date in the earliest time zone (UTC+14), so that births of today are valid everywhere.
  */
 export function checkDateOfBirth(text: string, today: string): DateProblem | null {
   if (!readDate(text)) return invalid('must be a calendar date YYYY-MM-DD');

@@ -2,8 +2,8 @@ import { root } from '../arithmetic/reduce.js';
 import type { CalendarDate } from '../calendar/calendar-date.js';
 
 /**
- * The four challenges, 0–8, never masters. They are no dated cycles: the first, second and fourth weigh on early,
- * middle and late life, the main one on all of it.
+ * The four challenges, 0–8, never masters. They have no dates: the first, second and fourth apply to early, middle and
+ * late life, the main one to all of it.
  */
 export interface Challenges {
   readonly first: number;

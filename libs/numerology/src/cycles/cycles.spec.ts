@@ -20,7 +20,7 @@ describe('the thresholds of life', () => {
     },
   );
 
-  it('count ages from birthday to birthday, the end excluded', () => {
+  it('count ages from birthday to birthday, excluding the end', () => {
     const at = (age: number) => pinnacles(requireDate('1990-06-15'), 4, age).map(({ current }) => current);
     expect(at(31)).toEqual([true, false, false, false]);
     expect(at(32)).toEqual([false, true, false, false]);
@@ -42,7 +42,7 @@ describe('the transits', () => {
   const { words } = foldToWords({ firstNames: ['Ab'], middleNames: ['Ca'], lastNames: ['De', 'F'] });
   const letters = (age: number) => Object.values(transitsAt(words, age).transits).join('');
 
-  it('let each letter last its value in years and begin again', () => {
+  it('keep each letter for its value in years, and repeat', () => {
     // AB lasts 1 + 2 years, CA 3 + 1, DE F 4 + 5 + 6.
     expect([0, 1, 2, 3, 4, 9, 14, 15].map(letters)).toEqual([
       'ACD',

@@ -3,7 +3,7 @@ import type { Word } from '../name/words.js';
 import { personalMonth, personalYear, universalYear } from './personal-year.js';
 import { type Essence, type Transits, transitsAt } from './transits.js';
 
-/** What holds on the day the theme is read. */
+/** The cycles on the day of the reading. */
 export interface Now {
   readonly year: number;
   readonly universalYear: number;

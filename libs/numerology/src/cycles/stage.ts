@@ -1,6 +1,6 @@
 import { type Figure, figure } from '../arithmetic/figure.js';
 
-/** A stretch of life under one number. Ages are birthdays: "from your 32nd birthday". */
+/** A part of life with one number. It starts and ends on birthdays: "from your 32nd birthday". */
 export interface Stage extends Figure {
   /** from 1 */
   readonly index: number;
@@ -14,8 +14,8 @@ export interface Stage extends Figure {
 }
 
 /**
- * Lays one stage per value end to end from birth; `thresholds` are the ages at which the later ones begin. The values
- * come reduced from the date, so the chain of a stage is its value alone.
+ * Creates consecutive stages from birth, one per value. `thresholds` are the ages at which the later ones begin. The
+ * values are already reduced, so a stage's chain contains only its value.
  */
 export function stages(
   values: readonly number[],

@@ -17,9 +17,9 @@ export interface Essence {
 
 /**
  * Transit letters and Essence at an age in completed years. First names give the physical letter, middle names the
- * mental, last names the spiritual one, each group run together; a letter lasts its value in years and the group
- * loops. Without a middle name the last names serve twice. Essence = red(sum of the three).
- * Decoz: Thomas Cruise Mapother at 20 has A, I, H.
+ * mental one, last names the spiritual one. The names of a group are joined; each letter lasts its value in years, and
+ * the group repeats. Without a middle name, the last names also give the mental letter. Essence = red(sum of the
+ * three). Example (Decoz): Thomas Cruise Mapother at 20 has A, I, H.
  */
 export function transitsAt(words: readonly Word[], age: number): { transits: Transits; essence: Essence } {
   const physical = letterAt(words, 'first', age);

@@ -8,7 +8,7 @@ const check = (change: Partial<StructuredName>): NameProblem[] =>
 const codes = (firstName: string): string[] => check({ firstNames: [firstName] }).map(({ code }) => code);
 
 describe('checking a name', () => {
-  it('reports every problem where it stands', () => {
+  it('reports every problem with its place', () => {
     const problems = check({ firstNames: ['Ada', 'R2D2', '@7'], middleNames: [''], lastNames: [] });
     expect(problems.map(({ pointer, code }) => [pointer, code])).toEqual([
       ['/firstNames/1', 'digit_in_name'],
@@ -31,7 +31,7 @@ describe('checking a name', () => {
     expect(codes('é'.repeat(101))).toEqual(['too_long']);
   });
 
-  it('allows 300 letters in all, a ligature counting as what it folds to', () => {
+  it('allows 300 letters in all, and counts a ligature as the letters it folds to', () => {
     const hundred = 'a'.repeat(100);
     expect(check({ firstNames: [hundred, hundred], lastNames: [hundred] })).toEqual([]);
     expect(check({ firstNames: [hundred, hundred], lastNames: [`${'a'.repeat(99)}œ`] })).toMatchObject([

@@ -15,7 +15,7 @@ export interface NameProblem {
   /** JSON pointer relative to the name object, e.g. `/firstNames/0`; empty for the name as a whole */
   readonly pointer: string;
   readonly code: NameProblemCode;
-  /** one English sentence part that never repeats the submitted value */
+  /** part of an English sentence; never contains the submitted value */
   readonly detail: string;
 }
 
@@ -41,7 +41,7 @@ const TOO_FEW: Readonly<Record<'firstNames' | 'lastNames', string>> = {
   lastNames: 'must have at least one element; a single name has no Heredity number',
 };
 
-/** Every problem of the name, in the order of its fields; an empty array means the name can be calculated. */
+/** All problems of the name, in field order; empty when the name can be calculated. */
 export function checkName(name: StructuredName): NameProblem[] {
   const problems = [
     ...checkGroup('firstNames', name.firstNames),
@@ -66,7 +66,7 @@ function checkGroup(group: keyof StructuredName, elements: readonly string[]): N
   );
 }
 
-/** The distinct problems of one element. What is too long is not looked into further. */
+/** The distinct problems of one element. An element that is too long is not checked further. */
 function checkElement(element: string): Exclude<NameProblemCode, 'too_few'>[] {
   const characters = Array.from(element.normalize('NFC'));
   if (characters.length > MAX_ELEMENT_LENGTH) return ['too_long'];
@@ -83,7 +83,7 @@ function checkElement(element: string): Exclude<NameProblemCode, 'too_few'>[] {
 const CASED_LATIN = /^(?=\p{Script=Latin})(?:\p{Lu}|\p{Ll}|\p{Lt})$/u;
 const OTHER_SCRIPT = /^(?=[\p{L}\p{M}])(?!\p{Script=Latin}|\p{Script=Common}|\p{Script=Inherited})/u;
 const DECIMAL_DIGIT = /^\p{Nd}$/u;
-/** Combining diacritics less the invisible grapheme joiner. Other marks belong to other scripts or to symbols. */
+/** Combining diacritics except the invisible grapheme joiner. Other marks belong to other scripts or to symbols. */
 const DIACRITIC = /^[\u0300-\u034E\u0350-\u036F\u1DC0-\u1DFF]$/u;
 
 type CharacterProblem = 'unsupported_script' | 'digit_in_name' | 'invalid_character';
@@ -96,7 +96,7 @@ function checkCharacter(character: string, previous: string | undefined): Charac
   return DECIMAL_DIGIT.test(character) ? 'digit_in_name' : 'invalid_character';
 }
 
-/** A diacritic stands on a letter or on another diacritic, never on a space or an apostrophe. */
+/** A diacritic must follow a letter or another diacritic, never a space or an apostrophe. */
 const isMarkable = (character: string | undefined): boolean =>
   character !== undefined && (/^\p{L}$/u.test(character) || DIACRITIC.test(character));
 

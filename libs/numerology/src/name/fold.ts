@@ -1,12 +1,14 @@
-/** Apostrophes, hyphens, period and middle dot: they carry no value, never split a word, but cut it into segments. */
+/**
+ * Apostrophes, hyphens, period and middle dot. They have no value and do not split a word, but divide it into segments.
+ */
 export const SEPARATOR = /[.·'\u2018\u2019\u02BC\u02BB\u00B4`\-\u2010-\u2013]/u;
 
 /** Any space separator: ordinary, no-break, narrow, ideographic… */
 export const SPACES = /\p{Zs}+/u;
 
 /**
- * Latin letters that Unicode does not decompose, in lower case. The second row (schwa and the hooked, barred and open
- * letters of Azerbaijani and African orthographies) goes beyond the European set by the same rule: the base letter.
+ * Latin letters that Unicode does not decompose, in lower case. The second row extends the European set by the same
+ * rule, the base letter: schwa, and the hooked, barred and open letters of Azerbaijani and African orthographies.
  */
 const UNDECOMPOSED: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -43,9 +45,9 @@ const UNDECOMPOSED: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * Folds one word to the capital letters A–Z of each of its segments, empty segments left out.
- * NFKD strips diacritics and opens ligatures; ä ö ü å become their base letters, not AE OE UE AA.
- * Nothing here depends on a locale. A character that has no counterpart is dropped: `checkName` refuses it earlier.
+ * Folds one word to the capital letters A–Z of each segment, without empty segments. NFKD removes diacritics and splits
+ * ligatures; ä ö ü å become their base letters, not AE OE UE AA. Independent of any locale. Drops characters without a
+ * counterpart, since `checkName` has refused them before.
  */
 export function foldToSegments(word: string): string[] {
   const segments: string[] = [];
@@ -64,7 +66,7 @@ export function foldToSegments(word: string): string[] {
   return segments;
 }
 
-/** The letters A–Z a decomposed character stands for; none for a separator or a combining mark. */
+/** The letters A–Z of a decomposed character; empty for a separator or a combining mark. */
 function foldCharacter(character: string): string {
   if (character >= 'A' && character <= 'Z') return character;
   if (character >= 'a' && character <= 'z') return character.toUpperCase();

@@ -2,20 +2,21 @@ import { isPlainVowel } from './letters.js';
 
 export type LetterRole = 'vowel' | 'consonant';
 
-/** The role of the letter at an index of a folded segment: A E I O U are vowels, W never is, Y goes by its place. */
+/** The role of a letter in a folded segment: A E I O U are vowels, W never is, and Y depends on its position. */
 export function roleAt(segment: string, at: number): LetterRole {
   const letter = segment.charAt(at);
   return isPlainVowel(letter) || (letter === 'Y' && isVowelY(segment, at)) ? 'vowel' : 'consonant';
 }
 
 /**
- * The positional Y rule. Inside its own segment (`Marie-Yvonne` is MARIE | YVONNE) Y is
- * - at the start a vowel unless a vowel follows: Yves vowel, Yann consonant;
- * - at the end a vowel unless a vowel precedes: Mary vowel, Roy consonant;
- * - after a vowel a consonant: Maya, Taylor; between consonants a vowel: Lynn, Cyril;
- * - between consonant and vowel the vowel only if the segment had none before: Bryan vowel, Tanya consonant.
+ * The positional Y rule, applied within the segment (`Marie-Yvonne` is MARIE | YVONNE):
+ * - at the start, Y is a consonant before a vowel (Yann), else a vowel (Yves);
+ * - at the end, Y is a consonant after a vowel (Roy), else a vowel (Mary);
+ * - after a vowel, Y is a consonant (Maya, Taylor);
+ * - between consonants, Y is a vowel (Lynn, Cyril);
+ * - between consonant and vowel, Y is a vowel only when the segment has no earlier one (Bryan, but not Tanya).
  *
- * It reproduces the printed examples of the English school, which goes by sound.
+ * The rule reproduces the printed examples of the English school, which decides by sound.
  */
 function isVowelY(segment: string, at: number): boolean {
   const previous = segment[at - 1];

@@ -2,7 +2,7 @@ import type { Digit } from '../arithmetic/reduce.js';
 
 /**
  * The Pythagorean value of a folded letter `A`–`Z`: A J S = 1, B K T = 2, … H Q Z = 8, I R = 9.
- * The same table in the English and in the French school.
+ * The English and the French school use the same table.
  */
 export const letterValue = (letter: string): Digit => (((letter.charCodeAt(0) - 65) % 9) + 1) as Digit;
 

@@ -1,13 +1,13 @@
 import type { LetterRole } from './letter-role.js';
 import type { FoldedName, NameGroup } from './words.js';
 
-/** How the name was read: the annex of a document prints it. */
+/** How the name was interpreted; printed in the annex of a document. */
 export interface Normalization {
   readonly words: readonly NormalizedWord[];
-  /** the role given to each Y, in order of appearance */
+  /** the role of each Y, in order of appearance */
   readonly yRoles: readonly YRole[];
   readonly letterCount: number;
-  /** present only if a generational suffix was set aside */
+  /** present only when a generational suffix was ignored */
   readonly ignored?: readonly IgnoredWord[];
 }
 
@@ -24,7 +24,7 @@ export interface IgnoredWord extends NormalizedWord {
 }
 
 export interface YRole {
-  /** folded letters of the word it stands in */
+  /** folded letters of the word that contains the Y */
   readonly word: string;
   /** index into `words`, from 0 */
   readonly wordIndex: number;

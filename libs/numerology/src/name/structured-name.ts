@@ -1,14 +1,14 @@
-/** A birth name as the caller cuts it. */
+/** A birth name, split by the caller. */
 export interface StructuredName {
   readonly firstNames: readonly string[];
   readonly middleNames: readonly string[];
   readonly lastNames: readonly string[];
 }
 
-/** The caller's own elements joined by single spaces, nothing trimmed or folded: the echo is exact. */
+/** The caller's elements joined by single spaces, neither trimmed nor folded. */
 export const displayName = (name: StructuredName): string => elementsOf(name).join(' ');
 
-/** The name as a document prints it: the caller's spelling, with surplus spaces removed. */
+/** The name as printed in a document: the caller's spelling without surplus spaces. */
 export const printedName = (name: StructuredName): string =>
   displayName(name)
     .split(/\p{Zs}+/u)

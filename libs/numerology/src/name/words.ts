@@ -6,7 +6,7 @@ import type { StructuredName } from './structured-name.js';
 
 export type NameGroup = 'first' | 'middle' | 'last';
 
-/** One letter as the letter strip shows it. */
+/** One letter of the letter strip. */
 export interface Letter {
   /** `A`–`Z` */
   readonly letter: string;
@@ -30,9 +30,9 @@ export interface FoldedName {
 }
 
 /**
- * Folds a name to its words, in the order first, middle, last. Elements split on spaces; a hyphen, an apostrophe or a
- * period does not split (`Jean-Pierre` is one word, `d'Arc` is one word, `de Gaulle` is two). A final Jr, Sr or II–V
- * that follows another last-name word is set aside (McClain: it is not part of the name given at birth).
+ * Folds a name to its words, in the order first, middle, last. Spaces split an element; hyphens, apostrophes and
+ * periods do not: `Jean-Pierre` and `d'Arc` are one word, `de Gaulle` is two. A final Jr, Sr or II–V after another
+ * last-name word is ignored (McClain: it is not part of the birth name).
  */
 export function foldToWords(name: StructuredName): FoldedName {
   const last = wordsOf(name.lastNames, 'last');
@@ -50,7 +50,7 @@ export function lettersOf(words: readonly Word[]): Letter[] {
   return letters;
 }
 
-// Judged by the plain spelling: `J.R.` are initials, and a word that only folds to these letters is a name.
+// Matches the caller's spelling: `J.R.` are initials, and a word that only folds to these letters is a name.
 const SUFFIX = /^(?:jr|sr|ii|iii|iv|v)\.?$/i;
 
 function wordsOf(elements: readonly string[], group: NameGroup): Word[] {

@@ -1,4 +1,4 @@
-/** Distances of two numbers that belong together, 0–8. */
+/** Distances between related numbers, 0–8. */
 export interface Bridges {
   /** |root(Life Path) − root(Expression)| */
   readonly lifePathExpression: number;

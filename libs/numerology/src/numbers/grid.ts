@@ -3,11 +3,11 @@ import type { Letter } from '../name/words.js';
 
 /** The inclusion grid. */
 export interface Grid {
-  /** how many letters have each value */
+  /** number of letters of each value */
   readonly counts: Readonly<Record<Digit, number>>;
-  /** karmic lessons: the values no letter has, ascending */
+  /** karmic lessons: the values without a letter, ascending */
   readonly lessons: readonly Digit[];
-  /** hidden passion: the value most letters have, all of them on a tie, ascending */
+  /** hidden passion: the most frequent value; on a tie, all of them, ascending */
   readonly hiddenPassion: readonly Digit[];
 }
 

@@ -1,12 +1,12 @@
 import type { Word } from '../name/words.js';
 
-/** Letters of the first word that are read on their own. */
+/** Letters of the first word that have a meaning of their own. */
 export interface KeyLetters {
   /** the first letter */
   readonly cornerstone: string;
   /** the last letter */
   readonly capstone: string;
-  /** the first vowel, a vowel Y included; null if the word has none */
+  /** the first vowel, including a vowel Y; null when the word has none */
   readonly firstVowel: string | null;
 }
 

@@ -20,7 +20,7 @@ export interface Birthday extends Figure {
 
 /**
  * Life Path by components (Decoz, World Numerology): red(red(month) + red(day) + red(year)).
- * A karmic debt counts in the final sum only, not inside a component.
+ * A karmic debt counts only in the final sum, not in a component.
  */
 export function lifePath(birth: CalendarDate): LifePath {
   const parts = (['month', 'day', 'year'] as const).map((component): DatePart => ({
@@ -31,5 +31,5 @@ export function lifePath(birth: CalendarDate): LifePath {
   return { ...indebtedFigure(parts.reduce((sum, part) => sum + part.value, 0)), parts };
 }
 
-/** Birthday: red(day). The masters are 11, 22 and 29 → 11; a debt only if the day itself is 13, 14, 16 or 19. */
+/** Birthday: red(day). Days 11, 22 and 29 (→ 11) give a master, days 13, 14, 16 and 19 a debt. */
 export const birthday = (birth: CalendarDate): Birthday => ({ ...indebtedFigure(birth.day), day: birth.day });

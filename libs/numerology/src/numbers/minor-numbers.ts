@@ -2,7 +2,7 @@ import { type Figure, figure, plainFigure } from '../arithmetic/figure.js';
 import type { Word } from '../name/words.js';
 import { sumOf } from './name-numbers.js';
 
-/** Maturity: red(Life Path + Expression), the two added as they stand, masters included. */
+/** Maturity: red(Life Path + Expression). Masters are added unreduced. */
 export const maturity = (lifePath: Figure, expression: Figure): Figure =>
   figure(lifePath.value + expression.value);
 

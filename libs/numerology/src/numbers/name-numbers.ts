@@ -15,7 +15,7 @@ export interface NameNumber extends Figure {
   readonly parts: readonly WordPart[];
 }
 
-/** Stands where a name has no vowel (Soul Urge) or no consonant (Personality). */
+/** The Soul Urge of a name without a vowel, or the Personality of a name without a consonant. */
 export interface AbsentNumber {
   readonly value: null;
   readonly root: null;
@@ -39,9 +39,9 @@ const ABSENT: AbsentNumber = {
 };
 
 /**
- * Expression: red(Σ over words of red(Σ letters)). Decoz reduces each name before adding; the whole sum has the same
- * root but other masters. A single word keeps its own chain (Lucy: 16 → 7, debt 16).
- * Throws a RangeError if there are no letters.
+ * Expression: red(Σ over words of red(Σ letters)). Decoz reduces each name before adding. One sum of all letters would
+ * have the same root but other masters. A single word keeps its own chain (Lucy: 16 → 7, debt 16).
+ * Throws a RangeError when there are no letters.
  */
 export function expression(words: readonly Word[]): NameNumber {
   const number = byWord(words, sumOf);
@@ -49,10 +49,10 @@ export function expression(words: readonly Word[]): NameNumber {
   return number;
 }
 
-/** Soul Urge: the vowels by the same rule; a word without a vowel is skipped. */
+/** Soul Urge: the same rule for vowels; skips words without a vowel. */
 export const soulUrge = (words: readonly Word[]): OptionalNameNumber => byWord(words, sumOfRole('vowel'));
 
-/** Personality: the consonants by the same rule; a word without a consonant is skipped. */
+/** Personality: the same rule for consonants; skips words without a consonant. */
 export const personality = (words: readonly Word[]): OptionalNameNumber =>
   byWord(words, sumOfRole('consonant'));
 
@@ -60,7 +60,7 @@ export const personality = (words: readonly Word[]): OptionalNameNumber =>
 export const groupNumber = (words: readonly Word[], group: NameGroup): Figure =>
   figure(groupSum(words, group));
 
-/** Sum of all letters of the words of one group, 0 if it has none. */
+/** Sum of all letters of one group; 0 when it has none. */
 export const groupSum = (words: readonly Word[], group: NameGroup): number =>
   words.reduce((sum, word) => (word.group === group ? sum + sumOf(word.spelling) : sum), 0);
 

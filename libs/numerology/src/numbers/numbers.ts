@@ -26,7 +26,7 @@ export interface Numbers {
   readonly subconsciousSelf: Figure;
 }
 
-/** Every number of the theme that does not depend on the day it is read. */
+/** All numbers of the theme that do not depend on the day of the reading. */
 export function numbers(birth: CalendarDate, words: readonly Word[], lessons: readonly number[]): Numbers {
   const path = lifePath(birth);
   const expressed = expression(words);
@@ -53,7 +53,7 @@ export interface KarmicDebtAt {
   readonly at: `numbers.${(typeof INDEBTED)[number]}`;
 }
 
-/** The karmic debts 13, 14, 16 and 19 and where they stand: Life Path, Birthday and the three name numbers only. */
+/** The karmic debts 13, 14, 16 and 19, with their paths; only of Life Path, Birthday and the three name numbers. */
 export const karmicDebts = (all: Pick<Numbers, (typeof INDEBTED)[number]>): KarmicDebtAt[] =>
   INDEBTED.flatMap((key) => {
     const debt = all[key].karmicDebt;

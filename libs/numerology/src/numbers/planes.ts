@@ -4,7 +4,7 @@ import type { Letter } from '../name/words.js';
 export type PlaneName = 'physical' | 'mental' | 'emotional' | 'intuitive';
 
 export interface Plane {
-  /** number of letters: what the figure draws */
+  /** number of letters, drawn in the figure */
   readonly count: number;
   /** sum of their values */
   readonly sum: number;
@@ -14,7 +14,7 @@ export interface Plane {
 
 export type Planes = Readonly<Record<PlaneName, Plane>>;
 
-/** Planes of expression; two published code bases agree on these letters. */
+/** Letters of each plane of expression. Two published code bases agree on them. */
 export const PLANE_LETTERS: Readonly<Record<PlaneName, string>> = {
   physical: 'DEMW',
   mental: 'AGHJLNP',

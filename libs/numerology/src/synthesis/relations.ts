@@ -1,11 +1,11 @@
 import { type Digit, DIGITS } from '../arithmetic/reduce.js';
 
-/** How two roots get on: `ally` pulls the same way, `complement` supplies what the other lacks, `friction` opposes. */
+/** How two roots relate: an `ally` pulls the same way, a `complement` adds what the other lacks, `friction` opposes. */
 export type Relation = 'same' | 'ally' | 'complement' | 'friction';
 
 /**
- * The hand-made table of unordered pairs. The traditional concords 1-5-7, 2-4-8 and 3-6-9 are allies; the rest follows
- * from what the two numbers stand for (3 plays where 4 builds: friction; 1 begins where 2 joins: complement).
+ * The hand-written table of unordered pairs. The traditional concords 1-5-7, 2-4-8 and 3-6-9 are allies. The others
+ * follow from what the two numbers mean: 3 plays where 4 builds (friction), 1 begins where 2 joins (complement).
  */
 const TABLE: Readonly<Record<string, Relation>> = {
   '1-2': 'complement',
@@ -46,7 +46,7 @@ const TABLE: Readonly<Record<string, Relation>> = {
   '8-9': 'complement',
 };
 
-/** The relation of two roots 1–9, in either order. Throws a RangeError for anything that is no root. */
+/** The relation of two roots 1–9, in either order. Throws a RangeError for other numbers. */
 export function relationOf(a: number, b: number): Relation {
   const relation = RELATION_BY_PAIR.get(pairKey(a, b));
   if (!relation) throw new RangeError('a relation needs two roots from 1 to 9');

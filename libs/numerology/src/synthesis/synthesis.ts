@@ -3,7 +3,7 @@ import { type Thread, threads, type ThreadSource } from './threads.js';
 import { absent, dominant, type Weights, weights } from './weights.js';
 import type { Grid } from '../numbers/grid.js';
 
-/** What the text is built around, settled before any sentence is chosen. */
+/** The themes of the text, decided before any sentence is chosen. */
 export interface Synthesis {
   readonly weights: Weights;
   readonly dominant: readonly Digit[];

@@ -5,13 +5,13 @@ import { relationOf } from './relations.js';
 import { dominant, POSITIONS, type WeighedNumbers, type Weights } from './weights.js';
 
 /**
- * What a synthesis is told about, as a stable id:
- * - `echo:<root>` a root that holds three or more of the six weighed positions, or else
- *   `dominant:<root>` the heaviest root (on a tie the one that holds the heaviest position);
- * - `tension:<pair>:<bridge>` the pair in friction with the wider bridge, or else the widest bridge;
- * - `lesson-in-core:<lesson>` the resource: a missing letter value that a core number supplies;
- * - `threshold:<kind>-<index>:<age>` the stage that begins at that age, near the day of the reading;
- * - `rare:<what>`.
+ * A topic of the synthesis, as a stable id:
+ * - `echo:<root>`: a root in three or more of the six weighted positions; if there is none,
+ *   `dominant:<root>`: the heaviest root, on a tie the one in the heaviest position;
+ * - `tension:<pair>:<bridge>`: the pair in friction with the wider bridge; if there is none, the widest bridge;
+ * - `lesson-in-core:<lesson>`: the resource, a missing letter value that a core number supplies;
+ * - `threshold:<kind>-<index>:<age>`: the stage that begins at that age, near the day of the reading;
+ * - `rare:<what>`: a rare trait.
  */
 export type Thread =
   | `echo:${number}`
@@ -46,7 +46,7 @@ function opening({ numbers, weights }: ThreadSource): Thread {
   return `dominant:${held.find((root) => heaviest.includes(root)) ?? heaviest[0] ?? 0}`;
 }
 
-/** A friction comes before any distance: 3 and 4 disagree more than 3 and 9, though they are neighbours. */
+/** Friction takes precedence over distance: 3 and 4 disagree more than 3 and 9, though they are neighbours. */
 function tension({ numbers, bridges }: ThreadSource): Thread | null {
   const { lifePath, expression, soulUrge, personality } = numbers;
   const dialogues = [
@@ -64,7 +64,7 @@ const dialogue = (pair: TensionPair, a: number | null, b: number | null, bridge:
     ? null
     : { pair, bridge, friction: relationOf(a, b) === 'friction' };
 
-/** What the letters lack, a number to be lived supplies. The day of birth is given, not lived towards: it is left out. */
+/** The numbers that can supply a missing letter value. Not the Birthday: it is given, not developed during life. */
 const RESOURCES = ['lifePath', 'expression', 'soulUrge', 'personality', 'maturity'] as const;
 
 function resource({ numbers, grid }: ThreadSource): Thread | null {
@@ -78,8 +78,8 @@ function resource({ numbers, grid }: ThreadSource): Thread | null {
 
 /**
  * A stage that begins within two years of the reading, before or after: at age − 1, age, age + 1 or age + 2, since the
- * age counts completed years. The nearest wins, then the coming one, then a pinnacle (a pinnacle and a period that
- * change a year apart are one threshold).
+ * age is in completed years. The nearest wins, then the one to come, then a pinnacle. A pinnacle and a period that
+ * change within a year count as one threshold.
  */
 function threshold({ age, cycles }: ThreadSource): Thread | null {
   const stages = [

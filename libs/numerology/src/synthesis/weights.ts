@@ -2,10 +2,10 @@ import { type Digit, DIGITS } from '../arithmetic/reduce.js';
 import type { Grid } from '../numbers/grid.js';
 import type { Numbers } from '../numbers/numbers.js';
 
-/** How much each root weighs in the theme; a whole or a half. */
+/** The weight of each root in the theme, a multiple of 0.5. */
 export type Weights = Readonly<Record<Digit, number>>;
 
-/** The positions that weigh, heaviest first. A master weighs as its root. */
+/** The weighted positions, heaviest first. A master counts as its root. */
 export const POSITION_WEIGHTS = {
   lifePath: 4,
   expression: 3,
@@ -23,7 +23,7 @@ export const HIDDEN_PASSION_WEIGHT = 1;
 
 export type WeighedNumbers = Pick<Numbers, Position>;
 
-/** Sum of the weights of the positions and hidden passions that each root holds. */
+/** Sum of the weights of each root's positions and hidden passions. */
 export function weights(numbers: WeighedNumbers, grid: Pick<Grid, 'hiddenPassion'>): Weights {
   const sums: Record<Digit, number> = { 1: 0, 2: 0, 3: 0, 4: 0, 5: 0, 6: 0, 7: 0, 8: 0, 9: 0 };
   for (const position of POSITIONS) {
@@ -34,11 +34,11 @@ export function weights(numbers: WeighedNumbers, grid: Pick<Grid, 'hiddenPassion
   return sums;
 }
 
-/** The roots of the highest weight, ascending; more than one on a tie. */
+/** The roots with the highest weight, ascending; more than one on a tie. */
 export function dominant(all: Weights): Digit[] {
   const highest = Math.max(...Object.values(all));
   return DIGITS.filter((digit) => all[digit] === highest);
 }
 
-/** The roots that hold no position at all, ascending. */
+/** The roots without any position, ascending. */
 export const absent = (all: Weights): Digit[] => DIGITS.filter((digit) => all[digit] === 0);

@@ -23,7 +23,7 @@ let artifacts: ArtifactStore;
 beforeAll(async () => {
   postgres = await startPostgres();
   pool = openPool(postgres.databaseUrl, { size: 8, applicationName: 'artifacts', onError: () => undefined });
-  // As in a process of the service, which keeps opened keys for a moment.
+  // As in a process of the service, which caches opened keys for a short time.
   keys = new SubjectKeys(pool, RING, { clock: systemClock, milliseconds: 60_000 });
   artifacts = new ArtifactStore(pool, keys);
 });
@@ -48,7 +48,7 @@ const rowsOf = async (readingId: string): Promise<Record<string, unknown>[]> => 
 };
 
 describe('artifacts', () => {
-  it('are stored with keyed digests and in steps of length, and open to the very bytes', async () => {
+  it('are stored with keyed digests and padded lengths, and decrypt to the same bytes', async () => {
     const one = await reading();
     const stored = await artifacts.put(one, RENDERED);
     expect(await artifacts.put(one, { ...RENDERED, markdown: Buffer.from('# Ida\n') })).toEqual(stored);
@@ -67,7 +67,7 @@ describe('artifacts', () => {
     }
   });
 
-  it('of before lengths were padded still open', async () => {
+  it('from before lengths were padded still decrypt', async () => {
     const { readingId } = await reading();
     const sealed = (await keys.find(readingId))!.seal('artifact|markdown|1', RENDERED.markdown);
     await pool.query(
@@ -78,7 +78,7 @@ describe('artifacts', () => {
     expect((await artifacts.get(readingId, 1, 'markdown'))!.bytes).toEqual(RENDERED.markdown);
   });
 
-  it('that a process of the version before has stored have no exact length in events', async () => {
+  it('stored by a process of the previous version have no exact length in events', async () => {
     const one = await reading();
     for (const [format, bytes] of Object.entries(RENDERED))
       await pool.query(
@@ -90,14 +90,14 @@ describe('artifacts', () => {
     expect(stored!.map(({ digest, bytes }) => [digest, bytes])).toEqual(Array(3).fill([null, null]));
   });
 
-  it('are not stored once the key is destroyed, whatever a process still has in its memory', async () => {
+  it('are not stored once the key is destroyed, even if a process still caches it', async () => {
     const one = await reading();
     await pool.query('delete from platform.subject_key where subject_id = $1', [one.readingId]);
     expect(await artifacts.put(one, RENDERED)).toBeNull();
     expect(await rowsOf(one.readingId)).toEqual([]);
   });
 
-  it('that are being stored while the key is destroyed wait for it, and are not stored then', async () => {
+  it('stored while the key is being destroyed wait for that, and are then not stored', async () => {
     const one = await reading();
     const eraser = await pool.connect();
     await eraser.query('begin');
@@ -111,7 +111,7 @@ describe('artifacts', () => {
     expect(await rowsOf(one.readingId)).toEqual([]);
   });
 
-  it('that were nearly stored when the key is destroyed are waited for, and deleted then', async () => {
+  it('almost stored when the key is destroyed make the erasure wait, and are then deleted', async () => {
     const one = await reading();
     const storing = await pool.connect();
     await storing.query('begin');
@@ -128,7 +128,7 @@ describe('artifacts', () => {
   });
 });
 
-/** Until somebody waits for a lock. */
+/** Resolves once a session waits for a lock. */
 const waiting = async (): Promise<void> => {
   for (;;) {
     const { rows } = await pool.query<{ n: number }>(

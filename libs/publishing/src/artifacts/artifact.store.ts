@@ -23,7 +23,7 @@ export const MEDIA_TYPES: Readonly<Record<DocumentFormat, string>> = {
   pdf: 'application/pdf',
 };
 
-/** Bytes to whose multiples the lengths of documents are padded: nearly everybody's take one step, PDFs two. */
+/** Documents are padded to a multiple of these bytes. Almost all fit into one step, PDFs into two. */
 const STEPS: Readonly<Record<DocumentFormat, number>> = {
   document_v1: 65_536,
   markdown: 32_768,
@@ -38,17 +38,17 @@ interface Wanted {
 
 interface SealedArtifact {
   readonly media_type: string;
-  /** In Base64, which is shorter and sooner decoded than the hexadecimal digits that pg gets for bytea. */
+  /** Base64: shorter and faster to decode than the hexadecimal that pg receives for bytea. */
   readonly sealed: string;
 }
 
-/** A process of the version before stores exact lengths, and no digest: of those an event says nothing. */
+/** A process of the previous version stores exact lengths and no digest. Events must not contain exact lengths. */
 const SUMMARY =
   'format, media_type as "mediaType", digest, case when digest is not null then bytes end as bytes';
 const inOrder = (summaries: readonly FormatSummary[]): FormatSummary[] =>
   summaries.toSorted((one, other) => (one.format < other.format ? -1 : 1));
 
-/** Artifacts read in one statement at most: each has up to 250 kB. */
+/** Artifacts read in one statement, at most; each has up to 250 kB. */
 const READ_TOGETHER = 16;
 
 /** Published bytes, sealed with the reading's key. */
@@ -64,8 +64,8 @@ export class ArtifactStore {
   ) {}
 
   /**
-   * Stores the formats of one version unless they are there, and tells what is stored; `null` when the key is gone. The
-   * key's row is locked until they are stored: who destroys it waits, and what he deletes then is all there ever will be.
+   * Stores the formats of one version unless they exist, and returns a summary of what is stored; `null` when the key
+   * is gone. Locks the key's row meanwhile: an erasure waits, and then deletes these formats too.
    */
   async put(
     { readingId, version, artifactId }: { readingId: string; version: number; artifactId: string },
@@ -74,7 +74,7 @@ export class ArtifactStore {
     const key = await this.keys.find(readingId);
     if (!key) return null;
     const formats = Object.entries(rendered) as [DocumentFormat, Uint8Array][];
-    // A parameter for each: bytes within an array would go as text, twice as long.
+    // One parameter per value: pg would send bytes in an array as text, twice as long.
     const places = formats.map(
       (_, row) =>
         `($${4 + 5 * row}::text, $${5 + 5 * row}::text, $${6 + 5 * row}::text, $${7 + 5 * row}::integer, $${8 + 5 * row}::bytea)`,
@@ -107,12 +107,12 @@ export class ArtifactStore {
     return rows.length === formats.length ? inOrder(rows) : null;
   }
 
-  /** Deletes whatever is stored of an erased reading, or one about to be. */
+  /** Deletes all artifacts of a reading that is erased, or about to be. */
   async discard(readingId: string): Promise<void> {
     await this.pool.query('delete from publishing.artifact where reading_id = $1', [readingId]);
   }
 
-  /** `null` when it is not stored, or its key was destroyed. */
+  /** Returns `null` when the artifact is not stored, or its key was destroyed. */
   async get(readingId: string, version: number, format: DocumentFormat): Promise<Artifact | null> {
     const row = await this.sealed({ readingId, version, format });
     const key = row && (await this.keys.find(readingId));

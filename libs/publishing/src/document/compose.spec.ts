@@ -91,7 +91,7 @@ describe('Any document', () => {
     );
   });
 
-  it('points only at what the result has', () => {
+  it('refers only to paths that the result has', () => {
     fc.assert(
       fc.property(randomPerson, (person) => {
         const result = resultOf(person);
@@ -108,7 +108,7 @@ describe('Any document', () => {
     expect(composed(minh, 'fr-FR')).toEqual(composed(minh, 'fr-FR'));
   });
 
-  it('says no sentence twice but the notice', () => {
+  it('repeats no sentence except the notice', () => {
     for (const locale of LOCALES) {
       const sentences = textsOf(composed(camille, locale))
         .flatMap((text) => text.split(/(?<=[.?])\s/))
@@ -118,7 +118,7 @@ describe('Any document', () => {
     }
   });
 
-  it('bears its versions, and the counter of its publication', () => {
+  it('contains its versions, and the counter of its publication', () => {
     const { meta } = composeDocument(resultOf(camille), { ...options, documentVersion: 3 });
     expect(meta).toMatchObject({
       documentVersion: 3,
@@ -129,7 +129,7 @@ describe('Any document', () => {
     expect(composed(camille).meta.documentVersion).toBe(1);
   });
 
-  it('opens and closes with the notice', () => {
+  it('starts and ends with the notice', () => {
     const document = composed(camille, 'en-US');
     expect(textOf(document, 'opening')).toContain('It predicts nothing');
     expect(document.children.at(-1)?.role).toBe('notice');
@@ -138,7 +138,7 @@ describe('Any document', () => {
 });
 
 describe('The schema', () => {
-  it('refuses a tree it does not describe, without repeating personal data', () => {
+  it('refuses a tree that it does not describe, without repeating personal data', () => {
     const document = composed(camille);
     const broken = { ...document, children: [{ ...document.children[0], colour: 'Camille' }] };
     expect(() => assertDocument(broken as unknown as DocumentV1)).toThrow(/document_v1/);
@@ -199,7 +199,7 @@ describe('The synthesis', () => {
     }
   });
 
-  it('speaks louder of a number the farther it leads', () => {
+  it('stresses a number more, the further it leads', () => {
     const { dominant } = catalogFor('en-US').synthesis;
     const spoken = (person: Person) => textOf(composed(person), 'synthesis');
     expect(spoken(camille)).toContain(dominant[3].strong[1]?.neutral);
@@ -207,7 +207,7 @@ describe('The synthesis', () => {
     expect(spoken(thirtyThree)).toContain(dominant[6].quiet[1]?.neutral);
   });
 
-  it('tells one absent number at length, and the others in a line each', () => {
+  it('describes one absent number in detail, and the others in a line each', () => {
     const { absent } = catalogFor('en-US').synthesis;
     const text = textOf(composed(camille), 'synthesis.absent');
     expect(text).toContain(absent[8].full.neutral);
@@ -243,7 +243,7 @@ describe('Rare readings', () => {
     expect(textOf(composed(camille), 'opening')).not.toContain('still growing');
   });
 
-  it('tell a child scenes of school, friends and home instead of work', () => {
+  it('give a child scenes of school, friends and home instead of work', () => {
     for (const locale of LOCALES) {
       const { 'personal-year': years, synthesis } = catalogFor(locale);
       const { text } = years[3];
@@ -270,7 +270,7 @@ describe('Rare readings', () => {
     expect(textOf(document, 'path')).toMatch(/keeps the 33 whole.*lived first as a 6/s);
   });
 
-  it('tell a karmic debt once, however many numbers carry it', () => {
+  it('describe a karmic debt once, however many numbers have it', () => {
     const debts = nodesOf(composed(indebted)).filter(({ id }) => id.endsWith('.debt'));
     expect(debts.map(({ id }) => id)).toEqual(['path.debt', 'name.expression.debt']);
   });
@@ -281,7 +281,7 @@ describe('Figures', () => {
   const figure = <Kind extends FigureKind>(kind: Kind) =>
     figuresOf(document).find((node): node is Extract<Figure, { kind: Kind }> => node.kind === kind);
 
-  it('weigh each number by the positions it holds', () => {
+  it('weight each number by its positions', () => {
     expect(figure('numberWheel')?.data).toEqual({
       weights: { 1: 0, 2: 0, 3: 6.5, 4: 4, 5: 0, 6: 1.5, 7: 1, 8: 0, 9: 1.5 },
       dominant: [3],
@@ -332,7 +332,7 @@ describe('Figures', () => {
     ]);
   });
 
-  it('tell the Y that sounds as a vowel from the one that does not', () => {
+  it('distinguish a vowel Y from a consonant Y', () => {
     const ys = (person: Person) =>
       figuresOf(composed(person)).flatMap((node) =>
         node.kind === 'letterStrip' ? node.data.words.flat().filter(({ letter }) => letter === 'Y') : [],
@@ -341,7 +341,7 @@ describe('Figures', () => {
     expect(ys(child).map(({ vowel }) => vowel)).toEqual([false]);
   });
 
-  it('each carry their amounts as text for those who do not see the drawing', () => {
+  it('each contain their amounts as text, for readers who cannot see the drawing', () => {
     for (const { fallback } of figuresOf(document)) {
       expect(fallback[0]?.type).toBe('table');
       const [table] = fallback;

@@ -20,13 +20,13 @@ export interface PublicationOptions {
   readonly documentVersion?: number;
 }
 
-/** General, then particular, then time, then the whole again, and the arithmetic last. */
+/** In order: the general, the particular, time, the whole again, and the arithmetic last. */
 const SECTIONS = [opening, overview, path, name, grid, cycles, year, synthesis, method, closingNotice];
 
 /**
- * Writes the document of a reading in its locale and grammatical gender. Pure: the same result, options and content
+ * Composes the document of a reading in its locale and grammatical gender. Pure: the same result, options and content
  * version give the same tree.
- * @throws Error if the content has a gap or the tree breaks the schema; both are bugs, not properties of the input
+ * @throws Error when the content has a gap or the tree violates the schema. Both are bugs, never caused by the input.
  */
 export const composeDocument = (result: ReadingResult, options: PublicationOptions): DocumentV1 => {
   const composer = createComposer(result);

@@ -9,21 +9,21 @@ import { numberRef } from './nodes.js';
 /** The numbers a section can cite by name. */
 export type NumberKey = keyof ReadingResult['numbers'];
 
-/** Completed years under which scenes of work and commitment give way to those of school, or are read as "later". */
+/** Completed years below which scenes of work and commitment become scenes of school, or are set in the future. */
 const ADULT_SCENES_AGE = 16;
 
 export const isYoung = ({ age }: ReadingResult): boolean => age < ADULT_SCENES_AGE;
 
-/** Completed years above which a reading no longer speaks of "this year". */
+/** Completed years above which a reading omits "this year". */
 const OLDEST_CURRENT_AGE = 110;
 
 export const isBeyond = ({ age }: ReadingResult): boolean => age > OLDEST_CURRENT_AGE;
 
-/** What every section is written with: the result, the prose of its language, and one gender's way to say it. */
+/** What every section is composed from: the result, the prose of its language, and the forms of one gender. */
 export interface Composer {
   readonly result: ReadingResult;
   readonly catalog: Catalog;
-  /** The message as inline nodes, its placeholders filled. */
+  /** The message as inline nodes, with its placeholders filled. */
   readonly say: (message: Message, values?: Values) => Inline[];
   /** The message as a string, for titles and alternative texts. */
   readonly plain: (message: Message, values?: Readonly<Record<string, string>>) => string;
@@ -63,7 +63,7 @@ export const createComposer = (result: ReadingResult): Composer => {
 
 /**
  * The entry of a table of prose for one number.
- * @throws Error if there is none: a gap in the content, never a property of a person
+ * @throws Error when there is none: a gap in the content, never caused by the person's data
  */
 export const entryFor = <T>(entries: Readonly<Record<number, T>>, key: number): T => {
   const entry = entries[key];

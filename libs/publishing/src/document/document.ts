@@ -1,7 +1,7 @@
 /**
  * `document_v1`: the one tree behind the three published formats (schema/document_v1.schema.json).
- * Node names follow mdast where a node exists there; section, callout, numberCard and figure are ours and each
- * lowers to mdast. The tree says what a thing is, never how it looks.
+ * Node names follow mdast where mdast has the node. Section, callout, numberCard and figure are our own; each lowers to
+ * mdast. The tree describes what a thing is, never how it looks.
  */
 
 export type Locale = 'fr-FR' | 'en-US';
@@ -17,7 +17,7 @@ export interface Emphasis {
   readonly children: readonly Inline[];
 }
 
-/** A number of the reading, linked to the `result` path it prints, e.g. `numbers.lifePath` as `13/4`. */
+/** A number of the reading, linked to its path in `result`; `numbers.lifePath` is printed as `13/4`, for example. */
 export interface NumberRef {
   readonly type: 'numberRef';
   readonly ref: string;
@@ -76,7 +76,7 @@ export interface Table {
   readonly rows: readonly (readonly Cell[])[];
 }
 
-/** What each figure is drawn from; amounts only, no coordinates and no colours. */
+/** The data of each figure: amounts only, no coordinates and no colours. */
 export interface FigureData {
   /** Weight of each root 1–9 in the reading, in halves. */
   readonly numberWheel: {
@@ -132,7 +132,7 @@ interface FigureOf<Kind extends FigureKind> {
   readonly kind: Kind;
   readonly data: FigureData[Kind];
   readonly caption?: string;
-  /** What the drawing shows, for those who do not see it. */
+  /** Alternative text: what the drawing shows. */
   readonly alt: string;
   /** The same content as text, for formats that cannot draw. */
   readonly fallback: readonly (Table | List | Paragraph)[];
@@ -166,7 +166,7 @@ export interface Section {
   readonly id: string;
   readonly role: SectionRole;
   readonly title: string;
-  /** Paths of `result` this section comments, e.g. `numbers.lifePath`. */
+  /** Paths in `result` that this section comments on, e.g. `numbers.lifePath`. */
   readonly refs?: readonly string[];
   readonly children: readonly (Block | Section)[];
 }
@@ -198,7 +198,7 @@ export interface DocumentV1 {
   readonly locale: Locale;
   readonly title: string;
   readonly subtitle: string;
-  /** Short facts that stand under the title: birth, date of the reading. */
+  /** Short facts printed under the title: birth, date of the reading. */
   readonly details: readonly string[];
   readonly meta: DocumentMeta;
   readonly children: readonly Section[];

@@ -18,7 +18,7 @@ export const cell = (content: string | Inline): Cell => [
 
 export const numberRef = (ref: string, value: string): NumberRef => ({ type: 'numberRef', ref, value });
 
-/** Sentences run together into one paragraph, with a space between; neighbouring texts become one node. */
+/** Joins sentences into one paragraph, separated by spaces. Adjacent texts become one node. */
 export const sentences = (parts: readonly (readonly Inline[])[]): Inline[] =>
   parts
     .flatMap((part, index) => (index === 0 ? part : [text(' '), ...part]))
@@ -34,7 +34,7 @@ export const paragraph = (
   variant: NonNullable<Paragraph['variant']> = 'body',
 ): Paragraph => ({ type: 'paragraph', id, variant, children });
 
-/** A callout of one paragraph, whose id is `<id>.text`. */
+/** A callout with one paragraph, whose id is `<id>.text`. */
 export const callout = (
   id: string,
   variant: Callout['variant'],

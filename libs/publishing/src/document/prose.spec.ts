@@ -10,11 +10,11 @@ import { randomPerson } from './testing/random-person.js';
 const proseFor = (person: Person, locale: Locale) =>
   composeDocument(resultOf(person, locale), { publishedAt: '2026-09-29T08:00:00.000Z' });
 
-/** Names are the caller's own spelling; they are taken out before typography is judged. */
+/** Replaces the person's name, since the typography rules do not apply to the caller's spelling. */
 const ownWords = (text: string, name: string) => text.replaceAll(name, 'Ada');
 
 describe.each(['fr-FR', 'en-US'] as const)('The prose of a reading in %s', (locale) => {
-  it('says no sentence twice and wears no phrase out, whoever it is for', () => {
+  it('repeats no sentence and overuses no phrase, for any person', () => {
     fc.assert(
       fc.property(randomPerson, (person) => {
         const prose = proseOf(proseFor(person, locale));
@@ -25,7 +25,7 @@ describe.each(['fr-FR', 'en-US'] as const)('The prose of a reading in %s', (loca
     );
   });
 
-  it('keeps to the lint once it is put together', () => {
+  it('passes the prose lint when composed', () => {
     fc.assert(
       fc.property(randomPerson, (person) => {
         const document = proseFor(person, locale);
@@ -52,13 +52,13 @@ describe.each(['fr-FR', 'en-US'] as const)('The prose of a reading in %s', (loca
 });
 
 describe('Repetition', () => {
-  it('is a sentence that comes back', () => {
+  it('is a sentence that occurs again', () => {
     expect(repeatedSentences(['One two three four. A b c.', 'One two three four.'])).toEqual([
       'One two three four.',
     ]);
   });
 
-  it('is six words in a row that come three times', () => {
+  it('is a sequence of six words that occurs three times', () => {
     const text = 'it was the best of times';
     expect(repeatedSequences([text, `${text} indeed`])).toEqual([]);
     expect(repeatedSequences([text, text, `so ${text}`])).toEqual([text]);

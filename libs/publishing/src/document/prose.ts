@@ -18,11 +18,11 @@ const paragraphsWithin = (node: Block | Section): string[] => {
   }
 };
 
-/** The running text of a document, paragraph by paragraph, without tables, figures, the method and the last notice. */
+/** The prose of a document by paragraph, without tables, figures, the method and the closing notice. */
 export const proseOf = (document: DocumentV1): string[] =>
   document.children.filter(({ role }) => role !== 'method' && role !== 'notice').flatMap(paragraphsWithin);
 
-/** Sentences of at least four words that stand in the prose more than once. */
+/** Sentences of at least four words that occur in the prose more than once. */
 export const repeatedSentences = (paragraphs: readonly string[]): string[] => {
   const sentences = paragraphs
     .flatMap((text) => text.split(/(?<=[.?…])\s/u))
@@ -31,7 +31,7 @@ export const repeatedSentences = (paragraphs: readonly string[]): string[] => {
 };
 
 /**
- * Sequences of words that stand in the prose at least `times` times.
+ * Word sequences that occur in the prose at least `times` times.
  * @param length words in a sequence; sequences do not cross paragraphs
  */
 export const repeatedSequences = (

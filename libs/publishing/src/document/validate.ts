@@ -15,7 +15,7 @@ let validate: ValidateFunction | undefined;
 
 /**
  * Checks a tree against `schema/document_v1.schema.json`.
- * @throws Error with the place and rule of each fault, never a value: the tree carries personal data
+ * @throws Error with the path and rule of each violation, never a value: the tree contains personal data
  */
 export const assertDocument = (document: DocumentV1): void => {
   validate ??= compile();

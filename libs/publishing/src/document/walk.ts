@@ -29,7 +29,7 @@ const blockText = (node: Block | Section): string[] => {
   }
 };
 
-/** Every printed piece of text in reading order. A figure counts for its caption; its fallback stands in for a drawing. */
+/** Every printed text in reading order. Of a figure only the caption counts; its fallback replaces the drawing. */
 export const textsOf = (
   document: Pick<DocumentV1, 'title' | 'subtitle' | 'details' | 'children'>,
 ): string[] => [

@@ -3,7 +3,7 @@ import type { Composer } from '../document/composer.js';
 import type { Figure } from '../document/document.js';
 import { table } from '../document/nodes.js';
 
-/** The letters of the name counted by value, as a grid of three by three. */
+/** The number of letters of each value in the name, as a grid of three by three. */
 export const inclusionGrid = ({ result, catalog, plain, list }: Composer): Figure => {
   const { counts, lessons, hiddenPassion } = result.grid;
   const { grid: frame, terms } = catalog;

@@ -16,7 +16,7 @@ const wordsOf = ({ words, yRoles }: ReadingResult['normalization']): FigureData[
     })),
   );
 
-/** Every letter of the name over its value, vowels told apart from consonants. */
+/** Every letter of the name above its value, with vowels and consonants marked. */
 export const letterStrip = ({ result, catalog, plain }: Composer): Figure => {
   const frame = catalog['name-parts'];
   const { terms } = catalog;

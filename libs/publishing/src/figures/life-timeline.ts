@@ -5,7 +5,7 @@ import { table } from '../document/nodes.js';
 
 const current = (stages: readonly Stage[]): string => stages.find((stage) => stage.current)?.display ?? '–';
 
-/** The three periods and the four pinnacles over calendar years, with the year of the reading marked. */
+/** The three periods and the four pinnacles on an axis of calendar years, with the year of the reading marked. */
 export const lifeTimeline = ({ result, catalog, plain }: Composer): Figure => {
   const { periods, pinnacles } = result.cycles;
   const { cycles: frame, terms } = catalog;

@@ -3,7 +3,7 @@ import type { Composer } from '../document/composer.js';
 import type { Figure } from '../document/document.js';
 import { table } from '../document/nodes.js';
 
-/** Nine sectors whose length is the weight of a root in the reading: an amount, not the number itself. */
+/** Nine sectors, one per root. Their length is the weight of the root in the reading, not the number itself. */
 export const numberWheel = ({ result, catalog, plain, list, amount }: Composer): Figure => {
   const { weights, dominant, absent } = result.synthesis;
   const { overview: frame } = catalog.frames;

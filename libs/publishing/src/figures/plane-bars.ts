@@ -10,14 +10,14 @@ export const PLANES = [
   'intuitive',
 ] as const satisfies readonly PlaneName[];
 
-/** The planes with the most letters, in the order of the figure; at least one. */
+/** The planes with the most letters, in the figure's order; at least one. */
 export const strongestPlanes = (planes: Planes): readonly [PlaneName, ...PlaneName[]] => {
   const most = Math.max(...PLANES.map((plane) => planes[plane].count));
   const [first, ...others] = PLANES.filter((plane) => planes[plane].count === most);
   return [first ?? 'physical', ...others];
 };
 
-/** The letters of the name on the four planes, as one bar each. */
+/** The number of letters on each of the four planes, one bar each. */
 export const planeBars = ({ result, catalog, plain }: Composer): Figure => {
   const { planes: frame, terms } = catalog;
   const bars = PLANES.map((plane) => ({

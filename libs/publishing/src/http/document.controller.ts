@@ -39,10 +39,10 @@ export class DocumentController {
     operationId: 'getReadingDocument',
     summary: 'Get the document of a reading in one format',
     description:
-      'The bytes themselves. A reading that is completed but not published yet is waited for, five seconds at most, before 404 is answered.',
+      'Returns the bytes of the document. While a completed reading is being published, waits up to five seconds before it returns 404.',
   })
   @Names('readingId', 'reading_not_found', {
-    description: 'The `readingId` that its creation answered',
+    description: 'The `readingId` from the response to its creation',
     example: '7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41',
   })
   @ApiQuery({
@@ -53,11 +53,11 @@ export class DocumentController {
     name: 'version',
     required: false,
     schema: { type: 'integer', minimum: 1, maximum: 999_999_999 },
-    description: 'Left out: the newest',
+    description: 'Default: the newest version',
   })
   @Answers(
     200,
-    'The document in the format asked for',
+    'The document in the requested format',
     {
       'application/json': { schema: { $ref: schemaReference('document_v1') } },
       'text/markdown; charset=utf-8': { schema: { type: 'string' } },
@@ -82,7 +82,7 @@ export class DocumentController {
     const published = await this.waitForPublication(reading, readVersion(version));
     const artifact = published === null ? null : await this.artifacts.get(readingId, published, wanted);
     if (!artifact) {
-      // Published and not to be read: its key is gone, and the row tells so a moment later.
+      // Published but unreadable: its key was destroyed, and the row shows it shortly.
       if (published !== null || (await this.isErased(readingId))) throw new Problem('reading_erased');
       const detail = `The reading is ${reading.status}${version === undefined ? '' : ', and has no such version'}`;
       const later = reading.status === 'failed' ? {} : { headers: POLL_AFTER };
@@ -100,7 +100,7 @@ export class DocumentController {
     return reading !== null && reading.erasedAt !== null;
   }
 
-  /** A completed reading is published a moment later: the request is held that long, so that callers need not retry. */
+  /** A completed reading is published shortly. Holds the request until then, so that callers need not retry. */
   private async waitForPublication(
     reading: ReadingSummary,
     version: number | undefined,

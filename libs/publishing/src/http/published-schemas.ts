@@ -6,17 +6,17 @@ const FILES = {
   result: 'libs/numerology/schema/result.schema.json',
 } as const;
 
-/** The JSON Schemas (2020-12) of what readings answer with, by the name in their address. */
+/** The JSON Schemas (2020-12) of a reading's result and document, by the name in their URL. */
 export type PublishedSchema = keyof typeof FILES;
 export const PUBLISHED_SCHEMAS = Object.keys(FILES) as readonly PublishedSchema[];
 
-/** The bytes of a schema as they are published. */
+/** The published bytes of a schema. */
 export const readSchema = (name: PublishedSchema): Buffer => readFileSync(projectPath(FILES[name]));
 
-/** Where an OpenAPI document holds a schema, for `$ref`. */
+/** The location of a schema in the OpenAPI document, for `$ref`. */
 export const schemaReference = (name: PublishedSchema): string => `#/components/schemas/${name}`;
 
-/** The schemas as components of an OpenAPI 3.1 document, whose own references have to start from its root. */
+/** The schemas as OpenAPI 3.1 components. Rewrites their `$ref`s, which must start at the root of that document. */
 export const schemaComponents = (): Record<PublishedSchema, object> =>
   Object.fromEntries(
     PUBLISHED_SCHEMAS.map((name) => {

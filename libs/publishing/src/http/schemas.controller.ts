@@ -9,7 +9,7 @@ import { sendBody } from '@app/platform/http/send-json.js';
 import { type PublishedSchema, readSchema } from './published-schemas.js';
 
 const MEDIA_TYPE = 'application/schema+json';
-/** A schema changes with a release at most. */
+/** A schema changes only with a release. */
 const CACHE_CONTROL = 'public, max-age=3600';
 
 const described = {
@@ -21,7 +21,7 @@ const published = (name: PublishedSchema) => {
   return { bytes, sha256: createHash('sha256').update(bytes).digest('hex') };
 };
 
-/** The shapes of `result` and `document_v1`, for whoever generates or checks code against them. */
+/** Serves the schemas of `result` and `document_v1`, for code generators and validators. */
 @Controller('schemas')
 @Public()
 @Produces(MEDIA_TYPE, 'application/json')

@@ -90,7 +90,7 @@ const section = (node: Section, depth: number): RootContent[] => [
   ),
 ];
 
-/** The document as an mdast tree, without front matter. Figures become their fallback, callouts become quotes. */
+/** Lowers the document to an mdast tree without front matter. Figures become their fallback, callouts quotes. */
 export const lowerDocument = (document: DocumentV1): Root => ({
   type: 'root',
   children: [

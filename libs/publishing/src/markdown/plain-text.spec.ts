@@ -38,7 +38,7 @@ const documentOf = (children: PhrasingContent[]): Root => ({
   ],
 });
 
-it('A text is written as the library alone would write it, wherever it stands', () => {
+it('Text is written exactly as the library alone would write it, in every position', () => {
   const extensions = [gfmTableToMarkdown({ tablePipeAlign: false })];
   fc.assert(
     fc.property(phrasing, (children) => {

@@ -37,7 +37,7 @@ const row = (line: string): TableRow => ({
   children: cellsOf(line).map((cell) => ({ type: 'tableCell', children: inlineOf(cell) })),
 });
 
-/** A GFM table by the rules of its specification; to CommonMark alone it is a paragraph of piped lines. */
+/** Parses a GFM table by the rules of its specification. To CommonMark alone it is a paragraph of piped lines. */
 const tableOf = (source: string): Table => {
   const [head = '', delimiters = '', ...body] = source.split('\n');
   return {
@@ -68,7 +68,7 @@ const nodesOf = (node: Nodes): Nodes[] => [
   ...('children' in node ? node.children.flatMap(nodesOf) : []),
 ];
 
-/** The tree without places in the source and without unset fields. */
+/** The tree without source positions and unset fields. */
 const bare = (root: Root): unknown =>
   JSON.parse(
     JSON.stringify(root, (key, value: unknown) => (key === 'position' || value === null ? undefined : value)),
@@ -77,7 +77,7 @@ const bare = (root: Root): unknown =>
 describe('The Markdown of a document', () => {
   const documents = SAMPLES.map((sample): [string, DocumentV1] => [sample.slug, trialDocument(sample)]);
 
-  it.each(documents)('parses back to the very tree it was written from: %s', (_, source) => {
+  it.each(documents)('parses back to the tree it was written from: %s', (_, source) => {
     expect(bare(parsed(renderMarkdown(source)))).toEqual(bare(lowerDocument(source)));
   });
 
@@ -93,7 +93,7 @@ describe('The Markdown of a document', () => {
     );
   });
 
-  it('says in its front matter which reading it is and by which versions', () => {
+  it('states in its front matter the reading and the versions', () => {
     const [, front = ''] = FRONT_MATTER.exec(renderMarkdown(document)) ?? [];
     expect(parse(front)).toEqual({
       title: 'Thème numérologique',
@@ -169,7 +169,7 @@ describe('The Markdown of a document', () => {
       ],
     } as unknown as DocumentV1).replace(FRONT_MATTER, '');
 
-    it('has no link to a parser of GFM, in any place a name or a label has', () => {
+    it('has no link for a GFM parser, wherever a name or a label occurs', () => {
       const root = fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
       expect(nodesOf(root).filter(({ type }) => type === 'link')).toEqual([]);
       // Heading, subtitle, detail, section, paragraph, strong, list, callout and its text, caption, cells, card.
@@ -178,7 +178,7 @@ describe('The Markdown of a document', () => {
     });
   });
 
-  it('of other people is what it was: periods and hyphens alone change nothing', () => {
+  it('of other people is unchanged: periods and hyphens alone have no effect', () => {
     const plain = ['St. John', 'J.-P. Martin', 'A.W.W. Smith', 'Ewww', 'd’Arc', 'Www'];
     for (const subtitle of plain)
       expect(renderMarkdown({ ...document, subtitle })).toContain(`\n**${subtitle}**\n`);

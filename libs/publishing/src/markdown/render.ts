@@ -6,7 +6,7 @@ import type { DocumentV1 } from '../document/document.js';
 import { lowerDocument } from './lower.js';
 import { plainTextFirst } from './plain-text.js';
 
-/** What identifies the document and lets it be made again; no personal data beyond what the text itself says. */
+/** Identifies the document and the versions to reproduce it; no personal data beyond that of the text. */
 const frontMatter = ({ title, locale, schemaVersion, meta }: DocumentV1): string =>
   stringify(
     {
@@ -25,8 +25,8 @@ const frontMatter = ({ title, locale, schemaVersion, meta }: DocumentV1): string
   ).trimEnd();
 
 /**
- * The document as CommonMark with GFM tables and a YAML front matter, UTF-8, ending in a newline. Names and every
- * other text are escaped, so that nothing in them becomes markup, and no address in them a link.
+ * Renders the document as CommonMark with GFM tables and a YAML front matter, ending in a newline. Escapes names and
+ * all other text, so that nothing in them becomes markup or a link.
  */
 export const renderMarkdown = (document: DocumentV1): string => {
   const body = lowerDocument(document);

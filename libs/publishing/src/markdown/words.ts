@@ -1,17 +1,18 @@
 import type { PhrasingContent } from 'mdast';
 
 /**
- * Where a renderer of GitHub Flavored Markdown would see an address and link it by itself (GFM 6.9, extended autolinks):
+ * Matches where a GitHub Flavored Markdown renderer would detect an address and link it (GFM 6.9, extended autolinks):
  * within `www.`, before `://`, around the `@` of a mail address.
  */
 const IN_AN_ADDRESS = /(?<=www)(?=[.])|(?=:\/\/)|(?=@)|(?<=@)/i;
 
 /**
- * Shows nothing and divides a text. An escape is not enough: some renderers look for addresses once escapes are resolved.
+ * An invisible node that splits a text. An escape is not enough: some renderers detect addresses after resolving
+ * escapes.
  */
 const DIVIDER: PhrasingContent = { type: 'html', value: '<!-- -->' };
 
-/** A text that no renderer links, whatever a name in it looks like. */
+/** Text that no renderer turns into a link, even when a name in it looks like an address. */
 export const words = (value: string): PhrasingContent[] =>
   value
     .split(IN_AN_ADDRESS)

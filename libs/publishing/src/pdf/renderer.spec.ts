@@ -12,7 +12,7 @@ describe('The pool of PDF threads', () => {
   const renderer = createPdfRenderer({ threads: 2 });
   afterAll(() => renderer.close());
 
-  it('gives each caller its own document, the same bytes from every thread', async () => {
+  it('returns each caller its own document, with the same bytes from every thread', async () => {
     const [first, second, third, fourth] = await Promise.all(
       [document, other, document, document].map((each) => renderer.render(each)),
     );
@@ -22,14 +22,14 @@ describe('The pool of PDF threads', () => {
     expect(Buffer.compare(fourth ?? new Uint8Array(), first ?? new Uint8Array())).toBe(0);
   });
 
-  it('goes on after a document that cannot be typeset', async () => {
+  it('keeps working after a document that cannot be typeset', async () => {
     const broken = { ...document, meta: { ...document.meta, publishedAt: 'never' } };
     await expect(renderer.render(broken)).rejects.toThrow();
     expect((await renderer.render(document)).byteLength).toBeGreaterThan(50_000);
   });
 });
 
-it('A full pool refuses more rather than queue without end', async () => {
+it('A full pool refuses more documents instead of queueing without bound', async () => {
   const renderer = createPdfRenderer({ threads: 1, maxQueue: 1 });
   const answers = await Promise.allSettled([1, 2, 3].map(() => renderer.render(document)));
   expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
@@ -37,7 +37,7 @@ it('A full pool refuses more rather than queue without end', async () => {
   await renderer.close();
 });
 
-it('A render that outlives its time is given up', async () => {
+it('A render that exceeds its timeout is aborted', async () => {
   const renderer = createPdfRenderer({ threads: 1, timeoutMs: 1 });
   await expect(renderer.render(document)).rejects.toThrow('aborted');
   await renderer.close();

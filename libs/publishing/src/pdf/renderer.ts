@@ -4,23 +4,23 @@ import type { DocumentV1 } from '../document/document.js';
 
 export interface PdfRendererOptions {
   /**
-   * Worker threads, at least 1. Each holds a compiler and its fonts, about 60 MB; what they keep of earlier documents, some
-   * 370 MB, they share.
+   * Worker threads, at least 1. Each holds a compiler and its fonts, about 60 MB. They share the cache of earlier
+   * documents, about 370 MB.
    */
   readonly threads: number;
-  /** Documents that may wait for a thread before `render` refuses more. Default 256. */
+  /** Documents that may wait for a thread, at most; `render` then refuses more. Default 256. */
   readonly maxQueue?: number;
-  /** Milliseconds from `render` to its answer, waiting included. Default 60 000. */
+  /** Timeout of `render` in milliseconds, waiting included. Default 60,000. */
   readonly timeoutMs?: number;
 }
 
 export interface PdfRenderer {
   /**
-   * The document as a tagged PDF (PDF/UA-1). Deterministic bytes.
-   * @throws Error if the queue is full, the time is up, or the document cannot be typeset
+   * Renders the document as a tagged PDF (PDF/UA-1). Deterministic bytes.
+   * @throws Error when the queue is full, the timeout expires, or the document cannot be typeset
    */
   render(document: DocumentV1): Promise<Uint8Array>;
-  /** Lets running renders end, refuses new ones and stops the threads. */
+  /** Refuses new renders, waits for the running ones, and stops the threads. */
   close(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ const IDLE_TIMEOUT_MS = 60_000;
 
 /**
  * A bounded pool of threads that typeset PDFs. The threads run the compiled worker, so the project must be built.
- * A render that outlives its time loses its thread, since Typst cannot be interrupted; the pool starts another.
+ * Typst cannot be interrupted: when a render times out, the pool ends its thread and starts another.
  */
 export const createPdfRenderer = ({
   threads,
@@ -41,11 +41,11 @@ export const createPdfRenderer = ({
     filename: projectPath('dist/libs/publishing/src/pdf/worker.js'),
     minThreads: 1,
     maxThreads: threads,
-    // Longer than a thread waits before it forgets what it kept. Its timer needs an event loop that runs meanwhile.
+    // Longer than the delay after which a thread clears its cache: that timer needs the thread's event loop.
     idleTimeout: IDLE_TIMEOUT_MS,
     atomics: 'disabled',
   });
-  // Counted here: the pool's own limit overlooks tasks that carry an abort signal.
+  // Counted here, because the pool's own limit ignores tasks with an abort signal.
   let unfinished = 0;
   return {
     render: async (document) => {

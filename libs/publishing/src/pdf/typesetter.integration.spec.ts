@@ -16,7 +16,7 @@ const typesetter = createTypesetter();
 const composed = (person: Person, locale: Locale, gender: GrammaticalGender): DocumentV1 =>
   composeDocument(resultOf(person, locale, gender), { publishedAt: '2026-09-29T08:00:00.000Z' });
 
-/** Letters alone: a line end may drop a space or add a hyphen, and the fonts print both no-break spaces alike. */
+/** Letters only: a line break may drop a space or add a hyphen, and the fonts print both no-break spaces alike. */
 const letters = (text: string): string => text.normalize('NFC').replace(/[\s\u00AD\u2010-]/gu, '');
 
 describe('The PDF of a document', () => {
@@ -44,23 +44,23 @@ describe('The PDF of a document', () => {
       expect(pdf.source.match(/\/Alt /g)?.length).toBeGreaterThanOrEqual(4);
     });
 
-    it('keeps to the clauses of PDF/UA-1', () => {
+    it('conforms to the clauses of PDF/UA-1', () => {
       expect(pdfUaFaults(bytes)).toEqual([]);
     });
 
-    it('is small enough to send by mail', () => {
+    it('is small enough to send by email', () => {
       expect(bytes.byteLength).toBeLessThan(250_000);
     });
   });
 
-  it('is the same bytes every time, from any compiler', () => {
+  it('has the same bytes every time, from any compiler', () => {
     const document = composed(camille, 'fr-FR', 'feminine');
     const first = typesetter.typeset(document);
     expect(Buffer.compare(typesetter.typeset(document), first)).toBe(0);
     expect(Buffer.compare(createTypesetter().typeset(document), first)).toBe(0);
   });
 
-  it('is the same bytes from another process', () => {
+  it('has the same bytes from another process', () => {
     const document = composed(camille, 'fr-FR', 'feminine');
     const script = `
       import { createTypesetter } from '${projectPath('dist/libs/publishing/src/pdf/typesetter.js')}';
@@ -76,7 +76,7 @@ describe('The PDF of a document', () => {
     expect(Buffer.compare(stdout, typesetter.typeset(document))).toBe(0);
   });
 
-  it('is the same bytes whatever was set before it, and after everything was forgotten', () => {
+  it('has the same bytes with any cached documents, and after the cache is cleared', () => {
     const document = composed(camille, 'fr-FR', 'feminine');
     const first = typesetter.typeset(document);
     typesetter.typeset(composed(minh, 'fr-FR', 'masculine'));
@@ -85,12 +85,12 @@ describe('The PDF of a document', () => {
     expect(Buffer.compare(typesetter.typeset(document), first)).toBe(0);
   });
 
-  it('bears the date of publication and no other', () => {
+  it('contains the date of publication and no other', () => {
     const { source } = readPdf(typesetter.typeset(composed(camille, 'en-US', 'feminine')));
     expect(source.match(/D:\d{14}/g)).toEqual(['D:20260929080000', 'D:20260929080000']);
   });
 
-  it('prints a text that looks like markup as it stands', () => {
+  it('prints text that looks like markup literally', () => {
     const document = { ...composed(camille, 'en-US', 'neutral'), subtitle: '#panic() *A* $x$ \\ <b> @c' };
     expect(letters(readPdf(typesetter.typeset(document)).text)).toContain(
       letters('#panic() *A* $x$ \\ <b> @c'),
@@ -106,7 +106,7 @@ describe('The PDF of a document', () => {
     },
   );
 
-  it('prints the document even if a letter exists in no font, without claiming PDF/UA', () => {
+  it('prints the document even when no font has a letter, without claiming PDF/UA', () => {
     const pdf = readPdf(
       typesetter.typeset({ ...composed(camille, 'fr-FR', 'neutral'), subtitle: 'Am\u{1DF00}lie' }),
     );
@@ -115,7 +115,7 @@ describe('The PDF of a document', () => {
     expect(pdf.source).not.toContain('pdfuaid');
   });
 
-  it('draws a very long name without losing any of it', () => {
+  it('prints a very long name completely', () => {
     const document = {
       ...composed(camille, 'en-US', 'neutral'),
       subtitle: 'Wilhelmina Anastasia '.repeat(16).trim(),

@@ -17,29 +17,29 @@ const SOURCE = { mainFilePath: join(TEMPLATE_FOLDER, 'document.typ') };
 const DATA = join(TEMPLATE_FOLDER, 'document.json');
 
 /**
- * Paragraphs that none of the last so many documents had are forgotten. A reading shares most of its paragraphs with
- * others, and finding one costs far less than setting it again; each document kept takes some 5 MB.
+ * The cache drops paragraphs that none of the last N documents used. Readings share most of their paragraphs, and a
+ * cache hit costs far less than typesetting. Each document takes about 5 MB.
  */
 const KEPT_DOCUMENTS = 64;
 
 const MISSING_LETTER = 'could not be displayed with';
 
-/** Full-width letters and ligatures, which no text font of ours has, print as the letters they stand for. */
+/** Full-width letters and ligatures. Our text fonts lack them, so they print as the letters they stand for. */
 const COMPATIBILITY_LETTERS = /[\uFB00-\uFB06\uFF21-\uFF5A]/g;
 
 export interface Typesetter {
   /**
-   * The document as a PDF/UA-1 file. The same tree gives the same bytes: fonts are our own, the host's are never
-   * looked up, and the only date inside is `meta.publishedAt`. A letter that no font has is printed as an empty box;
-   * the file is then tagged as ever but cannot claim PDF/UA-1.
+   * Typesets the document as a PDF/UA-1 file. The same tree gives the same bytes: only our own fonts are used, and the
+   * only date is `meta.publishedAt`. A letter missing in all fonts prints as an empty box; the file is still tagged,
+   * but does not claim PDF/UA-1.
    * @throws Error with the compiler's diagnostics
    */
   typeset(document: DocumentV1): Uint8Array;
-  /** Drops everything kept from earlier documents, in all typesetters of the process: they share it. */
+  /** Clears the cache of earlier documents. All typesetters of the process share it. */
   forget(): void;
 }
 
-/** A Typst compiler with our fonts and template loaded. Synchronous and busy: it belongs in a worker thread. */
+/** Loads a Typst compiler with our fonts and template. It works synchronously, so run it in a worker thread. */
 export const createTypesetter = (): Typesetter => {
   const compiler = openTypst(TEMPLATE_FOLDER, FONTS);
   return {

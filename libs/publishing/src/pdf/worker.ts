@@ -2,13 +2,13 @@ import { move } from 'piscina';
 import type { DocumentV1 } from '../document/document.js';
 import { createTypesetter, type Typesetter } from './typesetter.js';
 
-/** What is kept to set the next document sooner holds the texts of persons: it does not outlast a quiet spell. */
+/** The typesetter's cache contains personal texts, so it is cleared after this idle time. */
 const FORGET_AFTER_MS = 30_000;
 
 let typesetter: Typesetter | undefined;
 let quiet: NodeJS.Timeout | undefined;
 
-/** Entry of a renderer thread: one document in, its PDF out, moved rather than copied. */
+/** Entry point of a renderer thread: typesets one document, and moves its PDF to the caller instead of copying it. */
 export default (document: DocumentV1) => {
   typesetter ??= createTypesetter();
   clearTimeout(quiet);

@@ -6,22 +6,22 @@ import { projectPath } from '@app/platform/project-path.js';
 
 const PROGRAM = projectPath('dist', 'libs', 'embedded-event-store', 'src', 'main.js');
 
-/** The embedded server in a process of its own, so that it can be killed. */
+/** The embedded server in a separate process, so that it can be killed. */
 export interface ChildStore {
   readonly process: ChildProcess;
   readonly connectionString: string;
-  /** What it has said on standard error so far. */
+  /** Its output on standard error so far. */
   readonly said: () => string;
-  /** Sends a signal and waits for the end; gives the exit code, or the signal that ended it. */
+  /** Sends a signal and waits for the end. Returns the exit code, or the signal that ended the process. */
   readonly end: (signal: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>;
 }
 
 export interface RunOptions {
-  /** Size in KiB beyond which the system refuses every write to a file of the process: a disk that fails, for real. */
+  /** File size in KiB beyond which the system refuses all writes of the process: a real disk failure. */
   readonly maxFileKib?: number;
 }
 
-/** Runs the compiled server with arguments; standard output is its first line, or undefined if it ended. */
+/** Runs the compiled server; `firstLine` is its first line of standard output, or undefined when it ended. */
 export const runProgram = (
   args: readonly string[],
   { maxFileKib }: RunOptions = {},

@@ -7,14 +7,14 @@ import type {
 
 type Delivered = PersistentSubscriptionToStreamResolvedEvent;
 
-/** A consumer of a group that is given one event after another, or waits for it. */
+/** A consumer of a group. Its methods wait for events to arrive. */
 export interface GroupConsumer {
   readonly subscription: PersistentSubscriptionToStream;
-  /** The next events, unanswered. */
+  /** The next events, neither acknowledged nor rejected. */
   readonly next: (count?: number) => Promise<Delivered[]>;
   /** The next events, each acknowledged. */
   readonly process: (count: number) => Promise<Delivered[]>;
-  /** What ends the subscription. */
+  /** The error that ends the subscription. */
   readonly failure: () => Promise<Error>;
   readonly leave: () => Promise<void>;
 }
@@ -27,7 +27,7 @@ export const join = (
 ): Promise<GroupConsumer> =>
   consumerOf(client.subscribeToPersistentSubscriptionToStream(stream, group, { bufferSize }));
 
-/** Resolves when the group has taken the consumer in. */
+/** Resolves when the consumer has joined the group. */
 export const consumerOf = async (subscription: PersistentSubscriptionToStream): Promise<GroupConsumer> => {
   const arrived: Delivered[] = [];
   let wake = (): void => undefined;

@@ -6,7 +6,7 @@ import {
   type ResolvedEvent,
 } from '@eventstore/db-client';
 
-/** A stream name that no other test uses, in a category of its own choice. */
+/** A stream name that no other test uses. */
 export const freshStream = (category = 'thing'): string => `${category}-${randomUUID()}`;
 
 /** Events numbered in their data, from 0. */
@@ -15,7 +15,7 @@ export const numbered = (count: number, type = 'Counted'): JSONEventData[] =>
 
 export const one = (type = 'Counted'): JSONEventData => jsonEvent({ type, data: { n: 0 } });
 
-/** All that an iterable gives. */
+/** Collects all items of an iterable. */
 export const collect = async <T>(source: AsyncIterable<T>): Promise<T[]> => {
   const items: T[] = [];
   for await (const item of source) items.push(item);
@@ -25,7 +25,7 @@ export const collect = async <T>(source: AsyncIterable<T>): Promise<T[]> => {
 export const revisions = (events: readonly ResolvedEvent[]): (bigint | undefined)[] =>
   events.map(({ event }) => event?.revision);
 
-/** The first `count` items of a subscription, which is then ended. */
+/** Takes the first `count` items of a subscription, then unsubscribes. */
 export const take = async <T>(
   subscription: AsyncIterable<T> & { unsubscribe(): Promise<void> },
   count: number,
@@ -42,7 +42,7 @@ export const take = async <T>(
   return items;
 };
 
-/** What a promise is rejected with; fails if it is not. */
+/** The error of a rejected promise; throws when the promise resolves. */
 export const rejection = async (promise: Promise<unknown>): Promise<Record<string, unknown>> => {
   try {
     await promise;

@@ -3,13 +3,13 @@ import monitoringGrpc from '@eventstore/db-client/generated/monitoring_grpc_pb.j
 import monitoringPb from '@eventstore/db-client/generated/monitoring_pb.js';
 import type { StatsResp } from '@eventstore/db-client/generated/monitoring_pb.js';
 
-/** The embedded store's figure; a real EventStoreDB tells its own by HTTP. */
+/** The embedded store's figure; a real EventStoreDB reports its own over HTTP. */
 const EMBEDDED_FIGURE = 'es-grpc-openCalls';
 const ANSWER_WITHIN_MS = 20_000;
 
 /**
- * Calls open on an event store, whoever made them, the call that asks not counted: of the embedded one by its
- * `Monitoring.Stats`, of a real EventStoreDB (without TLS) by `GET /metrics`.
+ * The number of open calls on an event store, of all clients, without this call. Uses `Monitoring.Stats` of the
+ * embedded store, and `GET /metrics` of a real EventStoreDB (without TLS).
  */
 export const openCalls = async (connectionString: string): Promise<number> =>
   (await ofEmbedded(connectionString)) ?? (await ofReal(connectionString));
@@ -46,6 +46,6 @@ const ofReal = async (connectionString: string): Promise<number> => {
     /^eventstore_current_incoming_grpc_calls\S* (\d+)|eventstore_incoming_grpc_calls\{[^}]*kind="current"[^}]*\} (\d+)/m.exec(
       await response.text(),
     ) ?? [];
-  if (figure === undefined) throw new Error('This event store does not tell how many calls are open');
+  if (figure === undefined) throw new Error('This event store does not report its open calls');
   return Number(figure);
 };

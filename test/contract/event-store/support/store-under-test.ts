@@ -5,16 +5,16 @@ import { EventStoreDBClient } from '@eventstore/db-client';
 import { afterAll, beforeAll } from '@jest/globals';
 import { startEmbeddedEventStore, type EmbeddedEventStoreOptions } from '@app/embedded-event-store/index.js';
 
-/** Address of a real EventStoreDB to run the suite against; without it the embedded server is started. */
+/** Address of a real EventStoreDB to run the suite against; without it, the suite starts the embedded server. */
 export const EXTERNAL_URL = process.env.EVENTSTORE_URL;
 
-/** The store that a contract file runs against, and the one client it uses. */
+/** The store that a contract spec runs against, and its client. */
 export interface StoreUnderTest {
   readonly client: EventStoreDBClient;
   readonly connectionString: string;
 }
 
-/** Starts the store before a file's tests and stops it after them; its members are there once tests run. */
+/** Starts the store before a spec's tests and stops it afterwards. Its members are available only within tests. */
 export const storeUnderTest = (options: Partial<EmbeddedEventStoreOptions> = {}): StoreUnderTest => {
   let client: EventStoreDBClient | undefined;
   let connectionString = '';
@@ -42,7 +42,7 @@ export const storeUnderTest = (options: Partial<EmbeddedEventStoreOptions> = {})
 
   return {
     get client() {
-      if (!client) throw new Error('The store is there once the tests run.');
+      if (!client) throw new Error('The store is available only within tests.');
       return client;
     },
     get connectionString() {

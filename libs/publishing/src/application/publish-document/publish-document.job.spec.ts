@@ -18,7 +18,7 @@ beforeEach(() => {
   discarded = [];
 });
 
-/** A job for a reading whose result nothing opens. */
+/** Runs the job for a reading whose result cannot be decrypted. */
 const run = (): Promise<void> => {
   const queries = { execute: async (query: object) => (query instanceof GetReadingResult ? null : reading) };
   const artifacts = { discard: async (id: string) => void discarded.push(id) };
@@ -38,8 +38,8 @@ const recorded = async (): Promise<string[]> => {
   return types;
 };
 
-describe('PublishDocumentJob, of a reading without a result that opens', () => {
-  it('gives up once the reading is completed: its key is gone for good', async () => {
+describe('PublishDocumentJob, for a reading whose result cannot be decrypted', () => {
+  it('records a failure once the reading is completed: its key is permanently gone', async () => {
     reading = { status: 'completed', erasedAt: null };
     await run();
     await run();
@@ -47,7 +47,7 @@ describe('PublishDocumentJob, of a reading without a result that opens', () => {
     expect(discarded).toContain('7f9c');
   });
 
-  it('comes back while the reading is not known to be completed', async () => {
+  it('retries while the reading is not known to be completed', async () => {
     for (const one of [null, { status: 'processing', erasedAt: null } as const]) {
       reading = one;
       await expect(run()).rejects.toThrow(/cannot be read yet/);
@@ -55,7 +55,7 @@ describe('PublishDocumentJob, of a reading without a result that opens', () => {
     expect(await recorded()).toEqual([]);
   });
 
-  it('records nothing of one that is being erased', async () => {
+  it('records nothing for a reading that is being erased', async () => {
     await executor.execute(
       '7f9c',
       { type: 'WithdrawPublication', workspaceId: 'ws_1' },

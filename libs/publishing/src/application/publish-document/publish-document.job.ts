@@ -18,14 +18,16 @@ import { PUBLICATION_EXECUTOR, type PublicationExecutor } from '../../publicatio
 
 export const PDF_RENDERER = Symbol('PdfRenderer');
 
-/** The version every reading is published as first; a later one would be published beside it. */
+/** The first version of every reading. A later version would be published beside it. */
 const VERSION = 1;
 
 /**
- * Publishes a completed reading: one document tree, three formats, stored before the publication is recorded, so that
- * whoever sees `DocumentPublished` can fetch every format. Repeating it after a crash renders the same bytes. Nothing is
- * published of a reading whose publication was withdrawn meanwhile, and what was stored of it goes. Nor is a reading
- * published whose key is gone, as after the restore of a backup older than the retention: that is recorded as its failure.
+ * Publishes a completed reading: one document tree in three formats. The formats are stored before `DocumentPublished`
+ * is recorded, so a consumer of that event can fetch all of them. A retry after a crash renders the same bytes.
+ *
+ * Two kinds of reading are not published. When the publication was withdrawn meanwhile, the job deletes the stored
+ * formats. When the reading's key is gone, as after restoring a backup older than the retention, the job records a
+ * failure.
  */
 @Injectable()
 export class PublishDocumentJob {
@@ -73,7 +75,7 @@ export class PublishDocumentJob {
     );
   }
 
-  /** A reading that is completed and not erased, and has no result, has lost its key: it is never published. */
+  /** A completed reading without a result, not erased, has lost its key. It is never published. */
   private async endWithoutResult(job: ReadingJob): Promise<void> {
     const { readingId, workspaceId } = job;
     const reading = await this.queries.execute(new GetReadingSummary(readingId));
@@ -83,13 +85,12 @@ export class PublishDocumentJob {
       { type: 'FailPublication', workspaceId, version: VERSION, code: 'result_unreadable' },
       this.context(job, `publish-failed:${VERSION}`),
     );
-    if (kind === 'accepted')
-      this.log.warn({ readingId }, 'the key of a completed reading is gone: it is not published');
-    // Otherwise it was published before, failed before, or is being erased just now.
+    if (kind === 'accepted') this.log.warn({ readingId }, 'completed reading not published: its key is gone');
+    // Not accepted: it was already published, has already failed, or is being erased.
     if (!state.published.has(VERSION)) await this.artifacts.discard(readingId);
   }
 
-  /** Without its key nothing of a reading is published. One completed a moment ago may not be projected yet: the job comes back. */
+  /** Deletes the artifacts of an erased reading. Else throws to retry the job, since the projection may be behind. */
   private async endIfErased({ readingId }: ReadingJob): Promise<void> {
     const reading = await this.queries.execute(new GetReadingSummary(readingId));
     if (reading?.erasedAt) return this.artifacts.discard(readingId);

@@ -12,7 +12,7 @@ const currentOf = (stages: readonly Stage[]): Stage => {
 
 export const currentPeriod = ({ result }: Composer): Stage => currentOf(result.cycles.periods);
 
-/** The pinnacle of the day; the last one has no end, so there always is one. */
+/** The current pinnacle. There always is one, since the last has no end. */
 export const currentPinnacle = ({ result }: Composer): Stage => currentOf(result.cycles.pinnacles);
 
 export const pinnacleRef = (stage: Stage) => numberRef(`cycles.pinnacles.${stage.index - 1}`, stage.display);
@@ -28,7 +28,7 @@ const span = ({ catalog, say, ordinal }: Composer, stage: Stage): Inline[] => {
     : say(frame.spanMiddle, { number, fromAge, toAge });
 };
 
-/** The three pinnacles that are not of the day, in order, a line each. */
+/** The three other pinnacles, in order, a line each. */
 const otherPinnacles = ({ result, catalog, say, plain, ordinal }: Composer): Section => {
   const { pinnacles: frame } = catalog;
   const { pinnacles } = result.cycles;

@@ -71,7 +71,7 @@ const planes = (composer: Composer): Section => {
   );
 };
 
-/** The three humbler numbers, with the end of their content key. */
+/** The three minor numbers, with the last part of their content key. */
 const SPRINGS = { balance: 'balance', rationalThought: 'rational-thought', subconsciousSelf: 'subconscious' };
 const SPRING_KEYS = ['balance', 'rationalThought', 'subconsciousSelf'] as const;
 

@@ -19,7 +19,7 @@ const CHAINED = [
   'subconsciousSelf',
 ] as const satisfies readonly NumberKey[];
 
-/** « 6 + 6 + 1 = 13 → 4 »: what was added, then each total down to the number kept. */
+/** « 6 + 6 + 1 = 13 → 4 »: the addends, then each total down to the reduced number. */
 const trail = (number: Composer['result']['numbers'][NumberKey]): string => {
   const chain = number.chain.join(' → ');
   const parts: readonly { value: number }[] = 'parts' in number ? number.parts : [];
@@ -42,7 +42,7 @@ const wordTable = ({ result, catalog, plain }: Composer): Block => {
   const { words } = result.normalization;
   const { expression, soulUrge, personality } = result.numbers;
   const { terms } = catalog;
-  // A word without a vowel (or consonant) has no part; the parts that exist stand in the order of the words.
+  // A word without a vowel (or consonant) has no part; the other parts are in the order of the words.
   const sums = (parts: readonly { word: string; sum: number; value: number }[]): string[] => {
     const queue = [...parts];
     return words.map(({ letters }) => {
@@ -110,7 +110,7 @@ const chains = ({ result, catalog, say, plain }: Composer): Section => {
   );
 };
 
-/** The annex: every convention, every letter and every reduction, so that a reader can redo the sums by hand. */
+/** The annex: every convention, letter and reduction, so that a reader can check the sums by hand. */
 export const method = (composer: Composer): Section => {
   const { result, catalog, say, plain, date } = composer;
   const { method: frame } = catalog;

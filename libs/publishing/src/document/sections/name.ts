@@ -59,7 +59,7 @@ const pairOf = (texts: Readonly<Record<string, Message>>, one: number, other: nu
   return text;
 };
 
-/** Life Path and Expression: how the two get on, then what the pair of roots does in a life. */
+/** Life Path and Expression: how they relate, then what their pair of roots means in a life. */
 const roadAndName = ({ result, catalog, say, plain, number }: Composer): Section => {
   const { pairs: frame } = catalog;
   const { lifePath, expression } = result.numbers;

@@ -2,20 +2,20 @@ import { type Composer, entryFor, type NumberKey } from '../composer.js';
 import type { Callout, NumberCard, Paragraph } from '../document.js';
 import { callout, numberRef, paragraph } from '../nodes.js';
 
-/** The numbers that open with a card, in the order of the document. */
+/** The numbers whose text starts with a card, in document order. */
 const CARDED = ['lifePath', 'expression', 'soulUrge', 'personality'] as const;
 
 export type CardedKey = (typeof CARDED)[number];
 
-/** The carded positions before this one that hold the same number. */
+/** The positions with a card before this one that have the same number. */
 const earlierHolders = ({ result }: Composer, key: CardedKey): CardedKey[] =>
   CARDED.slice(0, CARDED.indexOf(key)).filter(
     (other) => result.numbers[other].value === result.numbers[key].value,
   );
 
 /**
- * The card that opens the text of one number; a number that the name does not give has none. A number met before is
- * shown from its other side the second time, then by its figure alone, and a sentence says that it returns.
+ * The card before the text of one number; empty when the name does not give the number. When a number occurs again, its
+ * second card shows its other side, later cards show only the value, and a sentence says that it returns.
  */
 export const numberCard = (
   composer: Composer,
@@ -57,7 +57,7 @@ export const numberCard = (
   return [card, paragraph(`${sectionId}.again`, sentence)];
 };
 
-/** The karmic debt of a number, unless an earlier number of the document carried the same and it was told there. */
+/** The karmic debt of a number; omitted when an earlier number of the document has the same debt. */
 export const debtCallout = (
   { result, catalog, say, plain }: Composer,
   sectionId: string,

@@ -15,7 +15,7 @@ const TABLED = [
   'maturity',
 ] as const satisfies readonly NumberKey[];
 
-/** Three sentences, one per leading number; a number that was just named is echoed instead of explained again. */
+/** Three sentences, one per leading number. A number that was just named is only echoed, not explained again. */
 const portrait = ({ result, catalog, say, plain, number }: Composer): Inline[] => {
   const { portrait: frame } = catalog.frames.overview;
   const { lifePath, expression, soulUrge } = result.numbers;
@@ -38,7 +38,7 @@ const portrait = ({ result, catalog, say, plain, number }: Composer): Inline[] =
   return sentences([...lines, say(frame.end)]);
 };
 
-/** What a number brings forward; from the second row that holds it, its other side, then only that it returns. */
+/** The theme of a number. Its second row shows its other side; later rows only say that it returns. */
 const themeOf = ({ catalog }: Composer, value: number | null, earlier: number): Message => {
   if (value === null) return catalog.terms.none;
   const sides = [entryFor(catalog.numbers, value).theme, entryFor(catalog.again.numbers, value).theme];

@@ -7,7 +7,7 @@ import { moment, positionsOf, threadSections } from './threads.js';
 
 const POSITIONS = Object.keys(POSITION_WEIGHTS) as readonly Position[];
 
-/** The root the synthesis is built around; of several that weigh the same, the one with the heaviest position. */
+/** The root that the synthesis centres on: the dominant one; on a tie, the one with the heaviest position. */
 const leadingRoot = ({ result }: Composer): number => {
   const { dominant } = result.synthesis;
   const held = POSITIONS.map((position) => result.numbers[position].root);
@@ -18,7 +18,7 @@ const leadingRoot = ({ result }: Composer): number => {
 
 const dominantRef = (root: number) => numberRef(`synthesis.weights.${root}`, String(root));
 
-/** Weights below the second and below the third are quiet and clear; each third of readers has one of the three. */
+/** The bounds divide readers into thirds: a third has each strength. */
 const strengthOf = (weight: number): 'quiet' | 'clear' | 'strong' =>
   weight < 5 ? 'quiet' : weight < 6.5 ? 'clear' : 'strong';
 
@@ -34,14 +34,14 @@ const weight = (composer: Composer, root: number): Inline[] => {
     : say(weightTie, { ...values, numbers: composer.list(dominant.map(String)) });
 };
 
-/** Whether the period of the day goes the way of the leading number. */
+/** A sentence on whether the current period agrees with the leading number. */
 const weather = (composer: Composer, root: number): Inline[] => {
   const { weightPeriod } = composer.catalog.synthesis;
   const frame = currentPeriod(composer).root === root ? weightPeriod.same : weightPeriod.other;
   return composer.say(frame, { number: dominantRef(root), period: moment(composer).period });
 };
 
-/** One absent number at length, preferably one that the grid lacks too; the others in a line each. */
+/** One absent number in detail, preferably one that the grid lacks too; the others in a line each. */
 const absent = (composer: Composer): Block[] => {
   const { result, catalog, say, plain } = composer;
   const { synthesis: frame } = catalog;

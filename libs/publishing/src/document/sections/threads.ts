@@ -12,7 +12,7 @@ import { currentPeriod } from './cycles.js';
 
 const POSITIONS = Object.keys(POSITION_WEIGHTS) as readonly Position[];
 
-/** Bridges wider than this are told as a distance, narrower ones as a difference between neighbours. */
+/** Wider bridges are described as a distance, the others as a difference between neighbours. */
 const NEAR_BRIDGE = 2;
 
 const positionTerms = ({ result, catalog, plain }: Composer, root: number): string[] => {
@@ -22,7 +22,7 @@ const positionTerms = ({ result, catalog, plain }: Composer, root: number): stri
   return keys.map((key) => plain(catalog.synthesis.positions[key]));
 };
 
-/** Where a root is found, heaviest position first, in words. */
+/** The positions that have a root, in words, heaviest first. */
 export const positionsOf = (composer: Composer, root: number): string =>
   composer.list(positionTerms(composer, root));
 
@@ -32,7 +32,7 @@ const argumentsOf = (threads: readonly Thread[], kind: string): string[] | undef
     ?.split(':')
     .slice(1);
 
-/** The moment a thread is tied to: the period of the day, and since when it runs. */
+/** The moment that a thread refers to: the current period, and when it began. */
 export const moment = (composer: Composer): { since: string; period: NumberRef } => {
   const { catalog, plain, ordinal } = composer;
   const stage = currentPeriod(composer);

@@ -9,7 +9,7 @@ const named = (first: string, middle: readonly string[], last: string, dateOfBir
   dateOfBirth,
 });
 
-/** People whose readings take the rarer branches of the text. */
+/** People whose readings reach the rare branches of the text. */
 export const camille = named('Camille', ['Marie'], 'Laurent', '1990-06-15');
 export const minh = named('Nguyễn', ['Thị'], 'Minh', '1984-11-22');
 export const withoutVowel = named('Ng', [], 'Ng', '1978-02-03');

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
 import { randomPerson as personFrom } from '../../content/random-people.js';
 
-/** Anyone the service would accept. */
+/** Any person that the service accepts. */
 export const randomPerson = fc.integer().map(personFrom);

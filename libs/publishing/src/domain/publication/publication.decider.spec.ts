@@ -19,18 +19,18 @@ const request: PublicationCommand = {
 const record: PublicationCommand = { type: 'RecordPublished', version: 1, formats };
 
 describe('a publication', () => {
-  it('is asked for once per version: a retry keeps the instant first fixed', () => {
+  it('is requested once per version: a retry keeps the first instant', () => {
     given(publicationDecider, []).when(request).thenTypes('PublicationRequested');
     given(publicationDecider, [requested]).when(request).thenIgnores('AlreadyRequested');
   });
 
-  it('is published once per version, with the instant it was asked for', () => {
+  it('is published once per version, with the instant of its request', () => {
     given(publicationDecider, [requested]).when(record).then(published);
     given(publicationDecider, [requested, published]).when(record).thenIgnores('AlreadyPublished');
     given(publicationDecider, [requested, published]).when(request).thenIgnores('AlreadyPublished');
   });
 
-  it('is never recorded once it was withdrawn, whatever was under way', () => {
+  it('is never recorded after its withdrawal, even by a running job', () => {
     const withdrawn: PublicationEvent = { type: 'PublicationWithdrawn', data: { workspaceId: 'ws_1' } };
     const withdraw: PublicationCommand = { type: 'WithdrawPublication', workspaceId: 'ws_1' };
     for (const past of [[], [requested], [requested, published]]) {
@@ -44,7 +44,7 @@ describe('a publication', () => {
     given(publicationDecider, [requested, published, withdrawn]).when(record).thenIgnores('AlreadyPublished');
   });
 
-  it('fails once, and never after it was published or withdrawn', () => {
+  it('fails at most once, and never after it was published or withdrawn', () => {
     const fail: PublicationCommand = {
       type: 'FailPublication',
       workspaceId: 'ws_1',
@@ -62,7 +62,7 @@ describe('a publication', () => {
     given(publicationDecider, [withdrawn]).when(fail).thenRejects('Withdrawn', null);
   });
 
-  it('cannot be recorded when it was never asked for', () => {
+  it('cannot be recorded when it was never requested', () => {
     given(publicationDecider, []).when(record).thenRejects('NotRequested', { version: 1 });
   });
 });

@@ -12,28 +12,28 @@ import type { PublicationEvent } from '../../contracts/events.js';
 type DataOf<T extends PublicationEvent['type']> = Extract<PublicationEvent, { type: T }>['data'];
 
 export type PublicationCommand =
-  /** Fixes artifact id and instant of a version, so that every retry renders the same bytes. */
+  /** Fixes the artifact id and the instant of a version, so that every retry renders the same bytes. */
   | { readonly type: 'RequestPublication'; readonly publication: DataOf<'PublicationRequested'> }
   | {
       readonly type: 'RecordPublished';
       readonly version: number;
       readonly formats: DataOf<'DocumentPublished'>['formats'];
     }
-  /** Nothing will ever be published: what would be can no longer be read. */
+  /** Records that the version can never be published: its result can no longer be read. */
   | {
       readonly type: 'FailPublication';
       readonly workspaceId: string;
       readonly version: number;
       readonly code: string;
     }
-  /** The reading is erased next: whatever is under way, nothing is published after this. */
+  /** Precedes the erasure of the reading: after it nothing is published, not even by a running job. */
   | { readonly type: 'WithdrawPublication'; readonly workspaceId: string };
 
 export type PublicationRejection =
   Rejection<'NotRequested', { version: number }> | Rejection<'Withdrawn', null>;
 
 export interface Publication {
-  /** Publications asked for and not yet published, by version. */
+  /** Publications requested and not yet published, by version. */
   readonly pending: ReadonlyMap<number, DataOf<'PublicationRequested'>>;
   readonly published: ReadonlyMap<number, DataOf<'DocumentPublished'>>;
   readonly failed: ReadonlySet<number>;

@@ -1,13 +1,13 @@
 import { inflateSync } from 'node:zlib';
 
-/** What a test reads back from the bytes of a PDF written by our own typesetter. Not a general PDF reader. */
+/** What a test reads from a PDF that our own typesetter wrote. Not a general PDF reader. */
 export interface PdfContents {
   readonly pages: number;
   /** The text of the pages in content order, without artifacts (running heads, page numbers, drawn ornaments). */
   readonly text: string;
   /** Titles of the bookmarks, in order. */
   readonly outline: readonly string[];
-  /** The raw bytes one character each, for looking up plain entries such as `/Lang`. */
+  /** The raw bytes, one character each, to search for plain entries such as `/Lang`. */
   readonly source: string;
 }
 
@@ -15,7 +15,7 @@ type CharMap = ReadonlyMap<number, string>;
 
 export const OBJECT = /(\d+) 0 obj\n([\s\S]*?)\nendobj/g;
 
-/** A literal string; parentheses inside it need no escape while they balance. */
+/** A literal string. Balanced parentheses in it need no escape. */
 const literal = (depth: number): string =>
   String.raw`\((?:\\[\s\S]|[^\\()]${depth > 0 ? `|${literal(depth - 1)}` : ''})*\)`;
 const LITERAL = literal(5);
@@ -41,7 +41,7 @@ const bytesOf = (token: string): string =>
     ? unescaped(token)
     : Buffer.from(token.replace(/[<>\s]/g, ''), 'hex').toString('latin1');
 
-/** A text string: UTF-16 if it says so, else one byte a character. */
+/** A text string: UTF-16 when it has a byte order mark, else one byte per character. */
 const textOf = (token: string): string => {
   const bytes = bytesOf(token);
   if (!bytes.startsWith('\u00FE\u00FF')) return bytes;
@@ -73,7 +73,7 @@ const decode = (token: string, characters: CharMap): string => {
   return text;
 };
 
-/** The text a content stream shows. Marked content nests: an artifact hides its text, `/ActualText` replaces it. */
+/** The visible text of a content stream. In nested marked content, artifacts hide and `/ActualText` replaces it. */
 const shownText = (content: string, fonts: ReadonlyMap<string, CharMap>): string => {
   const marks: { hidden: boolean }[] = [];
   const operands: string[] = [];

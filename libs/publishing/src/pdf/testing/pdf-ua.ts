@@ -1,11 +1,11 @@
 import { OBJECT, streamOf, TOKEN } from './pdf-text.js';
 
 /**
- * The clauses of PDF/UA-1 (ISO 14289-1) that can be read from the structure of a file, for PDFs of our own typesetter.
- * Whether the order and the alternative texts make sense is for people to judge.
+ * Checks the clauses of PDF/UA-1 (ISO 14289-1) that show in the structure of a file, for PDFs of our own typesetter.
+ * Only people can judge whether the reading order and the alternative texts make sense.
  */
 
-/** Structure types of PDF 1.7 that our documents may use, and what each may stand in. */
+/** Structure types of PDF 1.7 that our documents may use, with the allowed parents of each. */
 const PARENTS: Readonly<Record<string, readonly string[] | 'any'>> = {
   Document: [],
   Part: 'any',
@@ -42,7 +42,7 @@ interface Element {
   readonly type: string;
   readonly parent: string;
   readonly body: string;
-  /** Elements, then marked contents (numbers) and links to annotations, as they stand in `/K`. */
+  /** The entries of `/K`: elements, marked-content ids (numbers) and references to annotations. */
   readonly kids: readonly string[];
 }
 
@@ -62,7 +62,7 @@ const arrayAfter = (body: string, key: string): string => {
   return '';
 };
 
-/** Marked-content ids a page shows, and whether anything is shown outside marks. */
+/** The marked-content ids of a page, and how often it shows something outside marked content. */
 const marksOf = (content: string): { ids: number[]; unmarked: number } => {
   const open: boolean[] = [];
   const ids: number[] = [];
@@ -84,7 +84,7 @@ const marksOf = (content: string): { ids: number[]; unmarked: number } => {
   return { ids, unmarked };
 };
 
-/** What keeps a file from being PDF/UA-1, by clause; empty if nothing was found. */
+/** Violations of PDF/UA-1 in a file, by clause; empty when none was found. */
 export const pdfUaFaults = (pdf: Uint8Array): string[] => {
   const source = Buffer.from(pdf).toString('latin1');
   const objects = new Map([...source.matchAll(OBJECT)].map(([, id = '', body = '']) => [id, body]));
