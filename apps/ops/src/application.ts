@@ -2,12 +2,12 @@ import { NestFactory } from '@nestjs/core';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import type { Pool } from 'pg';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
-import type { Config } from '@app/platform/config/settings.js';
 import { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { createLogger } from '@app/platform/telemetry/logger.js';
 import { WorkspaceExists } from '@app/workspaces/contracts/index.js';
+import type { Config } from '../../service/src/settings.js';
 import { OpsModule } from './ops.module.js';
 
 /** Connects every module's commands and queries. `stop` disconnects. */

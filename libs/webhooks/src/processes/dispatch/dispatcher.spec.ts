@@ -5,12 +5,7 @@ import Stripe from 'stripe';
 import { verifyWebhook } from '../../../../webhook-verifier/src/index.js';
 import { dispatching } from '../../../test/dispatching.js';
 import { reading } from '../../../test/events.js';
-import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
-import { Receiver, eventually, ok, status, type Received } from '../../../test/receiver.js';
-import { Lanes } from './lanes.js';
-import { OutcomeLog } from './outcome-log.js';
-import { TestService, wipe, type ServiceOptions } from '../../../test/service.js';
-import { requestedBy } from '@app/event-sourcing/core/request-context.js';
+import { eventually, ok, status, type Received } from '../../../test/receiver.js';
 
 const test = dispatching();
 

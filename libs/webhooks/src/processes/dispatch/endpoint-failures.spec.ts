@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { dispatching } from '../../../test/dispatching.js';
+import { requestedBy } from '@app/event-sourcing/core/request-context.js';
 import { reading } from '../../../test/events.js';
 import { Receiver, eventually, ok, status } from '../../../test/receiver.js';
 import { WorkspaceQueues } from './workspace-queues.js';
@@ -36,9 +37,13 @@ describe('The dispatcher', () => {
     const { endpointId } = await test.service.create(test.receiver.url);
     await test.service.happen(reading(randomUUID()).completed());
     await eventually(() => answers.length === 1);
-    const by = { workspaceId: 'ws_1', actor: 'apiKey:test', correlationId: 'req_move' };
+    const context = { workspaceId: 'ws_1', by: requestedBy('apiKey:test', 'req_move') };
     const changes = { url: moved.url };
-    await test.service.streams.execute(endpointId, { type: 'ChangeEndpoint', changes, ifRevision: null }, by);
+    await test.service.streams.execute(
+      endpointId,
+      { type: 'ChangeEndpoint', changes, ifRevision: null },
+      context,
+    );
     for (const answer of answers) answer();
     await test.settled(1);
     expect(moved.received.map(({ headers }) => headers['x-service-attempt'])).toEqual(['2']);
