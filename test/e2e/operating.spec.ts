@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import { projectPath } from '@app/platform/project-path.js';
 import { startStack, type StartedStack } from '../support/index.js';
@@ -27,24 +26,11 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-const run = (args: readonly string[], env: Record<string, string> = {}): Promise<Ended> =>
-  promisify(execFile)(process.execPath, [OPS, ...args], {
-    env: { ...process.env, DATA_DIR: stack.dataDir, ...env },
-  }).then(
-    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-    (error: unknown) => error as Ended,
-  );
 const json = async (
   args: readonly string[],
   env: Record<string, string> = {},
 ): Promise<Record<string, unknown>> => {
-  const { code, stdout } = await run([...args, '--json'], env);
+  const { code, stdout } = await stack.runOps([...args, '--json'], env);
   return { code, ...(JSON.parse(stdout) as Record<string, unknown>) };
 };
 const ready = async (): Promise<{ status: number; body: { checks: Record<string, boolean> } }> => {
@@ -81,17 +67,17 @@ describe('the story of a reading', () => {
     const positions = events.map(({ position }) => BigInt(position));
     expect(positions).toEqual(positions.toSorted((one, other) => (one < other ? -1 : 1)));
 
-    const drawn = await run(['events', '--reading', readingId, '--format', 'mermaid']);
+    const drawn = await stack.runOps(['events', '--reading', readingId, '--format', 'mermaid']);
     expect(drawn.stdout).toMatch(/^sequenceDiagram\n {2}participant apiKey\n/);
     expect(drawn.stdout).toContain('reading->>credits: CreditsCaptured');
-    const told = await run(['events', '--correlation', events[0]!.correlationId]);
+    const told = await stack.runOps(['events', '--correlation', events[0]!.correlationId]);
     expect(told.stdout).toContain('ReadingRequested');
     expect(told.stdout).not.toContain('Lefèvre');
-    expect(await run(['events'])).toMatchObject({
+    expect(await stack.runOps(['events'])).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/--reading <id> or/),
     });
-    expect(await run(['events', '--reading', 'none'])).toMatchObject({
+    expect(await stack.runOps(['events', '--reading', 'none'])).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/no event of none/),
     });
@@ -113,7 +99,7 @@ describe('the log', () => {
     };
     expect(events.map(({ stream }) => stream)).toEqual([`reading-${readingId}`]);
     expect(await stack.ops(['streams', 'find', '--id', events[0]!.id])).toEqual({ events });
-    expect(await run(['streams', 'find'])).toMatchObject({
+    expect(await stack.runOps(['streams', 'find'])).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/Say what/),
     });
@@ -156,7 +142,7 @@ describe('a checkpoint beyond the end of the log', () => {
        where name = $1 returning before.position`,
       [name],
     );
-    const doctor = await run(['doctor']);
+    const doctor = await stack.runOps(['doctor']);
     const lag = await json(['projections', 'lag', '--max-seconds', '3600']);
     const status = await json(['processes', 'status']);
     const notReady = (await ready()).status;
@@ -175,7 +161,7 @@ describe('a checkpoint beyond the end of the log', () => {
       ]);
     }
     expect(notReady).toBe(503);
-    expect((await run(['processes', 'status'])).code).toBe(0);
+    expect((await stack.runOps(['processes', 'status'])).code).toBe(0);
   });
 });
 
@@ -199,9 +185,9 @@ describe('an event that cannot be handled', () => {
       }),
     );
     expect(await published()).toBeTruthy();
-    expect((await run(['doctor'])).stdout).toContain('parked streams: 1, such as reading-');
+    expect((await stack.runOps(['doctor'])).stdout).toContain('parked streams: 1, such as reading-');
 
-    expect(await run(['processes', 'retry', 'readings.reading.v1'])).toMatchObject({ code: 1 });
+    expect(await stack.runOps(['processes', 'retry', 'readings.reading.v1'])).toMatchObject({ code: 1 });
     await database.query('alter table readings.reading drop constraint planted');
     await stack.ops(['processes', 'retry', 'readings.reading.v1']);
     expect(await customer.reading(readingId)).toMatchObject({ status: expect.any(String), locale: 'en-US' });
@@ -227,7 +213,7 @@ describe('an event that cannot be handled', () => {
       () => 'the view halts',
     );
     expect((await json(['projections', 'lag', '--max-seconds', '3600']))['code']).toBe(1);
-    const doctor = await run(['doctor']);
+    const doctor = await stack.runOps(['doctor']);
     expect([doctor.code, doctor.stdout]).toEqual([
       1,
       expect.stringMatching(/FAILURE {2}lag of billing.hold.v1: halted at credits-/),
@@ -237,9 +223,9 @@ describe('an event that cannot be handled', () => {
 
     const book = `credits-${customer.workspaceId}`;
     const skip = ['processes', 'skip', 'billing.hold.v1', '--stream', book];
-    expect((await run(skip)).stderr).toMatch(/--reason/);
-    expect((await run([...skip, '--reason', ' '])).stderr).toMatch(/--reason must say why/);
-    expect((await run(['processes', 'retry', 'billing.hold.v1', '--wait', '1'])).stderr).toMatch(
+    expect((await stack.runOps(skip)).stderr).toMatch(/--reason/);
+    expect((await stack.runOps([...skip, '--reason', ' '])).stderr).toMatch(/--reason must say why/);
+    expect((await stack.runOps(['processes', 'retry', 'billing.hold.v1', '--wait', '1'])).stderr).toMatch(
       /still halted/,
     );
     await stack.ops([...skip, '--reason', 'planted by a test']);
@@ -264,7 +250,7 @@ describe('an event that cannot be handled', () => {
       () => 'every hold is settled',
     );
     await until(
-      async () => (await run(['projections', 'replay', 'billing.hold.v1'])).code === 0,
+      async () => (await stack.runOps(['projections', 'replay', 'billing.hold.v1'])).code === 0,
       () => 'the view is what the log folds to',
     );
   });

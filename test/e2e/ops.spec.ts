@@ -241,7 +241,7 @@ describe('the operator’s commands', () => {
     ],
     ['an unknown command', () => ['frobnicate'], /unknown command/],
   ])('refuse %s in one line, with exit code 1', async (_, args, message) => {
-    const { code, stdout, stderr } = await run([...args(), '--json']);
+    const { code, stdout, stderr } = await stack.runOps([...args(), '--json']);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr.trim()).toMatch(message);
     expect(stderr.trim().split('\n')).toHaveLength(1);

@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import pg from 'pg';
-import { projectPath } from '@app/platform/project-path.js';
 import { RECEIVER_SETTINGS, startStack, type StartedStack } from '../support/index.js';
 import { Integrator, person, until } from '../support/integrator.js';
 
@@ -35,16 +32,7 @@ afterAll(async () => {
 });
 
 const projections = (...args: string[]) => stack.ops(['projections', ...args]);
-const refusal = async (...args: string[]) =>
-  promisify(execFile)(process.execPath, [projectPath('dist/apps/ops/src/main.js'), 'projections', ...args], {
-    env: { ...process.env, DATA_DIR: stack.dataDir },
-  }).then(
-    () => null,
-    (error: unknown) => {
-      const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-      return { code, stdout, stderr };
-    },
-  );
+const refusal = (...args: string[]) => stack.runOps(['projections', ...args]);
 const names = () => listed.projections.map(({ name }) => name);
 const tables = () => listed.projections.flatMap((one) => one.tables);
 

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { spawnSync } from 'node:child_process';
-import { projectPath } from '@app/platform/project-path.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import {
   RECEIVER_SETTINGS,
@@ -25,14 +23,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-const ops = (...args: string[]): { code: number | null; stdout: string; stderr: string } => {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [projectPath('dist/apps/ops/src/main.js'), 'webhooks', ...args],
-    { env: { ...process.env, DATA_DIR: stack.dataDir }, encoding: 'utf8' },
-  );
-  return { code: status, stdout, stderr };
-};
+const ops = (...args: string[]) => stack.runOps(['webhooks', ...args]);
 const createEndpoint = async (): Promise<string> => {
   const { body } = await customer.call<{ endpointId: string; signingSecret: string }>(
     'POST',
@@ -59,30 +50,32 @@ describe('an operator', () => {
     const during = await publish();
     await until(
       async () =>
-        (JSON.parse(ops('list', '--json').stdout) as { endpoints: unknown[] }).endpoints.length === 1,
+        (JSON.parse((await ops('list', '--json')).stdout) as { endpoints: unknown[] }).endpoints.length === 1,
       () => 'the endpoint is listed',
     );
 
     const of = ['--endpoint', endpointId, '--since', SINCE];
-    const counted = ops('replay', ...of);
+    const counted = await ops('replay', ...of);
     expect(counted).toMatchObject({ code: 0, stderr: '' });
     expect(counted.stdout).toMatch(/^6 events would be sent: add --yes/);
     expect(receiver.received).toEqual([]);
 
-    const refused = ops('replay', ...of, '--yes', '--json');
+    const refused = await ops('replay', ...of, '--yes', '--json');
     expect(refused).toMatchObject({
       code: 1,
       stdout: '',
       stderr: 'The endpoint is disabled: enable it first.\n',
     });
-    expect(ops('list', '--state', 'disabled').stdout).toContain(endpointId);
-    expect(JSON.parse(ops('health', '--json').stdout)).toMatchObject({
+    expect((await ops('list', '--state', 'disabled')).stdout).toContain(endpointId);
+    expect(JSON.parse((await ops('health', '--json')).stdout)).toMatchObject({
       endpoints: { ok: 0, failing: 0, disabled: 1 },
       troubled: [{ endpoint: { endpointId } }],
     });
-    expect(ops('enable', '--endpoint', endpointId).stdout).toMatch(/^Enabled; 2 deliveries were skipped/);
+    expect((await ops('enable', '--endpoint', endpointId)).stdout).toMatch(
+      /^Enabled; 2 deliveries were skipped/,
+    );
 
-    const sent = ops('replay', ...of, '--yes', '--json');
+    const sent = await ops('replay', ...of, '--yes', '--json');
     expect(sent).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(sent.stdout)).toMatchObject({ dryRun: false, state: 'finished', events: 6 });
     await until(
@@ -114,11 +107,11 @@ describe('an operator', () => {
       ]),
     );
     expect(new Set(deliveries.map((delivery) => delivery.endpointId))).toEqual(new Set([endpointId]));
-    expect(ops('replay', ...of, '--statuses', 'succeeded').stdout).toMatch(/^6 events/);
-    expect(ops('health').stdout).toContain('6 succeeded');
+    expect((await ops('replay', ...of, '--statuses', 'succeeded')).stdout).toMatch(/^6 events/);
+    expect((await ops('health')).stdout).toContain('6 succeeded');
   });
 
-  it('is told what is wrong in one line, with exit code 1', () => {
+  it('is told what is wrong in one line, with exit code 1', async () => {
     for (const [args, message] of [
       [['enable', '--endpoint', 'we_nobody'], /^There is no webhook endpoint we_nobody/],
       [['replay', '--endpoint', 'we_nobody', '--since', SINCE], /^There is no webhook endpoint we_nobody/],
@@ -128,16 +121,16 @@ describe('an operator', () => {
       [['replay', '--endpoint', 'we_1', '--since', 'soon'], /RFC 3339/],
       [['replay', '--endpoint', 'we_1', '--since', SINCE, '--statuses', 'pending'], /must be of missing/],
     ] as const) {
-      const { code, stdout, stderr } = ops(...args);
+      const { code, stdout, stderr } = await ops(...args);
       expect([code, stdout]).toEqual([1, '']);
       expect(stderr.trim()).toMatch(message);
       expect(stderr.trim().split('\n')).toHaveLength(1);
     }
   });
 
-  it('finds an example for every command', () => {
+  it('finds an example for every command', async () => {
     for (const command of ['list', 'health', 'replay', 'enable']) {
-      expect(ops(command, '--help').stdout).toMatch(/Examples?:\n {2}ops webhooks/);
+      expect((await ops(command, '--help')).stdout).toMatch(/Examples?:\n {2}ops webhooks/);
     }
   });
 });

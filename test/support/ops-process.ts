@@ -16,10 +16,11 @@ export class OpsProcess {
 
   constructor(private readonly environment: NodeJS.ProcessEnv) {}
 
-  /** What `ops <args>` prints, and its exit code. */
-  async run(args: readonly string[]): Promise<OpsAnswer> {
+  /** What `ops <args>` prints with these settings besides its own, and its exit code. */
+  async run(args: readonly string[], settings: NodeJS.ProcessEnv = {}): Promise<OpsAnswer> {
+    const environment = { ...this.environment, ...settings };
     // The offline verifier is a program of its own, which prints to the terminal itself.
-    if (this.isBusy || args.includes('verify-file')) return this.runApart(args);
+    if (this.isBusy || args.includes('verify-file')) return this.runApart(args, environment);
     this.isBusy = true;
     const ended = new AbortController();
     try {
@@ -29,7 +30,7 @@ export class OpsProcess {
         once(child, 'message', { signal: ended.signal }).then(([message]) => message as OpsAnswer),
         once(child, 'exit', { signal: ended.signal }).then(() => Promise.reject(new Error('ops ended'))),
       ]);
-      child.send({ args, environment: this.environment } satisfies OpsRequest);
+      child.send({ args, environment } satisfies OpsRequest);
       return await answer;
     } finally {
       ended.abort();
@@ -51,9 +52,9 @@ export class OpsProcess {
     this.child = undefined;
   }
 
-  private async runApart(args: readonly string[]): Promise<OpsAnswer> {
+  private async runApart(args: readonly string[], env: NodeJS.ProcessEnv): Promise<OpsAnswer> {
     const main = projectPath('dist/apps/ops/src/main.js');
-    const options = { env: this.environment, maxBuffer: LARGEST_OUTPUT_BYTES };
+    const options = { env, maxBuffer: LARGEST_OUTPUT_BYTES };
     try {
       return { code: 0, ...(await promisify(execFile)(process.execPath, [main, ...args], options)) };
     } catch (error) {

@@ -28,8 +28,8 @@ export interface StartedStack {
   pids(): Readonly<Record<ChildName | 'main', number>>;
   /** Runs `ops <args> --json` on this stack. @throws Error with the command's message */
   ops(args: readonly string[]): Promise<unknown>;
-  /** What `ops <args>` prints, and its exit code. */
-  runOps(args: readonly string[]): Promise<OpsAnswer>;
+  /** What `ops <args>` prints with these settings besides those of the stack, and its exit code. */
+  runOps(args: readonly string[], settings?: NodeJS.ProcessEnv): Promise<OpsAnswer>;
   /** SIGTERM, as an operator would; deletes a temporary data folder. @returns the exit code */
   stop(): Promise<number | null>;
   /** SIGKILL to every process at once, as a power cut; the data stays, for `startStack({ dataDir })`. */
@@ -99,7 +99,7 @@ export const startStack = async ({ env = {}, dataDir }: StackStart = {}): Promis
     dataDir: folder,
     pids,
     ops: (args) => ops.json(args),
-    runOps: (args) => ops.run(args),
+    runOps: (args, settings) => ops.run(args, settings),
     output: () => printed,
     stop: async () => {
       ops.stop();
