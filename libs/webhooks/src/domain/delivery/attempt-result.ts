@@ -1,6 +1,6 @@
 import type { DisabledReason } from '../../contracts/events.js';
 
-/** Why an attempt failed, in classes that tell the owner what to mend and nothing about our network. */
+/** Classes of error of an attempt: they show the owner what to repair, and nothing of our network. */
 export const ATTEMPT_ERRORS = [
   'timeout',
   'dns_failed',

@@ -104,7 +104,7 @@ describe('A hostile receiver', () => {
     expect(test.receiver.sockets.size).toBe(1);
   });
 
-  it('that does not speak HTTP is told apart from one that hangs up', async () => {
+  it('that does not speak HTTP differs from one that hangs up', async () => {
     const garbage = await rawServer((socket) =>
       socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.6\r\n')),
     );

@@ -7,7 +7,7 @@ import { Receiver } from '../../../test/receiver.js';
 import { PinnedConnections, egressProxy } from './pinned-connections.js';
 import { Sender } from './sender.js';
 
-/** An HTTP proxy that connects wherever it is told, and remembers where that was. */
+/** An HTTP proxy that connects wherever a request says, and remembers it. */
 class Proxy {
   readonly asked: { readonly authority: string | undefined; readonly authorization: string | undefined }[] =
     [];
@@ -71,7 +71,7 @@ afterEach(async () => {
 });
 
 describe('Through an egress proxy', () => {
-  it('is told the address that was checked, and the receiver the name; the connection is kept', async () => {
+  it('gets the checked address, and the receiver the name; the connection is kept', async () => {
     const url = `http://receiver.example:${receiver.port}/hook`;
     expect(await send(url)).toMatchObject({ error: null, statusCode: 204 });
     await new Promise((resolve) => setImmediate(resolve));

@@ -118,10 +118,10 @@ describe('An endpoint that fails for days', () => {
     await replayTask(database.pool, clock).handle({ replayId }, new AbortController().signal);
     clock.at += SECOND;
     await eventually(() => receiver.received.length === 3);
-    const told = receiver.received.map(
+    const sentReadings = receiver.received.map(
       ({ body: sent }) => (JSON.parse(sent.toString()) as { readingId: string }).readingId,
     );
-    expect(new Set(told)).toEqual(new Set([first, second, third]));
+    expect(new Set(sentReadings)).toEqual(new Set([first, second, third]));
     expect(await health()).toMatchObject({ state: 'ok' });
   });
 });

@@ -10,7 +10,7 @@ import { WorkspaceQueues } from './workspace-queues.js';
 const test = dispatching();
 
 describe('A worker', () => {
-  it('takes over from a worker that was killed, once its lease has ended', async () => {
+  it('takes over from a worker that was killed, once its lease expires', async () => {
     test.service = new TestService(test.database, { settings: { WEBHOOK_LEASE_MS: '1000' } });
     test.service.follow();
     await test.service.create(test.receiver.url);
@@ -36,7 +36,7 @@ describe('A worker', () => {
     expect(await test.service.deliveries()).toMatchObject([{ status: 'succeeded', attempts: 1 }]);
   });
 
-  it('finishes what it has begun when told to stop', async () => {
+  it('finishes the attempts in flight when it is stopped', async () => {
     test.start();
     let answer = (): void => undefined;
     test.receiver.answer = (response) => (answer = () => response.writeHead(200).end());
@@ -51,7 +51,7 @@ describe('A worker', () => {
     expect(test.receiver.received).toHaveLength(1);
   });
 
-  it('gives back what it has when it must stop before the answer comes, for others to send at once', async () => {
+  it('releases what it has when it is stopped before the answer comes, for others to send at once', async () => {
     test.start();
     test.receiver.answer = () => undefined;
     await test.service.create(test.receiver.url);

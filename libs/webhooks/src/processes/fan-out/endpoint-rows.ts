@@ -8,8 +8,8 @@ import { endpoints } from '../../read-models/endpoint/endpoint.projection.js';
 import { skipPending } from '../skipping/skip-pending.js';
 
 /**
- * Waits for whoever is adding deliveries to one of these endpoints, and keeps others from it until the transaction
- * ends. Comes first in it: those who add deliveries lock the endpoint first, and lanes after it.
+ * Locks these endpoints until the transaction ends: waits for inserts of deliveries to them, and holds up further ones.
+ * Comes first in the transaction, because every insert locks the endpoint first and the workspace queue after it.
  */
 export const lockEndpoints = (events: readonly Recorded<WebhookEndpointEvent>[]): readonly Statement[] => {
   const known = events.filter(({ type }) => type !== 'WebhookEndpointCreated');
@@ -38,11 +38,11 @@ const effectsOf = (event: Recorded<WebhookEndpointEvent>): readonly Statement[] 
     case 'WebhookEndpointSecretRotated':
       return [];
     case 'WebhookEndpointUpdated':
-      return beginAnew(endpointId, revision, occurredAt, event.data.url);
+      return resetFailures(endpointId, revision, occurredAt, event.data.url);
     case 'WebhookEndpointDisabled':
       return skipPending(endpointId, revision, occurredAt);
     case 'WebhookEndpointEnabled':
-      return beginAnew(endpointId, revision, occurredAt, null);
+      return resetFailures(endpointId, revision, occurredAt, null);
     case 'WebhookEndpointDeleted':
       return [
         ...skipPending(endpointId, revision, occurredAt),
@@ -55,10 +55,10 @@ const effectsOf = (event: Recorded<WebhookEndpointEvent>): readonly Statement[] 
 };
 
 /**
- * Failures so far say nothing any more: the endpoint is tried like a new one, at once.
- * @param movedTo nothing changes where the endpoint is there already; `null`: it has not moved, and begins anew
+ * Resets the failures of an endpoint, and makes its workspace queue ready: it is treated like a new one.
+ * @param movedTo its new URL: nothing changes if it had this one before; `null`: its failures are reset in any case
  */
-const beginAnew = (
+const resetFailures = (
   endpointId: string,
   revision: string,
   at: string,

@@ -27,8 +27,8 @@ describe('The fan-out', () => {
   it('sends an event to the endpoints that were there before it in the log, and to no other', async () => {
     const [before, after] = [randomUUID(), randomUUID()];
     await test.handle(reading(before).completed(), A.created(), reading(after).completed());
-    const told = await test.rows<{ reading_id: string }>('select reading_id from webhooks.delivery');
-    expect(told).toEqual([{ reading_id: after }]);
+    const inserted = await test.rows<{ reading_id: string }>('select reading_id from webhooks.delivery');
+    expect(inserted).toEqual([{ reading_id: after }]);
     expect(await test.bodies()).toHaveLength(2);
   });
 
@@ -115,7 +115,7 @@ describe('The fan-out', () => {
     ['processing', 'once it has begun', { attempts: 1 }, 2, 2],
     ['queued', 'right after its request, in the first version of the event', {}, 1, 1],
     ['processing', 'later, in the first version of the event', {}, 2, 1],
-  ])('tells of a delayed reading that it is %s %s', async (status, _, data, revision, version) => {
+  ])('says that a delayed reading is %s %s', async (status, _, data, revision, version) => {
     const stream = `reading-${randomUUID()}`;
     await test.handle(
       stored(stream, revision, 'ReadingDelayed', { workspaceId: 'ws_1', ...data }, { version }),

@@ -8,17 +8,17 @@ const A = endpoint('we_a');
 const B = endpoint('we_b');
 
 describe('The failure of a reading', () => {
-  it('tells that a reading failed once its credits are released, whatever comes twice', async () => {
+  it('is sent once its credits are released, whatever is repeated', async () => {
     const [id, other] = [randomUUID(), randomUUID()];
     const failed = reading(id).failed();
     const release = released(failed);
-    const told = () =>
+    const sent = () =>
       test.rows<{ reading_id: string; type: string; position: string }>(
         'select reading_id, type, position from webhooks.public_event order by position',
       );
     await test.handle(A.created(), reading(id).delayed({ position: failed.position - 1n }), failed);
     const inNoWay = [{ reading_id: id, type: 'reading.delayed', position: String(failed.position - 1n) }];
-    expect(await told()).toEqual(inNoWay);
+    expect(await sent()).toEqual(inNoWay);
     await test.handle(failed);
     const between = reading(other).completed({ position: release.position - 1n });
     await test.handle(between);
@@ -30,20 +30,20 @@ describe('The failure of a reading', () => {
     ];
     for (const batch of [[release], [release], [failed], [failed, release]]) {
       await test.handle(...batch);
-      expect(await told()).toEqual(after);
+      expect(await sent()).toEqual(after);
     }
     expect((await test.deliveries()).filter(({ type }) => type === 'reading.failed')).toEqual([
       { endpoint_id: 'we_a', type: 'reading.failed', status: 'pending', sequence: 2 },
     ]);
   });
 
-  it('tells of a failure to the endpoints that were there before the release', async () => {
+  it('goes to the endpoints that existed before the release', async () => {
     const [failed, release] = failure(randomUUID());
     await test.handle(A.created(), failed, B.created(), release, endpoint('we_c').created());
     expect((await test.deliveries()).map(({ endpoint_id }) => endpoint_id)).toEqual(['we_a', 'we_b']);
   });
 
-  it('tells nothing when the credits of an abandoned request are released', async () => {
+  it('is not sent when the credits of an abandoned request are released', async () => {
     const abandoned = stored(`reading-${randomUUID()}`, 0, 'ReadingAbandoned', {
       workspaceId: 'ws_1',
       reservationId: 'r',
@@ -53,12 +53,12 @@ describe('The failure of a reading', () => {
     expect(await test.bodies()).toEqual([]);
   });
 
-  it('reads no other event of a book', async () => {
+  it('is released by no other event of a credit book', async () => {
     await test.handle(stored('credits-ws_1', 0, 'PeriodClosed', { of: 'a later version' }));
     expect(await test.bodies()).toEqual([]);
   });
 
-  it('tells why a reading failed, and when', async () => {
+  it('says why the reading failed, and when', async () => {
     await test.handle(...failure(randomUUID()));
     const [failed] = (await test.bodies()) as [string];
     expect(JSON.parse(failed)).toMatchObject({

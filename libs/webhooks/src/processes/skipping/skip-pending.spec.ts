@@ -50,7 +50,7 @@ const isEnabled = async (endpointId: string): Promise<boolean | undefined> =>
   (await service.rows.find(endpointId))?.record.enabled;
 
 describe('An endpoint with thousands of pending deliveries that is disabled', () => {
-  it('does not hold up what is told to others: most of them are skipped later', async () => {
+  it('does not hold up deliveries to others: most of them are skipped later', async () => {
     const { endpointId } = await service.create(receiver.url, { workspaceId: 'ws_big' });
     await service.create(receiver.url);
     await addPending(endpointId, 'ws_big');
