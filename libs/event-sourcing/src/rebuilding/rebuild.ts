@@ -196,7 +196,7 @@ const claim = async ({ pool }: Workshop, projection: Projection): Promise<() => 
   );
   if (!rows[0]?.free) {
     client.release();
-    throw new Refused([`Another rebuild of ${projection.name} is running.`]);
+    throw new Refused([`Another rebuild of ${projection.name} is under way.`]);
   }
   return async () => {
     await client
