@@ -1,18 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { projectPath } from '@app/platform/project-path.js';
 
 const ROOT = projectPath('.');
 
 /** Every Markdown page of the project, planted ones apart. */
-const pages = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.md'], {
-  cwd: ROOT,
-  encoding: 'utf8',
-})
-  .split('\n')
-  .filter((path) => path !== '' && !path.includes('/planted/') && existsSync(join(ROOT, path)));
+const pages = [
+  ...readdirSync(ROOT),
+  ...['.github', 'apps', 'docs', 'libs', 'test'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)),
+  ),
+].filter((path) => path.endsWith('.md') && !/planted|node_modules/.test(path));
 
 const withoutCode = (page: string): string =>
   readFileSync(page, 'utf8').replaceAll(/^( *)```[\s\S]*?^\1```/gm, '');
@@ -54,7 +53,9 @@ describe('the documentation', () => {
   it('has every page of docs in its index', () => {
     const index = readFileSync(join(ROOT, 'docs', 'README.md'), 'utf8');
     const unlisted = pages
-      .filter((path) => path.startsWith('docs/') && !path.startsWith('docs/adr/') && path !== 'docs/README.md')
+      .filter(
+        (path) => path.startsWith('docs/') && !path.startsWith('docs/adr/') && path !== 'docs/README.md',
+      )
       .filter((path) => !index.includes(`](${relative('docs', path)})`));
     expect(unlisted).toEqual([]);
   });
