@@ -29,10 +29,10 @@ const blank = (text) => text.replaceAll(/\S/g, ' ');
 /** The prose of a node: its source, with one word for each code span, and spaces for what is not read aloud. */
 const prose = (source) =>
   source
-    .replaceAll(/(`+)[\s\S]*?\1/g, (code) => `x${' '.repeat(code.length - 1)}`)
+    .replaceAll(/(`+)[\s\S]*?\1/g, (code) => 'x'.padStart(code.length))
     .replaceAll(/\]\([^)\s]*\)/g, blank)
     .replaceAll(/<[^>]+>/g, blank)
-    .replaceAll(/https?:\/\/[^\s)]+/g, (address) => `x${' '.repeat(address.length - 1)}`);
+    .replaceAll(/https?:\/\/[^\s)]+/g, (address) => 'x'.padStart(address.length));
 
 /** `[start, text]` of each sentence. */
 const sentences = (text, end) => {
