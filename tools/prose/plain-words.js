@@ -75,7 +75,7 @@ export default ({ Syntax, RuleError, report, getSource, locator }) => {
         );
     }
   };
-  const paragraph = check(/(?<=[\p{L}\p{N}`)*”’"»])[.?!…](?=[)*”’"]*(?:\s|$))/gu);
+  const paragraph = check(/(?<=[\p{L}\p{N}`)*”’"»%])[.?!…](?=[)*”’"]*(?:\s|$))/gu);
   return {
     [Syntax.Paragraph]: paragraph,
     [Syntax.Header]: paragraph,
