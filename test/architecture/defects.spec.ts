@@ -5,7 +5,7 @@ import { projectPath } from '@app/platform/project-path.js';
 const rows = readFileSync(projectPath('docs/defects.md'), 'utf8')
   .split('\n')
   .flatMap((line) => {
-    const [, defect, file, test] = /^\| (.*?) ?\| `(\S+\.spec\.ts)` \| (.+?) *\|$/.exec(line) ?? [];
+    const [, defect, file, test] = /^\| (.*?) ?\| `(\S+\.spec\.ts)` \| `(.+?)` *\|$/.exec(line) ?? [];
     return file && test ? [{ defect: defect!, file, test }] : [];
   });
 

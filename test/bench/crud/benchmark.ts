@@ -150,9 +150,10 @@ const ratesOf = async (system: System, { seconds, count = READINGS }: Settings):
 export const crudBenchmark: Benchmark = {
   name: 'crud',
   title: 'The service and a plain build of it',
-  explanation: `The floor is test/bench/crud: the same framework, body rules, calculation and typesetting over tables that are changed
-in place, with one transaction to accept a reading and one job to make it. No events, no replay, no idempotency, no webhooks, one key for all that is sealed.
-Accepted: 64 connections, one workspace, workers at rest. Completed: readings of ${READINGS} people that wait, one worker, until the last is published.`,
+  explanation: `The floor is test/bench/crud: the same framework, body rules, calculation and typesetting over tables changed in place. It
+has one transaction to accept a reading and one job to make it. It has no events, replay, idempotency or webhooks, and one key
+for all sealed data.
+Accepted: 64 connections, one workspace, idle workers. Completed: readings of ${READINGS} people that wait, one worker, until the last is published.`,
   async run(settings) {
     settings.say('  The plain build…');
     const peer = await ratesOf(await startPeer(), settings);

@@ -113,8 +113,8 @@ const flat = (events: number, { first, last }: Rebuilt): Row => ({
 export const projectionsBenchmark: Benchmark = {
   name: 'projections',
   title: 'Rebuilding a read model',
-  explanation: `The projection of readings is built again from a log of published readings, ${EVENTS_PER_READING} events of 9 kB each, on the
-embedded event store and PostgreSQL in processes of their own. The floor is the official client on the same log.`,
+  explanation: `The projection of readings, rebuilt from a log of published readings with ${EVENTS_PER_READING} events of 9 kB each, on the
+embedded event store and PostgreSQL in separate processes. The floor is the official client on the same log.`,
   async run(settings) {
     const folder = mkdtempSync(join(tmpdir(), 'projections-bench-'));
     const served = await serveStore(folder);

@@ -211,8 +211,9 @@ const flatRow = (what: string, { bare, api }: Pair, before: Pair): Row => {
 export const serviceBenchmark: Benchmark = {
   name: 'service',
   title: 'The service',
-  explanation: `The embedded stack, all its processes on the same cores as the load generator, 64 connections; the floors are bare
-Nest routes in a process with the same flags and body rules that answer as many bytes. Each is measured after 6,000 requests. CPU per reading includes what idles: one reading every 150 ms.
+  explanation: `The embedded stack, all its processes on the same cores as the load generator, 64 connections. The floors are bare
+Nest routes in a process with the same flags and body rules that answer as many bytes. Each measurement follows 6,000 requests.
+CPU per reading includes idle work: one reading every 150 ms.
 The ${MANY_READINGS} readings are failed ones: two events, a row and a key each.`,
   async run({ seconds, count = READINGS, add, say }) {
     const dataDir = temporaryDataDir();

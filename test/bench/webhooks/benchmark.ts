@@ -244,9 +244,9 @@ const measureLargeTable = async (setting: Setting): Promise<void> => {
 export const webhooksBenchmark: Benchmark = {
   name: 'webhooks',
   title: 'Webhooks',
-  explanation: `Workers and receivers in processes of their own with the flags of the service, PostgreSQL as the embedded stack runs it, ${ENDPOINTS} endpoints. The floor is the
-same HTTP client posting the same body in a loop, unsigned and unrecorded, ${CONCURRENCY} at a time as a worker does. In the large
-table a tenth is due at an endpoint that keeps failing, the rest later.`,
+  explanation: `Workers and receivers in separate processes with the flags of the service, PostgreSQL as in the embedded stack,
+${ENDPOINTS} endpoints. The floor is the same HTTP client posting the same body in a loop, unsigned and unrecorded,
+${CONCURRENCY} at a time like a worker. In the large table a tenth is due at an endpoint that keeps failing, the rest later.`,
   async run(settings) {
     const postgres = await startPostgres();
     const databaseUrl = postgres.databaseUrl;
