@@ -13,7 +13,7 @@ export const webhooks = {
     'webhooks.skipping': 'of disabled endpoints, what is still to be skipped',
     'webhooks.attempt': 'how each attempt to send ended',
     'webhooks.replay': 'replays that were asked for',
-    'webhooks.lane': 'when each endpoint has something to send',
+    'webhooks.lane': 'when the queue of each workspace has something to send',
   },
   scopeAreas: ['webhooks', 'events'],
 } satisfies ModuleManifest;
