@@ -3,7 +3,7 @@ import type { CalendarDate } from '../calendar/calendar-date.js';
 import { type Stage, stages } from './stage.js';
 
 /**
- * Ages at which the second and third period begin (Decoz): a1 = 27 + ((10 − L) mod 9) and a2 = a1 + 27, where L is the
+ * Ages at which the second and third period begin (Decoz): a1 = 27 + ((10 − L) mod 9), a2 = a1 + 27. L is the
  * root of the Life Path. Both ages are in a personal year 1.
  */
 export function periodAges(lifePathRoot: number): [number, number] {

@@ -77,9 +77,9 @@ function resource({ numbers, grid }: ThreadSource): Thread | null {
 }
 
 /**
- * A stage that begins within two years of the reading, before or after: at age − 1, age, age + 1 or age + 2, since the
- * age is in completed years. The nearest wins, then the one to come, then a pinnacle. A pinnacle and a period that
- * change within a year count as one threshold.
+ * A stage that begins within two years of the reading, before or after. That is at age − 1, age, age + 1 or age + 2,
+ * since the age is in completed years. The nearest wins, then the one to come, then a pinnacle. A pinnacle and a period
+ * that change within a year count as one threshold.
  */
 function threshold({ age, cycles }: ThreadSource): Thread | null {
   const stages = [
