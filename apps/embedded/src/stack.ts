@@ -22,6 +22,8 @@ const STOP_WITHIN_MS = { api: 5_500, worker: 8_000, 'event-store': 9_000, postgr
 const LEAST_PATIENCE_MS = 200;
 
 type ChildName = keyof typeof STOP_WITHIN_MS;
+/** The children that are programs of this repository. */
+export type AppName = 'api' | 'worker';
 
 export interface StackOptions {
   readonly dataDir: string;
@@ -43,6 +45,7 @@ export interface RunningStack {
 /** Database, event store, API and worker on one machine, under one data folder. */
 export class Stack {
   private readonly children = new Map<ChildName, { stop(withinMs: number): Promise<void> }>();
+  private readonly apps = new Map<AppName, ReturnType<typeof appProcess>>();
   private readonly startedAt = new Date();
   private running?: RunningStack;
   private stopped?: Promise<void>;
@@ -69,6 +72,11 @@ export class Stack {
   stop(): Promise<void> {
     this.stopped ??= this.stopAll();
     return this.stopped;
+  }
+
+  /** Starts the API or the worker anew, as compiled now. @throws StackError when it does not become ready */
+  async restart(name: AppName): Promise<void> {
+    await this.apps.get(name)?.restart(STOP_WITHIN_MS[name]);
   }
 
   private async startAll(): Promise<RunningStack> {
@@ -129,6 +137,7 @@ export class Stack {
     }));
     this.adopt('api', api);
     this.adopt('worker', worker);
+    this.apps.set('api', api).set('worker', worker);
     const [announcement] = await Promise.all([api.start(), worker.start()]);
     environment['PORT'] = String(announcement.port);
     return announcement.port ?? 0;

@@ -42,7 +42,7 @@ export class Supervisor<Ready> {
     this.current = launched;
     try {
       const ready = await launched.ready;
-      void launched.exited.then((how) => this.onExit(how));
+      void launched.exited.then((how) => this.onExit(launched, how));
       return ready;
     } catch (error) {
       await launched.exited;
@@ -55,17 +55,29 @@ export class Supervisor<Ready> {
   /** Asks the child to stop and, after `withinMs`, kills it; returns when it is gone. */
   async stop(withinMs: number): Promise<void> {
     this.stopping = true;
+    if (this.current) await this.end(this.current, withinMs);
+  }
+
+  /** Stops the child like {@link stop}, and starts it again with the program as it is now. @throws as {@link start} */
+  async restart(withinMs: number): Promise<void> {
     const launched = this.current;
-    if (!launched) return;
+    this.current = undefined;
+    if (launched) await this.end(launched, withinMs);
+    await this.start();
+    this.events.onRestart();
+  }
+
+  private async end(launched: Launched<Ready>, withinMs: number): Promise<void> {
     launched.kill(this.service.stopSignal);
     const force = setTimeout(() => launched.kill('SIGKILL'), withinMs);
     await launched.exited;
     clearTimeout(force);
   }
 
-  private async onExit(how: string): Promise<void> {
+  private async onExit(launched: Launched<Ready>, how: string): Promise<void> {
+    const isReplaced = () => this.stopping || this.current !== launched;
     let reason = how;
-    while (!this.stopping) {
+    while (!isReplaced()) {
       const now = Date.now();
       this.restarts = [...this.restarts.filter((at) => now - at < RESTART_WINDOW_MS), now];
       if (this.restarts.length > MOST_RESTARTS) {
@@ -78,13 +90,14 @@ export class Supervisor<Ready> {
         `${this.service.name} ended (${reason}); starting it again. Its log: ${this.service.log.path}`,
       );
       await sleep(Math.min(FIRST_PAUSE_MS * 2 ** (this.restarts.length - 1), LONGEST_PAUSE_MS));
-      if (this.stopping) return;
+      if (isReplaced()) return;
       try {
         await this.start();
         this.events.onRestart();
         return;
       } catch (error) {
         reason = (error as Error).message;
+        launched = this.current ?? launched;
       }
     }
   }
