@@ -8,6 +8,11 @@ const MODULE = '(workspaces|readings|publishing|billing|webhooks)';
 const SPEC = '[.]spec[.]ts$';
 /** Builders, fixtures and doubles that specs share. */
 const TESTING = ['^(apps|libs)/[^/]+/test/', '^(apps|libs)/.+/testing/'];
+/** Routes, bodies and schemas, beside their use case or in http/: the outermost layer. */
+const HTTP_LAYER = [
+  '^libs/[^/]+/src/http/',
+  '^libs/[^/]+/src/.+[.](controller|body|schemas|guard)([.]spec)?[.]ts$',
+];
 const KERNEL_CORE = '^libs/event-sourcing/src/core/';
 const CONTRACTS = `^libs/${MODULE}/src/contracts/`;
 
@@ -83,8 +88,8 @@ const modules = [
   rule(
     'http-is-the-outermost-layer',
     'Nothing inside a module knows that HTTP exists: the same use cases serve the worker and the operator’s CLI.',
-    { path: `^libs/${MODULE}/src/(domain|application|processes|read-models)/` },
-    { path: '^libs/[^/]+/src/http/' },
+    { path: `^libs/${MODULE}/src/(domain|application|processes|read-models)/`, pathNot: HTTP_LAYER },
+    { path: HTTP_LAYER },
   ),
   rule(
     'domain-knows-no-outer-layer',
@@ -113,7 +118,7 @@ const modules = [
   rule(
     'class-validator-below-http-only',
     'Validating decorators describe HTTP bodies. Elsewhere zod describes shapes (docs/adr/0003).',
-    { path: '^(apps|libs)/', pathNot: '^libs/[^/]+/src/http/' },
+    { path: '^(apps|libs)/', pathNot: ['^libs/[^/]+/src/http/', '^libs/[^/]+/src/.+[.]body[.]ts$'] },
     { path: `${PACKAGE}class-(validator|transformer)/` },
   ),
 ];

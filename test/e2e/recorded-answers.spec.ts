@@ -13,11 +13,18 @@ const path = projectPath('test/golden/api-answers.json');
 
 const SCOPES = 'readings:write keys:read keys:write credits:read webhooks:read webhooks:write';
 
+/** A busy machine is no reason for another answer. */
+const PATIENT = {
+  EVENT_STORE_APPEND_TIMEOUT_MS: '20000',
+  EVENT_STORE_READ_TIMEOUT_MS: '20000',
+  ENQUEUE_TIMEOUT_MS: '30000',
+};
+
 let stack: StartedStack;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  stack = await startStack({ env: RECEIVER_SETTINGS });
+  stack = await startStack({ env: { ...RECEIVER_SETTINGS, ...PATIENT } });
   receiver = await startReceiver();
 });
 

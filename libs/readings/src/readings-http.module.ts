@@ -1,14 +1,20 @@
 import { Module } from '@nestjs/common';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
-import { HistoryController } from './http/history.controller.js';
-import { PersonalDataController } from './http/personal-data.controller.js';
-import { ReadingsController } from './http/readings.controller.js';
+import { EraseReadingController } from './application/erase-reading/erase-reading.controller.js';
+import { RequestReadingController } from './application/request-reading/request-reading.controller.js';
+import { ShowHistoryController } from './application/show-history/show-history.controller.js';
+import { ShowReadingsController } from './application/show-readings/show-readings.controller.js';
 import { ReadingsInFlight } from './read-models/reading/in-flight.js';
 import { ReadingsModule } from './readings.module.js';
 
 @Module({
   imports: [ReadingsModule],
-  controllers: [ReadingsController, HistoryController, PersonalDataController],
+  controllers: [
+    RequestReadingController,
+    ShowReadingsController,
+    ShowHistoryController,
+    EraseReadingController,
+  ],
   providers: [ReadingsInFlight, PageCursors],
 })
 export class ReadingsHttpModule {}

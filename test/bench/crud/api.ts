@@ -21,7 +21,7 @@ import { transaction } from '@app/event-sourcing/projections/transaction.js';
 import { seal } from '@app/platform/crypto/sealing.js';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
 import { JsonBodyInterceptor } from '@app/platform/http/json-body.interceptor.js';
-import { CreateReadingDto } from '@app/readings/http/dto/create-reading.dto.js';
+import { CreateReadingDto } from '@app/readings/application/request-reading/request-reading.body.js';
 import { serve } from '../serve.js';
 import { COST, GENERATE, hashOf } from './tables.js';
 

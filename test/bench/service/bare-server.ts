@@ -11,7 +11,7 @@ import { ratePolicies } from '@app/platform/rate-limit/policies.js';
 import { RateLimitGuard } from '@app/platform/rate-limit/rate-limit.guard.js';
 import { RateLimiter } from '@app/platform/rate-limit/rate-limiter.js';
 import { TokenBuckets } from '@app/platform/rate-limit/token-buckets.js';
-import { CreateReadingDto } from '@app/readings/http/dto/create-reading.dto.js';
+import { CreateReadingDto } from '@app/readings/application/request-reading/request-reading.body.js';
 import { ApiKeyAuthenticator } from '@app/workspaces/authentication/api-key.authenticator.js';
 import { KeyUse } from '@app/workspaces/authentication/key-use.js';
 import { RevokedKeys } from '@app/workspaces/authentication/revoked-keys.js';

@@ -6,6 +6,9 @@ import type { ReadingView, readingSummaryView } from '../domain/reading/reading-
 import { REQUESTED_EXAMPLE, REQUESTED_SCHEMAS } from '../domain/reading/requested-fields.js';
 import { HISTORY_TYPES, type HistoryEvent } from '../domain/reading/reading-history.js';
 
+/** Seconds a caller should wait before asking again about an unfinished reading. */
+export const POLL_AFTER = '2';
+
 const EXAMPLE_ID = '7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41';
 
 const workspaceId = () => text(/^ws_[0-9A-Za-z]{22}$/);

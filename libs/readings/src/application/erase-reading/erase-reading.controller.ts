@@ -5,9 +5,9 @@ import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/a
 import { Answers, Names } from '@app/platform/http/openapi/operation.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { ownRequest } from '@app/platform/process/own-request.js';
-import { EraseReading } from '../contracts/commands.js';
-import { ReadingQuery } from '../read-models/reading/reading.query.js';
-import { NAMED_READING } from './reading.schemas.js';
+import { EraseReading } from '../../contracts/commands.js';
+import { ReadingQuery } from '../../read-models/reading/reading.query.js';
+import { NAMED_READING } from '../../http/reading.schemas.js';
 
 /** Erasure of what a reading knows about a person; by bearer only, so that an integration's key cannot destroy data. */
 @Controller('api/v1/readings/:readingId/personal-data')
@@ -15,7 +15,7 @@ import { NAMED_READING } from './reading.schemas.js';
 @ScopeArea('readings')
 @ApiTags('Readings')
 @Names('readingId', 'reading_not_found', NAMED_READING)
-export class PersonalDataController {
+export class EraseReadingController {
   constructor(
     private readonly commands: CommandBus,
     private readonly readings: ReadingQuery,

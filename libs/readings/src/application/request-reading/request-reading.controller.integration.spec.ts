@@ -5,7 +5,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { pino } from 'pino';
 import request from 'supertest';
-import { assertObserved, observeServer } from '../../../../test/support/observe-contract.js';
+import { assertObserved, observeServer } from '../../../../../test/support/observe-contract.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { AUTHENTICATOR, type Authenticator } from '@app/platform/auth/authentication.js';
 import { AuthGuard } from '@app/platform/auth/auth.guard.js';
@@ -17,11 +17,11 @@ import { configureHttp } from '@app/platform/http/configure-http.js';
 import { JsonBodyInterceptor } from '@app/platform/http/json-body.interceptor.js';
 import { ProblemFilter } from '@app/platform/http/problem.filter.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
-import type { RequestReading, RequestReadingResult } from '../application/request-reading/request-reading.command.js';
-import { ReadingsInFlight } from '../read-models/reading/in-flight.js';
-import { ReadingQuery } from '../read-models/reading/reading.query.js';
-import { ReadingsController } from './readings.controller.js';
-import type { Config } from '../settings.js';
+import type { RequestReading, RequestReadingResult } from './request-reading.command.js';
+import { ReadingsInFlight } from '../../read-models/reading/in-flight.js';
+import { ReadingQuery } from '../../read-models/reading/reading.query.js';
+import { RequestReadingController } from './request-reading.controller.js';
+import type { Config } from '../../settings.js';
 
 const body = {
   productId: 'theme',
@@ -44,7 +44,7 @@ beforeAll(async () => {
     verifyBearer: async () => null,
   };
   const testing = await Test.createTestingModule({
-    controllers: [ReadingsController],
+    controllers: [RequestReadingController],
     providers: [
       { provide: CommandBus, useValue: { execute: (command: RequestReading) => accept(command) } },
       { provide: ReadingQuery, useValue: {} },

@@ -7,6 +7,7 @@ import { ASKED_WITHIN_MS } from '@app/platform/rate-limit/rate-limit.guard.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { ReadingsInFlight } from '../read-models/reading/in-flight.js';
 import type { Config } from '../settings.js';
+import { ReadingsInFlight } from '../../read-models/reading/in-flight.js';
 
 /** Seconds after which some of a full pipeline will have been finished. */
 const RETRY_AFTER = '10';

@@ -1,109 +1,33 @@
-import { Body, Controller, Get, Headers, HttpCode, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { GivesPersonalData } from '@app/platform/audit/personal-data.js';
 import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { readIdempotencyKey } from '@app/platform/http/idempotency-key.js';
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { preferredWait } from '@app/platform/http/prefer-wait.js';
 import { invalidParameter } from '@app/platform/http/query-parameters.js';
-import { Requester } from '@app/platform/http/requester.js';
 import { sendJson } from '@app/platform/http/send-json.js';
-import { OwnIdempotency } from '@app/platform/idempotency/idempotency.interceptor.js';
-import { RateLimited } from '@app/platform/rate-limit/rate-limit.guard.js';
-import { READING_STATUSES, type ReadingStatus } from '../contracts/queries.js';
-import { RequestReading } from '../application/request-reading/request-reading.command.js';
-import { readingSummaryView, readingView } from '../domain/reading/reading-view.js';
-import { requestedFields } from '../domain/reading/requested-fields.js';
-import { ReadingQuery } from '../read-models/reading/reading.query.js';
-import type { StoredReading } from '../read-models/reading/reading-row.js';
-import { CreateReadingDto } from './dto/create-reading.dto.js';
-import { InFlightGuard } from './in-flight.guard.js';
-import { NAMED_READING, readingPageSchema, readingSchema } from './reading.schemas.js';
+import { READING_STATUSES, type ReadingStatus } from '../../contracts/queries.js';
+import { readingSummaryView, readingView } from '../../domain/reading/reading-view.js';
+import { ReadingQuery } from '../../read-models/reading/reading.query.js';
+import type { StoredReading } from '../../read-models/reading/reading-row.js';
+import { NAMED_READING, POLL_AFTER, readingPageSchema, readingSchema } from '../../http/reading.schemas.js';
 
-/** Seconds a caller should wait before asking again about an unfinished reading. */
-const POLL_AFTER = '2';
 /** How often a held request looks for a change, milliseconds. */
 const LOOK_AGAIN_MS = 100;
 
+/** Shows readings to their workspace. */
 @Controller('api/v1/readings')
 @Accepts('apiKey')
 @ApiTags('Readings')
-export class ReadingsController {
+export class ShowReadingsController {
   constructor(
-    private readonly commands: CommandBus,
     private readonly readings: ReadingQuery,
     private readonly cursors: PageCursors,
   ) {}
-
-  @Post()
-  @HttpCode(202)
-  @RateLimited('create')
-  @OwnIdempotency()
-  @UseGuards(InFlightGuard)
-  @ApiOperation({
-    operationId: 'createReading',
-    summary: 'Create a reading',
-    description:
-      'Accepts a reading and reserves its credits: they are captured when it is completed and given back when it fails. Follow it by polling, by `Prefer: wait`, or by webhooks.',
-  })
-  @Answers(202, 'The reading is accepted', readingSchema, ['Location', 'RetryAfter'])
-  @Refuses(
-    'unsupported_locale',
-    'unknown_product',
-    'unknown_profile',
-    'insufficient_credits',
-    'billing_misconfigured',
-    'reading_erased',
-  )
-  async create(
-    @Body() body: CreateReadingDto,
-    @Headers('idempotency-key') idempotencyKey: string | undefined,
-    @Caller() caller: Principal,
-    @Requester() by: RequestContext,
-    @Res({ passthrough: true }) response: Response,
-  ) {
-    const { name, dateOfBirth, grammaticalProfile } = body;
-    const { firstNames, middleNames, lastNames } = name;
-    const input = {
-      name: { firstNames, middleNames, lastNames },
-      dateOfBirth,
-      grammaticalProfile: { subjectGender: grammaticalProfile.subjectGender },
-    };
-    const result = await this.commands.execute(
-      new RequestReading(
-        caller.workspaceId,
-        { ...requestedFields(body), input },
-        readIdempotencyKey(idempotencyKey),
-        by,
-      ),
-    );
-    switch (result.outcome) {
-      case 'different_request':
-        throw new Problem('idempotency_key_reused');
-      case 'erased':
-        throw new Problem('reading_erased');
-      case 'billing_misconfigured':
-        throw new Problem('billing_misconfigured', { headers: { 'Retry-After': '60' } });
-      case 'insufficient_credits': {
-        const { required, available } = result;
-        throw new Problem('insufficient_credits', {
-          detail: `The reading costs ${required} credits; ${available} are available`,
-          members: { required, available },
-        });
-      }
-      case 'accepted':
-      case 'replayed':
-        response.set({ Location: `/api/v1/readings/${result.reading.readingId}`, 'Retry-After': POLL_AFTER });
-        if (result.outcome === 'replayed') response.set('Idempotency-Replayed', 'true');
-        return result.reading;
-    }
-  }
 
   /** The workspace's readings, newest first, without their inputs. */
   @Get()

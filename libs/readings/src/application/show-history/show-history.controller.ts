@@ -4,15 +4,15 @@ import { Accepts, Caller, type Principal } from '@app/platform/auth/authenticati
 import { Answers, Names } from '@app/platform/http/openapi/operation.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { Problem } from '@app/platform/http/problem.js';
-import { ReadingQuery } from '../read-models/reading/reading.query.js';
-import { historyPageSchema, NAMED_READING } from './reading.schemas.js';
+import { ReadingQuery } from '../../read-models/reading/reading.query.js';
+import { historyPageSchema, NAMED_READING } from '../../http/reading.schemas.js';
 
 /** What happened to a reading, for its owner. */
 @Controller('api/v1/readings/:readingId/events')
 @Accepts('apiKey')
 @ApiTags('Readings')
 @Names('readingId', 'reading_not_found', NAMED_READING)
-export class HistoryController {
+export class ShowHistoryController {
   constructor(
     private readonly readings: ReadingQuery,
     private readonly cursors: PageCursors,

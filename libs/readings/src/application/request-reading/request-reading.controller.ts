@@ -1,0 +1,89 @@
+import { Body, Controller, Headers, HttpCode, Post, Res, UseGuards } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import { Accepts, Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { readIdempotencyKey } from '@app/platform/http/idempotency-key.js';
+import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
+import { Problem } from '@app/platform/http/problem.js';
+import { Requester } from '@app/platform/http/requester.js';
+import { OwnIdempotency } from '@app/platform/idempotency/idempotency.interceptor.js';
+import { RateLimited } from '@app/platform/rate-limit/rate-limit.guard.js';
+import { requestedFields } from '../../domain/reading/requested-fields.js';
+import { POLL_AFTER, readingSchema } from '../../http/reading.schemas.js';
+import { InFlightGuard } from './in-flight.guard.js';
+import { CreateReadingDto } from './request-reading.body.js';
+import { RequestReading } from './request-reading.command.js';
+
+/** Accepts readings. */
+@Controller('api/v1/readings')
+@Accepts('apiKey')
+@ApiTags('Readings')
+export class RequestReadingController {
+  constructor(private readonly commands: CommandBus) {}
+
+  @Post()
+  @HttpCode(202)
+  @RateLimited('create')
+  @OwnIdempotency()
+  @UseGuards(InFlightGuard)
+  @ApiOperation({
+    operationId: 'createReading',
+    summary: 'Create a reading',
+    description:
+      'Accepts a reading and reserves its credits: they are captured when it is completed and given back when it fails. Follow it by polling, by `Prefer: wait`, or by webhooks.',
+  })
+  @Answers(202, 'The reading is accepted', readingSchema, ['Location', 'RetryAfter'])
+  @Refuses(
+    'unsupported_locale',
+    'unknown_product',
+    'unknown_profile',
+    'insufficient_credits',
+    'billing_misconfigured',
+    'reading_erased',
+  )
+  async create(
+    @Body() body: CreateReadingDto,
+    @Headers('idempotency-key') idempotencyKey: string | undefined,
+    @Caller() caller: Principal,
+    @Requester() by: RequestContext,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const { name, dateOfBirth, grammaticalProfile } = body;
+    const { firstNames, middleNames, lastNames } = name;
+    const input = {
+      name: { firstNames, middleNames, lastNames },
+      dateOfBirth,
+      grammaticalProfile: { subjectGender: grammaticalProfile.subjectGender },
+    };
+    const result = await this.commands.execute(
+      new RequestReading(
+        caller.workspaceId,
+        { ...requestedFields(body), input },
+        readIdempotencyKey(idempotencyKey),
+        by,
+      ),
+    );
+    switch (result.outcome) {
+      case 'different_request':
+        throw new Problem('idempotency_key_reused');
+      case 'erased':
+        throw new Problem('reading_erased');
+      case 'billing_misconfigured':
+        throw new Problem('billing_misconfigured', { headers: { 'Retry-After': '60' } });
+      case 'insufficient_credits': {
+        const { required, available } = result;
+        throw new Problem('insufficient_credits', {
+          detail: `The reading costs ${required} credits; ${available} are available`,
+          members: { required, available },
+        });
+      }
+      case 'accepted':
+      case 'replayed':
+        response.set({ Location: `/api/v1/readings/${result.reading.readingId}`, 'Retry-After': POLL_AFTER });
+        if (result.outcome === 'replayed') response.set('Idempotency-Replayed', 'true');
+        return result.reading;
+    }
+  }
+}

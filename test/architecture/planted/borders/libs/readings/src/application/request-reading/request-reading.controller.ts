@@ -1,0 +1,2 @@
+// caught by: class-validator-below-http-only
+export { IsString } from 'class-validator';

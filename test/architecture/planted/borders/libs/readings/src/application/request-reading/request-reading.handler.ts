@@ -1,0 +1,2 @@
+// caught by: http-is-the-outermost-layer
+export { ReadingBody } from './request-reading.body.js';
