@@ -19,7 +19,7 @@ afterEach(async () => {
   bodies.length = 0;
 });
 
-/** A service that sends these responses in turn and repeats the last one. */
+/** A service that sends these responses one after another and repeats the last one. */
 const service = async (...answers: readonly Answer[]): Promise<ReadingServiceClient> => {
   server = createServer((request, response) => {
     requests.push(request);

@@ -107,7 +107,7 @@ export const startGrpcServer = async (
   const stop = async (): Promise<void> => {
     context.calls.close();
     await settled();
-    // The responses to appends that just became durable are written in this turn of the event loop.
+    // The responses to appends that just became durable are written in this event-loop turn.
     await nextTurn();
     context.calls.endAll();
     await new Promise<void>((resolve) => {

@@ -61,7 +61,7 @@ export class GroupCommit {
   private schedule(): void {
     if (this.flushing || this.failed) return;
     this.flushing = true;
-    // Run after this turn's input, so that requests that arrived together share a flush.
+    // Run after the input of this event-loop turn, so that requests that arrived together share a flush.
     setImmediate(() => void this.flush());
   }
 

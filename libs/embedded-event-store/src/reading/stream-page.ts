@@ -3,7 +3,7 @@ import type { StoredRecord } from '../log/record.js';
 import { isSoftDeleted, NO_EVENTS, type StreamHead } from '../streams/stream-head.js';
 import { isMetastream, originalOf } from '../streams/stream-metadata.js';
 
-/** Limits of one page, in events and in bytes. After each page, other calls get their turn. */
+/** Limits of one page, in events and in bytes. After each page, other calls may proceed. */
 export const PAGE_EVENTS = 500;
 export const PAGE_BYTES = 1024 * 1024;
 

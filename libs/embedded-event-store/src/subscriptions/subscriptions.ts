@@ -14,7 +14,7 @@ import { encodeCaughtUp, encodeCheckpoint } from '../wire/read-response.js';
 /*
  * A subscription is one loop over pages of the durable log. After an empty page it has caught up and waits
  * for the next commit. There is no separate live path, so no event can be lost between history and live. The
- * read and the start of the wait happen in the same turn of the event loop, so no commit falls between them.
+ * read and the start of the wait happen in the same event-loop turn, so no commit falls between them.
  */
 
 /** The first revision or position to send, for a subscription that starts after `from`. */
