@@ -1,6 +1,6 @@
 /**
- * Compiles the sources into `dist/`, file by file and without looking at types: `npm run typecheck` does that. With
- * --if-stale only the files that changed since the last build, so that `npm start` after an edit runs what was edited.
+ * Compiles the sources into `dist/`, file by file. `npm run typecheck` checks the types. With --if-stale it
+ * compiles only the files that changed since the last build, so that `npm start` runs the edited code.
  */
 import {
   chmodSync,
@@ -22,7 +22,7 @@ const out = join(root, 'dist');
 const stamp = join(out, '.built');
 const onlyIfStale = process.argv.includes('--if-stale');
 
-/** What no program runs: specifications, and suites that Jest compiles for itself. */
+/** Files that no program runs: specs, and suites that Jest compiles itself. */
 const isLeftOut = (file) =>
   file.endsWith('.spec.ts') ||
   file.endsWith('.d.ts') ||
@@ -42,10 +42,10 @@ const sources = ['apps', 'libs', 'test']
   .filter((file) => !isLeftOut(file));
 const compiledOf = (source) => source.replace(/\.ts$/, '.js');
 
-/** When a file was last changed, 0 when there is none. */
+/** Modification time of a file, 0 if it does not exist. */
 const changed = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
-/** The aliases of tsconfig.json as relative paths: Node does not know them. */
+/** Replaces the aliases of tsconfig.json with relative paths, because Node does not know them. */
 const aliases = (file) => (code) => {
   const toLibrary = (path) => {
     const way = relative(dirname(file), path);
@@ -63,7 +63,7 @@ const aliases = (file) => (code) => {
     );
 };
 
-/** As jest.config.mjs compiles them, but for the target. */
+/** The same options as in jest.config.mjs, except the target. */
 const OPTIONS = {
   swcrc: false,
   configFile: false,
@@ -81,14 +81,14 @@ const OPTIONS = {
   module: { type: 'es6' },
 };
 
-/** Paths that hold on every machine, and not the source once more. */
+/** A source map with paths that are valid on every machine, and without a copy of the source. */
 const sourceMap = (map, source) => {
   const portable = { ...JSON.parse(map), sources: [relative(dirname(join('dist', source)), source)] };
   delete portable.sourcesContent;
   return JSON.stringify(portable);
 };
 
-/** Whole or not at all: another program may be reading it. */
+/** Replaces a file atomically, because another program may be reading it. */
 const replaceFile = (path, text, seconds) => {
   const written = `${path}.${process.pid}`;
   writeFileSync(written, text);
@@ -96,7 +96,10 @@ const replaceFile = (path, text, seconds) => {
   renameSync(written, path);
 };
 
-/** What it writes carries the time of the source as it was read: an edit made meanwhile is compiled next time. */
+/**
+ * The output gets the modification time that the source had when it was read. A later edit is thus compiled
+ * next time.
+ */
 const compile = async (source, transformFile) => {
   const target = join(out, compiledOf(source));
   const readAt = changed(join(root, source)) / 1_000;
@@ -106,19 +109,19 @@ const compile = async (source, transformFile) => {
   replaceFile(target, `${aliases(source)(code)}//# sourceMappingURL=${basename(target)}.map\n`, readAt);
 };
 
-/** File times are kept to a fraction of a millisecond that differs between systems. */
+/** File systems store a different precision below a millisecond. */
 const isOlder = (source) =>
   Math.abs(changed(join(root, source)) - changed(join(out, compiledOf(source)))) > 1;
 
-// Other tools or another way of compiling: everything anew.
+// Changed tools or compiler settings: compile everything.
 const settings = ['package.json', 'tsconfig.json', 'tools/build.mjs'];
 const isAnew = !onlyIfStale || settings.some((file) => changed(join(root, file)) > changed(stamp));
 const stale = isAnew ? sources : sources.filter(isOlder);
 
-// Where there are no sources, there is nothing to compile from, and what is compiled stays.
+// Without sources there is nothing to compile, and existing output stays.
 if (stale.length > 0) {
-  if (onlyIfStale) process.stderr.write('Sources changed since the last build: compiling…\n');
-  // Only here: what is compiled runs without the tools that compile.
+  if (onlyIfStale) process.stderr.write('Sources changed since the last build; compiling…\n');
+  // Import it only here, because compiled programs run without the compiler.
   const { transformFile } = await import('@swc/core');
   await Promise.all(stale.map((source) => compile(source, transformFile)));
   const { bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

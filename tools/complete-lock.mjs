@@ -1,18 +1,19 @@
 /**
- * Completes package-lock.json where a registry lacks the optional packages of other platforms (a mirror that is a few
- * releases behind). `npm install` leaves such packages out of the lock, and `npm ci` then refuses the lock it wrote:
- * "Missing: … from lock file". Run it after every `npm install` that changed the lock; a complete lock is left as it is.
+ * Completes package-lock.json when a registry, such as an outdated mirror, lacks the optional packages of
+ * other platforms. `npm install` leaves such packages out of the lock, and `npm ci` then refuses that lock:
+ * "Missing: … from lock file". Run this after every `npm install` that changed the lock. It does not change a
+ * complete lock.
  *
- * The integrity of an entry it adds is that of the last commit's lock or of the registry. Where neither knows the
- * package, take the hash from a registry that does (`npm view NAME@VERSION dist.integrity`) and give it as an argument:
- *   node tools/complete-lock.mjs NAME@VERSION=sha512-…
- * Without a hash for each entry it writes nothing: npm would install whatever it is given for one that has none.
+ * The integrity of an added entry comes from the last commit's lock or from the registry. If neither knows
+ * the package, get the hash from a registry that does (`npm view NAME@VERSION dist.integrity`) and pass it:
+ *     node tools/complete-lock.mjs NAME@VERSION=sha512-…
+ * Without a hash for every entry it writes nothing, because npm installs an entry without a hash unchecked.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const OPERATING_SYSTEMS = ['android', 'darwin', 'freebsd', 'linux', 'openharmony', 'win32'];
-/** How the last parts of a package's name spell the processor, and what Node calls it. */
+/** The processor in the last parts of a package name, mapped to Node's name for it. */
 const PROCESSORS = { 'arm-eabi': 'arm', 'arm-gnueabihf': 'arm', 'arm-musleabihf': 'arm', wasm32: 'wasm32' };
 for (const name of ['arm64', 'arm', 'ia32', 'loong64', 'ppc64', 'riscv64', 's390x', 'x64'])
   PROCESSORS[name] = name;
@@ -21,7 +22,7 @@ const file = new URL('../package-lock.json', import.meta.url);
 const lock = JSON.parse(readFileSync(file, 'utf8'));
 const { packages } = lock;
 
-/** Is `name` found from `from`, by Node's walk up the node_modules folders? */
+/** Whether `from` can resolve `name` in Node's walk up the node_modules folders. */
 const isLocked = (from, name) => {
   for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('node_modules/') - 1))) {
     if (packages[`${folder === '' ? '' : `${folder}/`}node_modules/${name}`]) return true;
@@ -29,14 +30,14 @@ const isLocked = (from, name) => {
   }
 };
 
-/** The platform that `…-<os>-<cpu>[-<abi>]` names. @throws Error for a name of another form */
+/** The platform in a name of the form `…-<os>-<cpu>[-<abi>]`. @throws Error for a name of another form */
 const platformOf = (name) => {
   const parts = name.split('/').at(-1).split('-');
   const at = parts.findIndex((part) => OPERATING_SYSTEMS.includes(part));
   const [processor, abi] = parts.slice(at + 1);
   const cpu = PROCESSORS[`${processor}-${abi}`] ?? PROCESSORS[processor];
   if (at < 0 || !cpu)
-    throw new Error(`Which platform is ${name} for? Add its entry to package-lock.json by hand.`);
+    throw new Error(`The platform of ${name} is unknown: add its entry to package-lock.json by hand.`);
   const libc = abi?.startsWith('gnu') ? ['glibc'] : abi?.startsWith('musl') ? ['musl'] : undefined;
   return { cpu: [cpu], ...(libc && { libc }), os: [parts[at]] };
 };
@@ -62,7 +63,7 @@ const given = new Map(
 );
 const committed = JSON.parse(output('git', ['show', 'HEAD:package-lock.json']) || '{"packages":{}}').packages;
 
-/** @returns the hash of a package that npm has not seen, or undefined */
+/** @returns the hash of a missing package, or undefined */
 const integrityOf = (name, version) => {
   const before = committed[`node_modules/${name}`];
   const candidates = [
@@ -83,7 +84,7 @@ for (const [path, entry] of Object.entries(packages)) {
   for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
     if (isLocked(path, name)) continue;
     if (!/^\d+\.\d+\.\d+/.test(version))
-      throw new Error(`${name}@${version} is not locked and not one version.`);
+      throw new Error(`${name}@${version} is not locked, and its version is not exact.`);
     const { cpu, libc, os } = platformOf(name);
     const integrity = integrityOf(name, version);
     if (!integrity) unknown.push(`${name}@${version}`);
@@ -103,7 +104,7 @@ for (const [path, entry] of Object.entries(packages)) {
 
 if (unknown.length > 0) {
   console.error(
-    `No integrity is known, and nothing was written: give NAME@VERSION=sha512-… for\n  ${unknown.join('\n  ')}`,
+    `Nothing was written, because an integrity is missing: pass NAME@VERSION=sha512-… for\n  ${unknown.join('\n  ')}`,
   );
   process.exit(1);
 }

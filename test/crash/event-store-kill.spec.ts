@@ -233,7 +233,7 @@ describe('a disk that refuses a write', () => {
     ).flat();
     await client.dispose();
     expect(await ended).toEqual([1, null]);
-    expect(server.said()).toContain('could not be made durable, the event store ends');
+    expect(server.said()).toContain('could not be made durable; the event store exits');
     expect(acknowledged.length).toBeGreaterThan(100);
 
     expect(await verify(dataDir)).toMatchObject({ findings: 0 });

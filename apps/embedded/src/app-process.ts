@@ -4,13 +4,13 @@ import { launchNode, type Announcement } from './node-service.js';
 import type { ProcessRecord } from './process-record.js';
 import { Supervisor, type SupervisorEvents } from './supervisor.js';
 
-/** One of our own processes, `dist/apps/<name>/src/main.js`, configured by its environment alone. */
+/** One of the service's own processes, `dist/apps/<name>/src/main.js`, configured only by its environment. */
 export const appProcess = (
   name: 'api' | 'worker',
   folder: DataFolder,
   record: ProcessRecord,
   events: SupervisorEvents,
-  /** Read anew at every start. */
+  /** Evaluated at every start. */
   environment: () => NodeJS.ProcessEnv,
 ): Supervisor<Announcement> => {
   const log = new LogFile(folder.logs, name);

@@ -1,7 +1,7 @@
 import type { Workspace } from './first-start.js';
 import type { RunningStack } from './stack.js';
 
-/** What stands on the terminal once everything runs. */
+/** Printed on the terminal once everything runs. */
 export const banner = (stack: RunningStack, seconds: string): string =>
   `
 Ready in ${seconds} s.
@@ -11,12 +11,12 @@ Ready in ${seconds} s.
   Data       ${stack.folder.path} (logs in logs/)
 
 This is an embedded single-node stack for development: one database, one event store, one worker, no replicas.
-Stop it with Ctrl-C; the data stays.
+Press Ctrl-C to stop it; the data is kept.
 `;
 
-/** The demo workspace's key and three requests to try it with. */
+/** The API key of the demo workspace, with three example requests. */
 export const firstSteps = ({ baseUrl }: RunningStack, { workspaceId, apiKey }: Workspace): string => `
-A demo workspace (${workspaceId}) with a Studio plan of 400 credits is open. Its API key, shown only now:
+The demo workspace ${workspaceId} has a Studio plan with 400 credits. Its API key, shown only once:
 
   ${apiKey}
 

@@ -2,10 +2,10 @@ import { loadConfig, settingNames } from '@app/platform/config/load-config.js';
 import type { Secrets } from './secrets.js';
 import { settings, type Config } from '../../service/src/settings.js';
 
-/** Open requests get less time than in production, since four processes must stop one after the other within 10 s. */
+/** Shorter than in production, because four processes must stop one after another within 10 s. */
 const DRAIN_MS = '5000';
 
-/** What the stack itself decides; set from outside it would point elsewhere. */
+/** Settings that the stack controls. Values from outside would point to other servers. */
 export const OWN_SETTINGS = ['DATABASE_URL', 'DATABASE_OWNER_URL', 'EVENTSTORE_URL'] as const;
 
 export interface Connections {
@@ -14,10 +14,10 @@ export interface Connections {
   readonly EVENTSTORE_URL: string;
 }
 
-/** The issuer of the tokens that `ops token mint` signs. */
+/** Issuer of the tokens that `ops token mint` signs. */
 const OWN_ISSUER = 'urn:reading-service:embedded';
 
-/** The environment of `ops`: ours, completed by the folder's secrets and the stack's own addresses. */
+/** The environment of `ops`: our own, plus the folder's secrets and the addresses of the stack's servers. */
 export const childEnvironment = (
   environment: NodeJS.ProcessEnv,
   { ENCRYPTION_KEYS, DIGEST_KEY, TOKEN_SIGNING_KEY }: Secrets,
@@ -27,14 +27,14 @@ export const childEnvironment = (
   ENCRYPTION_KEYS,
   DIGEST_KEY,
   TOKEN_ISSUER: OWN_ISSUER,
-  // A portal's keys, when it is said where they are, take the place of our own.
+  // If the address of a portal's keys is set, those keys replace our own.
   ...(environment['TOKEN_JWKS_URL'] ? {} : { TOKEN_JWKS: publicKeys(TOKEN_SIGNING_KEY) }),
   TOKEN_SIGNING_KEY,
   ...environment,
   ...connections,
 });
 
-/** What only `ops` needs: the processes that answer requests and do the work hold neither. */
+/** Removes the settings that only `ops` needs. The API and the worker must not hold these secrets. */
 export const withoutOperatorsSecrets = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   ...environment,
   TOKEN_SIGNING_KEY: undefined,
@@ -46,7 +46,7 @@ const publicKeys = (signingKey: string): string => {
   return JSON.stringify({ keys: [publicKey] });
 };
 
-/** Validates before anything is started. @throws ConfigError that names each variable at fault */
+/** Validates the settings before anything starts. @throws ConfigError that names each invalid variable */
 export const checkSettings = (environment: NodeJS.ProcessEnv, secrets: Secrets): Config =>
   loadConfig(
     settings,
@@ -57,7 +57,7 @@ export const checkSettings = (environment: NodeJS.ProcessEnv, secrets: Secrets):
     }),
   );
 
-/** The part of an environment that is the service's configuration. */
+/** The part of an environment that configures the service. */
 export const settingsOf = (environment: NodeJS.ProcessEnv): Record<string, string> =>
   Object.fromEntries(
     settingNames(settings).flatMap((name) => {

@@ -5,19 +5,20 @@ export const HELP = `Starts the whole service on this machine (Linux or macOS): 
 
   npm start
 
-Settings are environment variables. The stack itself knows:
+Settings are environment variables. The stack's own settings:
 
-  DATA_DIR                           where everything is kept [.data]
-  EMBEDDED_SKIP_DEMO_WORKSPACE       1: the first start opens no demo workspace [0]
-  EXIT_WITH_PARENT                   1: stop when standard input ends, for programs that start the stack [0]
+  DATA_DIR                           folder for all data [.data]
+  EMBEDDED_SKIP_DEMO_WORKSPACE       1: do not create a demo workspace on the first start [0]
+  EXIT_WITH_PARENT                   1: stop when standard input closes, for programs that start the stack [0]
 
-It decides DATABASE_URL, DATABASE_OWNER_URL and EVENTSTORE_URL itself, and generates ENCRYPTION_KEYS and DIGEST_KEY at the first start.
-All other settings are those of the service:
+The stack sets DATABASE_URL, DATABASE_OWNER_URL and EVENTSTORE_URL itself.
+It generates ENCRYPTION_KEYS and DIGEST_KEY on the first start.
+All other settings configure the service:
 
 ${configHelp(settings)}
 `;
 
-/** @returns what the arguments ask for; anything but `--help` is refused, by name. */
+/** @returns the requested action, or the first unknown argument */
 export const parseArguments = (args: readonly string[]): 'start' | 'help' | { readonly unknown: string } => {
   const unknown = args.find((argument) => argument !== '--help' && argument !== '-h');
   if (unknown !== undefined) return { unknown };

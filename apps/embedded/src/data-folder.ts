@@ -2,17 +2,20 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, realpathSync, rmSync } fro
 import { join, resolve } from 'node:path';
 import { hasCode, StackError } from './stack-error.js';
 
-/** Everything the embedded stack keeps, under one folder. Absolute paths. */
+/** Paths of all files of the embedded stack, under one folder. Absolute paths. */
 export interface DataFolder {
   readonly path: string;
-  /** The database; as root in a folder that others cannot enter, a link to `/var/lib/…`. */
+  /** The database. For root in a folder that other users cannot enter, a link to `/var/lib/…`. */
   readonly postgres: string;
   readonly eventStore: string;
-  /** The event store's certificate, its key and its login, of this start. */
+  /** The event store's certificate, private key and login of the current run. */
   readonly eventStoreAccess: string;
   readonly logs: string;
   readonly secrets: string;
-  /** Keys of epochs, sealed with those of `secrets`; apart from the database, whose backups do not hold them. */
+  /**
+   * Epoch keys, sealed with the keys in `secrets`. They are kept outside the database, so its backups do not
+   * contain them.
+   */
   readonly keys: string;
   readonly runtime: string;
   readonly processes: string;
@@ -20,7 +23,7 @@ export interface DataFolder {
   readonly demoWorkspace: string;
 }
 
-/** Creates the folder if need be. @throws StackError when it cannot be written */
+/** Opens the folder and creates it if it is missing. @throws StackError when it is not writable */
 export const openDataFolder = (path: string): DataFolder => {
   const root = resolve(path);
   const folder: DataFolder = {
@@ -38,20 +41,21 @@ export const openDataFolder = (path: string): DataFolder => {
   };
   try {
     mkdirSync(root, { recursive: true, mode: 0o700 });
-    // Run by root, the database server is another user, who must be able to pass through (but not to look around).
+    // Under root, the database server runs as another user. It must be able to pass through the folder, but
+    // not to list it.
     chmodSync(root, process.getuid?.() === 0 ? 0o711 : 0o700);
     for (const part of [folder.eventStore, folder.eventStoreAccess, folder.logs, folder.keys])
       mkdirSync(part, { recursive: true, mode: 0o700 });
   } catch (error) {
     if (hasCode(error, 'EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST')) {
-      throw new StackError(`The data folder ${root} cannot be written: choose another with DATA_DIR.`);
+      throw new StackError(`The data folder ${root} is not writable: choose another one with DATA_DIR.`);
     }
     throw error;
   }
   return folder;
 };
 
-/** Deletes a data folder that nothing uses any more, and the database it links to. */
+/** Deletes an unused data folder and the database it links to. */
 export const removeDataFolder = (path: string): void => {
   const database = join(path, 'postgres');
   if (existsSync(database) && lstatSync(database).isSymbolicLink()) {

@@ -8,7 +8,7 @@ import { Stack } from './stack.js';
 
 const DEADLINE_MS = 120_000;
 
-/** Webhooks go to a receiver on this machine, which the service refuses unless told otherwise. */
+/** The demo receives webhooks on this machine, which the service refuses by default. */
 const DEMO_SETTINGS = {
   PORT: '0',
   HOST: '127.0.0.1',
@@ -31,12 +31,12 @@ const step: Step = async (name, work) => {
   }
 };
 
-/** Rejects when the demo has to end before it is done. */
+/** Rejects when the demo must end early. */
 const interruption = new Promise<never>((_, reject) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => reject(new Error(`interrupted by ${signal}`)));
   void sleep(DEADLINE_MS, undefined, { ref: false }).then(() =>
-    reject(new Error(`not done within ${DEADLINE_MS / 1000} s; the last step begun was: ${current}`)),
+    reject(new Error(`not finished within ${DEADLINE_MS / 1000} s; last step: ${current}`)),
   );
 });
 
@@ -51,7 +51,7 @@ const stack = new Stack({
 });
 
 const demo = async (): Promise<void> => {
-  say('The service from order to delivery, on free ports and in a temporary folder.');
+  say('Runs the service from order to delivery, on free ports and in a temporary folder.');
   const running = await step('start the stack', () => stack.start());
   await walkThrough(running, step, say);
 };

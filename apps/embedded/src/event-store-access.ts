@@ -4,15 +4,15 @@ import { selfSignedCertificate } from './certificate/self-signed.js';
 import type { DataFolder } from './data-folder.js';
 import { writePrivateFile } from './private-file.js';
 
-/** Clients check the certificate against it; the store listens on 127.0.0.1 alone. */
+/** Host name in the certificate, which clients verify. The store listens on 127.0.0.1 only. */
 const HOST = 'localhost';
 const LOGIN = 'reading-service';
 
 const DAY_MS = 86_400_000;
-/** A certificate serves one run of the stack, which has no bound. */
+/** A certificate is valid for one run of the stack, and a run can take arbitrarily long. */
 const VALID_MS = 10 * 365 * DAY_MS;
 
-/** Files that let the event store ask for a login over TLS, and the address that passes both. */
+/** The files that make the event store require a login over TLS, and the URL with which clients pass both. */
 export interface EventStoreAccess {
   readonly certificate: string;
   readonly key: string;
@@ -20,7 +20,7 @@ export interface EventStoreAccess {
   urlAt(port: number): string;
 }
 
-/** Makes a certificate and a login, new at each start: nothing is to be kept, rotated or upgraded. */
+/** Creates a certificate and a login. They are new at each start, so nothing must be kept, rotated or upgraded. */
 export const newAccess = (folder: DataFolder): EventStoreAccess => {
   const files = {
     certificate: join(folder.eventStoreAccess, 'server.crt'),
@@ -32,7 +32,7 @@ export const newAccess = (folder: DataFolder): EventStoreAccess => {
   const certificate = selfSignedCertificate({
     keys,
     name: HOST,
-    // Clocks of machines that sleep are set back now and then.
+    // The clock of a machine that sleeps may be set back.
     from: new Date(now - DAY_MS),
     until: new Date(now + VALID_MS),
     serial: randomBytes(16),

@@ -11,8 +11,9 @@ export interface EventStoreProcess {
 }
 
 /**
- * Starts the embedded event store of a data folder, with a login and a certificate of this start. One that is started
- * again keeps its port: whoever took it meanwhile lacks the key, and is not sent the login.
+ * Starts the embedded event store of a data folder, with a new login and certificate. A restarted store keeps
+ * its port. If another program has taken the port, clients do not send it the login, because that program
+ * lacks the private key.
  */
 export const startEventStore = async (
   folder: DataFolder,

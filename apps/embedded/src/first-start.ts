@@ -6,11 +6,11 @@ import type { RunningStack } from './stack.js';
 
 export interface Workspace {
   readonly workspaceId: string;
-  /** Shown once; only its hash is stored. */
+  /** Shown once; the service stores only its hash. */
   readonly apiKey: string;
 }
 
-/** Opens a workspace with a Studio plan (400 credits a month) and issues a key for it. */
+/** Opens a workspace with a Studio plan (400 credits a month) and issues an API key for it. */
 export const openWorkspace = async (environment: NodeJS.ProcessEnv, name: string): Promise<Workspace> => {
   const { workspaceId } = z
     .object({ workspaceId: z.string() })
@@ -22,7 +22,7 @@ export const openWorkspace = async (environment: NodeJS.ProcessEnv, name: string
   return { workspaceId, apiKey: z.object({ apiKey: z.string() }).parse(issued).apiKey };
 };
 
-/** The demo workspace of a new data folder; undefined if it was opened before, for its key is not kept. */
+/** Opens the demo workspace of a new data folder. Undefined if it already exists, because its key is not stored. */
 export const openDemoWorkspace = async (stack: RunningStack): Promise<Workspace | undefined> => {
   if (existsSync(stack.folder.demoWorkspace)) return undefined;
   const workspace = await openWorkspace(stack.environment, 'Demo workspace');

@@ -8,9 +8,9 @@ const READY_WITHIN_MS = 30_000;
 /** A child process from the moment it is spawned. */
 export interface Launched<Ready> {
   readonly pid: number;
-  /** Rejects when the child ends before it is ready, or is not ready within 30 s. */
+  /** Rejects when the child exits before it is ready or is not ready within 30 s. */
   readonly ready: Promise<Ready>;
-  /** Never rejects; says how the child ended. */
+  /** Never rejects; describes how the child exited. */
   readonly exited: Promise<string>;
   kill(signal: NodeJS.Signals): void;
 }
@@ -27,8 +27,9 @@ export interface Launch {
 }
 
 /**
- * Spawns a child in a session of its own (so that Ctrl-C reaches it only through us, in order), with its output in
- * its log and its standard input held open: a child that watches it learns of our death.
+ * Spawns a child process that writes its output to its log. It gets a session of its own, so Ctrl-C reaches
+ * it only through this process and children stop in order. Its standard input stays open, so a child that
+ * watches it notices when this process dies.
  */
 export const launch = <Ready>(
   { name, command, args, environment, log, record, workingFolder, account }: Launch,

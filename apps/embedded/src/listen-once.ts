@@ -1,6 +1,10 @@
 import { createServer } from 'node:net';
 
-/** Listens and closes again. @returns the port. @throws the system's error, such as EADDRINUSE */
+/**
+ * Checks that a port is free: listens and closes.
+ * @returns the port
+ * @throws a system error such as EADDRINUSE
+ */
 export const listenOnce = (port: number, host: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer();

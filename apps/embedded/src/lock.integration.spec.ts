@@ -9,7 +9,7 @@ import { identify } from './process-identity.js';
 const lockPath = (): string => join(mkdtempSync(join(tmpdir(), 'lock-')), 'lock');
 
 describe('the lock of a data folder', () => {
-  it('is refused while a living process holds it, and free again once given back', () => {
+  it('is refused while a running process holds it, and free after its release', () => {
     const path = lockPath();
     const release = takeLock(path, '/data');
     expect(() => takeLock(path, '/data')).toThrow(
@@ -20,26 +20,26 @@ describe('the lock of a data folder', () => {
     takeLock(path, '/data')();
   });
 
-  it('is taken over from a process that is gone', () => {
+  it('is taken over from a dead process', () => {
     const path = lockPath();
     const { pid } = spawnSync('true');
     writeFileSync(path, JSON.stringify({ pid, startedAt: 'then' }));
     expect(() => takeLock(path, '/data')).not.toThrow();
   });
 
-  it('is taken over when another program has the process id by now', () => {
+  it('is taken over when another program has the process id', () => {
     const path = lockPath();
     writeFileSync(path, JSON.stringify({ pid: process.ppid, startedAt: 'before the machine restarted' }));
     expect(() => takeLock(path, '/data')).not.toThrow();
   });
 
-  it('is not taken over from another living process', () => {
+  it('is not taken over from another running process', () => {
     const path = lockPath();
     writeFileSync(path, JSON.stringify(identify(process.ppid)));
     expect(() => takeLock(path, '/data')).toThrow(`(process ${process.ppid})`);
   });
 
-  it('is taken over when its file was cut off', () => {
+  it('is taken over when its file is truncated', () => {
     const path = lockPath();
     writeFileSync(path, '{"pid":');
     expect(() => takeLock(path, '/data')).not.toThrow();

@@ -4,10 +4,9 @@ import { readJson } from './private-file.js';
 import { hasCode, StackError } from './stack-error.js';
 
 /**
- * Takes the lock of a data folder for this process. The lock of a process that was killed is recognised and taken
- * over.
- * @returns a function that gives it back.
- * @throws StackError when a living process holds it.
+ * Locks a data folder for this process. Takes over the lock of a killed process.
+ * @returns a function that releases the lock
+ * @throws StackError when a running process holds it
  */
 export const takeLock = (path: string, folder: string): (() => void) => {
   const own = `${path}.${process.pid}`;
@@ -15,7 +14,7 @@ export const takeLock = (path: string, folder: string): (() => void) => {
   try {
     for (let attempt = 0; attempt < 3; attempt++) {
       try {
-        // A hard link fails when the name exists, and appears with its content in one step.
+        // Linking is atomic: it fails if the name exists, and the new name has its full content at once.
         linkSync(own, path);
         return () => rmSync(path, { force: true });
       } catch (error) {
@@ -29,13 +28,16 @@ export const takeLock = (path: string, folder: string): (() => void) => {
       }
       setAside(path, `${own}.stale`);
     }
-    throw new StackError(`Another start is taking ${folder} at this moment.`);
+    throw new StackError(`Another process is starting on ${folder}.`);
   } finally {
     rmSync(own, { force: true });
   }
 };
 
-/** Moves a dead lock away; if another start put a living one there in between, it is put back. */
+/**
+ * Moves a dead process's lock aside. If another start has put its own lock there meanwhile, moves that one
+ * back.
+ */
 const setAside = (path: string, aside: string): void => {
   try {
     renameSync(path, aside);

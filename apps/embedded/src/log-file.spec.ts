@@ -8,7 +8,7 @@ const MEBIBYTE = 1024 * 1024;
 const newFolder = (): string => mkdtempSync(join(tmpdir(), 'log-'));
 
 describe('the log of a child', () => {
-  it('is continued by the next run', () => {
+  it('is appended to by the next run', () => {
     const folder = newFolder();
     new LogFile(folder, 'api').append(Buffer.from('one\n'));
     const log = new LogFile(folder, 'api');
@@ -17,7 +17,7 @@ describe('the log of a child', () => {
     expect(log.lastLines(5)).toBe('  two');
   });
 
-  it('is bounded: beyond 10 MiB it begins anew and keeps what was before it once', () => {
+  it('is rotated after 10 MiB and keeps one older file', () => {
     const log = new LogFile(newFolder(), 'api');
     for (let round = 0; round < 25; round++) log.append(Buffer.alloc(MEBIBYTE, String(round % 10)));
     expect(statSync(log.path).size).toBe(5 * MEBIBYTE);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const LARGEST_BYTES = 10 * 1024 * 1024;
 const TAIL_BYTES = 2_000;
 
-/** The output of one child: `<name>.log`, and the 10 MiB before it as `<name>.log.1`. */
+/** The output of one child: `<name>.log`, with the previous 10 MiB in `<name>.log.1`. */
 export class LogFile {
   readonly path: string;
   private file: number;
@@ -23,7 +23,7 @@ export class LogFile {
     this.tail = (this.tail + output.toString('utf8')).slice(-TAIL_BYTES);
   }
 
-  /** The last lines written by this run, indented, to show why a child ended. */
+  /** The last lines written by this run, indented, to show why a child exited. */
   lastLines(count: number): string {
     const lines = this.tail.split('\n').filter((line) => line.trim() !== '');
     return lines

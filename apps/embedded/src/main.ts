@@ -15,14 +15,14 @@ const complain = (error: unknown): void => {
   process.stderr.write(`${text}\n`);
 };
 
-// A terminal or a pipe that closes must not end the stack in the middle; a closed terminal also sends SIGHUP.
+// A closed terminal or pipe must not crash the stack; a closed terminal also sends SIGHUP.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 const run = async (): Promise<void> => {
   const begin = performance.now();
   let stopping = false;
   const stop = async (exitCode: number): Promise<void> => {
-    // Ctrl-C under npm arrives twice: from the terminal and from npm.
+    // Under npm, Ctrl-C arrives twice: from the terminal and from npm.
     if (stopping) return;
     stopping = true;
     say('Stopping…');
@@ -42,7 +42,7 @@ const run = async (): Promise<void> => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
   if (process.env['EXIT_WITH_PARENT'] === '1') process.stdin.on('end', () => void stop(0)).resume();
   for (const name of OWN_SETTINGS) {
-    if (process.env[name]) say(`${name} is ignored: the embedded stack brings its own.`);
+    if (process.env[name]) say(`${name} is ignored: the embedded stack sets it.`);
   }
 
   try {
@@ -52,7 +52,7 @@ const run = async (): Promise<void> => {
     say(banner(running, ((performance.now() - begin) / 1000).toFixed(1)));
     if (workspace) say(firstSteps(running, workspace));
   } catch (error) {
-    // A signal during the start makes it fail, too.
+    // A signal during the start also makes it fail.
     if (stopping) return;
     stopping = true;
     complain(error);

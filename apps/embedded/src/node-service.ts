@@ -4,23 +4,25 @@ import { z } from 'zod';
 import { projectPath } from '@app/platform/project-path.js';
 import { launch, type Launch, type Launched } from './launched.js';
 
-/** The JSON line by which a child says that it is ready, among its log lines. */
+/** The JSON line with which a child reports that it is ready, among its log lines. */
 const announcement = z.object({ event: z.enum(['listening', 'working']), port: z.number().int().optional() });
 export type Announcement = z.infer<typeof announcement>;
 
 /**
- * Megabytes, as in the Dockerfile: most of what a request makes is garbage when it is answered, and the default of 16
- * is full several times before that, so that what is still in use is copied again and again.
+ * Young generation in MB, as in the Dockerfile. Most objects of a request are garbage once it has its
+ * response. The default of 16 MB fills up several times before that, and each time the live objects are
+ * copied again.
  */
 export const SERVICE_FLAGS = ['--max-semi-space-size=32'];
 
 /**
- * Megabytes, of the event store: what it sends lies in buffers outside the heap. A young generation that fills slowly
- * lets them pile up until all of the heap is collected, many times a second, which made reading cost half as much again.
+ * Young generation of the event store in MB. What it sends lies in buffers outside the heap. A young
+ * generation that fills slowly lets them pile up and forces full collections, many times a second. These
+ * raised the cost of reads by half.
  */
 export const EVENT_STORE_FLAGS = ['--max-semi-space-size=8'];
 
-/** Starts a compiled entry file of the project (below `dist/`) with this very Node. */
+/** Starts a compiled entry file of the project (under `dist/`) with the current Node binary. */
 export const launchNode = (
   entry: string,
   options: Omit<Launch, 'command'>,
@@ -39,7 +41,7 @@ const announced = (child: ChildProcess): Promise<Announcement> =>
       const parsed = parse(line);
       if (!parsed) return;
       lines.close();
-      // Closing the reader pauses the stream; the log goes on reading it.
+      // Closing the line reader pauses the stream; resume it for the log.
       child.stdout?.resume();
       resolve(parsed);
     });

@@ -2,14 +2,14 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { projectPath } from '@app/platform/project-path.js';
 
-/** A rebuild of everything takes minutes on a busy machine. */
+/** A full rebuild takes minutes on a busy machine. */
 const OPS_WITHIN_MS = 600_000;
 const LARGEST_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 /**
  * Runs an operator command, `ops <args>`.
  * @param environment the service's settings, or DATA_DIR of a running stack
- * @returns what it prints for people
+ * @returns the command's text output
  * @throws Error with the command's own message when it fails
  */
 export const ops = async (environment: NodeJS.ProcessEnv, args: readonly string[]): Promise<string> => {
@@ -22,12 +22,12 @@ export const ops = async (environment: NodeJS.ProcessEnv, args: readonly string[
     return stdout;
   } catch (error) {
     const { stderr, stdout, message } = error as Error & { stderr?: string; stdout?: string };
-    // What found something wrong says so in its output.
+    // A command that fails because of its findings prints them on standard output.
     const said = [stderr, stdout].map((text) => text?.trim()).filter(Boolean);
     throw new Error(`ops ${args.join(' ')}: ${said.join('\n') || message}`, { cause: error });
   }
 };
 
-/** As `ops`, with `--json`: returns what the command prints, parsed. */
+/** Like `ops`, with `--json`: returns the parsed output. */
 export const opsJson = async (environment: NodeJS.ProcessEnv, args: readonly string[]): Promise<unknown> =>
   JSON.parse(await ops(environment, [...args, '--json']));

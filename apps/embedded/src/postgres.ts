@@ -20,8 +20,8 @@ export interface Postgres {
 }
 
 /**
- * Starts the embedded database of a data folder and brings it to the schema of this program.
- * @param adopt is given the supervisor before the server runs, so that it can be stopped while it starts
+ * Starts the embedded database of a data folder and migrates it to the schema of this version.
+ * @param adopt receives the supervisor before the server runs, so that a stop can interrupt the start
  */
 export const startPostgres = async (
   folder: DataFolder,
@@ -48,7 +48,7 @@ export const startPostgres = async (
     events,
   );
   adopt(supervisor);
-  // The memory of a killed server is freed a moment after it.
+  // The system frees the shared memory of a killed server with a short delay.
   for (let attempt = 1; ; attempt++) {
     try {
       await supervisor.start();

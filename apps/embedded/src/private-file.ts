@@ -2,11 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { hasCode } from './stack-error.js';
 
-/** As `writePrivateFile`, of a value as JSON. */
+/** Like `writePrivateFile`, for a value as JSON. */
 export const writePrivateJson = (path: string, value: unknown): void =>
   writePrivateFile(path, `${JSON.stringify(value, null, 2)}\n`);
 
-/** Writes a file that only the owner may read (mode 0600), whole or not at all, also across a power cut. */
+/**
+ * Writes a file that only the owner can read (mode 0600). The write is atomic and durable, even across a
+ * power failure.
+ */
 export const writePrivateFile = (path: string, text: string): void => {
   const draft = `${path}.${randomUUID()}`;
   const file = openSync(draft, 'wx', 0o600);

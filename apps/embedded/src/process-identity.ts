@@ -5,7 +5,7 @@ import { isRunning, type ProcessIdentity } from '@app/embedded-event-store/log/p
 
 export { identify, isRunning, type ProcessIdentity } from '@app/embedded-event-store/log/process-identity.js';
 
-/** The arguments a process was started with, joined by spaces; empty if there is no such process. */
+/** The arguments a process was started with, joined by spaces; empty if the process does not exist. */
 export const commandLine = (pid: number): string => {
   try {
     if (process.platform === 'linux')
@@ -16,7 +16,7 @@ export const commandLine = (pid: number): string => {
   }
 };
 
-/** Ends a process, first asking with `signal`, then, after `patienceMs`, by force; returns when it is gone. */
+/** Ends a process: sends `signal`, then SIGKILL after `patienceMs`. Resolves when the process is gone. */
 export const endProcess = async (
   identity: ProcessIdentity,
   signal: NodeJS.Signals,

@@ -18,7 +18,7 @@ const child = (command = 'sleep', ...args: string[]): number => {
 afterEach(() => spawned.splice(0).forEach((process) => process.kill('SIGKILL')));
 
 describe('the record of child processes', () => {
-  it('lets a later run end the children an earlier one left behind', async () => {
+  it('lets a later run end the orphans of an earlier one', async () => {
     const path = recordPath();
     const pid = child();
     new ProcessRecord(path).add('worker', pid);
@@ -27,7 +27,7 @@ describe('the record of child processes', () => {
     expect(readJson(path)).toEqual({});
   });
 
-  it('ends an orphan by force that does not listen', async () => {
+  it('kills an orphan that ignores signals', async () => {
     const path = recordPath();
     const pid = child('/bin/sh', '-c', 'trap "" TERM; while :; do sleep 1; done');
     new ProcessRecord(path).add('api', pid);
@@ -35,7 +35,7 @@ describe('the record of child processes', () => {
     expect(identify(pid)).toBeUndefined();
   });
 
-  it('leaves a process alone that only has the same id', async () => {
+  it('does not touch another process with the same id', async () => {
     const path = recordPath();
     const pid = child();
     writeFileSync(path, JSON.stringify({ api: { pid, startedAt: 'long ago' } }));
@@ -43,7 +43,7 @@ describe('the record of child processes', () => {
     expect(identify(pid)).toBeDefined();
   });
 
-  it('forgets a child that ended, but not the one that took its place', () => {
+  it('forgets a child that ended, but not its replacement', () => {
     const record = new ProcessRecord(recordPath());
     const [first, second] = [child(), child()];
     record.add('api', first);

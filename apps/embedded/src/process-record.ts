@@ -3,13 +3,13 @@ import { readJson, writePrivateJson } from './private-file.js';
 
 const ORPHAN_PATIENCE_MS = 4_000;
 
-/** The children of this stack, on disk, so that a start after a crash knows which processes are its own leftovers. */
+/** The children of this stack, on disk, so that a start after a crash can identify its orphans. */
 export class ProcessRecord {
   private readonly children = new Map<string, ProcessIdentity>();
 
   constructor(private readonly path: string) {}
 
-  /** Notes a child the moment it is spawned. */
+  /** Records a child as soon as it is spawned. */
   add(name: string, pid: number): void {
     const identity = identify(pid);
     if (!identity) return;
@@ -27,7 +27,10 @@ export class ProcessRecord {
     return Object.fromEntries([...this.children].map(([name, { pid }]) => [name, pid]));
   }
 
-  /** Ends what an earlier run of this folder left behind: only processes it noted, and only if still the same ones. */
+  /**
+   * Ends the orphans of an earlier run on this folder: only recorded processes, and only if they are still
+   * the same ones.
+   */
   async endOrphans(): Promise<void> {
     const noted = Object.entries((readJson(this.path) ?? {}) as Record<string, ProcessIdentity>);
     await Promise.all(

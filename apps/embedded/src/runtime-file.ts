@@ -1,18 +1,18 @@
 import { rmSync } from 'node:fs';
 import { writePrivateJson } from './private-file.js';
 
-/** How to reach a running stack: what `ops` and other tools read from `DATA_DIR/runtime.json`. */
+/** How to reach a running stack. `ops` and other tools read it from `DATA_DIR/runtime.json`. */
 export interface Runtime {
   readonly baseUrl: string;
   /** Process ids by name: `main`, `postgres`, `event-store`, `api`, `worker`. */
   readonly pids: Readonly<Record<string, number>>;
   /** RFC 3339. */
   readonly startedAt: string;
-  /** Every setting the children were started with, by environment variable. */
+  /** All settings of the children, by environment variable. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** The settings stand at the top level, as in an environment, beside the rest. */
+/** Writes the settings at the top level, as in an environment, next to the other members. */
 export const writeRuntimeFile = (path: string, { environment, ...runtime }: Runtime): void =>
   writePrivateJson(path, { ...runtime, ...environment });
 

@@ -9,7 +9,7 @@ import { loadSecrets } from './secrets.js';
 const emptyFolder = () => openDataFolder(mkdtempSync(join(tmpdir(), 'secrets-')));
 
 describe('the secrets of a data folder', () => {
-  it('are generated once, kept from other users, and fit the service', () => {
+  it('are generated once, private, and valid for the service', () => {
     const folder = emptyFolder();
     const secrets = loadSecrets(folder);
     expect(loadSecrets(folder)).toEqual(secrets);
@@ -21,25 +21,22 @@ describe('the secrets of a data folder', () => {
     expect(loadSecrets(emptyFolder())).not.toEqual(loadSecrets(emptyFolder()));
   });
 
-  it.each(['are gone', 'are damaged'])(
-    'are not replaced when they %s and there is data sealed with them',
-    (state) => {
-      const folder = emptyFolder();
-      loadSecrets(folder);
-      mkdirSync(folder.postgres);
-      if (state === 'are gone') rmSync(folder.secrets);
-      else writeFileSync(folder.secrets, '{"ENCRYPTION_KEYS":');
-      expect(() => loadSecrets(folder)).toThrow('cannot be read without it');
-    },
-  );
+  it.each(['are gone', 'are damaged'])('are not replaced when they %s and sealed data exists', (state) => {
+    const folder = emptyFolder();
+    loadSecrets(folder);
+    mkdirSync(folder.postgres);
+    if (state === 'are gone') rmSync(folder.secrets);
+    else writeFileSync(folder.secrets, '{"ENCRYPTION_KEYS":');
+    expect(() => loadSecrets(folder)).toThrow('cannot be read without it');
+  });
 
-  it('give way to keys set in the environment', () => {
+  it('are overridden by keys in the environment', () => {
     const key = `k2:${Buffer.alloc(32, 7).toString('base64')}`;
     const config = checkSettings({ ENCRYPTION_KEYS: key }, loadSecrets(emptyFolder()));
     expect(config.ENCRYPTION_KEYS.map(({ id }) => id)).toEqual(['k2']);
   });
 
-  it('do not hide a setting that cannot be used', () => {
+  it('do not hide an invalid setting', () => {
     expect(() => checkSettings({ PORT: 'three' }, loadSecrets(emptyFolder()))).toThrow('PORT');
   });
 });

@@ -9,16 +9,16 @@ const secretsFile = z.object({
   ENCRYPTION_KEYS: z.string(),
   DIGEST_KEY: z.string(),
   POSTGRES_PASSWORD: z.string(),
-  /** Of the stack's own issuer of bearer tokens: an Ed25519 private key, JWK. */
+  /** Private key of the stack's own issuer of bearer tokens: Ed25519, JWK. */
   TOKEN_SIGNING_KEY: z.string(),
 });
 
-/** Without these the data of the folder cannot be read. */
+/** Secrets without which the folder's data is unreadable. */
 export type Secrets = z.infer<typeof secretsFile>;
 
 /**
- * The folder's secrets, generated at its first start.
- * @throws StackError when they are gone or damaged but data sealed with them is there.
+ * The folder's secrets, generated on its first start.
+ * @throws StackError when they are missing or damaged although sealed data exists
  */
 export const loadSecrets = (folder: DataFolder): Secrets => {
   const found = readJson(folder.secrets);
@@ -32,7 +32,7 @@ export const loadSecrets = (folder: DataFolder): Secrets => {
   }
   if (existsSync(folder.secrets) || existsSync(folder.postgres)) {
     throw new StackError(
-      `${folder.secrets} is missing or damaged, and ${folder.path} cannot be read without it: restore it, or start over in an empty DATA_DIR.`,
+      `${folder.secrets} is missing or damaged, and ${folder.path} cannot be read without it: restore the file, or start with an empty DATA_DIR.`,
     );
   }
   const secrets: Secrets = {

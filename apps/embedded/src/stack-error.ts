@@ -1,4 +1,7 @@
-/** A start that cannot go on. Its message is one line a person can act on; it is printed without a stack trace. */
+/**
+ * A start that cannot continue. The message is one line that a person can act on; it is printed without a
+ * stack trace.
+ */
 export class StackError extends Error {
   override readonly name = 'StackError';
 }

@@ -17,7 +17,7 @@ import { loadSecrets, type Secrets } from './secrets.js';
 import { StackError } from './stack-error.js';
 import type { SupervisorEvents } from './supervisor.js';
 
-/** When each child is killed if it has not stopped, counted from the beginning of the stop (ms). */
+/** Milliseconds after the start of a stop. A child that still runs at its time is killed. */
 const STOP_WITHIN_MS = { api: 5_500, worker: 8_000, 'event-store': 9_000, postgres: 9_800 } as const;
 const LEAST_PATIENCE_MS = 200;
 
@@ -27,14 +27,14 @@ export type AppName = 'api' | 'worker';
 
 export interface StackOptions {
   readonly dataDir: string;
-  /** The settings of the service, as environment variables; what is absent has its default. */
+  /** The service's settings as environment variables; missing ones have their defaults. */
   readonly environment: NodeJS.ProcessEnv;
   readonly say: (line: string) => void;
-  /** A child could not be kept running: the stack is of no more use, and its owner should stop it. */
+  /** Called when a child cannot be kept running. The stack is then unusable, and its owner should stop it. */
   readonly onFailure: (message: string) => void;
 }
 
-/** What a running stack offers. */
+/** What the owner of a running stack needs. */
 export interface RunningStack {
   readonly baseUrl: string;
   readonly folder: DataFolder;
@@ -42,7 +42,7 @@ export interface RunningStack {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** Database, event store, API and worker on one machine, under one data folder. */
+/** The database, the event store, the API and the worker on one machine, under one data folder. */
 export class Stack {
   private readonly children = new Map<ChildName, { stop(withinMs: number): Promise<void> }>();
   private readonly apps = new Map<AppName, ReturnType<typeof appProcess>>();
@@ -56,7 +56,7 @@ export class Stack {
   constructor(private readonly options: StackOptions) {}
 
   /**
-   * Starts everything, or nothing: what was begun is stopped before it fails.
+   * Starts everything or nothing: on a failure, it first stops all started children.
    * @throws StackError or ConfigError with a message for the person at the terminal
    */
   async start(): Promise<RunningStack> {
@@ -68,7 +68,10 @@ export class Stack {
     }
   }
 
-  /** Stops API, worker, event store and database, in this order, within 10 s; also while they start. */
+  /**
+   * Stops the API, the worker, the event store and the database, in this order, within 10 s. Also works
+   * during the start.
+   */
   stop(): Promise<void> {
     this.stopped ??= this.stopAll();
     return this.stopped;
@@ -123,7 +126,7 @@ export class Stack {
     };
   }
 
-  /** @returns the port of the API, which it keeps when it is started again. */
+  /** @returns the API's port, which it keeps across restarts */
   private async startApps(
     folder: DataFolder,
     record: ProcessRecord,
@@ -156,7 +159,7 @@ export class Stack {
     };
   }
 
-  /** Writes how to reach the stack, for `ops`. */
+  /** Writes the runtime file for `ops`. */
   private publish(): void {
     if (!this.running || !this.record || this.stopped) return;
     const { baseUrl, folder, environment } = this.running;
@@ -179,7 +182,10 @@ export class Stack {
   }
 }
 
-/** Says now, in one line, what the API would only say after everything else has started. */
+/**
+ * Reports a port conflict immediately and in one line. The API would report it only after everything else has
+ * started.
+ */
 const requireFreePort = async (port: number, host: string): Promise<void> => {
   try {
     await listenOnce(port, host);
@@ -187,21 +193,21 @@ const requireFreePort = async (port: number, host: string): Promise<void> => {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     throw new StackError(
       code === 'EADDRINUSE'
-        ? `Port ${port} is in use by another program: choose another with PORT, for example PORT=${port + 1}.`
+        ? `Port ${port} is in use by another program: choose another one with PORT, for example PORT=${port + 1}.`
         : `The API cannot listen on ${host}, port ${port} (${code}): choose others with HOST and PORT.`,
     );
   }
 };
 
-/** API and worker are on one machine: the worker's metrics are one port further. */
+/** API and worker share a machine, so the worker serves metrics on the next port. */
 const nextMetricsPort = (port: string | undefined): NodeJS.ProcessEnv =>
   port && port !== '0' ? { METRICS_PORT: String(Number(port) + 1) } : {};
 
-/** What a shell passes on as empty is not set. */
+/** Treats empty variables, as passed by a shell, as not set. */
 const withoutEmpty = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''));
 
-/** The address to call an API by that listens on this one. */
+/** The address at which to call an API that listens on `host`. */
 const reachable = (host: string): string => {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;

@@ -9,7 +9,10 @@ import { identify } from './process-identity.js';
 import { ProcessRecord } from './process-record.js';
 import { Supervisor } from './supervisor.js';
 
-/** A supervised shell script, ready at its first output, with what was said and done about it. */
+/**
+ * A supervised shell script that is ready at its first output, with everything that was reported and done
+ * about it.
+ */
 const supervised = (script: () => string) => {
   const folder = mkdtempSync(join(tmpdir(), 'supervisor-'));
   const log = new LogFile(folder, 'child');
@@ -57,16 +60,16 @@ const until = async (condition: () => boolean): Promise<void> => {
 const RUNS = 'echo ready; exec sleep 60';
 
 describe('a supervised child', () => {
-  it('is started again when it dies', async () => {
+  it('is restarted when it dies', async () => {
     const { supervisor, pids, seen, log } = supervised(() => RUNS);
     await supervisor.start();
     process.kill(pids[0]!, 'SIGKILL');
     await until(() => seen.restarts === 1);
     expect(identify(pids[1]!)).toBeDefined();
-    expect(seen.said).toEqual([`child ended (killed by SIGKILL); starting it again. Its log: ${log.path}`]);
+    expect(seen.said).toEqual([`child ended (killed by SIGKILL); restarting it. Its log: ${log.path}`]);
   });
 
-  it('is given up after five restarts within a minute, with its name and log', async () => {
+  it('is given up after five restarts within a minute; the message has its name and log', async () => {
     let starts = 0;
     const { supervisor, seen, log } = supervised(() => (starts++ === 0 ? 'echo ready' : 'exit 3'));
     await supervisor.start();
@@ -76,7 +79,7 @@ describe('a supervised child', () => {
     expect(seen.givenUp[0]).toContain(log.path);
   });
 
-  it('that fails its first start is reported with its last words, and not tried again', async () => {
+  it('that fails its first start is reported with its last output and not restarted', async () => {
     const { supervisor, pids, log } = supervised(() => 'echo "cannot open the folder" >&2; exit 2');
     await expect(supervisor.start()).rejects.toThrow(
       `child ended while starting (exit code 2); see ${log.path}\n  cannot open the folder`,
@@ -84,7 +87,7 @@ describe('a supervised child', () => {
     expect(pids).toHaveLength(1);
   });
 
-  it('stays stopped when it is told to stop', async () => {
+  it('is not restarted after a stop', async () => {
     const { supervisor, pids, seen } = supervised(() => RUNS);
     await supervisor.start();
     await supervisor.stop(5_000);

@@ -11,20 +11,20 @@ const LONGEST_PAUSE_MS = 5_000;
 export interface Service<Ready> {
   readonly name: string;
   readonly log: LogFile;
-  /** What asks it to stop in good order. */
+  /** The signal that requests a graceful stop. */
   readonly stopSignal: 'SIGTERM' | 'SIGINT';
   launch(): Launched<Ready>;
 }
 
 export interface SupervisorEvents {
   say(line: string): void;
-  /** A service runs again, with another process id. */
+  /** A service runs again, with a new process id. */
   onRestart(): void;
   /** A service could not be kept running; the message names it and its log. */
   onGivenUp(message: string): void;
 }
 
-/** Keeps one child running: one that dies is started again, at most 5 times in a minute, with growing pauses. */
+/** Keeps one child running. Restarts it when it dies, at most 5 times in a minute and with increasing pauses. */
 export class Supervisor<Ready> {
   private current?: Launched<Ready>;
   private stopping = false;
@@ -35,7 +35,7 @@ export class Supervisor<Ready> {
     private readonly events: SupervisorEvents,
   ) {}
 
-  /** Starts the child. @throws Error with its last lines of output if it does not become ready */
+  /** Starts the child. @throws Error with the last lines of its output if it does not become ready */
   async start(): Promise<Ready> {
     if (this.stopping) throw new Error(`${this.service.name} is not started: the stack is stopping`);
     const launched = this.service.launch();
@@ -52,7 +52,7 @@ export class Supervisor<Ready> {
     }
   }
 
-  /** Asks the child to stop and, after `withinMs`, kills it; returns when it is gone. */
+  /** Asks the child to stop, and kills it after `withinMs`. Resolves when it is gone. */
   async stop(withinMs: number): Promise<void> {
     this.stopping = true;
     if (this.current) await this.end(this.current, withinMs);
@@ -87,7 +87,7 @@ export class Supervisor<Ready> {
         return;
       }
       this.events.say(
-        `${this.service.name} ended (${reason}); starting it again. Its log: ${this.service.log.path}`,
+        `${this.service.name} ended (${reason}); restarting it. Its log: ${this.service.log.path}`,
       );
       await sleep(Math.min(FIRST_PAUSE_MS * 2 ** (this.restarts.length - 1), LONGEST_PAUSE_MS));
       if (isReplaced()) return;

@@ -5,8 +5,8 @@ import { Transport, type CallOptions, type ClientOptions, type PostOptions } fro
 import { Webhooks } from './webhooks.js';
 
 /**
- * The reading service from a caller's side. Every call repeats what failed in passing (429, 500, 502, 503, 504, no
- * answer), after the time the service asks for, and throws `ProblemError` for what it refuses.
+ * A client of the reading service. Every call retries transient failures (429, 500, 502, 503, 504, no
+ * response) after the time the service asks for. A call throws `ProblemError` when the service refuses it.
  */
 export class ReadingServiceClient {
   readonly readings: Readings;
@@ -15,7 +15,7 @@ export class ReadingServiceClient {
   readonly keys: Keys;
   private readonly transport: Transport;
 
-  /** @throws TypeError without a valid `baseUrl`, or with neither `apiKey` nor `token` */
+  /** @throws TypeError without a valid `baseUrl`, or without a credential (`apiKey` or `token`) */
   constructor(options: ClientOptions) {
     this.transport = new Transport(options);
     this.readings = new Readings(this.transport);
@@ -24,34 +24,32 @@ export class ReadingServiceClient {
     this.keys = new Keys(this.transport);
   }
 
-  /** What the workspace can still spend, what is reserved, and the grants it comes from. */
+  /** The available and the reserved credits, and the grants they come from. */
   credits({ signal }: CallOptions = {}): Promise<Credits> {
     return this.transport.json({ method: 'GET', path: '/api/v1/credits', signal });
   }
 }
 
-/** The events that webhooks bring, to be fetched instead, or besides. */
+/** The events that webhooks deliver, to fetch instead of webhooks or in addition. */
 export class Events {
   constructor(private readonly transport: Transport) {}
 
-  /**
-   * One page, oldest first. Keep `nextCursor` and ask with it again: nothing is skipped, and nothing comes twice.
-   */
+  /** One page, oldest first. Store `nextCursor` and pass it to the next call: no event is skipped or repeated. */
   page({ signal, ...query }: PageOptions & { readonly type?: PublicEvent['type'] } = {}): Promise<EventPage> {
     return this.transport.json({ method: 'GET', path: '/api/v1/events', query, signal });
   }
 }
 
-/** API keys of the workspace. Needs a token with the scopes `keys:read` and `keys:write`. */
+/** API keys of the workspace. Requires a token with the scopes `keys:read` and `keys:write`. */
 export class Keys {
   constructor(private readonly transport: Transport) {}
 
-  /** One page, the newest first. */
+  /** One page, newest first. */
   page({ signal, ...query }: PageOptions = {}): Promise<ApiKeys> {
     return this.transport.json({ method: 'GET', path: '/api/v1/keys', query, signal });
   }
 
-  /** All of them, page after page. */
+  /** All keys; fetches every page. */
   async list({ signal }: CallOptions = {}): Promise<readonly ApiKey[]> {
     const keys: ApiKey[] = [];
     const pages = everything<ApiKey>(this.transport, '/api/v1/keys', { signal, limit: 100 });
@@ -59,7 +57,10 @@ export class Keys {
     return keys;
   }
 
-  /** `apiKey` is shown this once. Without it, the answer that had it was lost on the way: revoke the key, issue another. */
+  /**
+   * `apiKey` is shown only once. If it is missing, the response that had it was lost: revoke the key and
+   * issue another.
+   */
   issue(body: IssueApiKey = {}, options: PostOptions = {}): Promise<IssuedApiKey> {
     return this.transport.json({ method: 'POST', path: '/api/v1/keys', body, ...options });
   }

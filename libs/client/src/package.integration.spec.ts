@@ -9,7 +9,7 @@ const source = projectPath('libs', 'client');
 const folder = mkdtempSync(join(tmpdir(), 'client-'));
 const modules = join(folder, 'node_modules');
 
-/** Compiles a package of this repository and puts it where an installation from a registry would. */
+/** Compiles a package of this repository and puts it where an installation from a registry would put it. */
 const install = (name: string): void => {
   const staged = join(folder, name);
   const installed = join(modules, '@reading-service', name);
@@ -32,7 +32,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('The package', () => {
-  it('needs nothing but the verifier, and works from where it is installed', () => {
+  it('needs only the verifier and works once installed', () => {
     const { dependencies } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as {
       dependencies: Record<string, string>;
     };
@@ -60,7 +60,7 @@ describe('The package', () => {
     ]);
   });
 
-  it('has the types of the OpenAPI document as it is', () => {
+  it('has the types of the current OpenAPI document', () => {
     const generated = join(folder, 'api.ts');
     const program = projectPath('node_modules', 'openapi-typescript', 'bin', 'cli.js');
     const { status } = spawnSync(process.execPath, [

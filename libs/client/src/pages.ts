@@ -1,18 +1,18 @@
 import type { CallOptions, Transport } from './transport.js';
 
-/** One page of a list; `nextCursor` asks for the one after it, `null`: it was the last. */
+/** One page of a list. Pass `nextCursor` to get the next page; `null` means that this was the last. */
 export interface Page<T> {
   readonly data: readonly T[];
   readonly nextCursor: string | null;
 }
 
 export interface PageOptions extends CallOptions {
-  /** Entries of a page, 1 to 100. */
+  /** Entries per page, 1 to 100. */
   readonly limit?: number;
   readonly cursor?: string;
 }
 
-/** Everything of a list, page after page, as it is asked for. */
+/** All entries of a list. Pages are fetched on demand. */
 export async function* everything<T>(
   transport: Transport,
   path: string,

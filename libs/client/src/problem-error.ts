@@ -1,15 +1,15 @@
 import type { Problem } from './api.js';
 
-/** What the service says of a refusal; `http_…` where a gateway on the way answered in its place. */
+/** The service's problem document. The code is `http_…` when a gateway responded instead of the service. */
 export type AnyProblem = Omit<Problem, 'code'> & { readonly code: Problem['code'] | `http_${number}` };
 
-/** The service refused a request, or could not do it now (RFC 9457). `docs/errors.md` tells of each code. */
+/** The service refused a request or could not process it now (RFC 9457). `docs/errors.md` explains each code. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
 
   constructor(
     readonly problem: AnyProblem,
-    /** Seconds after which to try again, where the service said so. */
+    /** Seconds after which to retry, if the service gave them. */
     readonly retryAfterSeconds: number | null,
   ) {
     const fields = (problem.errors ?? []).map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ');
@@ -26,18 +26,18 @@ export class ProblemError extends Error {
     return this.problem.status;
   }
 
-  /** To be quoted to whoever operates the service. */
+  /** Quote it when you contact the operator of the service. */
   get requestId(): string {
     return this.problem.requestId;
   }
 }
 
-/** No answer came, however often it was asked for. */
+/** No response arrived in any attempt. */
 export class ServiceUnreachable extends Error {
   override readonly name = 'ServiceUnreachable';
 }
 
-/** A reading did not end in the time that `waitUntilDone` was given. It goes on, and can be waited for again. */
+/** A reading did not end within the timeout of `waitUntilDone`. It continues, and you can wait for it again. */
 export class StillUnderWay extends Error {
   override readonly name = 'StillUnderWay';
 }

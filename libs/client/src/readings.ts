@@ -16,25 +16,26 @@ export type DocumentV1 = Omit<GeneratedDocument, '$defs'>;
 
 export type DocumentFormat = 'document_v1' | 'markdown' | 'pdf';
 
-/** Seconds that a status request is held at most: the service would hold it longer, gateways might not. */
+/** Maximum seconds to hold a status request. The service allows more, but gateways might not. */
 const LONGEST_HOLD = 20;
 const UNTIL_DONE_MS = 10 * 60_000;
-/** Between two looks at a reading that is completed and not published yet. */
+/** Milliseconds between two polls of a reading that is completed but not yet published. */
 const LOOK_AGAIN_MS = 200;
 
-/** Readings: ask for one, wait for it, fetch what it became. */
+/** Readings: create one, wait for it, fetch the result and the document. */
 export class Readings {
   constructor(private readonly transport: Transport) {}
 
   /**
-   * Asks for a reading and reserves its credits; it comes back `queued`.
-   * @param options.idempotencyKey yours, such as an order number: the same key and body never make a second reading.
+   * Creates a reading and reserves its credits; the reading is returned as `queued`.
+   * @param options.idempotencyKey your own, such as an order number; the same key and body never create a
+   *   second reading
    */
   create(body: CreateReading, options: PostOptions = {}): Promise<Reading> {
     return this.transport.json({ method: 'POST', path: '/api/v1/readings', body, ...options });
   }
 
-  /** @param options.waitSeconds holds the request until the reading has another state, 20 s at most */
+  /** @param options.waitSeconds holds the request until the reading changes its state; at most 20 s */
   get(
     readingId: string,
     { waitSeconds = 0, signal }: CallOptions & { readonly waitSeconds?: number } = {},
@@ -45,7 +46,7 @@ export class Readings {
   }
 
   /**
-   * Waits until the reading is published, failed or erased: look at `status`.
+   * Waits until the reading is published, failed or erased; check its `status`.
    * @throws StillUnderWay after `timeoutMs`, ten minutes by default
    */
   async waitUntilDone(
@@ -68,12 +69,12 @@ export class Readings {
     return everything(this.transport, '/api/v1/readings', { ...options });
   }
 
-  /** What happened to a reading, oldest first. */
+  /** The events of a reading, oldest first. */
   history(readingId: string, options: PageOptions = {}): AsyncGenerator<ReadingHistoryEvent> {
     return everything(this.transport, `${pathOf(readingId)}/events`, { ...options });
   }
 
-  /** The numbers. */
+  /** The calculated numbers. */
   result(readingId: string, { signal }: CallOptions = {}): Promise<Result> {
     return this.transport.json({ method: 'GET', path: `${pathOf(readingId)}/result`, signal });
   }
@@ -92,7 +93,7 @@ export class Readings {
     return format === 'markdown' ? response.text() : new Uint8Array(await response.arrayBuffer());
   }
 
-  /** The bytes of a document as they come, to be piped to a file or to your own caller. */
+  /** The bytes of a document as they arrive, to pipe to a file or to your own caller. */
   async documentStream(
     readingId: string,
     format: DocumentFormat,
@@ -102,7 +103,7 @@ export class Readings {
     return body as ReadableStream<Uint8Array>;
   }
 
-  /** Destroys the reading's personal data for ever. Needs a token with the scope `readings:write`. */
+  /** Permanently destroys the reading's personal data. Requires a token with the scope `readings:write`. */
   async erasePersonalData(readingId: string, { signal }: CallOptions = {}): Promise<void> {
     await this.transport.send({ method: 'DELETE', path: `${pathOf(readingId)}/personal-data`, signal });
   }
@@ -114,7 +115,7 @@ export class Readings {
 }
 
 export interface DocumentOptions extends CallOptions {
-  /** The newest, unless named. */
+  /** The newest version by default. */
   readonly version?: number;
 }
 

@@ -2,50 +2,55 @@ import { ProblemError, type ServiceUnreachable } from './problem-error.js';
 
 export interface RepetitionOptions {
   readonly method: string;
-  /** How often the request is made at most; the wait for a key in progress is not counted. */
+  /** Maximum number of attempts. Attempts that wait for a key in progress are not counted. */
   readonly attempts: number;
-  /** What is to be repeated later than this is not repeated. */
+  /** Milliseconds. If the service asks for a longer pause, the call fails instead. */
   readonly longestPauseMs: number;
 }
 
-/** Too many, and not now: the service itself asks for the request again. */
+/** Too many requests, or unavailable: the service itself asks for a retry. */
 const REFUSED_IN_PASSING = new Set([429, 503]);
-/** A fault of the service, or of a gateway between the two of us: what was asked may be done or not. */
+/** A fault of the service or of a gateway: the request may or may not have been processed. */
 const OUTCOME_UNKNOWN = new Set([500, 502, 504]);
 const FIRST_PAUSE_MS = 250;
-/** The service holds the key of a request whose process died for 60 s; after that it answers, or does the work anew. */
+/**
+ * A process that dies leaves its key in progress for 60 s. After that, the service responds or processes the
+ * request again.
+ */
 const LONGEST_IN_PROGRESS_MS = 65_000;
 
 /**
- * Which failures of one request are worth another attempt, and after which pause. Where it is unknown whether the thing
- * was done, only a PATCH is not repeated: it could undo what somebody else has changed since, or meet a 412 of its own
- * making. A POST has its key, a GET changes nothing, and what is deleted stays deleted.
+ * Decides which failures of one request are retried, and after which pause. When the outcome is unknown, only
+ * a PATCH is not retried: it could undo a later change by somebody else, or get a 412 caused by its own first
+ * attempt. A POST has its key, a GET changes nothing, and a deletion is final.
  */
 export class Repetition {
   private failures = 0;
   private counted = 0;
   private inProgressSince: number | null = null;
-  /** One of the failures so far may have been a success. */
+  /** Whether a failed attempt may have succeeded on the server. */
   mayBeDone = false;
 
   constructor(private readonly options: RepetitionOptions) {}
 
-  /** Milliseconds after which to make the request again; `null`: the failure stands. */
+  /** Milliseconds until the next attempt; `null` if there is none. */
   pauseAfter(failure: ProblemError | ServiceUnreachable): number | null {
     this.failures += 1;
-    // A 503 comes from a store that did not answer in time, too.
+    // The service also responds 503 when a store does not respond in time.
     this.mayBeDone ||= !(failure instanceof ProblemError) || failure.status >= 500;
     if (!this.mayRepeat(failure)) return null;
     const { longestPauseMs } = this.options;
     const pause = FIRST_PAUSE_MS * 2 ** (this.failures - 1) * (0.5 + Math.random());
     const asked = failure instanceof ProblemError ? (failure.retryAfterSeconds ?? 0) * 1_000 : 0;
-    // Asked sooner than the service says, it could only refuse again: the caller is told how long to wait instead.
+    // An earlier retry would only be refused again. If the pause is too long, the caller gets the failure
+    // with the time to wait.
     return asked > longestPauseMs ? null : Math.max(asked, Math.min(pause, longestPauseMs));
   }
 
   private mayRepeat(failure: ProblemError | ServiceUnreachable): boolean {
     const { attempts, method } = this.options;
-    // An attempt of this very call that had no answer in time is what is in progress: its answer is worth the wait.
+    // An earlier attempt of this call is still in progress on the server, so its response is worth waiting
+    // for.
     if (failure instanceof ProblemError && failure.code === 'idempotency_in_progress') {
       this.inProgressSince ??= Date.now();
       return attempts > 1 && Date.now() - this.inProgressSince < LONGEST_IN_PROGRESS_MS;

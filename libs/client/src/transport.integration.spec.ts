@@ -19,7 +19,7 @@ afterEach(async () => {
   bodies.length = 0;
 });
 
-/** A service that gives these answers one after the other, the last one for ever. */
+/** A service that sends these responses one after another and repeats the last one. */
 const service = async (...answers: readonly Answer[]): Promise<ReadingServiceClient> => {
   server = createServer((request, response) => {
     requests.push(request);
@@ -65,20 +65,20 @@ describe('The client', () => {
     ['500', problem(500, 'internal_error')],
     ['a gateway’s 502', (response) => response.writeHead(502).end('<h1>Bad gateway</h1>')],
     ['no answer', noAnswer],
-  ])('asks again after %s', async (_, passing) => {
+  ])('retries after %s', async (_, passing) => {
     const client = await service(passing, passing, json(200, credits));
     expect(await client.credits()).toEqual(credits);
     expect(requests).toHaveLength(3);
   });
 
-  it('repeats a POST under the same key after a fault of the service', async () => {
+  it('retries a POST with the same key after a server error', async () => {
     const client = await service(problem(500, 'internal_error'), json(202, { readingId: 'r' }));
     expect(await client.readings.create({} as never)).toEqual({ readingId: 'r' });
     const [first, again] = sent('idempotency-key');
     expect(again).toBe(first);
   });
 
-  it('repeats a POST under the same key, and gives another call another one', async () => {
+  it('retries a POST with the same key, and uses a new key for each call', async () => {
     const client = await service(noAnswer, json(202, { readingId: 'r' }));
     await client.readings.create({} as never);
     await client.readings.create({} as never);
@@ -87,14 +87,14 @@ describe('The client', () => {
     expect([again === first, other === first]).toEqual([true, false]);
   });
 
-  it('asks again for the answer to its own key while that is in progress, beyond its attempts', async () => {
+  it('retries beyond its attempts while its own key is in progress', async () => {
     const busy = problem(409, 'idempotency_in_progress', { 'retry-after': '0' });
     const client = await service(noAnswer, busy, busy, busy, busy, busy, json(202, { readingId: 'r' }));
     expect(await client.readings.create({} as never)).toEqual({ readingId: 'r' });
     expect(new Set(sent('idempotency-key')).size).toBe(1);
   });
 
-  it('gives up on a key that is in progress for longer than a lost one can be', async () => {
+  it('gives up on a key that is in progress for too long', async () => {
     const now = Date.now();
     jest.spyOn(Date, 'now').mockImplementation(() => now + requests.length * 20_000);
     const client = await service(problem(409, 'idempotency_in_progress', { 'retry-after': '0' }));
@@ -103,7 +103,7 @@ describe('The client', () => {
     expect(requests.length).toBeGreaterThan(4);
   });
 
-  it('makes a request once where it is told to, whatever is in progress', async () => {
+  it('makes a single attempt if configured so, even when a key is in progress', async () => {
     await service(problem(409, 'idempotency_in_progress', { 'retry-after': '0' }));
     const { port } = server!.address() as AddressInfo;
     const client = new ReadingServiceClient({
@@ -124,13 +124,13 @@ describe('The client', () => {
     ['webhooks.redeliver', ({ webhooks }) => webhooks.redeliver('we_1', 'd', own)],
     ['webhooks.replay', ({ webhooks }) => webhooks.replay('we_1', {} as never, own)],
     ['keys.issue', ({ keys }) => keys.issue({}, own)],
-  ])('sends the key that %s is given', async (_, call) => {
+  ])('sends the key passed to %s', async (_, call) => {
     const client = await service(json(201, { signingSecret: 'whsec_1' }));
     await call(client);
     expect(sent('idempotency-key')).toEqual(['order-4711']);
   });
 
-  it('throws what is refused at once, with code, status and the id to quote', async () => {
+  it('throws a refusal at once, with code, status and request id', async () => {
     const client = await service(problem(402, 'insufficient_credits'));
     const error = await failureOf(client.readings.create({} as never));
     expect(error).toBeInstanceOf(ProblemError);
@@ -138,19 +138,19 @@ describe('The client', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('gives up after so many attempts, and says which answer was the last', async () => {
+  it('gives up after the last attempt, and reports its response', async () => {
     const client = await service(problem(503, 'service_unavailable', { 'retry-after': '0' }));
     expect(await failureOf(client.credits())).toMatchObject({ status: 503, retryAfterSeconds: 0 });
     expect(requests).toHaveLength(4);
   });
 
-  it('never asks sooner than the service says, but gives up where that is too long for it', async () => {
+  it('never retries earlier than the service says, and gives up if the pause is too long', async () => {
     const client = await service(problem(503, 'service_unavailable', { 'retry-after': '7' }));
     expect(await failureOf(client.credits())).toMatchObject({ status: 503, retryAfterSeconds: 7 });
     expect(requests).toHaveLength(1);
   });
 
-  it('understands a time to ask again that is a date, as gateways send it', async () => {
+  it('accepts a date in Retry-After, as gateways send it', async () => {
     const date = new Date(Date.now() + 3_600_000).toUTCString();
     const client = await service((response) => response.writeHead(503, { 'retry-after': date }).end());
     const { retryAfterSeconds } = (await failureOf(client.credits())) as ProblemError;
@@ -158,19 +158,17 @@ describe('The client', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('takes no account of a time that it cannot read, or that is over', async () => {
+  it('ignores a Retry-After that is unreadable or in the past', async () => {
     const at = (time: string): Answer => problem(503, 'service_unavailable', { 'retry-after': time });
     const client = await service(at('soon'), at(new Date(0).toUTCString()), json(200, credits));
     expect(await client.credits()).toEqual(credits);
   });
 
-  it('tells that no answer came', async () => {
+  it('reports a missing response', async () => {
     const client = await service(noAnswer);
-    const failure = await failureOf(client.credits());
+    const failure = (await failureOf(client.credits())) as Error;
     expect(failure).toBeInstanceOf(ServiceUnreachable);
-    expect((failure as Error).message).toMatch(
-      /^GET http:\/\/127\.0\.0\.1:\d+\/api\/v1\/credits had no answer$/,
-    );
+    expect(failure.message).toMatch(/^GET http:\/\/127\.0\.0\.1:\d+\/api\/v1\/credits had no answer$/);
     expect(requests).toHaveLength(4);
   });
 
@@ -179,18 +177,18 @@ describe('The client', () => {
     ['500', problem(500, 'internal_error')],
     ['502', (response) => response.writeHead(502).end()],
     ['504', (response) => response.writeHead(504).end()],
-  ])('does not repeat a change whose outcome is unknown after %s', async (_, unknown) => {
+  ])('does not retry a change with an unknown outcome after %s', async (_, unknown) => {
     const client = await service(unknown, json(200, { endpointId: 'we_1' }));
     expect(await failureOf(client.webhooks.update('we_1', {}, { ifMatch: '"1"' }))).toBeInstanceOf(Error);
     expect(requests).toHaveLength(1);
   });
 
-  it('repeats a change that was refused in passing', async () => {
+  it('retries a change after a transient refusal', async () => {
     const busy = await service(problem(503, 'service_unavailable'), json(200, { endpointId: 'we_1' }));
     expect(await busy.webhooks.update('we_1', {})).toEqual({ endpointId: 'we_1' });
   });
 
-  it('takes what is gone after a deletion without an answer for deleted, and tells of what was never there', async () => {
+  it('counts a 404 after an unanswered deletion as deleted, and reports other 404s', async () => {
     const unsure = await service(noAnswer, problem(404, 'webhook_not_found'));
     expect(await unsure.webhooks.delete('we_1')).toBeUndefined();
     server!.close();
@@ -199,7 +197,7 @@ describe('The client', () => {
     expect(await failureOf(never.webhooks.delete('we_1'))).toMatchObject({ code: 'webhook_not_found' });
   });
 
-  it('gives an endpoint another secret when the answer with the first one was lost', async () => {
+  it('rotates the secret of a new endpoint if the response with it was lost', async () => {
     const client = await service(
       noAnswer,
       json(201, { endpointId: 'we_1' }),
@@ -215,7 +213,7 @@ describe('The client', () => {
     ]);
   });
 
-  it('keeps the secret before good beside the new one where an endpoint is created again under the caller’s key', async () => {
+  it('keeps the old secret valid when a caller repeats a creation with its own key', async () => {
     const client = await service(
       json(201, { endpointId: 'we_1' }),
       json(200, { endpointId: 'we_1', signingSecret: 'whsec_2' }),
@@ -226,7 +224,7 @@ describe('The client', () => {
     expect([first, second === first]).toEqual(['endpoint-1', false]);
   });
 
-  it('reads a list to its end, page after page', async () => {
+  it('reads all pages of a list', async () => {
     const page = (request: IncomingMessage) => new URL(request.url!, 'http://x').searchParams.get('cursor');
     const client = await service((response, request) =>
       json(200, page(request) ? { data: [3], nextCursor: null } : { data: [1, 2], nextCursor: 'c' })(
@@ -243,7 +241,7 @@ describe('The client', () => {
     ]);
   });
 
-  it('waits for a reading with held requests, until it is published', async () => {
+  it('waits for publication with held requests', async () => {
     const reading = (status: string, available: boolean) =>
       json(200, { status, erasedAt: null, document: { available } });
     const client = await service(
@@ -255,7 +253,7 @@ describe('The client', () => {
     expect(sent('prefer')).toEqual(['wait=20', 'wait=20', 'wait=20']);
   });
 
-  it('stops waiting when its time is over, or when it is told to', async () => {
+  it('stops waiting on a timeout or an abort', async () => {
     const client = await service(
       json(200, { status: 'queued', erasedAt: null, document: { available: false } }),
     );
@@ -269,7 +267,7 @@ describe('The client', () => {
     expect(String((await waiting) as Error)).toMatch(/left|abort/i);
   });
 
-  it('asks for a token each time, where it is given a way to have one', async () => {
+  it('calls a token function before each request', async () => {
     await service(json(200, { data: [] }));
     let made = 0;
     const { port } = server!.address() as AddressInfo;
@@ -282,7 +280,7 @@ describe('The client', () => {
     expect(sent('authorization')).toEqual(['Bearer t1', 'Bearer t2']);
   });
 
-  it('cannot be made without an address or a credential', () => {
+  it('cannot be created without an address and a credential', () => {
     for (const baseUrl of [
       'nowhere',
       '',

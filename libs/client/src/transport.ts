@@ -4,32 +4,42 @@ import { ProblemError, ServiceUnreachable, type AnyProblem } from './problem-err
 import { Repetition } from './repetition.js';
 
 export interface ClientOptions {
-  /** Such as `https://readings.example.com`, without `/api/v1`. */
+  /** Example: `https://readings.example.com`, without `/api/v1`. */
   readonly baseUrl: string;
-  /** An API key of the workspace; or `token`. */
+  /** An API key of the workspace; alternatively `token`. */
   readonly apiKey?: string;
-  /** A bearer token, or what gives the current one: keys, webhooks and erasure need it. Sent where there is no key. */
+  /**
+   * A bearer token, or a function that returns the current one. Keys, webhooks and erasure require it.
+   * Ignored if `apiKey` is set.
+   */
   readonly token?: string | (() => string | Promise<string>);
-  /** How often a request is made at most, waiting for its own key in progress not counted. Default 4; 1: never again. */
+  /**
+   * Maximum number of attempts; those that wait for the call's own key in progress are not counted. Default
+   * 4; 1 disables retries.
+   */
   readonly attempts?: number;
-  /** How long one answer is waited for, milliseconds. Default 15,000; a wait asked of the service comes on top. */
+  /** Timeout of one attempt, milliseconds. Default 15,000. A wait requested from the service is added to it. */
   readonly timeoutMs?: number;
-  /** The longest pause between two attempts, milliseconds; asked for a longer one, a call throws. Default 30,000. */
+  /**
+   * Longest pause between two attempts, milliseconds. If the service asks for a longer one, the call throws.
+   * Default 30,000.
+   */
   readonly longestPauseMs?: number;
-  /** In place of the global one: a proxy, a test. */
+  /** Replaces the global `fetch`, for a proxy or a test. */
   readonly fetch?: typeof fetch;
 }
 
-/** What any call may be given. */
+/** Options of every call. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What a call that does something may be given. */
+/** Options of a call that changes something. */
 export interface PostOptions extends CallOptions {
   /**
-   * Yours, such as an order number: the same key and body never do the thing twice, not even after a crash of yours.
-   * Without it each call does it once, however often it had to be repeated on the way.
+   * Your own key, such as an order number. The same key and body never perform the operation twice, even if
+   * your process crashes. By default each call has a key of its own, so its retries perform the operation
+   * once.
    */
   readonly idempotencyKey?: string;
 }
@@ -40,14 +50,14 @@ export interface Request {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** Of a POST; made up where it is not given. */
+  /** For a POST; generated if missing. */
   readonly idempotencyKey?: string | undefined;
-  /** Seconds that the service may hold the answer. */
+  /** Seconds for which the service may hold the response. */
   readonly held?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Without a slash at its end. @throws TypeError for what no request could be sent to */
+/** The base URL without a trailing slash. @throws TypeError for an unusable URL */
 const checkedBaseUrl = (text: string): string => {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isUsable = url && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '';
@@ -61,8 +71,8 @@ const checkedBaseUrl = (text: string): string => {
 };
 
 /**
- * One request and its repetitions. A POST carries an `Idempotency-Key`, so that repeating it never does a thing twice;
- * a PATCH whose outcome is unknown is not repeated.
+ * Sends one request, with retries. A POST carries an `Idempotency-Key`, so a retry never performs the
+ * operation twice. A PATCH with an unknown outcome is not retried.
  */
 export class Transport {
   private readonly baseUrl: string;
@@ -93,7 +103,7 @@ export class Transport {
     for (;;) {
       const outcome = await this.attempt(request, made);
       if (!(outcome instanceof Error)) return outcome;
-      // What an attempt of unknown outcome has deleted is not there any more.
+      // An earlier attempt with an unknown outcome may have deleted it.
       const isGone = outcome instanceof ProblemError && outcome.status === 404;
       if (method === 'DELETE' && isGone && repetition.mayBeDone) return new Response(null, { status: 204 });
       const pause = repetition.pauseAfter(outcome);
@@ -149,14 +159,17 @@ export class Transport {
   }
 }
 
-/** Seconds or an HTTP date (RFC 9110, 10.2.3); `null` for neither. */
+/** Seconds or an HTTP date (RFC 9110, 10.2.3); `null` for anything else. */
 const readRetryAfter = (text: string | null): number | null => {
   if (text === null) return null;
   const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - Date.now()) / 1_000);
   return Number.isFinite(seconds) ? Math.max(0, seconds) : null;
 };
 
-/** A body that is no problem document, as from a gateway, still says what the status is. */
+/**
+ * The problem document of a response. A gateway's body may be something else; then the status becomes the
+ * problem.
+ */
 const problemOf = async (response: Response): Promise<ProblemError> => {
   const text = await response.text();
   const retryAfter = readRetryAfter(response.headers.get('retry-after'));
@@ -164,7 +177,7 @@ const problemOf = async (response: Response): Promise<ProblemError> => {
     const problem = JSON.parse(text) as AnyProblem;
     if (typeof problem.code === 'string') return new ProblemError(problem, retryAfter);
   } catch {
-    // Not JSON: told below.
+    // Not JSON: handled below.
   }
   return new ProblemError(
     {

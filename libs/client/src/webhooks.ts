@@ -22,19 +22,19 @@ export interface DeliveryFilter {
   /** RFC 3339. */
   readonly since?: string;
   readonly until?: string;
-  /** Those that never reached the receiver. */
+  /** Only deliveries that never reached the receiver. */
   readonly undelivered?: boolean;
 }
 
-/** Webhook endpoints and what was sent to them. */
+/** Webhook endpoints and their deliveries. */
 export class Webhooks {
   constructor(private readonly transport: Transport) {}
 
   /**
-   * `signingSecret` is shown this once: keep it where secrets are kept. When the answer that had it was lost on the way,
-   * the endpoint is given another one.
-   * @param options.idempotencyKey the same key makes no second endpoint, but gives it another secret each time; the one
-   *   before stays good for a day, since it may have been kept
+   * `signingSecret` is shown only once: store it securely. If the response that had it was lost, the endpoint
+   * gets a new one.
+   * @param options.idempotencyKey the same key creates no second endpoint, but rotates the secret each time.
+   *   The previous secret stays valid for a day, because you may have stored it.
    */
   async create(
     body: CreateWebhookEndpoint,
@@ -58,7 +58,7 @@ export class Webhooks {
     return this.transport.json({ method: 'GET', path: pathOf(endpointId), signal });
   }
 
-  /** Changes what is named and leaves the rest. */
+  /** Changes the given members and leaves the others. */
   update(
     endpointId: string,
     changes: ChangeWebhookEndpoint,
@@ -78,8 +78,8 @@ export class Webhooks {
   }
 
   /**
-   * A new secret; deliveries bear both signatures while the old one is still good. Without `signingSecret`, the answer that
-   * had it was lost on the way: rotate again.
+   * Creates a new secret. Deliveries carry both signatures while the old one is valid. If `signingSecret` is
+   * missing, the response that had it was lost: rotate again.
    */
   rotateSecret(
     endpointId: string,
@@ -94,7 +94,7 @@ export class Webhooks {
     });
   }
 
-  /** Sends an event that is marked as a test. */
+  /** Sends a test event, marked as such. */
   sendTest(endpointId: string, body: SendTestEvent, options: PostOptions = {}): Promise<Delivery> {
     return this.transport.json({ method: 'POST', path: `${pathOf(endpointId)}/test`, body, ...options });
   }
@@ -103,7 +103,7 @@ export class Webhooks {
     return this.transport.json({ method: 'GET', path: `${pathOf(endpointId)}/health`, signal });
   }
 
-  /** What was sent to an endpoint, newest first. */
+  /** The deliveries of an endpoint, newest first. */
   deliveries(endpointId: string, options: PageOptions & DeliveryFilter = {}): AsyncGenerator<Delivery> {
     return everything(this.transport, `${pathOf(endpointId)}/deliveries`, { ...options });
   }
@@ -118,12 +118,12 @@ export class Webhooks {
     return this.transport.json({ method: 'POST', path, ...options });
   }
 
-  /** Sends the events of a span of time again, in order; with `dryRun`, only counts them. */
+  /** Sends the events of a time range again, in order; with `dryRun`, only counts them. */
   replay(endpointId: string, body: ReplayEvents, options: PostOptions = {}): Promise<Replay> {
     return this.transport.json({ method: 'POST', path: `${pathOf(endpointId)}/replay`, body, ...options });
   }
 
-  /** It queues nothing more; what it has queued is sent. */
+  /** Queues no more events; those already queued are sent. */
   stopReplay(endpointId: string, replayId: string, { signal }: CallOptions = {}): Promise<Replay> {
     const path = `${pathOf(endpointId)}/replays/${encodeURIComponent(replayId)}`;
     return this.transport.json({ method: 'DELETE', path, signal });
@@ -135,14 +135,17 @@ export class Webhooks {
   }
 
   private async newSecret(endpointId: string, { idempotencyKey, signal }: PostOptions): Promise<string> {
-    // Nobody has the lost secret, unless an earlier run of the caller's had its answer and is being repeated.
+    // Nobody has the lost secret, so it needs no overlap. With the caller's own key, an earlier run may have
+    // received it.
     const overlap = idempotencyKey === undefined ? { overlapSeconds: 0 } : {};
     const { signingSecret } = await this.rotateSecret(endpointId, {
       ...overlap,
       ...(signal ? { signal } : {}),
     });
     if (signingSecret === undefined)
-      throw new Error(`The secret of ${endpointId} was lost twice: rotate it again`);
+      throw new Error(
+        `The response with the secret of ${endpointId} was lost twice: rotate the secret again`,
+      );
     return signingSecret;
   }
 }

@@ -9,28 +9,28 @@ Usage: embedded-event-store [serve] --data DIR [options]
        embedded-event-store backup --data DIR --to DIR [--json]
        embedded-event-store scavenge --data DIR [--json]
 
-serve (also without the word):
-  --data DIR           folder of the data; created if missing (required)
-  --port N             TCP port; 0 lets the system choose (default 2113)
+serve (the default command):
+  --data DIR           data folder; created if missing (required)
+  --port N             TCP port; 0 lets the system choose one (default 2113)
   --host ADDRESS       address to listen on (default 127.0.0.1)
-  --max-append-size N  bytes of data and metadata that one append may carry (default 1048576)
-  --commit-timeout N   milliseconds after which a write that is not durable is answered as timed out (default 2000)
-  --system-links       link events in $ce-<category>, $et-<type> and $streams
-  --tls-cert FILE      certificate in PEM; with --tls-key, serves TLS only
-  --tls-key FILE       its private key in PEM
-  --user-file FILE     asks callers for a login; the file holds one line, name:password
-                       (or the environment variable EVENT_STORE_USER; never an argument, which others can read)
-  --exit-with-parent   stop when standard input closes, so that no process is left behind
-  --help               this text
+  --max-append-size N  largest append: bytes of data and metadata (default 1048576)
+  --commit-timeout N   milliseconds after which an unfinished write is reported as timed out (default 2000)
+  --system-links       link each event in $ce-<category>, $et-<type> and $streams
+  --tls-cert FILE      certificate in PEM; with --tls-key, the server accepts TLS only
+  --tls-key FILE       private key of the certificate, in PEM
+  --user-file FILE     require a login; the file holds one line, name:password
+                       (or set EVENT_STORE_USER; there is no such option, because others can read arguments)
+  --exit-with-parent   stop when standard input closes, so that no process is left running
+  --help               print this text
 
-When it serves, it prints one line of JSON on standard output:
+When the server is ready, it prints one line of JSON on standard output:
   {"event":"listening","host":"127.0.0.1","port":2113,"pid":12345}
-SIGTERM and SIGINT stop it after accepted appends are durable; the exit status is then 0.
+On SIGTERM or SIGINT it makes accepted appends durable and exits with status 0.
 
-verify    checks every record's checksum, the index, and the heads; also while a server runs. Status 1 on findings.
-info      tells what a folder holds; also while a server runs.
-backup    copies a store into a new folder and verifies the copy; also while a server runs.
-scavenge  reclaims what $maxAge, $maxCount, $tb and deletes hide; the server must be stopped.
+verify    checks every record's checksum, the index and the heads. Works while a server runs. Status 1 on findings.
+info      describes the contents of a folder. Works while a server runs.
+backup    copies a store into a new folder and verifies the copy. Works while a server runs.
+scavenge  removes events hidden by $maxAge, $maxCount, $tb and deletes. Stop the server first.
 Results go to standard output (--json: as one JSON object), progress and problems to standard error.
 
 Examples:
@@ -55,7 +55,7 @@ export interface ServeCommand {
   readonly exitWithParent: boolean;
 }
 
-/** A command on a folder that answers once. */
+/** A command that works on a data folder and then exits. */
 export type OperatorCommand =
   | { readonly kind: 'verify' | 'info' | 'scavenge'; readonly data: string; readonly json: boolean }
   | { readonly kind: 'backup'; readonly data: string; readonly to: string; readonly json: boolean };
@@ -110,7 +110,7 @@ const parseServe = (args: string[]): CommandLine => {
   const certFile = values['tls-cert'];
   const keyFile = values['tls-key'];
   if ((certFile === undefined) !== (keyFile === undefined)) {
-    return invalid('--tls-cert and --tls-key belong together.');
+    return invalid('--tls-cert and --tls-key must be given together.');
   }
   return {
     kind: 'serve',

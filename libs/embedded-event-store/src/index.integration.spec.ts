@@ -16,7 +16,7 @@ describe('startEmbeddedEventStore', () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  it('keeps what was appended when it is stopped and started again', async () => {
+  it('keeps appended events across a restart', async () => {
     const event = jsonEvent({ type: 'Noted', data: { text: 'é' }, metadata: { by: 'me' } });
     const first = await startEmbeddedEventStore({ dataDir });
     const firstClient = EventStoreDBClient.connectionString(first.connectionString);
@@ -41,7 +41,7 @@ describe('startEmbeddedEventStore', () => {
     });
   });
 
-  it('refuses a folder that another server holds, and takes it when that one has stopped', async () => {
+  it('refuses a folder that another server holds, and opens it after that server stops', async () => {
     const first = await startEmbeddedEventStore({ dataDir });
     await expect(startEmbeddedEventStore({ dataDir })).rejects.toThrow(UnusableDataError);
     await first.stop();

@@ -15,29 +15,29 @@ export { UnusableDataError } from './log/environment.js';
 export type { Limits } from './grpc/context.js';
 
 export interface EmbeddedEventStoreOptions {
-  /** Folder of the data; created if missing. */
+  /** Data folder; created if missing. */
   readonly dataDir: string;
-  /** TCP port; 0 or undefined lets the system choose. */
+  /** TCP port; 0 or undefined lets the system choose one. */
   readonly port?: number;
-  /** Address listened on; 127.0.0.1 by default. It is a development server: never a public one. */
+  /** Listen address, 127.0.0.1 by default. This is a development server: never use a public address. */
   readonly host?: string;
   readonly limits?: Partial<Limits>;
-  /** Serves TLS only, with this certificate and key (PEM). */
+  /** Accepts TLS only, with this certificate and key (PEM). */
   readonly tls?: TlsKeyPair;
-  /** Asks every caller for this login; use it with TLS, as it is sent in clear otherwise. */
+  /** Requires this login from every caller. Use it with TLS, because it is sent in clear text otherwise. */
   readonly login?: Login;
   /**
-   * Links each event appended from now on in `$ce-<category>`, `$et-<type>` and `$streams`, as EventStoreDB's
-   * system projections do. Off by default: it doubles or triples what is written.
+   * Links each newly appended event in `$ce-<category>`, `$et-<type>` and `$streams`, as EventStoreDB's
+   * system projections do. Off by default, because it doubles or triples the data written.
    */
   readonly systemLinks?: boolean;
-  /** For measurements only: acknowledges without syncing, so that a crash of the machine loses events. */
+  /** For measurements only: acknowledges without syncing, so a machine crash loses events. */
   readonly unsafeNoSync?: boolean;
-  /** Milliseconds since 1970; the system's clock by default. */
+  /** Current time, milliseconds since 1970; the system clock by default. */
   readonly now?: () => number;
-  /** Operator's messages; standard error by default. */
+  /** Receives messages for the operator; writes to standard error by default. */
   readonly report?: (message: string) => void;
-  /** Called when an append could not be made durable; ends the process by default. */
+  /** Called when an append cannot be made durable; ends the process by default. */
   readonly onFatal?: (error: unknown) => void;
 }
 
@@ -46,9 +46,9 @@ export interface EmbeddedEventStore {
   readonly connectionString: string;
   readonly host: string;
   readonly port: number;
-  /** Calls open now on all connections; a call whose caller does not read its answers stays open. */
+  /** Open calls on all connections. A call whose caller does not read the responses stays open. */
   readonly openCalls: () => number;
-  /** Ends open calls, makes accepted appends durable, and gives the folder back. Safe to call twice. */
+  /** Ends open calls, makes accepted appends durable, and unlocks the folder. Idempotent. */
   readonly stop: () => Promise<void>;
 }
 
@@ -57,8 +57,8 @@ const reportToStderr = (message: string): void => {
 };
 
 /**
- * Starts a single-node event store that speaks EventStoreDB's gRPC protocol, in this process.
- * @throws {UnusableDataError} when the folder is in use, of another format, or damaged.
+ * Starts a single-node event store in this process. It speaks EventStoreDB's gRPC protocol.
+ * @throws {UnusableDataError} when the folder is in use, has another format, or is damaged
  */
 export const startEmbeddedEventStore = async (
   options: EmbeddedEventStoreOptions,
@@ -81,7 +81,7 @@ export const startEmbeddedEventStore = async (
     const onFailure =
       options.onFatal ??
       ((error: unknown): void => {
-        report(`Appended events could not be made durable, the event store ends: ${String(error)}`);
+        report(`Appended events could not be made durable; the event store exits: ${String(error)}`);
         process.exit(1);
       });
     const onCommitted = ({ streams }: { streams: ReadonlySet<string> }): void => {

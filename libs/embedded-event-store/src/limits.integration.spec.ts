@@ -25,7 +25,7 @@ describe('the limits of a server', () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  it('refuse one subscription too many, and take it when another has ended', async () => {
+  it('refuse a subscription above the limit, and accept it when another one has ended', async () => {
     const open = [client.subscribeToAll(), client.subscribeToStream('a')];
     await Promise.all(open.map((subscription) => once(subscription, 'confirmation')));
     const refused = client.subscribeToAll();
@@ -34,7 +34,7 @@ describe('the limits of a server', () => {
 
     await open[0]?.unsubscribe();
     let confirmed = false;
-    // The server learns of the end a moment after the client.
+    // The server learns of the cancellation a moment after the client.
     while (!confirmed) {
       const next = client.subscribeToAll();
       next.on('error', () => undefined);
@@ -68,7 +68,7 @@ describe('the limits of a server', () => {
     await client.appendToStream('n'.repeat(1_024), event('T'.repeat(1_024)));
   });
 
-  describe('bound how long a write is waited for', () => {
+  describe('bound the wait for a durable write', () => {
     const write = LogStore.prototype.write;
     let letGo: () => void;
 
@@ -88,7 +88,7 @@ describe('the limits of a server', () => {
       jest.restoreAllMocks();
     });
 
-    it('and the same append again tells its outcome', async () => {
+    it('and repeating the append reveals its outcome', async () => {
       const event = jsonEvent({ type: 'Late', data: {} });
       await expect(client.appendToStream('late', event)).rejects.toMatchObject({ type: 'deadline-exceeded' });
       letGo();

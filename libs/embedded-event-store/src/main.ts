@@ -7,7 +7,7 @@ import { runOperatorCommand } from './operator/run.js';
 const banner = (open: boolean): string =>
   `Embedded event store: one node, ${open ? 'no' : 'basic'} authentication, for a laptop, a demo, tests and CI. Ctrl-C stops it.\n`;
 
-/** Ends with one line on standard error and status 1. */
+/** Exits with status 1 and one line on standard error. */
 const fail = (message: string): never => {
   process.stderr.write(`${message}\n`);
   process.exit(1);
@@ -18,13 +18,13 @@ const explain = (error: unknown): string => {
   return `The event store could not start: ${error instanceof Error ? error.message : String(error)}`;
 };
 
-/** The login that callers must present: of the file, else of the environment, else none. */
+/** The login that callers must present: from the file, else from the environment, else none. */
 const loginOf = ({ userFile }: ServeCommand): { username: string; password: string } | undefined => {
   const text = userFile === undefined ? process.env['EVENT_STORE_USER'] : readFileSync(userFile, 'utf8');
   if (text === undefined || text === '') return undefined;
   const [, username, password] = /^([^:\s]+):(.+)$/m.exec(text.trim()) ?? [];
   if (username === undefined || password === undefined)
-    return fail('The login is not of the form name:password.');
+    return fail('The login must have the form name:password.');
   return { username, password };
 };
 

@@ -24,7 +24,7 @@ const readme = readFileSync(join(source, 'README.md'), 'utf8');
 const folder = mkdtempSync(join(tmpdir(), 'webhook-verifier-'));
 const modules = join(folder, 'node_modules');
 
-/** A project that has installed what would be published, and Express. */
+/** A project with the package as it would be published, and Express. */
 beforeAll(() => {
   const installed = join(modules, NAME);
   mkdirSync(installed, { recursive: true });
@@ -58,7 +58,7 @@ const freePort = async (): Promise<number> => {
 };
 
 describe('The package', () => {
-  it('has what its manifest promises, and no dependencies', () => {
+  it('contains everything its manifest lists, and has no dependencies', () => {
     const manifest = JSON.parse(readFileSync(join(modules, NAME, 'package.json'), 'utf8')) as {
       exports: { '.': { types: string; default: string } };
       dependencies?: object;
@@ -68,7 +68,7 @@ describe('The package', () => {
     expect(manifest).not.toHaveProperty('dependencies');
   });
 
-  it.each(['Express', 'Plain Node'])('verifies as its README shows for %s', async (title) => {
+  it.each(['Express', 'Plain Node'])('works as shown in its README for %s', async (title) => {
     const file = join(folder, `${title.replace(' ', '-')}.mjs`);
     writeFileSync(file, snippet(title));
     const port = await freePort();
@@ -97,7 +97,7 @@ describe('The package', () => {
       expect((await post(body)).status).toBe(204);
       const forged = await post(body.replace('/d', '/e'));
       expect([forged.status, await forged.text()]).toEqual([400, 'no_matching_signature']);
-      // It prints before it answers, but on another way here.
+      // Output and response take different routes, so the output may arrive later.
       while (!printed.includes('fetch /d')) await once(server.stdout!, 'data');
       expect(printed).not.toContain('fetch /e');
     } finally {

@@ -1,10 +1,10 @@
 /**
  * Why a webhook is not trusted:
- * - `missing_header`: it carries neither style of signature;
- * - `malformed_header`: a signature or timestamp header cannot be read;
- * - `timestamp_out_of_tolerance`: it was signed too long ago, or in the future: a repetition, or a clock is wrong;
- * - `no_matching_signature`: other bytes were signed, or with another secret;
- * - `malformed_body`: the signature is right and the body is no JSON object.
+ * - `missing_header`: it has neither kind of signature;
+ * - `malformed_header`: a signature or timestamp header is malformed;
+ * - `timestamp_out_of_tolerance`: the timestamp is too old or in the future: a replay, or a wrong clock;
+ * - `no_matching_signature`: the body or the secret differs from what was signed;
+ * - `malformed_body`: the signature is valid, but the body is not a JSON object.
  */
 export type VerificationFailure =
   | 'missing_header'
@@ -13,7 +13,7 @@ export type VerificationFailure =
   | 'no_matching_signature'
   | 'malformed_body';
 
-/** A webhook that must not be trusted: answer it with 400. */
+/** An untrusted webhook: respond with 400. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
 

@@ -26,7 +26,7 @@ const standard = ({ t, standardWebhooks }: Vector): Record<string, string> => ({
   'webhook-timestamp': String(t),
   'webhook-signature': standardWebhooks!.signature,
 });
-/** The failure's code, or `verified`. */
+/** The code of the failure, or `verified`. */
 const outcome = (...args: Parameters<typeof verifyWebhook>): string => {
   try {
     verifyWebhook(...args);
@@ -39,7 +39,7 @@ const outcome = (...args: Parameters<typeof verifyWebhook>): string => {
 const at = (seconds: number) => ({ now: seconds * 1_000 });
 
 describe('verifyWebhook', () => {
-  it.each(vectors)('accepts vector $id with each of its secrets, alone or among others', (vector) => {
+  it.each(vectors)('accepts vector $id with each of its secrets, alone or with others', (vector) => {
     for (const name of vector.secrets) {
       for (const given of [secrets[name], ['whsec_b2xk', secrets[name]]]) {
         expect(outcome(bodyOf(vector), service(vector), given, at(vector.t))).toBe('verified');
@@ -53,7 +53,7 @@ describe('verifyWebhook', () => {
     expect(verifyWebhook(bodyOf(v1).toString('utf8'), service(v1), secrets.S1, at(v1.t))).toEqual(event);
   });
 
-  it('accepts the headers of Standard Webhooks, when they are all there is', () => {
+  it('accepts Standard Webhooks headers without our own', () => {
     expect(outcome(bodyOf(v1), standard(v1), secrets.S1, at(v1.t))).toBe('verified');
     const two = {
       ...standard(v1),
@@ -66,7 +66,7 @@ describe('verifyWebhook', () => {
     expect(outcome(bodyOf(v1), standard(v1), secrets.S1, at(v1.t + 301))).toBe('timestamp_out_of_tolerance');
   });
 
-  it('takes headers in every shape that frameworks give them', () => {
+  it('accepts headers in every form that frameworks use', () => {
     for (const headers of [
       new Headers({ 'X-Service-Signature': v1.header }),
       { 'X-Service-Signature': v1.header },
@@ -77,7 +77,7 @@ describe('verifyWebhook', () => {
     }
   });
 
-  it('tolerates five minutes either way, or as told', () => {
+  it('tolerates five minutes either way, or the given tolerance', () => {
     const after = (seconds: number, toleranceSeconds?: number) =>
       outcome(bodyOf(v1), service(v1), secrets.S1, {
         ...at(v1.t + seconds),
@@ -90,7 +90,7 @@ describe('verifyWebhook', () => {
     expect(outcome(bodyOf(v1), service(v1), secrets.S1)).toBe('timestamp_out_of_tolerance');
   });
 
-  it('refuses other bytes, another secret and the decoded secret', () => {
+  it('refuses different bytes, a wrong secret and the decoded secret', () => {
     const decoded = Buffer.from(secrets.S1.slice('whsec_'.length), 'base64').toString('utf8');
     const reserialised = JSON.stringify(JSON.parse(bodyOf(v2).toString('utf8')));
     expect(outcome(Buffer.concat([bodyOf(v1), Buffer.from(' ')]), service(v1), secrets.S1, at(v1.t))).toBe(
@@ -105,7 +105,7 @@ describe('verifyWebhook', () => {
     }
   });
 
-  it('holds the old secret good during an overlap, and not after it', () => {
+  it('accepts the old secret during an overlap only', () => {
     expect(outcome('{}', service(v3), secrets.S1, at(v3.t))).toBe('verified');
     const newAlone = { 'x-service-signature': v3.header.split(',').slice(0, 2).join(',') };
     expect(outcome('{}', newAlone, secrets.S2, at(v3.t))).toBe('verified');
@@ -123,17 +123,17 @@ describe('verifyWebhook', () => {
     [{ 'x-service-signature': `t=${v1.t},v1=` }, 'no_matching_signature'],
     [{ 'x-service-signature': v1.header.toUpperCase().replace('T=', 't=') }, 'no_matching_signature'],
     [{ 'x-service-signature': v1.header.replace('v1=', 'v0=') }, 'no_matching_signature'],
-  ])('tells what is wrong with %j', (headers, code) =>
+  ])('reports what is wrong with %j', (headers, code) =>
     expect(outcome(bodyOf(v1), headers, secrets.S1, at(v1.t))).toBe(code),
   );
 
-  it('needs a secret: an empty one would verify what anybody signs', () => {
+  it('requires a secret, because anybody can sign with an empty one', () => {
     for (const none of ['', [], ['']]) {
       expect(() => verifyWebhook('{}', service(v3), none, at(v3.t))).toThrow(TypeError);
     }
   });
 
-  it('imports nothing but node:crypto and itself', () => {
+  it('imports only node:crypto and its own files', () => {
     const folder = projectPath('libs', 'webhook-verifier', 'src');
     const imported = readdirSync(folder)
       .filter((name) => !name.endsWith('.spec.ts'))

@@ -2,23 +2,23 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { WebhookVerificationError } from './verification-error.js';
 import type { WebhookEvent } from './webhook-event.js';
 
-/** Headers as Node, Express, Fastify or fetch hand them over; names in any case. */
+/** Headers as Node, Express, Fastify or fetch provide them; names in any case. */
 export type WebhookHeaders =
   { get(name: string): string | null } | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifyOptions {
-  /** Largest distance of the signature's time from the clock, either way. Default 300. */
+  /** Maximum difference between the signature's time and the clock, in either direction. Default 300. */
   readonly toleranceSeconds?: number;
-  /** Milliseconds since the epoch. Default: the clock of this machine. */
+  /** Current time, milliseconds since 1970. Default: the system clock. */
   readonly now?: number;
 }
 
 const SECRET_PREFIX = 'whsec_';
 const TOLERANCE_SECONDS = 300;
 
-/** What was signed, with which key, and what the signature should be. */
+/** The timestamp and signatures of a webhook, and how to compute the expected signature. */
 interface Claim {
-  /** Unix seconds, as they were signed. */
+  /** Unix seconds, as signed. */
   readonly timestamp: string;
   readonly signatures: readonly Buffer[];
   readonly sign: (secret: string, body: Uint8Array) => Buffer;
@@ -27,9 +27,10 @@ interface Claim {
 /**
  * Verifies a webhook and returns its event. Compares in constant time.
  *
- * @param rawBody the body as it came, before any JSON parser: other bytes of the same JSON do not verify
- * @param headers of the request: `x-service-signature`, or `webhook-id`, `webhook-timestamp` and `webhook-signature`
- * @param secrets the endpoint's `signingSecret`; during a rotation the new and the old one, any of which is enough
+ * @param rawBody the body as received, before any JSON parser: the same JSON in other bytes does not verify
+ * @param headers of the request: `x-service-signature`, or `webhook-id`, `webhook-timestamp` and
+ *   `webhook-signature`
+ * @param secrets the endpoint's `signingSecret`; during a rotation the new and the old one; one must match
  * @throws WebhookVerificationError when the webhook must not be trusted
  */
 export const verifyWebhook = (
@@ -42,11 +43,11 @@ export const verifyWebhook = (
   if (keys.length === 0) throw new TypeError('No signing secret was given');
   const body = typeof rawBody === 'string' ? Buffer.from(rawBody, 'utf8') : rawBody;
   const claim = serviceClaim(headers) ?? standardClaim(headers);
-  if (!claim) throw new WebhookVerificationError('missing_header', 'The request carries no signature');
+  if (!claim) throw new WebhookVerificationError('missing_header', 'The request has no signature');
   if (!(Math.abs(now / 1_000 - Number(claim.timestamp)) <= toleranceSeconds)) {
     throw new WebhookVerificationError(
       'timestamp_out_of_tolerance',
-      `The signature is not of the last ${toleranceSeconds} seconds`,
+      `The timestamp differs from the clock by more than ${toleranceSeconds} seconds`,
     );
   }
   const expected = keys.map((secret) => claim.sign(secret, body));
@@ -56,7 +57,7 @@ export const verifyWebhook = (
   return parse(body);
 };
 
-/** `x-service-signature: t=<unix seconds>,v1=<hex>[,v1=<hex>]`, keyed with the UTF-8 of the whole secret. */
+/** `x-service-signature: t=<unix seconds>,v1=<hex>[,v1=<hex>]`; the key is the whole secret in UTF-8. */
 const serviceClaim = (headers: WebhookHeaders): Claim | null => {
   const header = headerOf(headers, 'x-service-signature');
   if (header === null) return null;
@@ -75,7 +76,10 @@ const serviceClaim = (headers: WebhookHeaders): Claim | null => {
   };
 };
 
-/** Standard Webhooks 1.0: `webhook-signature: v1,<base64>[ v1,<base64>]`, keyed with the decoded part of the secret. */
+/**
+ * Standard Webhooks 1.0: `webhook-signature: v1,<base64>[ v1,<base64>]`; the key is the decoded part of the
+ * secret.
+ */
 const standardClaim = (headers: WebhookHeaders): Claim | null => {
   const header = headerOf(headers, 'webhook-signature');
   const id = headerOf(headers, 'webhook-id');
@@ -106,7 +110,7 @@ const headerOf = (headers: WebhookHeaders, name: string): string | null => {
 
 const requireTimestamp = (text: string | undefined): string => {
   if (text !== undefined && /^\d{1,12}$/.test(text)) return text;
-  throw new WebhookVerificationError('malformed_header', 'The signature has no time that can be read');
+  throw new WebhookVerificationError('malformed_header', 'The signature has no valid timestamp');
 };
 
 const isEqual = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingSafeEqual(a, b);
@@ -116,7 +120,7 @@ const parse = (body: Uint8Array): WebhookEvent => {
     const event = JSON.parse(Buffer.from(body).toString('utf8')) as unknown;
     if (typeof event === 'object' && event !== null && !Array.isArray(event)) return event as WebhookEvent;
   } catch {
-    // Told below.
+    // Handled below.
   }
   throw new WebhookVerificationError('malformed_body', 'The body is not a JSON object');
 };

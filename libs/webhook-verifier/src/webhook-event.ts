@@ -25,7 +25,7 @@ export interface ReadingError {
 }
 
 interface Facts<Type extends WebhookEventType, Data> {
-  /** The same in every attempt, redelivery and replay: tell repeats by it. */
+  /** The same in every attempt, redelivery and replay: use it to detect duplicates. */
   readonly id: string;
   readonly type: Type;
   readonly apiVersion: 'v1';
@@ -33,10 +33,10 @@ interface Facts<Type extends WebhookEventType, Data> {
   readonly createdAt: string;
   readonly workspaceId: string;
   readonly readingId: string;
-  /** Of the reading's events: from 1, without a gap. */
+  /** Number of the reading's event: starts at 1, without gaps. */
   readonly sequence: number;
   readonly data: Data & {
-    /** Paths under the service's base address. */
+    /** Paths relative to the base URL of the service. */
     readonly links: { readonly reading: string; readonly result: string; readonly document: string };
   };
 }
@@ -47,7 +47,7 @@ interface State<Status extends string, Document, Error> {
   readonly error: Error;
 }
 
-/** What a webhook tells. New members and types may appear; leave alone what you do not know. */
+/** The body of a webhook. New members and types may be added; ignore those you do not know. */
 export type WebhookEvent =
   | Facts<'reading.completed', State<'completed', UnpublishedDocument, null>>
   | Facts<'reading.published', State<'completed', PublishedDocument, null>>

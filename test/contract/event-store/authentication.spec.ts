@@ -128,8 +128,8 @@ const clientOf = (
     const empty = join(folder, 'empty');
     writeFileSync(empty, 'nobody\n');
     for (const [args, explanation] of [
-      [['--tls-cert', CERT], /belong together/],
-      [['--user-file', empty], /not of the form name:password/],
+      [['--tls-cert', CERT], /must be given together/],
+      [['--user-file', empty], /must have the form name:password/],
     ] as const) {
       const { child } = runProgram(['--data', join(folder, 'refused'), '--port', '0', ...args]);
       let said = '';

@@ -92,7 +92,9 @@ const run = async (...args: string[]): Promise<Ended> => {
 
   it('report what is missing', async () => {
     expect(await run('backup', '--data', dataDir)).toMatchObject({ status: 1 });
-    expect((await run('verify', '--data', join(folder, 'nothing'))).err).toMatch(/There is no data file/);
+    expect((await run('verify', '--data', join(folder, 'nothing'))).err).toMatch(
+      /data file .* does not exist/,
+    );
     expect((await run('verify', '--help')).out).toContain('Examples:');
   });
 });

@@ -1,4 +1,4 @@
-/** The few forms of DER (ITU-T X.690) that a certificate is made of. */
+/** The subset of DER (ITU-T X.690) that a certificate needs. */
 
 const TAGS = {
   boolean: 0x01,
@@ -13,13 +13,16 @@ const TAGS = {
   set: 0x31,
 } as const;
 
-/** A tag, the length of what follows, and that. */
+/** A tag, the length of the content, and the content. */
 export const tagged = (tag: number, ...parts: readonly Uint8Array[]): Buffer => {
   const content = Buffer.concat(parts);
   return Buffer.concat([Buffer.of(tag), lengthOf(content), content]);
 };
 
-/** Below 128 one byte; else the number of bytes that the length takes, and these. */
+/**
+ * A length below 128 takes one byte. A longer one takes a byte with the number of length bytes, then those
+ * bytes.
+ */
 const lengthOf = ({ length }: Buffer): Buffer => {
   if (length < 0x80) return Buffer.of(length);
   const digits = length.toString(16);
@@ -33,19 +36,19 @@ export const octetString = (content: Uint8Array): Buffer => tagged(TAGS.octetStr
 export const utf8String = (text: string): Buffer => tagged(TAGS.utf8String, Buffer.from(text, 'utf8'));
 export const yes = (): Buffer => tagged(TAGS.boolean, Buffer.of(0xff));
 
-/** Whole bytes: no bit of the last is unused, unless said. */
+/** Whole bytes; `unused` is the number of unused bits in the last byte. */
 export const bitString = (content: Uint8Array, unused = 0): Buffer =>
   tagged(TAGS.bitString, Buffer.of(unused), content);
 
-/** A number that is not negative, most significant byte first. */
+/** A non-negative integer, most significant byte first. */
 export const integer = (bytes: Uint8Array): Buffer => {
   const first = bytes.findIndex((byte) => byte !== 0);
   const digits = first < 0 ? Buffer.of(0) : Buffer.from(bytes.subarray(first));
-  // A first bit that is set would make it negative.
+  // A leading 1 bit would make the number negative.
   return tagged(TAGS.integer, ...(digits[0]! >= 0x80 ? [Buffer.of(0)] : []), digits);
 };
 
-/** Such as `1.2.840.10045.4.3.2`: the first two numbers share a byte, the others are base 128. */
+/** Example: `1.2.840.10045.4.3.2`. The first two numbers share a byte; the others are base 128. */
 export const objectIdentifier = (dotted: string): Buffer => {
   const [first, second, ...rest] = dotted.split('.').map(Number);
   const base128 = (number: number): number[] => {
@@ -57,7 +60,7 @@ export const objectIdentifier = (dotted: string): Buffer => {
   return tagged(TAGS.objectIdentifier, Buffer.from([first! * 40 + second!, ...rest.flatMap(base128)]));
 };
 
-/** To the second, in the form that RFC 5280 (4.1.2.5) asks for: two digits of the year up to 2049. */
+/** A time with a precision of one second, in the form of RFC 5280 (4.1.2.5): a two-digit year up to 2049. */
 export const time = (at: Date): Buffer => {
   const text = `${at.toISOString().replace(/[-:T]/g, '').slice(0, 14)}Z`;
   return at.getUTCFullYear() < 2050

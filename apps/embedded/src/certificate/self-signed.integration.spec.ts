@@ -18,7 +18,7 @@ const make = (change: Partial<Parameters<typeof selfSignedCertificate>[0]> = {})
   });
 
 describe('a self-signed certificate', () => {
-  it('is read by OpenSSL with the name, the times and the serial it was made of', () => {
+  it('is valid for OpenSSL, with the given name, times and serial number', () => {
     const serial = Buffer.from('00ff112233445566778899aabbccddee', 'hex');
     const certificate = new X509Certificate(make({ serial }));
     expect(certificate.subject).toBe('CN=localhost');
@@ -31,7 +31,7 @@ describe('a self-signed certificate', () => {
     expect(certificate.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
   });
 
-  it('is signed by its own key, and by no other', () => {
+  it('is signed with its own key only', () => {
     const certificate = new X509Certificate(make());
     expect(certificate.verify(keys.publicKey)).toBe(true);
     expect(certificate.checkPrivateKey(keys.privateKey)).toBe(true);
@@ -39,14 +39,14 @@ describe('a self-signed certificate', () => {
   });
 
   it.each(['2049-12-31T23:59:59Z', '2050-01-01T00:00:00Z', '2123-04-05T06:07:08Z'])(
-    'may end at %s: the form of a time depends on the year',
+    'can expire at %s (the time format depends on the year)',
     (end) => {
       const { validTo } = new X509Certificate(make({ until: new Date(end) }));
       expect(new Date(validTo).toISOString()).toBe(new Date(end).toISOString());
     },
   );
 
-  it('lets those in who were handed it, by its name; nobody else', async () => {
+  it('is trusted only by clients that have it and connect by its name', async () => {
     const cert = make({ from: new Date(Date.now() - 60_000), until: new Date(Date.now() + 60_000) });
     const key = keys.privateKey.export({ type: 'pkcs8', format: 'pem' });
     const server = createServer({ cert, key }, (socket) => socket.end()).listen(0, '127.0.0.1');

@@ -22,17 +22,17 @@ const OIDS = {
   serverAuthentication: '1.3.6.1.5.5.7.3.1',
 } as const;
 
-/** The version field of X.509 v3, which alone has extensions. */
+/** The version field of X.509 v3, the only version with extensions. */
 const VERSION_3 = tagged(0xa0, integer(Buffer.of(2)));
-/** A dNSName among alternative names. */
+/** Tag of a dNSName in the subject alternative names. */
 const DNS_NAME = 0x82;
-/** The first bit of key usage, digitalSignature; seven are unused. */
+/** digitalSignature, the first bit of key usage; the other seven bits are unused. */
 const DIGITAL_SIGNATURE = bitString(Buffer.of(0x80), 7);
 
 export interface CertificateRequest {
-  /** An EC key pair on P-256. */
+  /** An EC key pair on the curve P-256. */
   readonly keys: { readonly publicKey: KeyObject; readonly privateKey: KeyObject };
-  /** The DNS name that clients connect by. */
+  /** The DNS name that clients connect to. */
   readonly name: string;
   readonly from: Date;
   readonly until: Date;
@@ -41,8 +41,8 @@ export interface CertificateRequest {
 }
 
 /**
- * A server's certificate (X.509 v3, RFC 5280) that vouches for itself: a client trusts it because it was handed this
- * very one. It can sign no other.
+ * A self-signed server certificate (X.509 v3, RFC 5280). Clients trust it because they have this exact
+ * certificate. It cannot sign others.
  * @returns PEM
  */
 export const selfSignedCertificate = ({ keys, name, from, until, serial }: CertificateRequest): string => {

@@ -1,6 +1,6 @@
 import type { CreateReading } from '@reading-service/client';
 
-/** Two invented people, as bodies of POST /api/v1/readings. */
+/** Two fictitious people, as bodies of POST /api/v1/readings. */
 export const people: readonly CreateReading[] = [
   {
     productId: 'theme',

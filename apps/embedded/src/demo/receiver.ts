@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import { verifyWebhook } from '@reading-service/webhook-verifier';
 
-/** The body of a webhook, as far as a receiver needs it. */
+/** The members of a webhook body that a receiver needs. */
 export interface WebhookEvent {
   readonly id: string;
   readonly type: string;
@@ -12,13 +12,13 @@ export interface WebhookEvent {
 }
 
 export interface ReceivedWebhook {
-  /** Path and query it was sent to. */
+  /** Path and query of the request. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly rawBody: Buffer;
   readonly event: WebhookEvent;
   readonly receivedAt: Date;
-  /** Whether its signature was right under the receiver's secret when it came in. */
+  /** Whether the signature was valid under the receiver's secret on arrival. */
   readonly verified: boolean;
 }
 
@@ -27,13 +27,13 @@ export interface Reply {
   readonly headers?: Record<string, string>;
 }
 
-/** What a receiver answers, at once or later; by default 204. */
+/** The receiver's response, immediate or later; 204 by default. */
 export type Answer = (webhook: ReceivedWebhook) => Reply | Promise<Reply>;
 
-/** A webhook receiver on this machine: keeps what it gets, in order, and verifies every signature. */
+/** A webhook receiver on this machine. It keeps all webhooks in order and verifies every signature. */
 export class Receiver {
   readonly received: ReceivedWebhook[] = [];
-  /** The endpoint's `signingSecret`, known once the endpoint is created. */
+  /** The endpoint's `signingSecret`; set after the endpoint is created. */
   secret = '';
   answer: Answer = () => ({ status: 204 });
   private readonly waiting = new Set<() => void>();
@@ -59,8 +59,8 @@ export class Receiver {
   }
 
   /**
-   * Waits until a webhook that fits has come in (perhaps earlier).
-   * @throws Error naming what was waited for, after `withinMs`
+   * Waits for a matching webhook, which may have arrived already.
+   * @throws Error that names the missing webhook, after `withinMs`
    */
   async waitFor(
     fits: (webhook: ReceivedWebhook) => boolean,

@@ -12,12 +12,12 @@ const WITHIN_MS = 60_000;
 
 const FILES = { document_v1: 'document_v1.json', markdown: 'document.md', pdf: 'document.pdf' } as const;
 
-/** Runs a named step of the demo; a failure says which one it was. */
+/** Runs a named step of the demo; an error names the failed step. */
 export type Step = <T>(name: string, work: () => Promise<T>) => Promise<T>;
 
 /**
- * The service from a customer's side, each step checked: workspace and key, webhook endpoint, two readings, signed
- * webhooks, result, three document formats, and what it cost.
+ * Uses the service as a customer does and checks each step: workspace and key, webhook endpoint, two
+ * readings, signed webhooks, result, three document formats, and cost.
  */
 export const walkThrough = async (
   stack: RunningStack,
@@ -26,7 +26,7 @@ export const walkThrough = async (
 ): Promise<void> => {
   const receiver = await Receiver.start();
   try {
-    const { workspaceId, apiKey } = await step('open a workspace with a Studio plan and a key', () =>
+    const { workspaceId, apiKey } = await step('open a workspace with a Studio plan and an API key', () =>
       openWorkspace(stack.environment, 'Demo'),
     );
     const service = new ReadingServiceClient({ baseUrl: stack.baseUrl, apiKey });
@@ -43,7 +43,7 @@ export const walkThrough = async (
     );
     for (const type of ['reading.completed', 'reading.published']) {
       for (const { readingId } of readings) {
-        await step(`receive ${type} of ${readingId}, rightly signed`, () =>
+        await step(`receive ${type} of ${readingId} with a valid signature`, () =>
           expectWebhook(receiver, type, readingId),
         );
       }
@@ -74,10 +74,10 @@ const expectWebhook = async (receiver: Receiver, type: string, readingId: string
     WITHIN_MS,
     `${type} of ${readingId}`,
   );
-  if (!webhook.verified) throw new Error(`the signature of ${type} of ${readingId} is wrong`);
+  if (!webhook.verified) throw new Error(`the signature of ${type} of ${readingId} is invalid`);
 };
 
-/** @returns the folder, `out/<readingId>` in the current one. */
+/** @returns the folder, `out/<readingId>` in the current one */
 const fetchFiles = async ({ readings }: ReadingServiceClient, readingId: string): Promise<string> => {
   const folder = resolve('out', readingId);
   mkdirSync(folder, { recursive: true });

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { StackError } from '../stack-error.js';
 
-/** A system user the database server runs as. PostgreSQL refuses to run as root. */
+/** The system user that runs the database server. PostgreSQL refuses to run as root. */
 export interface Account {
   readonly uid: number;
   readonly gid: number;
@@ -10,15 +10,15 @@ export interface Account {
 const NAME = 'postgres';
 
 /**
- * The account of the database server: undefined (our own) for an ordinary user; for root the user `postgres`, which
- * is created if the machine has none.
+ * The account of the database server. For an ordinary user it is undefined: the server runs as that user. For
+ * root it is the user `postgres`, created if it does not exist.
  */
 export const databaseAccount = (): Account | undefined => {
   if (process.getuid?.() !== 0) return undefined;
   const account = lookUp() ?? create();
   if (account) return account;
   throw new StackError(
-    'PostgreSQL cannot run as root, and a user "postgres" could not be created: create one, or start as an ordinary user.',
+    'PostgreSQL cannot run as root, and the user "postgres" could not be created: create it, or start as an ordinary user.',
   );
 };
 
@@ -41,7 +41,7 @@ const create = (): Account | undefined => {
   return lookUp();
 };
 
-/** Whether the account can enter a folder, asked of the system itself (parents, ACLs and mounts included). */
+/** Whether the account can enter a folder. Asks the operating system, so parents, ACLs and mounts count. */
 export const canEnter = (account: Account | undefined, folder: string): boolean =>
   spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { ...account, cwd: '/', stdio: 'ignore' }).status ===
   0;

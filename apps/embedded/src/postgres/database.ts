@@ -9,21 +9,21 @@ const DATABASE = ADMINISTRATOR;
 const OWNER = 'reading_service_owner';
 const APPLICATION = 'reading_service_app';
 
-/** How each role reaches the embedded database. */
+/** The URL of the embedded database for each role. */
 export interface DatabaseUrls {
-  /** The superuser: for the stack itself, and for nothing that it starts. */
+  /** The superuser: only for the stack itself, never for its child processes. */
   readonly admin: string;
-  /** Owns the schemas: for migrations and rebuilds. */
+  /** Owner of the schemas: for migrations and rebuilds. */
   readonly owner: string;
-  /** Reads and writes rows: for API and worker. */
+  /** Reads and writes rows: for the API and the worker. */
   readonly application: string;
 }
 
-/** @returns the URL of a role; a URL needs a host, which the parameter of that name replaces. */
+/** @returns the URL of a role. A URL needs a host; the parameter `host` overrides it with the socket folder. */
 const urlOf = (sockets: string, role: string, password: string): string =>
   `postgresql://${role}:${encodeURIComponent(password)}@localhost:${SOCKET_NUMBER}/${DATABASE}?host=${encodeURIComponent(sockets)}`;
 
-/** @param password of the superuser. The other roles get new passwords at each start, which are kept nowhere. */
+/** @param password of the superuser. The other roles get new passwords at each start; these are not stored. */
 export const databaseUrls = (sockets: string, password: string): DatabaseUrls => {
   const fresh = (): string => randomBytes(24).toString('base64url');
   return {
@@ -33,7 +33,10 @@ export const databaseUrls = (sockets: string, password: string): DatabaseUrls =>
   };
 };
 
-/** Makes database and roles, gives the owner what an older version made as superuser, and brings it up to date. */
+/**
+ * Creates the database and the roles, gives the owner all objects that an older version created as superuser,
+ * and runs the migrations.
+ */
 export const prepareEmbeddedDatabase = async ({ admin, owner, application }: DatabaseUrls): Promise<void> => {
   const anyDatabase = new URL(admin);
   anyDatabase.pathname = '/postgres';

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { giveFolder } from './give-folder.js';
 
 const own = { uid: process.getuid!(), gid: process.getgid!() };
-/** Only root can give a folder away. */
+/** Only root can change the owner of a folder. */
 const other = own.uid === 0 ? { uid: 12_345, gid: 12_345 } : own;
 
 let place: string;
@@ -29,14 +29,14 @@ afterEach(() => {
   rmSync(place, { recursive: true, force: true });
 });
 
-describe('a folder made for an account', () => {
-  it('is given to it', () => {
+describe('a folder created for an account', () => {
+  it('gets that account as its owner', () => {
     mkdirSync(folder);
     giveFolder(folder, other);
     expect(statSync(folder)).toMatchObject(other);
   });
 
-  it('is refused when somebody put a link in its place, whose target stays whose it was', () => {
+  it('is refused if replaced by a link, and the link target keeps its owner', () => {
     const target = join(place, 'target');
     mkdirSync(target);
     symlinkSync(target, folder);
@@ -44,7 +44,7 @@ describe('a folder made for an account', () => {
     expect(statSync(target)).toMatchObject(own);
   });
 
-  it('is refused when a file is in its place, such as another name of somebody’s file', () => {
+  it('is refused if replaced by a file, such as a hard link to another user’s file', () => {
     const file = join(place, 'file');
     writeFileSync(file, '');
     linkSync(file, folder);
@@ -52,7 +52,7 @@ describe('a folder made for an account', () => {
     expect(statSync(file)).toMatchObject(own);
   });
 
-  (own.uid === 0 ? it : it.skip)('is refused when it is a folder of somebody else', () => {
+  (own.uid === 0 ? it : it.skip)('is refused if it belongs to another user', () => {
     mkdirSync(folder);
     chownSync(folder, 23_456, 23_456);
     expect(() => giveFolder(folder, other)).toThrow('not a folder of this process');

@@ -2,9 +2,10 @@ import { closeSync, constants, fchownSync, fstatSync, openSync } from 'node:fs';
 import type { Account } from './account.js';
 
 /**
- * Gives a folder that this process has just made to an account, which may own the folder above it and put something else
- * in its place: a link followed here, or a file with another name here, would be given away instead.
- * @throws Error of what is not a folder of this process
+ * Makes an account the owner of a folder that this process has just created. The account may own the parent
+ * folder and may have replaced the new one. Following a link, or opening another file here, would give away
+ * the wrong target.
+ * @throws Error for anything but a folder of this process
  */
 export const giveFolder = (folder: string, { uid, gid }: Account): void => {
   const handle = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);

@@ -3,29 +3,29 @@ import { join } from 'node:path';
 import { StackError } from '../stack-error.js';
 import { canEnter, type Account } from './account.js';
 
-/** Root's folder for databases whose data folder other users cannot enter; its parent is writable by root alone. */
+/** Root's folder for databases whose data folder other users cannot enter. Only root can write to its parent. */
 const OUTSIDE = '/var/lib/reading-service-embedded';
 
 /**
- * The folder that holds the database cluster, created if need be: `DATA_DIR/postgres` itself or, when the server's
- * account cannot get there (root, in a folder like /root), a folder it links to.
- * @returns its real path, which the server can reach.
+ * The folder of the database cluster, created if missing. It is `DATA_DIR/postgres` itself, or a folder it
+ * links to if the server's account cannot get there (root, in a folder like /root).
+ * @returns its real path, which the server can reach
  */
 export const databaseHome = (path: string, account: Account | undefined): string => {
   if (!exists(path)) create(path, account);
   if (!existsSync(path)) {
-    throw new StackError(`${path} links to a database that is gone: start over in an empty DATA_DIR.`);
+    throw new StackError(`${path} links to a database that no longer exists: start with an empty DATA_DIR.`);
   }
   const home = realpathSync(path);
   if (!canEnter(account, home)) {
     throw new StackError(
-      `The user "postgres" cannot enter ${home}: move DATA_DIR to a folder every user can pass through.`,
+      `The user "postgres" cannot enter ${home}: move DATA_DIR to a folder that every user can enter.`,
     );
   }
   return home;
 };
 
-/** Also true of a link that leads nowhere. */
+/** Also true for a dangling link. */
 const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 const create = (path: string, account: Account | undefined): void => {

@@ -10,9 +10,10 @@ import type { Binaries } from './binaries.js';
 import { SERVER_ENVIRONMENT } from './cluster.js';
 import { SOCKET_NUMBER } from './sockets.js';
 
-/** For a laptop: small, without replication, and as durable as PostgreSQL is by default (fsync on). */
+/** Settings for a laptop: small, without replication, and with PostgreSQL's default durability (fsync on). */
 const SETTINGS = {
-  // No port: anyone on the machine could reach it, or take it while the server is down and be sent the password.
+  // No TCP port: every local user could reach it. Another program could take it while the server is down and
+  // receive the password.
   listen_addresses: '',
   unix_socket_permissions: '0700',
   max_connections: '100',
@@ -30,7 +31,8 @@ const SETTINGS = {
   jit: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // After a crash every file is synced before recovery: in one call where the system has one, not in a thousand.
+  // After a crash, PostgreSQL syncs all files before recovery. On Linux, one call does this instead of
+  // thousands.
   ...(process.platform === 'linux' && { recovery_init_sync_method: 'syncfs' }),
 };
 
@@ -38,19 +40,19 @@ export interface ServerOptions {
   readonly cluster: string;
   readonly binaries: Binaries;
   readonly account: Account | undefined;
-  /** Folder of its socket. */
+  /** Folder of the server's socket. */
   readonly sockets: string;
   readonly log: LogFile;
   readonly record: ProcessRecord;
 }
 
-/** The setting is a list with commas, of which this is one name. */
+/** The setting is a comma-separated list; this is a list of one quoted name. */
 const socketsIn = (folder: string): string[] => [
   '-c',
   `unix_socket_directories="${folder.replaceAll('"', '""')}"`,
 ];
 
-/** Spawns the server; ready when it accepts connections. Stop it with SIGINT (its "fast" shutdown). */
+/** Spawns the server; `ready` resolves when it accepts connections. Stop it with SIGINT ("fast" shutdown). */
 export const launchServer = ({
   cluster,
   binaries,
@@ -78,7 +80,7 @@ export const launchServer = ({
   return server;
 };
 
-/** The server writes its state to the eighth line of its pid file; `pg_ctl` waits in the same way. */
+/** Waits as `pg_ctl` does: the server writes its state to the eighth line of its pid file. */
 const acceptsConnections = async (cluster: string, pid: number, alive: () => boolean): Promise<void> => {
   while (alive()) {
     const lines = readPidFile(cluster);
@@ -97,8 +99,8 @@ const readPidFile = (cluster: string): string[] => {
 };
 
 /**
- * PostgreSQL does not notice the death of the process that started it. This shell does: its standard input ends with
- * us, and it then asks the server to stop, if the pid file still names it.
+ * PostgreSQL does not notice when the process that started it dies. This shell does, because its standard
+ * input then closes. It asks the server to stop if the pid file still names it.
  */
 const guard = (cluster: string, server: Launched<void>): void => {
   const script = 'read -r _; [ "$(head -n 1 "$1" 2>/dev/null)" = "$2" ] && kill -INT "$2"';

@@ -19,12 +19,12 @@ describe('the folder of the database’s socket', () => {
     const folder = socketFolder(home, undefined);
     expect(folder).toBe(join(home, 'socket'));
     expect(statSync(folder).mode & 0o777).toBe(0o700);
-    // Left by a server that was killed: it names a process id that another program may have by now.
+    // Left by a killed server: it names a process id that another program may have now.
     writeFileSync(join(folder, '.s.PGSQL.5432.lock'), '1\n');
     expect(readdirSync(socketFolder(home, undefined))).toEqual([]);
   });
 
-  it('is a new temporary one where its path would be too long for a socket', () => {
+  it('is a new temporary folder if the path would be too long for a socket', () => {
     const deep = join(home, 'a'.repeat(100));
     mkdirSync(deep);
     const folder = socketFolder(deep, undefined);

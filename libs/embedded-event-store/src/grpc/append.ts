@@ -46,7 +46,7 @@ const receive = async (
       events.push(event);
     }
   }
-  if (!target) throw invalidArgument('An append begins with its options.');
+  if (!target) throw invalidArgument('The first message of an append must carry its options.');
   return { ...target, events };
 };
 
@@ -80,7 +80,7 @@ const conflict = (expected: ExpectedRevision, current: bigint): AppendResp => {
   return response;
 };
 
-/** Append: one append per call, its options first and then its events. A conflict is an answer, not an error. */
+/** Append: one append per call. Options come first, then the events. A conflict is a response, not an error. */
 export const append =
   (context: ServerContext): handleClientStreamingCall<AppendReq, AppendResp> =>
   (call, respond) => {

@@ -7,7 +7,7 @@ import {
 } from '@grpc/grpc-js';
 import { RpcError } from './rpc-error.js';
 
-/** The one login that a server may ask for. */
+/** The single login that a server may require. */
 export interface Login {
   readonly username: string;
   readonly password: string;
@@ -15,7 +15,10 @@ export interface Login {
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Why a call may not go on, or undefined. Without credentials it is anonymous: denied, not unauthenticated. */
+/**
+ * Why a call is refused, or undefined if it may proceed. A call without credentials is anonymous:
+ * PERMISSION_DENIED, not UNAUTHENTICATED.
+ */
 const refusalOf = (metadata: Metadata, expected: Buffer): RpcError | undefined => {
   const [header] = metadata.get('authorization');
   if (header === undefined) {
@@ -35,8 +38,8 @@ interface Call {
 }
 
 /**
- * Lets only calls through that present the login (HTTP Basic, RFC 7617, in the call's metadata): a wrong one is
- * UNAUTHENTICATED without trailers, none at all PERMISSION_DENIED with exception=access-denied.
+ * Requires the login (HTTP Basic, RFC 7617, in the call's metadata) on every call. A wrong login gets
+ * UNAUTHENTICATED without trailers. A missing login gets PERMISSION_DENIED with `exception=access-denied`.
  */
 export const guarded = <T extends UntypedServiceImplementation>(handlers: T, login: Login | undefined): T => {
   if (!login) return handlers;

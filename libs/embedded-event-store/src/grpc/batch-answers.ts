@@ -6,7 +6,7 @@ import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import type { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { ExpectedRevision } from '../streams/append-decision.js';
 
-/** google.rpc codes that the protocol gives each failure. */
+/** google.rpc codes that the protocol uses for each failure. */
 const UNKNOWN = 2;
 const INVALID_ARGUMENT = 3;
 const DEADLINE_EXCEEDED = 4;
@@ -14,11 +14,11 @@ const NOT_FOUND = 5;
 const ALREADY_EXISTS = 6;
 const RESOURCE_EXHAUSTED = 8;
 
-/** A failure of one append within a batch-append call; the call itself goes on. */
+/** The failure of one append in a batch-append call; the call itself stays open. */
 export interface BatchFailure {
   readonly code: number;
   readonly message: string;
-  /** Name of the details' message in the package event_store.client. */
+  /** Message name of the details in the package event_store.client. */
   readonly type: string;
   readonly details: Uint8Array;
 }
@@ -69,7 +69,7 @@ export const badRequestFailure = (message: string): BatchFailure => {
   return failure(INVALID_ARGUMENT, message, 'BadRequest', details.serializeBinary());
 };
 
-/** Refused before anything was written; clients show the message of details they do not know. */
+/** Refused before anything was written. Clients show the message when they do not know the details type. */
 export const exhaustedFailure = (message: string): BatchFailure => ({
   ...badRequestFailure(message),
   code: RESOURCE_EXHAUSTED,
@@ -78,7 +78,7 @@ export const exhaustedFailure = (message: string): BatchFailure => ({
 export const unknownFailure = (message: string): BatchFailure =>
   failure(UNKNOWN, message, 'Unknown', new sharedPb.Unknown().serializeBinary());
 
-/** What every answer of a batch-append call echoes. */
+/** Fields that every response of a batch-append call echoes. */
 export interface BatchIdentity {
   readonly correlationId: string;
   readonly stream: string;

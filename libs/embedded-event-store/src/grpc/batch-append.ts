@@ -20,12 +20,12 @@ import type { ServerContext } from './context.js';
 import { appendBytes, expectedRevision, proposedEvent, uuidText, writableStreamName } from './requests.js';
 import { invalidArgument, resourceExhausted, stopping, toRpcError, type RpcError } from './rpc-error.js';
 
-/** Appends of one call that have begun and not ended yet. */
+/** Maximum number of unfinished appends in one call. */
 const MAX_OPEN_BATCHES = 10_000;
 
 /** An append whose events are still arriving. */
 interface OpenBatch extends BatchIdentity {
-  /** Milliseconds since 1970, or undefined for none. */
+  /** Milliseconds since 1970; undefined for no deadline. */
   readonly deadline: number | undefined;
   readonly events: ProposedEvent[];
   bytes: number;
@@ -34,7 +34,7 @@ interface OpenBatch extends BatchIdentity {
 
 type BatchOptions = BatchAppendReq.Options;
 
-/** When the append must have been decided: a point in time, or a duration from now. */
+/** The time by which the append must be decided. The request gives a point in time or a duration from now. */
 const deadlineOf = (options: BatchOptions): number | undefined => {
   const at = options.getDeadline();
   return at && at.getSeconds() * 1_000 + at.getNanos() / 1_000_000;
@@ -48,13 +48,13 @@ const batchExpectation = (options: BatchOptions): ExpectedRevision =>
     hasStreamExists: () => options.hasStreamExists(),
   });
 
-/** Collects the messages of one call into appends; each append is a batch with a correlation id. */
+/** Assembles the messages of one call into appends. Each append is a batch with a correlation id. */
 class Batches {
   private readonly open = new Map<string, OpenBatch>();
 
   constructor(private readonly maxBytes: number) {}
 
-  /** Takes a message; returns the append it completes, if it does. */
+  /** Adds a message; returns the append if this message completes it. */
   take(request: BatchAppendReq): OpenBatch | undefined {
     const correlationId = uuidText(request.getCorrelationId());
     const batch = this.open.get(correlationId) ?? this.begin(correlationId, request.getOptions());
@@ -65,7 +65,8 @@ class Batches {
   }
 
   private begin(correlationId: string, options: BatchOptions | undefined): OpenBatch {
-    if (this.open.size >= MAX_OPEN_BATCHES) throw resourceExhausted('Too many appends are open in one call.');
+    if (this.open.size >= MAX_OPEN_BATCHES)
+      throw resourceExhausted('Too many unfinished appends in one call.');
     const identity = {
       correlationId,
       stream: '',
@@ -76,7 +77,7 @@ class Batches {
     };
     let batch: OpenBatch;
     try {
-      if (!options) throw invalidArgument('An append begins with its options.');
+      if (!options) throw invalidArgument('The first message of an append must carry its options.');
       batch = {
         ...identity,
         stream: writableStreamName(options.getStreamIdentifier()),
@@ -105,7 +106,7 @@ class Batches {
   }
 }
 
-/** BatchAppend: many appends over one call. The failure of one is its own answer and leaves the call open. */
+/** BatchAppend: many appends over one call. A failed append gets its own response and leaves the call open. */
 export const batchAppend =
   (context: ServerContext): handleBidiStreamingCall<BatchAppendReq, BatchAppendResp> =>
   (call) => {

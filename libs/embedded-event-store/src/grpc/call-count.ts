@@ -22,21 +22,21 @@ interface ServerHandlers {
   >;
 }
 
-/** A server of grpc-js, and how many of its calls are open. */
+/** A grpc-js server with a count of its open calls. */
 export interface CountedServer {
   readonly server: Server;
   /**
-   * Calls begun whose last byte was not handed to the connection yet. A call whose caller does not read stays open,
-   * though its handler has ended: it holds one of the connection's streams.
+   * Started calls whose last byte has not yet been passed to the connection. A call stays open while its
+   * caller does not read, even after its handler has ended, and occupies one stream of the connection.
    */
   readonly openCalls: () => number;
 }
 
-/** The figures of gRPC's own channelz service, which answers its handlers at once. */
+/** Counts calls with gRPC's own channelz service, whose handlers respond synchronously. */
 export const countedServer = (options: ServerOptions): CountedServer => {
   const handlers = getChannelzHandlers() as unknown as ServerHandlers;
   const server = new Server(options);
-  // Ids ascend: the newest server is the one just made.
+  // Ids ascend, so the last one belongs to the server created above.
   let id = 0;
   for (let end = false; !end;) {
     handlers.GetServers({ request: { start_server_id: id + 1, max_results: 100 } }, (_error, answer) => {

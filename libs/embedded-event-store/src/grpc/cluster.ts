@@ -7,14 +7,14 @@ import type { SupportedMethods } from '@eventstore/db-client/generated/serverfea
 import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
 import type { Empty } from '@eventstore/db-client/generated/shared_pb.js';
 
-/** The server version whose protocol this server speaks; clients choose their calls by it. */
+/** The EventStoreDB version whose protocol this server speaks. Clients choose their calls by it. */
 export const PROTOCOL_VERSION = '23.10.0';
 
 const STREAMS = 'event_store.client.streams.streams';
 
 const PERSISTENT = 'event_store.client.persistent_subscriptions.persistentsubscriptions';
 
-/** Methods that are served, in lower case as clients compare them, with the features each has. */
+/** The supported methods with their features. Names are lower case, because clients compare them that way. */
 const METHODS: readonly (readonly [service: string, method: string, features: readonly string[]])[] = [
   [STREAMS, 'append', []],
   [STREAMS, 'batchappend', []],
@@ -42,7 +42,7 @@ export const getSupportedMethods: handleUnaryCall<Empty, SupportedMethods> = (_c
   respond(null, response);
 };
 
-/** Gossip.Read: a cluster of one, which is its leader. */
+/** Gossip.Read: a cluster of one node, which is the leader. */
 export const readGossip = (
   endpoint: () => { host: string; port: number },
 ): handleUnaryCall<Empty, ClusterInfo> => {

@@ -1,13 +1,13 @@
 import type { WriteOutcome } from '../streams/stream-writer.js';
 
-/** The write is numbered and will be durable, or the server will end; it was not durable in time. */
+/** The write was not durable in time. It is already numbered: it becomes durable later, or the server exits. */
 export interface TimedOut {
   readonly kind: 'timed-out';
 }
 
 /**
- * Gives up waiting for a write to become durable; the write itself goes on, so a caller who is told so cannot know
- * its outcome but by appending the same events again.
+ * Stops waiting when a write takes too long to become durable. The write itself continues, so its outcome is
+ * unknown. The caller can learn it by appending the same events again.
  */
 export const withinCommitTimeout = async (
   write: Promise<WriteOutcome>,

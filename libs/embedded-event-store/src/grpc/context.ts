@@ -5,13 +5,13 @@ import type { StreamWriter } from '../streams/stream-writer.js';
 import type { CommitSignal } from '../subscriptions/commit-signal.js';
 import type { OpenCalls } from './open-calls.js';
 
-/** Bounds of one server. */
+/** Limits of one server. */
 export interface Limits extends AdmissionLimits {
-  /** Bytes of data and metadata that one append may carry (EventStoreDB's default: 1 MiB). */
+  /** Largest append, bytes of data and metadata (EventStoreDB's default: 1 MiB). */
   readonly maxAppendBytes: number;
-  /** Milliseconds after which a write that is not durable is answered as timed out (EventStoreDB's default: 2 s). */
+  /** Milliseconds after which an unfinished write is reported as timed out (EventStoreDB's default: 2 s). */
   readonly commitTimeoutMs: number;
-  /** Subscriptions open at the same time. */
+  /** Maximum number of concurrent subscriptions. */
   readonly maxSubscriptions: number;
 }
 
@@ -25,7 +25,7 @@ export const DEFAULT_LIMITS: Limits = {
   reservedDiskBytes: 64 * MIB,
 };
 
-/** What the services work on. */
+/** Dependencies of the services. */
 export interface ServerContext {
   readonly store: LogStore;
   readonly writer: StreamWriter;
@@ -36,6 +36,6 @@ export interface ServerContext {
   readonly limits: Limits;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Says on the operator's channel what a caller is not told. */
+  /** Logs details for the operator that callers do not receive. */
   readonly report: (message: string) => void;
 }

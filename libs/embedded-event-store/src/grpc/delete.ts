@@ -42,7 +42,7 @@ const remove = async (context: ServerContext, how: Remove, options: Options | un
   return outcome.position ?? 0n;
 };
 
-/** Delete: the stream's events are hidden; an append revives it. */
+/** Delete: hides the stream's events; a later append revives the stream. */
 export const deleteStream =
   (context: ServerContext): handleUnaryCall<DeleteReq, DeleteResp> =>
   (call, respond) => {
@@ -61,7 +61,7 @@ export const deleteStream =
     );
   };
 
-/** Tombstone: the stream is closed for ever. */
+/** Tombstone: closes the stream permanently. */
 export const tombstoneStream =
   (context: ServerContext): handleUnaryCall<TombstoneReq, TombstoneResp> =>
   (call, respond) => {

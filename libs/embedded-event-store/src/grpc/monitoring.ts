@@ -2,12 +2,12 @@ import type { handleServerStreamingCall } from '@grpc/grpc-js';
 import monitoringPb from '@eventstore/db-client/generated/monitoring_pb.js';
 import type { StatsReq, StatsResp } from '@eventstore/db-client/generated/monitoring_pb.js';
 
-/** Calls open on the whole server, the one that asks included. */
+/** Open calls on the whole server, including the one that asks. */
 export const OPEN_CALLS = 'es-grpc-openCalls';
 
 const SHORTEST_PERIOD_MS = 100;
 
-/** Monitoring.Stats: the figures now, and again after each period that the caller asks for, until it leaves. */
+/** Monitoring.Stats: sends the figures now and again after each requested period, until the caller disconnects. */
 export const stats =
   (openCalls: () => number): handleServerStreamingCall<StatsReq, StatsResp> =>
   (call) => {

@@ -1,4 +1,4 @@
-/** The calls that stay open (reads, subscriptions, append streams), so that a stop can end them. */
+/** The long-lived calls (reads, subscriptions, append streams), so that a stop can end them. */
 export class OpenCalls {
   private readonly enders = new Set<() => void>();
   private closing = false;
@@ -7,7 +7,7 @@ export class OpenCalls {
     return this.closing;
   }
 
-  /** Registers how to end a call; returns a function to be called when it has ended by itself. */
+  /** Registers how to end a call. The caller runs the returned function when the call ends by itself. */
   add(end: () => void): () => void {
     this.enders.add(end);
     return () => {
@@ -15,7 +15,7 @@ export class OpenCalls {
     };
   }
 
-  /** From now on no call is taken. */
+  /** Stops accepting new calls; `endAll` ends the open ones. */
   close(): void {
     this.closing = true;
   }

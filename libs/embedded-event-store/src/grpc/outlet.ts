@@ -1,7 +1,7 @@
 import type { OpenCalls } from './open-calls.js';
 import { stopping, toRpcError } from './rpc-error.js';
 
-/** The part of a call, streaming one way or both, that an outlet uses. */
+/** The part of a streaming call, one-way or duplex, that an outlet uses. */
 interface SendingCall {
   write(message: Buffer): boolean;
   end(): unknown;
@@ -9,7 +9,7 @@ interface SendingCall {
   on(event: 'cancelled' | 'close' | 'error' | 'drain', listener: () => void): unknown;
 }
 
-/** The sending side of a call that streams answers: back-pressure, cancellation, and one end. */
+/** The sending side of a streaming call: back-pressure, cancellation, and exactly one end. */
 export class Outlet {
   private ended = false;
   private readonly wakes = new Set<() => void>();
@@ -31,22 +31,25 @@ export class Outlet {
     return this.ended;
   }
 
-  /** Sends one encoded message; resolves when there is room for the next one, or the call is over. */
+  /** Sends one encoded message. Resolves when there is room for the next one or the call has ended. */
   async send(message: Buffer): Promise<void> {
     if (!this.offer(message)) await this.room();
   }
 
-  /** Sends one encoded message. @returns whether there is room for the next one at once, without `room`. */
+  /**
+   * Sends one encoded message without waiting.
+   * @returns whether there is room for the next one; if not, await `room`
+   */
   offer(message: Buffer): boolean {
     return this.ended || this.call.write(message);
   }
 
-  /** Resolves when there is room again after an offer that filled it, or the call is over. */
+  /** Resolves when there is room to send again or the call has ended. */
   room(): Promise<void> {
     return this.wait(() => () => undefined);
   }
 
-  /** Resolves when `subscribe`'s callback is called, there is room to send, or the call is over. */
+  /** Resolves as soon as `subscribe` calls back, there is room to send, or the call has ended. */
   async wait(subscribe: (wake: () => void) => () => void): Promise<void> {
     if (this.ended) return;
     let withdraw = (): void => undefined;

@@ -4,7 +4,7 @@ import type { Consumer } from '../persistent/consumer.js';
 import type { Group } from '../persistent/group.js';
 import { ALL } from '../persistent/settings.js';
 
-/** A revision as its number, a position as `C:<commit>/P:<prepare>`; -1 stands for the end. */
+/** A revision as a number, a position as `C:<commit>/P:<prepare>`, and -1 for the end. */
 const placeText = (source: string, place: bigint): string =>
   source === ALL ? `C:${String(place)}/P:${String(place)}` : String(place);
 
@@ -24,7 +24,7 @@ const connectionInfo = (
   return info;
 };
 
-/** A group with its settings, consumers and counts. Rates are not measured: they are 0. */
+/** A group with its settings, consumers and counts. Rates are not measured and are always 0. */
 export const subscriptionInfo = (group: Group): SubscriptionInfo => {
   const { source, group: name, settings, startAt, startedAtEnd, checkpoint } = group.record;
   const { counts } = group;

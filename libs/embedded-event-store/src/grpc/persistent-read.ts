@@ -36,7 +36,7 @@ interface Joined {
   readonly consumer: Consumer;
 }
 
-/** Read: the first message joins a group, those that follow answer for its events. */
+/** Read: the first message joins a group; the following ones acknowledge or reject its events. */
 export const persistentRead =
   (context: ServerContext) =>
   (call: ServerDuplexStream<ReadReq, Buffer>): void => {
@@ -54,7 +54,9 @@ export const persistentRead =
       if (group.isFull) throw groupFailure('full', source, name);
       const open = groups.all().reduce((sum, { connected }) => sum + connected.length, 0);
       if (open >= limits.maxSubscriptions) {
-        throw resourceExhausted(`More than ${String(limits.maxSubscriptions)} subscriptions at a time.`);
+        throw resourceExhausted(
+          `The limit of ${String(limits.maxSubscriptions)} concurrent subscriptions is reached.`,
+        );
       }
       const structuredIds = options?.getUuidOption()?.hasStructured() === true;
       const id = randomUUID();
@@ -65,7 +67,7 @@ export const persistentRead =
         slots,
         inFlight: new Map(),
         total: 0,
-        // Slots bound what is on its way, so the answers need not wait for each other.
+        // Slots limit the events in flight, so deliveries need not wait for each other.
         deliver: (message) =>
           void outlet.send(encodePersistentEvent(message, structuredIds, message.retries)),
         drop: (error) => {
@@ -88,7 +90,7 @@ export const persistentRead =
       if (ack) group.ack(consumer, ack.getIdsList().map(uuidText));
       else if (nack) {
         group.nack(consumer, nack.getIdsList().map(uuidText), actionOf(nack), nack.getReason());
-      } else throw invalidArgument('A group is joined once; afterwards only answers are sent.');
+      } else throw invalidArgument('A call joins a group once; later messages must be acks or nacks.');
     };
 
     const leave = (): void => {

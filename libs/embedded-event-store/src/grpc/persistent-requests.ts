@@ -15,7 +15,7 @@ import { groupFailure, invalidArgument } from './rpc-error.js';
 const MAX_GROUP_NAME_BYTES = 512;
 const TICKS_PER_MILLISECOND = 10_000;
 
-/** Which group a request is about. */
+/** Identifies the group that a request refers to. */
 export interface GroupName {
   /** Stream name or `$all`. */
   readonly source: string;
@@ -41,7 +41,10 @@ export const groupName = (options: GroupOptions | undefined): GroupName => {
 
 type DefiningOptions = CreateReq.Options | UpdateReq.Options;
 
-/** Names of the newer form, whose stream stands with its start, as well as of the older one. */
+/**
+ * Reads the group name from both protocol versions. The newer one carries the stream name beside the start
+ * position.
+ */
 export const definedGroup = (options: DefiningOptions | undefined): GroupName => {
   if (!options) throw invalidArgument('The options are missing.');
   return groupName({
@@ -55,7 +58,7 @@ const strategyOf = (settings: CreateReq.Settings | UpdateReq.Settings): Consumer
   const named = settings instanceof persistentPb.CreateReq.Settings ? settings.getConsumerStrategy() : '';
   const name = named === '' ? CONSUMER_STRATEGIES[settings.getNamedConsumerStrategy()] : named;
   const strategy = CONSUMER_STRATEGIES.find((known) => known === name);
-  if (!strategy) throw invalidArgument(`The consumer strategy ${String(name)} is not known.`);
+  if (!strategy) throw invalidArgument(`The consumer strategy ${String(name)} is unknown.`);
   return strategy;
 };
 
@@ -97,11 +100,11 @@ const problemOf = (settings: GroupSettings): string | undefined => {
     return 'The read batch size must be less than the history buffer size';
   }
   return settings.minCheckpointCount > settings.maxCheckpointCount
-    ? 'The least number of events for a checkpoint is more than the greatest'
+    ? 'The minimum checkpoint count exceeds the maximum'
     : undefined;
 };
 
-/** Where a group is to begin: a revision or position, that one included, or the end. */
+/** The start of a group: a revision or position (inclusive), or the end. */
 export const startOf = (options: DefiningOptions): bigint | 'end' => {
   const all = options.getAll();
   if (all) {
@@ -115,7 +118,7 @@ export const startOf = (options: DefiningOptions): bigint | 'end' => {
   return stream?.hasEnd() || revision === MAX_UINT64 ? 'end' : revision;
 };
 
-/** The filter of a group to $all. @throws {RpcError} INVALID_ARGUMENT when it cannot be served. */
+/** The filter of a group on $all. @throws {RpcError} INVALID_ARGUMENT when the filter is not supported */
 export const groupFilter = (options: CreateReq.Options): FilterExpression | undefined => {
   const filter = options.getAll()?.getFilter();
   if (!filter) return undefined;

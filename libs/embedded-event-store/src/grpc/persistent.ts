@@ -38,7 +38,7 @@ import {
   toRpcError,
 } from './rpc-error.js';
 
-/** A method with one request and one answer. */
+/** A unary method. */
 const unary =
   <Request, Response>(
     { calls, report }: ServerContext,
@@ -54,8 +54,7 @@ const unary =
         respond(null, response);
       },
       (error: unknown) => {
-        if (!(error instanceof RpcError))
-          report(`A call about a subscription group failed: ${String(error)}`);
+        if (!(error instanceof RpcError)) report(`A subscription group call failed: ${String(error)}`);
         respond(toRpcError(error));
       },
     );
@@ -67,7 +66,7 @@ const existing = ({ groups }: ServerContext, { source, group }: GroupName): Grou
   return found;
 };
 
-/** The end is that of now, so that nothing is missed between defining a group and joining it. */
+/** Replaces 'end' with the current end, so that no event is missed between creating a group and joining it. */
 const startingAt = (
   { store, now }: ServerContext,
   start: bigint | 'end',
@@ -108,7 +107,7 @@ const update =
     const name = definedGroup(options);
     const group = existing(context, name);
     const settings = groupSettings(name, options.getSettings());
-    // Where it starts counts only until there is a checkpoint.
+    // The start position applies only until there is a checkpoint.
     const change = (record: GroupRecord) => startingAt(context, startOf(options), { ...record, settings });
     await context.groups.update(group, change);
     return new persistentPb.UpdateResp();
@@ -153,7 +152,7 @@ const list =
 const restartSubsystem = (): never => {
   throw new RpcError(
     status.UNIMPLEMENTED,
-    'The embedded event store does not restart its persistent subscriptions: restart the process.',
+    'The embedded event store cannot restart its persistent subscriptions: restart the process.',
   );
 };
 

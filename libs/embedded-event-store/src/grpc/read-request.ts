@@ -5,16 +5,16 @@ import { compileFilter, UnsupportedFilterError, type EventFilter } from '../read
 import { streamName } from './requests.js';
 import { invalidArgument } from './rpc-error.js';
 
-/** Where to begin: a revision or a position, or one of the two ends. */
+/** Where a read starts: a revision, a position, or one of the two ends. */
 export type ReadFrom = bigint | 'start' | 'end';
 
-/** A filter on $all, with the number of events after which a subscription is told how far it has come. */
+/** A filter on $all. A subscription receives a checkpoint after every `checkpointEvery` scanned events. */
 export interface FilterOptions {
   readonly matches: EventFilter;
   readonly checkpointEvery: number;
 }
 
-/** A Read call, for a stream or (without `stream`) for $all; with `limit` undefined it is a subscription. */
+/** A Read call, of a stream or (without `stream`) of $all. Without `limit` it is a subscription. */
 export interface ReadRequest {
   readonly stream: string | undefined;
   readonly from: ReadFrom;
@@ -65,15 +65,15 @@ const allFrom = (options: ReadReq.Options.AllOptions): ReadFrom => {
   return commit === MAX_UINT64 ? 'end' : commit;
 };
 
-/** @throws {RpcError} INVALID_ARGUMENT for a request that cannot be served. */
+/** @throws {RpcError} INVALID_ARGUMENT for an unsupported request */
 export const parseReadRequest = (request: ReadReq): ReadRequest => {
   const options = request.getOptions();
   if (!options) throw invalidArgument('The options are missing.');
   const stream = options.getStream();
   const all = options.getAll();
-  if (!stream && !all) throw invalidArgument('A read names a stream or $all.');
+  if (!stream && !all) throw invalidArgument('A read must name a stream or $all.');
   const backwards = options.getReadDirection() === streamsPb.ReadReq.Options.ReadDirection.BACKWARDS;
-  if (options.hasSubscription() && backwards) throw invalidArgument('A subscription runs forwards only.');
+  if (options.hasSubscription() && backwards) throw invalidArgument('A subscription can only read forwards.');
   return {
     stream: stream && streamName(stream.getStreamIdentifier()),
     from: stream ? streamFrom(stream) : all ? allFrom(all) : 'start',

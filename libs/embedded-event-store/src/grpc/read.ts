@@ -13,13 +13,13 @@ import { resourceExhausted, RpcError, stopping } from './rpc-error.js';
 const isOfStream = (request: ReadRequest): request is ReadRequest & { readonly stream: string } =>
   request.stream !== undefined;
 
-/** Read: finite reads and subscriptions, of a stream or of $all. Answers are sent as encoded bytes. */
+/** Read: finite reads and subscriptions, of a stream or of $all. Responses are sent as encoded bytes. */
 export const read = (context: ServerContext): handleServerStreamingCall<ReadReq, Buffer> => {
   let subscriptions = 0;
 
   const subscribe = async (request: ReadRequest, outlet: Outlet): Promise<void> => {
     if (subscriptions >= context.limits.maxSubscriptions) {
-      const details = `More than ${String(context.limits.maxSubscriptions)} subscriptions at a time.`;
+      const details = `The limit of ${String(context.limits.maxSubscriptions)} concurrent subscriptions is reached.`;
       throw resourceExhausted(details);
     }
     subscriptions++;

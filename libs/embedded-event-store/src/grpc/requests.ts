@@ -4,7 +4,7 @@ import type { ExpectedRevision } from '../streams/append-decision.js';
 import { canonicalUuid, uuidFromHalves } from '../wire/uuid.js';
 import { invalidArgument, missingMetadata } from './rpc-error.js';
 
-/** A stream's name. @throws {RpcError} INVALID_ARGUMENT when it is missing, too long, or reserved. */
+/** A stream name. @throws {RpcError} INVALID_ARGUMENT when it is missing, too long or reserved */
 export const streamName = (identifier: StreamIdentifier | undefined): string => {
   const bytes = identifier?.getStreamName_asU8();
   if (!bytes || bytes.length === 0) throw invalidArgument('The stream name is missing.');
@@ -17,14 +17,14 @@ export const streamName = (identifier: StreamIdentifier | undefined): string => 
   return name;
 };
 
-/** A stream's name that may be written to. */
+/** The name of a stream that accepts appends. */
 export const writableStreamName = (identifier: StreamIdentifier | undefined): string => {
   const name = streamName(identifier);
-  if (name === '$all') throw invalidArgument('Nothing can be appended to $all.');
+  if (name === '$all') throw invalidArgument('Events cannot be appended to $all.');
   return name;
 };
 
-/** Canonical text of an event's or a call's id. @throws {RpcError} INVALID_ARGUMENT */
+/** The canonical text of an event id or a correlation id. @throws {RpcError} INVALID_ARGUMENT */
 export const uuidText = (uuid: UUID | undefined): string => {
   const structured = uuid?.getStructured();
   const text = structured
@@ -37,7 +37,7 @@ export const uuidText = (uuid: UUID | undefined): string => {
   return text;
 };
 
-/** The parts that proposed messages of both kinds of append share. */
+/** The fields that proposed messages of Append and BatchAppend have in common. */
 interface ProposedMessage {
   getId(): UUID | undefined;
   getMetadataMap(): { get(key: string): string | undefined };
@@ -64,7 +64,7 @@ export const proposedEvent = (message: ProposedMessage): ProposedEvent => {
   };
 };
 
-/** Bytes that an event counts towards the limit of one append. */
+/** Bytes that an event counts towards the append size limit. */
 export const appendBytes = (event: ProposedEvent): number => event.data.length + event.metadata.length;
 
 interface RevisionOption {
@@ -80,7 +80,7 @@ export const expectedRevision = (options: RevisionOption): ExpectedRevision => {
   return options.hasStreamExists() ? 'stream_exists' : 'any';
 };
 
-/** The number that stands for an expectation in trailers: -1 no stream, -2 any, -4 stream exists. */
+/** The number for an expected revision in trailers: -1 no stream, -2 any, -4 stream exists. */
 export const expectedNumber = (expected: ExpectedRevision): bigint => {
   if (typeof expected === 'bigint') return expected;
   return { no_stream: -1n, any: -2n, stream_exists: -4n }[expected];

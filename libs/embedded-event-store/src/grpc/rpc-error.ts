@@ -1,6 +1,6 @@
 import { Metadata, status } from '@grpc/grpc-js';
 
-/** A failure as it goes over the wire: a gRPC status, and trailers from which clients build their own errors. */
+/** A failure on the wire: a gRPC status, and trailers from which clients build their own errors. */
 export class RpcError extends Error {
   readonly metadata = new Metadata();
 
@@ -14,14 +14,14 @@ export class RpcError extends Error {
   }
 }
 
-/** Trailers carry ASCII only; other characters of a stream's name go percent-encoded. */
+/** Trailers are ASCII only. A stream name with other characters is percent-encoded. */
 const ascii = (text: string): string => (/^[\x20-\x7e]*$/.test(text) ? text : encodeURIComponent(text));
 
 export const invalidArgument = (details: string): RpcError => new RpcError(status.INVALID_ARGUMENT, details);
 
 export const unavailable = (details: string): RpcError => new RpcError(status.UNAVAILABLE, details);
 
-/** As EventStoreDB answers a write whose commit took too long: its outcome is unknown. */
+/** EventStoreDB's response to a write that exceeds the commit timeout. The outcome is unknown. */
 export const commitTimedOut = (): RpcError => new RpcError(status.ABORTED, 'Operation timed out');
 
 export const stopping = (): RpcError => new RpcError(status.CANCELLED, 'The server is stopping.');
@@ -32,7 +32,7 @@ export const streamDeleted = (stream: string): RpcError =>
     'stream-name': ascii(stream),
   });
 
-/** `expected` and `actual` as the protocol's numbers: -1 no stream, -2 any, -4 exists. */
+/** `expected` and `actual` are the protocol's numbers: -1 no stream, -2 any, -4 exists. */
 export const wrongExpectedVersion = (stream: string, expected: bigint, actual: bigint): RpcError =>
   new RpcError(
     status.FAILED_PRECONDITION,
@@ -67,10 +67,14 @@ const GROUP_FAILURES: Readonly<Record<GroupFailure, readonly [status, string, st
   'does-not-exist': [status.NOT_FOUND, 'persistent-subscription-does-not-exist', 'does not exist'],
   dropped: [status.CANCELLED, 'persistent-subscription-dropped', 'was dropped'],
   failed: [status.INTERNAL, 'persistent-subscription-failed', 'failed'],
-  full: [status.FAILED_PRECONDITION, 'maximum-subscribers-reached', 'has as many subscribers as it may'],
+  full: [
+    status.FAILED_PRECONDITION,
+    'maximum-subscribers-reached',
+    'has reached its maximum number of subscribers',
+  ],
 };
 
-/** A failure about a persistent subscription; `stream` is `$all` for one to all. */
+/** A persistent subscription failure; `stream` is `$all` for a subscription to all events. */
 export const groupFailure = (
   failure: GroupFailure,
   stream: string,
@@ -90,6 +94,6 @@ export const groupFailure = (
 export const resourceExhausted = (details: string): RpcError =>
   new RpcError(status.RESOURCE_EXHAUSTED, details);
 
-/** What a handler throws, as a status: failures nobody foresaw are INTERNAL and carry no inner detail. */
+/** Converts a thrown value to a status. Unexpected failures become INTERNAL and expose no details. */
 export const toRpcError = (error: unknown): RpcError =>
   error instanceof RpcError ? error : new RpcError(status.INTERNAL, 'The server failed to process the call.');

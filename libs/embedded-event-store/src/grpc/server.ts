@@ -17,24 +17,24 @@ import { persistentSubscriptions } from './persistent.js';
 import { read } from './read.js';
 import { addUnsupportedServices } from './unsupported.js';
 
-/** Largest message taken: the client sends batches of up to 3 MiB. */
+/** Largest message accepted. The client sends batches of up to 3 MiB. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
-/** Calls open on one connection at a time (SETTINGS_MAX_CONCURRENT_STREAMS), as a real EventStoreDB announces. */
+/** Concurrent calls per connection (SETTINGS_MAX_CONCURRENT_STREAMS), the same as EventStoreDB. */
 const MAX_CALLS_PER_CONNECTION = 100;
 
-/** How long a stop waits for ended calls to reach their clients, milliseconds. */
+/** Milliseconds that a stop waits for ended calls to reach their clients. */
 const STOP_GRACE_MS = 2_000;
 
 export interface GrpcServer {
   readonly port: number;
-  /** Calls open now on all connections. */
+  /** Open calls on all connections. */
   readonly openCalls: () => number;
-  /** Ends open calls with CANCELLED, answers what was accepted, and closes the port. */
+  /** Ends open calls with CANCELLED, responds to accepted appends, and closes the port. */
   readonly stop: () => Promise<void>;
 }
 
-/** Answers to Read are encoded already. */
+/** Responses to Read are already encoded. */
 const streamsService = {
   ...streamsGrpc.StreamsService,
   read: { ...streamsGrpc.StreamsService.read, responseSerialize: (message: Buffer): Buffer => message },
@@ -57,9 +57,9 @@ export interface TlsKeyPair {
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
-  /** Serves TLS only. */
+  /** Accepts TLS only. */
   readonly tls?: TlsKeyPair | undefined;
-  /** Asked of every call but gossip and the list of features. */
+  /** Required for every call except gossip and the list of features. */
   readonly login?: Login | undefined;
 }
 
@@ -76,7 +76,7 @@ const bind = (server: Server, address: string, credentials: ServerCredentials): 
     });
   });
 
-/** Serves the protocol. @throws when the address cannot be bound. */
+/** Starts the gRPC server. @throws when it cannot bind the address */
 export const startGrpcServer = async (
   context: ServerContext,
   { host, port, tls, login }: Endpoint,
@@ -107,7 +107,7 @@ export const startGrpcServer = async (
   const stop = async (): Promise<void> => {
     context.calls.close();
     await settled();
-    // The answers of the appends just made durable are written in this event-loop turn.
+    // The responses to appends that just became durable are written in this event-loop turn.
     await nextTurn();
     context.calls.endAll();
     await new Promise<void>((resolve) => {

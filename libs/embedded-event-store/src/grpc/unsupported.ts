@@ -7,18 +7,18 @@ import { RpcError } from './rpc-error.js';
 const REFUSED: readonly (readonly [ServiceDefinition, string])[] = [
   [
     projectionsGrpc.ProjectionsService,
-    'The embedded event store runs no projections: project in the consumer from a catch-up subscription.',
+    'The embedded event store runs no projections: use a catch-up subscription and project in the consumer.',
   ],
   [
     operationsGrpc.OperationsService,
     'The embedded event store has no remote operations (scavenge, restart).',
   ],
-  [usersGrpc.UsersService, 'The embedded event store has no users: it knows one login at most.'],
+  [usersGrpc.UsersService, 'The embedded event store has no user management: it supports a single login.'],
 ];
 
 type Respond = (error: RpcError) => void;
 
-/** Fails a call of any kind: those with a single answer have a callback, the others end with an error. */
+/** Fails a call of any kind. A call with a single response has a callback; other calls end with an error. */
 const refuse =
   (details: string) =>
   (call: { emit(event: 'error', error: RpcError): boolean }, respond?: Respond): void => {
@@ -27,7 +27,7 @@ const refuse =
     else call.emit('error', error);
   };
 
-/** Answers the services that this server does not have with a sentence that says what to do instead. */
+/** Fails every call to an unsupported service with a message that says what to do instead. */
 export const addUnsupportedServices = (server: Server): void => {
   for (const [service, details] of REFUSED) {
     const handler = refuse(details) as UntypedHandleCall;

@@ -1,18 +1,18 @@
 import { statfsSync } from 'node:fs';
 
-/** Free space is asked for at most this often, milliseconds. */
+/** Minimum time between two checks of the free disk space, milliseconds. */
 const DISK_CHECK_INTERVAL_MS = 250;
 
 export interface AdmissionLimits {
-  /** Bytes accepted and not durable yet, at most. */
+  /** Maximum number of bytes that are accepted but not yet durable. */
   readonly maxPendingBytes: number;
   /** Bytes that must stay free on the disk of the data folder. */
   readonly reservedDiskBytes: number;
 }
 
 /**
- * Refuses appends before they are numbered: when the disk is nearly full, because an append that cannot be made
- * durable once it is numbered ends the process, and when more is waiting to be written than memory should hold.
+ * Refuses appends before they are numbered. On a nearly full disk, because a numbered append that cannot be
+ * made durable ends the process. With too many pending bytes, because they are held in memory.
  */
 export class Admission {
   private checkedAt = -Infinity;
@@ -25,17 +25,17 @@ export class Admission {
     private readonly now: () => number,
   ) {}
 
-  /** Why an append is refused now, or undefined if it may go on. */
+  /** Why appends are refused now, or undefined if they are accepted. */
   refusal(): string | undefined {
     if (this.pendingBytes() > this.limits.maxPendingBytes) {
-      return 'The event store has too much waiting to be written; try again.';
+      return 'The event store has too many pending writes; try again.';
     }
-    return this.diskIsFull() ? 'The disk of the event store is full: nothing can be appended.' : undefined;
+    return this.diskIsFull() ? 'The disk of the event store is full: appends are refused.' : undefined;
   }
 
   private diskIsFull(): boolean {
     const now = this.now();
-    // A clock set back must not put the check off.
+    // A clock that is set back must not postpone the check.
     if (Math.abs(now - this.checkedAt) >= DISK_CHECK_INTERVAL_MS) {
       this.checkedAt = now;
       const { bavail, bsize } = statfsSync(this.folder);

@@ -43,7 +43,7 @@ describe('a data folder', () => {
     writeFileSync(dataFile(), bytes);
   };
 
-  it('of another format is refused by a sentence that names both formats', async () => {
+  it('of another format is refused with a message that names both formats', async () => {
     await served((client) => client.appendToStream('note-1', note('a')));
     const environment = open({ path: join(dataDir, 'data'), maxDbs: 8 });
     await environment.openDB('about', { encoding: 'string' }).put('format', '99');
@@ -51,7 +51,7 @@ describe('a data folder', () => {
     await expect(startEmbeddedEventStore({ dataDir })).rejects.toThrow(/format 99.*format 1/);
   });
 
-  it('whose last records do not match their checksum is refused', async () => {
+  it('with wrong checksums in its last records is refused', async () => {
     await served((client) => client.appendToStream('note-1', note('precious-text')));
     damage('precious-text');
     const refused = startEmbeddedEventStore({ dataDir });
@@ -59,7 +59,7 @@ describe('a data folder', () => {
     await expect(refused).rejects.toThrow(/position 64.*checksum/);
   });
 
-  it('with older damage is served, and a read that meets the damage fails as data loss', async () => {
+  it('with older damage is served, and a read of a damaged record fails as data loss', async () => {
     await served(async (client) => {
       await client.appendToStream('note-1', note('precious-text'));
       await client.appendToStream(
@@ -79,21 +79,21 @@ describe('a data folder', () => {
     });
   });
 
-  it('that was cut off is refused', async () => {
+  it('with a truncated data file is refused', async () => {
     await served((client) =>
       client.appendToStream('note-1', binaryEvent({ type: 'Blob', data: Buffer.alloc(500_000) })),
     );
     truncateSync(dataFile(), statSync(dataFile()).size - 100_000);
-    await expect(startEmbeddedEventStore({ dataDir })).rejects.toThrow(/cut off/);
+    await expect(startEmbeddedEventStore({ dataDir })).rejects.toThrow(/is truncated/);
   });
 
-  it('that holds something else is refused', async () => {
+  it('with a file of another format is refused', async () => {
     await served(() => Promise.resolve());
     writeFileSync(dataFile(), Buffer.alloc(100_000, 'not a database'));
     await expect(startEmbeddedEventStore({ dataDir })).rejects.toThrow(UnusableDataError);
   });
 
-  it('on a full disk is read but not appended to', async () => {
+  it('on a full disk accepts reads and refuses appends', async () => {
     await served((client) => client.appendToStream('note-1', note('a')));
     const everything = { limits: { reservedDiskBytes: Number.MAX_SAFE_INTEGER } };
     await served(async (client) => {
@@ -106,7 +106,7 @@ describe('a data folder', () => {
     await served((client) => client.appendToStream('note-1', note('c'), { expectedRevision: 0n }));
   });
 
-  it('left locked by a process that is gone is taken over', async () => {
+  it('locked by a dead process is taken over', async () => {
     await served((client) => client.appendToStream('note-1', note('a')));
     writeFileSync(
       join(dataDir, 'server.lock'),

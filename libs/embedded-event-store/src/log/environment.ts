@@ -2,23 +2,26 @@ import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from '
 import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 
-/** Raised when the data folder cannot be served; the message is fit to be shown as it is. */
+/** Raised when the data folder cannot be served; the message is suitable for display. */
 export class UnusableDataError extends Error {}
 
-/** The two root pages of an LMDB file begin so: a 24-byte page header, this number, and 20 bytes on the page size. */
+/**
+ * Start of both root pages of an LMDB file: a 24-byte page header, this number, and 20 bytes before the page
+ * size.
+ */
 const MAGIC = 0xbeefc0de;
 const MAGIC_OFFSET = 24;
 const PAGE_SIZE_OFFSET = 48;
 
 /**
- * Opens the LMDB environment of a data folder with synced commits.
- * @throws {UnusableDataError} when the file is none of LMDB's or is cut off. LMDB itself maps the file into memory
- *   and would end the process with a signal, so this is looked at first.
+ * Opens the LMDB environment of a data folder with synced commits. It checks the file first: LMDB maps it
+ * into memory, so a bad file would end the process with a signal.
+ * @throws {UnusableDataError} when the file is not an LMDB file or is truncated
  */
 export const openEnvironment = (path: string, { readOnly = false, noSync = false } = {}): RootDatabase => {
   const dataFile = join(path, 'data.mdb');
   if (existsSync(dataFile)) checkRootPages(dataFile);
-  else if (readOnly) throw new UnusableDataError(`There is no data file ${dataFile}.`);
+  else if (readOnly) throw new UnusableDataError(`The data file ${dataFile} does not exist.`);
   let environment: RootDatabase;
   try {
     environment = open({
@@ -26,9 +29,9 @@ export const openEnvironment = (path: string, { readOnly = false, noSync = false
       readOnly,
       noSync,
       maxDbs: 8,
-      // A commit is acknowledged after its own sync, never after the next one's.
+      // Acknowledge a commit after its own sync, never after the next one's.
       overlappingSync: false,
-      // The group commit decides what goes into one transaction.
+      // Group commit decides which appends share a transaction.
       eventTurnBatching: false,
     });
   } catch (error) {
@@ -40,7 +43,7 @@ export const openEnvironment = (path: string, { readOnly = false, noSync = false
   if (actual >= expected) return environment;
   void environment.close();
   throw new UnusableDataError(
-    `The data file ${dataFile} is cut off: it has ${String(actual)} of at least ${String(expected)} bytes.`,
+    `The data file ${dataFile} is truncated: it has ${String(actual)} of at least ${String(expected)} bytes.`,
   );
 };
 
@@ -55,9 +58,9 @@ const checkRootPages = (dataFile: string): void => {
     const pageSize = wordAt(PAGE_SIZE_OFFSET);
     const isWhole =
       wordAt(MAGIC_OFFSET) === MAGIC && size >= 2 * pageSize && wordAt(pageSize + MAGIC_OFFSET) === MAGIC;
-    // An empty file is one that a start before this one was interrupted in creating.
+    // An interrupted first start leaves an empty file.
     if (size > 0 && !isWhole)
-      throw new UnusableDataError(`The file ${dataFile} is no data file of this store.`);
+      throw new UnusableDataError(`The file ${dataFile} is not a data file of this store.`);
   } finally {
     closeSync(file);
   }

@@ -21,20 +21,20 @@ afterEach(() => {
 const holdBy = (holder: object): void => writeFileSync(join(folder, 'server.lock'), JSON.stringify(holder));
 
 describe('the lock of a data folder', () => {
-  it('is refused while its holder lives', () => {
+  it('is refused while its holder is alive', () => {
     holdBy(identify(process.pid)!);
     expect(() => lockFolder(folder)).toThrow(`process id ${process.pid}`);
   });
 
-  it('is taken over from a process that is gone, or whose id is another program’s by now', () => {
+  it('is taken over from a dead process, also when another program has its id now', () => {
     holdBy({ pid: process.pid, startedAt: 'long ago' });
     const release = lockFolder(folder);
     expect(JSON.parse(readFileSync(join(folder, 'server.lock'), 'utf8'))).toEqual(identify(process.pid));
     release();
   });
 
-  it('is taken over from a process that was killed and that nobody has reaped yet', async () => {
-    // `exec` replaces the shell by a program that never waits for the child the shell began.
+  it('is taken over from a killed process that is still a zombie', async () => {
+    // `exec` replaces the shell with a program that never waits for the shell's child process.
     const parent = spawn('sh', ['-c', 'sleep 30 & echo $!; exec sleep 30']);
     const [line] = (await once(parent.stdout, 'data')) as [Buffer];
     const pid = Number(line.toString());

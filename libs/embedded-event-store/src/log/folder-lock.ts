@@ -13,7 +13,7 @@ const readHolder = (path: string): ProcessIdentity | undefined => {
   }
 };
 
-/** The living server that holds a data folder, if there is one. */
+/** The running server that holds a data folder, if any. */
 export const holderOf = (folder: string): ProcessIdentity | undefined => {
   const holder = readHolder(join(folder, 'server.lock'));
   return holder && isRunning(holder) ? holder : undefined;
@@ -22,10 +22,10 @@ export const holderOf = (folder: string): ProcessIdentity | undefined => {
 const isTaken = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EEXIST';
 
 /**
- * Takes a data folder for this process, so that two servers never write one folder. The lock of a process that
- * was killed is recognised and taken over.
- * @returns a function that gives the folder back.
- * @throws {UnusableDataError} when a living process holds the folder.
+ * Locks a data folder for this process, so that two servers never write to the same folder. Takes over the
+ * lock of a killed process.
+ * @returns a function that unlocks the folder
+ * @throws {UnusableDataError} when a running process holds the folder
  */
 export const lockFolder = (folder: string): (() => void) => {
   mkdirSync(folder, { recursive: true });
@@ -36,7 +36,7 @@ export const lockFolder = (folder: string): (() => void) => {
   try {
     for (let attempt = 0; attempt < 3; attempt++) {
       try {
-        // A hard link fails when the name exists, and appears with its content in one step.
+        // Linking is atomic: it fails if the name exists, and the new name has its full content at once.
         linkSync(own, path);
         return () => rmSync(path, { force: true });
       } catch (error) {
@@ -50,13 +50,16 @@ export const lockFolder = (folder: string): (() => void) => {
       }
       removeStale(path, `${own}.stale`, holder);
     }
-    throw new UnusableDataError(`The data folder ${folder} is being taken by another process; try again.`);
+    throw new UnusableDataError(`Another process is locking the data folder ${folder}; try again.`);
   } finally {
     rmSync(own, { force: true });
   }
 };
 
-/** Moves a dead process's lock away; if another starter put a living one there meanwhile, it is put back. */
+/**
+ * Moves a dead process's lock aside. If another start has put its own lock there meanwhile, moves that one
+ * back.
+ */
 const removeStale = (path: string, aside: string, stale: ProcessIdentity | undefined): void => {
   try {
     renameSync(path, aside);

@@ -5,25 +5,25 @@ interface Waiting {
   readonly resolve: () => void;
 }
 
-/** What a flush has made durable, told once per flush. */
+/** What a flush made durable; passed once per flush. */
 export interface Committed {
-  /** Names of the streams that have new events. */
+  /** Names of the streams with new events. */
   readonly streams: ReadonlySet<string>;
 }
 
 export interface GroupCommitOptions {
-  /** Called after each flush, before the appends in it are acknowledged. */
+  /** Called after each flush, before its appends are acknowledged. */
   readonly onCommitted: (committed: Committed) => void;
   /**
-   * Called once when a flush fails. Revisions and positions of the failed appends were already handed out, so the
-   * process has to end: a new one starts from what is durable.
+   * Called once when a flush fails. The failed appends already have revisions and positions, so the process
+   * must end. A new process starts from the durable state.
    */
   readonly onFailure: (error: unknown) => void;
 }
 
 /**
- * Collects appends while a flush is under way and writes all of them in the next one: one synced transaction
- * carries one append when the store is idle and hundreds under load. At most one flush is in flight.
+ * Collects appends during a flush and writes all of them in the next one. A synced transaction carries one
+ * append when the store is idle and hundreds under load. At most one flush is in flight.
  */
 export class GroupCommit {
   private waiting: Waiting[] = [];
@@ -37,7 +37,7 @@ export class GroupCommit {
     private readonly streamCount: () => number,
   ) {}
 
-  /** Bytes accepted and not durable yet. */
+  /** Bytes that are accepted but not yet durable. */
   get pendingBytes(): number {
     return this.bytes;
   }
@@ -54,14 +54,14 @@ export class GroupCommit {
   /** Resolves when everything accepted so far is durable. */
   settled(): Promise<void> {
     if (!this.flushing && this.waiting.length === 0) return Promise.resolve();
-    // An empty write takes its place at the end of the queue.
+    // An empty write at the end of the queue.
     return this.commit({ records: [], heads: [] });
   }
 
   private schedule(): void {
     if (this.flushing || this.failed) return;
     this.flushing = true;
-    // After the input of this event-loop turn: requests that arrived together share a flush.
+    // Run after the input of this event-loop turn, so that requests that arrived together share a flush.
     setImmediate(() => void this.flush());
   }
 

@@ -20,7 +20,7 @@ export const revisionKey = (streamNumber: number, revision: bigint): Buffer => {
   return key;
 };
 
-/** Largest value of a 64-bit unsigned key part. */
+/** Largest value of a 64-bit unsigned key field. */
 export const MAX_UINT64 = 0xffff_ffff_ffff_ffffn;
 
 export const decodePosition = (bytes: Buffer): bigint => bytes.readBigUInt64BE(0);

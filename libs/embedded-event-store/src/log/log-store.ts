@@ -6,19 +6,19 @@ import { openEnvironment, UnusableDataError } from './environment.js';
 import { decodePosition, decodeRevisionKey, MAX_UINT64, positionKey, revisionKey } from './keys.js';
 import { StoredRecord } from './record.js';
 
-/** Version of the layout of the data folder. A folder of another version is refused. */
+/** Version of the data folder layout. Folders with another version are refused. */
 export const FORMAT_VERSION = 1;
 
 /**
- * Position of the first record. Not 0, so that a consumer's checkpoint of 0 ("nothing seen yet"), which a
- * subscription excludes, hides no event.
+ * Position of the first record. It is not 0, because a subscription excludes its checkpoint: a consumer that
+ * has seen nothing has checkpoint 0 and must still get the first event.
  */
 export const FIRST_POSITION = 64n;
 
-/** Records at the end of the log that are verified and recalled when the folder is opened. */
+/** Number of records at the end of the log that are verified and remembered when the folder is opened. */
 const TAIL_RECORDS = 1_000;
 
-/** One append as it is written: its records and the heads it leaves behind. */
+/** One append as written: its records and the resulting stream heads. */
 export interface LogWrite {
   readonly records: readonly NumberedRecord[];
   readonly heads: readonly StreamHead[];
@@ -32,7 +32,7 @@ export interface NumberedRecord {
 }
 
 export interface RangeOptions {
-  /** First position looked at, inclusive. */
+  /** First position to read, inclusive. */
   readonly from: bigint;
   readonly limit: number;
   readonly backwards?: boolean;
@@ -40,10 +40,13 @@ export interface RangeOptions {
 
 export interface StoreUsage {
   readonly events: number;
-  /** As many as events, unless the file is damaged. */
+  /** Equal to the number of events, unless the file is damaged. */
   readonly indexEntries: number;
   readonly streams: number;
-  /** Bytes of the file that are or were in use; what a removal freed is reused, not given back. */
+  /**
+   * Bytes of the file that are or were in use. Removed data leaves free pages that are reused, not returned
+   * to the disk.
+   */
   readonly allocatedBytes: number;
 }
 
@@ -68,7 +71,7 @@ export class LogStore {
   private readonly heads: Database<Buffer, Buffer>;
   private readonly about: Database<string, string>;
   private groupTable: Database<string, string> | undefined;
-  /** Not written again while it stays the same: that would cost every transaction a page. */
+  /** Skips unchanged counts, because writing them would cost every transaction a page. */
   private writtenStreamCount: number | undefined;
 
   private constructor(private readonly environment: RootDatabase) {
@@ -81,7 +84,7 @@ export class LogStore {
 
   /**
    * Opens or creates the store in a folder that the caller has locked.
-   * @throws {UnusableDataError} when the folder has another format or its last records are damaged.
+   * @throws {UnusableDataError} when the folder has another format or its last records are damaged
    */
   static async open(folder: string, { noSync = false } = {}): Promise<LogStore> {
     mkdirSync(folder, { recursive: true });
@@ -99,8 +102,8 @@ export class LogStore {
   }
 
   /**
-   * Opens an existing store to look at it, also while a server writes it: what is seen is durable.
-   * @throws {UnusableDataError} when there is none, or it has another format.
+   * Opens an existing store for reading, also while a server writes to it. Only durable data is visible.
+   * @throws {UnusableDataError} when there is no store or it has another format
    */
   static async inspect(folder: string): Promise<LogStore> {
     const store = new LogStore(openEnvironment(join(folder, 'data'), { readOnly: true }));
@@ -113,7 +116,7 @@ export class LogStore {
     return store;
   }
 
-  /** Writes appends in one synced transaction. A rejection leaves nothing of them. */
+  /** Writes appends in one synced transaction. If it rejects, nothing was written. */
   async write(writes: readonly LogWrite[], streamCount: number): Promise<void> {
     await this.environment.batch(() => {
       for (const { records, heads } of writes) {
@@ -130,13 +133,13 @@ export class LogStore {
     this.environment.resetReadTxn();
   }
 
-  /** The durable head of a stream, or undefined if nothing was ever written about it. */
+  /** The durable head of a stream; undefined if nothing was ever written for it. */
   head(name: string): StreamHead | undefined {
     const bytes = this.heads.get(Buffer.from(name));
     return bytes && decodeHead(name, bytes);
   }
 
-  /** Number of streams ever created; the next stream's number. */
+  /** Number of streams ever created, which is also the number of the next stream. */
   streamCount(): number {
     return Number(this.about.get('streams') ?? '0');
   }
@@ -160,14 +163,14 @@ export class LogStore {
       yield StoredRecord.from(value, decodePosition(key));
   }
 
-  /** Positions of a stream's events from one revision to another, both inclusive, in that order. */
+  /** Positions of a stream's events from one revision to another, both inclusive, in that direction. */
   *positions(streamNumber: number, from: bigint, to: bigint, limit: number): Generator<bigint> {
     const backwards = to < from;
     const start = revisionKey(streamNumber, from);
     const end = backwards
       ? revisionKey(streamNumber, to)
       : revisionKey(streamNumber, to === MAX_UINT64 ? to : to + 1n);
-    // LMDB ranges exclude their end; going backwards the end is reached by the limit and the check below.
+    // LMDB ranges exclude their end. When reading backwards, the limit and the check below stop the loop.
     const range = backwards ? { start, limit, reverse: true } : { start, end, limit };
     for (const { key, value } of this.index.getRange(range)) {
       if (backwards && key.compare(end) < 0) return;
@@ -175,7 +178,7 @@ export class LogStore {
     }
   }
 
-  /** The last records of the log, latest first. @throws {DamagedRecordError} */
+  /** The last records of the log, newest first. @throws {DamagedRecordError} */
   tail(): Generator<StoredRecord> {
     return this.records({ from: MAX_UINT64, limit: TAIL_RECORDS, backwards: true });
   }
@@ -186,12 +189,12 @@ export class LogStore {
     return undefined;
   }
 
-  /** Persistent subscriptions as text, in no order that matters. */
+  /** Persistent subscriptions as text, in no particular order. */
   groups(): string[] {
     return [...(this.groupTable?.getRange({}) ?? [])].map(({ value }) => value);
   }
 
-  /** Resolves when it is durable. */
+  /** Resolves when the group is durable. */
   async putGroup(key: string, text: string): Promise<void> {
     await this.groupTable?.put(key, text);
   }
@@ -200,7 +203,7 @@ export class LogStore {
     await this.groupTable?.remove(key);
   }
 
-  /** What `info` and the operator's other commands tell of the file; reads one durable state. */
+  /** Storage figures for `info` and the other operator commands; reads one durable state. */
   usage(): StoreUsage {
     const { pageSize, lastPageNumber } = this.environment.getStats() as Record<string, number>;
     return {
@@ -211,18 +214,18 @@ export class LogStore {
     };
   }
 
-  /** Every record as it is stored, unchecked, in position order. */
+  /** Every record as stored, without checks, in position order. */
   *rawRecords(): Generator<{ readonly position: bigint; readonly bytes: Buffer }> {
     for (const { key, value } of this.log.getRange({})) yield { position: decodePosition(key), bytes: value };
   }
 
-  /** The position that the index gives for a revision of a stream. */
+  /** The position of a stream's revision, according to the index. */
   positionOf(streamNumber: number, revision: bigint): bigint | undefined {
     const key = this.index.get(revisionKey(streamNumber, revision));
     return key && decodePosition(key);
   }
 
-  /** The whole index in order of stream number and revision. */
+  /** The whole index, ordered by stream number and revision. */
   *indexEntries(): Generator<{
     readonly streamNumber: number;
     readonly revision: bigint;
@@ -233,7 +236,7 @@ export class LogStore {
     }
   }
 
-  /** Heads of all streams in the order of their names. */
+  /** Heads of all streams, ordered by name. */
   *allHeads(): Generator<StreamHead> {
     for (const { key, value } of this.heads.getRange({})) yield decodeHead(key.toString('utf8'), value);
   }
@@ -249,7 +252,7 @@ export class LogStore {
     this.environment.resetReadTxn();
   }
 
-  /** Copies one durable state, without free pages, into an empty folder, while writes go on. */
+  /** Copies one durable state into an empty folder, without free pages. Writes may continue meanwhile. */
   async copyTo(folder: string): Promise<void> {
     await this.environment.backup(folder, true);
   }
@@ -263,7 +266,7 @@ export class LogStore {
     if (format === String(FORMAT_VERSION)) return;
     if (format !== undefined) {
       throw new UnusableDataError(
-        `The data folder has format ${format}; this program serves format ${String(FORMAT_VERSION)}.`,
+        `The data folder has format ${format}; this program supports format ${String(FORMAT_VERSION)}.`,
       );
     }
     await this.about.put('format', String(FORMAT_VERSION));

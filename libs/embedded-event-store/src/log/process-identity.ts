@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** A process as it is written down: an id alone may be another program's by the time it is read. */
+/** Identifies a process across restarts. A process id alone may belong to another program later. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** When it started, as the system tells it; opaque, only compared. */
+  /** Start time as reported by the system; opaque, for comparison only. */
   readonly startedAt: string;
 }
 
-/** @returns the running process with this id, or undefined if there is none or it is a zombie. */
+/** @returns the running process with this id, or undefined if it does not exist or is a zombie */
 export const identify = (pid: number): ProcessIdentity | undefined => {
   const startedAt = process.platform === 'linux' ? startFromProc(pid) : startFromPs(pid);
   return startedAt === undefined ? undefined : { pid, startedAt };
@@ -20,7 +20,7 @@ export const isRunning = (identity: ProcessIdentity): boolean =>
 const startFromProc = (pid: number): string | undefined => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field, the program's name, may itself contain spaces and parentheses.
+    // The second field, the program name, may contain spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state, startTicks] = [fields[0], fields[19]];
     if (state === 'Z' || state === 'X') return undefined;
@@ -30,7 +30,7 @@ const startFromProc = (pid: number): string | undefined => {
   }
 };
 
-/** Start times count from boot, so they repeat after a restart of the machine. */
+/** Start times count from boot, so they are only unique together with the boot id. */
 const bootId = (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
 
 const startFromPs = (pid: number): string | undefined => {

@@ -26,7 +26,7 @@ const placements: fc.Arbitrary<Placement> = fc.record({
 });
 
 describe('a stored record', () => {
-  it('is, as it is sent, the message that the generated stubs decode', () => {
+  it('contains the message that the generated stubs decode', () => {
     fc.assert(
       fc.property(events, placements, fc.boolean(), (event, placement, structured) => {
         const record = StoredRecord.from(encodeRecord(event, placement), placement.position);
@@ -51,7 +51,7 @@ describe('a stored record', () => {
     );
   });
 
-  it('gives back its parts without decoding the message', () => {
+  it('returns its parts without decoding the message', () => {
     fc.assert(
       fc.property(events, placements, (event, placement) => {
         const record = StoredRecord.from(encodeRecord(event, placement), placement.position);
@@ -63,7 +63,7 @@ describe('a stored record', () => {
     );
   });
 
-  it('is refused when any one byte of it has changed, or when it lies in another place', () => {
+  it('is refused when any byte has changed or when it is at another position', () => {
     fc.assert(
       fc.property(
         events,

@@ -18,10 +18,10 @@ import { bytesFieldSize, FieldWriter, varint64Size } from '../wire/protobuf.js';
  */
 export const HEADER_BYTES = 40;
 
-/** The id field's bytes at the start of every message: UUID { string }. */
+/** Size of the id field at the start of every message: UUID { string }. */
 export const ID_FIELD_BYTES = 40;
 
-/** Longest stream name and longest event type, UTF-8 bytes. */
+/** Maximum length of a stream name or an event type, UTF-8 bytes. */
 export const MAX_NAME_BYTES = 1_024;
 
 export enum RecordKind {
@@ -32,7 +32,7 @@ export enum RecordKind {
   Tombstone = 2,
 }
 
-/** An event as it is proposed: not numbered yet. */
+/** A proposed event, not yet numbered. */
 export interface ProposedEvent {
   /** Canonical lower-case UUID. */
   readonly id: string;
@@ -42,7 +42,7 @@ export interface ProposedEvent {
   readonly metadata: Uint8Array;
 }
 
-/** Where a proposed event was put. */
+/** Where a proposed event was placed. */
 export interface Placement {
   readonly stream: string;
   readonly revision: bigint;
@@ -51,7 +51,7 @@ export interface Placement {
   readonly createdAt: number;
 }
 
-/** Raised when stored bytes do not match their checksum: the disk or a program has damaged the data file. */
+/** Raised when stored bytes do not match their checksum: the disk or a program damaged the data file. */
 export class DamagedRecordError extends Error {
   constructor(readonly position: bigint) {
     super(
@@ -63,7 +63,7 @@ export class DamagedRecordError extends Error {
 const KEY_FIELD = 1;
 const VALUE_FIELD = 2;
 const METADATA_MAP_FIELD = 6;
-/** The protocol gives `created` in .NET ticks (100 ns) since 1970. */
+/** The protocol expresses `created` in .NET ticks (100 ns) since 1970. */
 const TICKS_PER_MILLISECOND = 10_000n;
 
 const mapEntry = (key: string, value: string): Buffer => {
@@ -77,7 +77,7 @@ const mapEntry = (key: string, value: string): Buffer => {
 
 const kindOf = (type: string): RecordKind => (type === '$>' ? RecordKind.Link : RecordKind.Event);
 
-/** Encodes a numbered event into a stored record. */
+/** Encodes a numbered event as a stored record. */
 export const encodeRecord = (
   event: ProposedEvent,
   placement: Placement,
@@ -126,11 +126,11 @@ export const encodeRecord = (
   return bytes;
 };
 
-/** A record read back: a view of its bytes that decodes only what is asked for. */
+/** A record read from the store: a view of its bytes that decodes fields on demand. */
 export class StoredRecord {
   private constructor(readonly bytes: Buffer) {}
 
-  /** @throws {DamagedRecordError} when the bytes do not match their checksum, or are another position's. */
+  /** @throws {DamagedRecordError} when the bytes do not match their checksum or belong to another position */
   static from(bytes: Buffer, position: bigint): StoredRecord {
     if (
       bytes.length < HEADER_BYTES ||
@@ -178,7 +178,7 @@ export class StoredRecord {
     return this.bytes.subarray(HEADER_BYTES);
   }
 
-  /** The event's data, found by walking the message's fields: the data field is the last one. */
+  /** The event's data, found by scanning the message's fields: the data field is the last one. */
   get data(): Buffer {
     const { message } = this;
     let offset = ID_FIELD_BYTES;

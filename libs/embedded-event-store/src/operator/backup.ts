@@ -7,14 +7,15 @@ import type { Progress } from './progress.js';
 import { verifyFolder, type Verification } from './verify.js';
 
 /**
- * Copies a store into a new folder that can be served as it is, and verifies the copy. The server may go on
- * writing: the copy is one durable state. The folder appears under its name when the copy is whole and synced.
- * @throws {UnusableDataError} when there is no store, or the target is there and not empty.
+ * Copies a store into a new folder that can be served as is, and verifies the copy. The server may continue
+ * to write, because the copy is one durable state. The folder gets its final name once the copy is complete
+ * and synced.
+ * @throws {UnusableDataError} when there is no store or the target is a non-empty folder
  */
 export const backUpFolder = async (from: string, to: string, progress: Progress): Promise<Verification> => {
   const target = resolve(to);
   if (existsSync(target) && readdirSync(target).length > 0) {
-    throw new UnusableDataError(`The folder ${to} is not empty: a backup goes into a new one.`);
+    throw new UnusableDataError(`The folder ${to} is not empty: choose a new folder for the backup.`);
   }
   const store = await LogStore.inspect(from);
   const unfinished = `${target}.unfinished`;

@@ -10,5 +10,5 @@ export const syncFile = (path: string): void => {
   }
 };
 
-/** Makes a folder's names durable: a rename is, only after this. */
+/** Makes the names in a folder durable, for example after a rename. */
 export const syncFolder = syncFile;

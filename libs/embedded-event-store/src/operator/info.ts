@@ -17,7 +17,7 @@ export interface StoreInfo {
   readonly servedBy: number | null;
 }
 
-/** What a data folder holds, also while a server runs on it. @throws {UnusableDataError} */
+/** Describes the contents of a data folder, also while a server runs on it. @throws {UnusableDataError} */
 export const describeFolder = async (folder: string): Promise<StoreInfo> => {
   const store = await LogStore.inspect(folder);
   try {

@@ -79,10 +79,10 @@ describe('the operator’s commands', () => {
       expect(found).toMatchObject({ events: 12, findings: 0, listed: [] });
     });
 
-    it('finds a record whose bytes were changed on the disk', async () => {
+    it('finds a record whose bytes changed on disk', async () => {
       const file = join(dataDir, 'data', 'data.mdb');
       const bytes = readFileSync(file);
-      // Pages that are no longer in use hold copies of the record: every one is changed.
+      // Unused pages hold copies of the record, so change every copy.
       for (let at = bytes.indexOf('"n":3,'); at >= 0; at = bytes.indexOf('"n":3,', at)) bytes[at + 4] = 0x39;
       writeFileSync(file, bytes);
       const { findings, listed } = await verifyFolder(dataDir, SILENT);
@@ -90,15 +90,15 @@ describe('the operator’s commands', () => {
       expect(listed[0]).toMatch(/does not match its checksum/);
     });
 
-    it('finds an event that the index lost, and the gap it leaves', async () => {
+    it('finds an event missing from the index, and the resulting gap', async () => {
       await tamper((table) => void table('index').remove(revisionKey(0, 2n)));
       const { listed } = await verifyFolder(dataDir, SILENT);
-      expect(listed.join('\n')).toMatch(/does not lead to the event at position \d+, 2@a/);
-      expect(listed.join('\n')).toMatch(/leaps from 1 to 3/);
+      expect(listed.join('\n')).toMatch(/has no entry for the event at position \d+, 2@a/);
+      expect(listed.join('\n')).toMatch(/has a gap from 1 to 3/);
       expect(listed.join('\n')).toMatch(/11 entries for 12 events/);
     });
 
-    it('finds a last event that is missing from log and index', async () => {
+    it('finds a last event missing from log and index', async () => {
       await tamper((table) => {
         const key = revisionKey(0, 4n);
         const position = table('index').get(key);
@@ -110,19 +110,19 @@ describe('the operator’s commands', () => {
       expect(listed[0]).toMatch(/last event of the stream a, revision 4/);
     });
 
-    it('finds an index entry that leads to nothing', async () => {
+    it('finds a dangling index entry', async () => {
       await tamper((table) => void table('index').put(revisionKey(0, 5n), positionKey(1n)));
       const { listed } = await verifyFolder(dataDir, SILENT);
       expect(listed.join('\n')).toMatch(/events after revision 4/);
     });
 
-    it('refuses a folder without a store, and makes none of it', async () => {
+    it('refuses a folder without a store, and creates none', async () => {
       await expect(verifyFolder(join(folder, 'nothing'), SILENT)).rejects.toThrow(UnusableDataError);
       expect(existsSync(join(folder, 'nothing', 'data', 'data.mdb'))).toBe(false);
     });
   });
 
-  it('info tells what a folder holds', async () => {
+  it('info describes a folder', async () => {
     await using(async (client) => {
       await client.appendToStream('a', events(3));
     });
@@ -133,7 +133,7 @@ describe('the operator’s commands', () => {
   });
 
   describe('backup', () => {
-    it('gives a folder that is served with the same events', async () => {
+    it('creates a folder that serves the same events', async () => {
       await using(async (client) => {
         await client.appendToStream('a', events(4));
       });
@@ -145,7 +145,7 @@ describe('the operator’s commands', () => {
       });
     });
 
-    it('refuses to write into a folder that has something in it', async () => {
+    it('refuses a target folder that is not empty', async () => {
       await using(async (client) => {
         await client.appendToStream('a', events(1));
       });
@@ -154,7 +154,7 @@ describe('the operator’s commands', () => {
   });
 
   describe('scavenge', () => {
-    it('removes what readers no longer see, keeps the numbering, and leaves a sound and smaller store', async () => {
+    it('removes hidden events, keeps the numbering, and leaves a sound and smaller store', async () => {
       const longAgo = Date.now() - 10 * DAY_MS;
       await using(
         async (client) => {

@@ -1,4 +1,4 @@
-/** How far a command has come. */
+/** Progress of a command. */
 export interface Progress {
   tell(done: number, total: number): void;
 }
@@ -6,10 +6,10 @@ export interface Progress {
 export const SILENT: Progress = { tell: () => undefined };
 
 const INTERVAL_MS = 1_000;
-/** The clock is asked this often only: asking costs more than a step. */
+/** Steps between two reads of the clock, because a read costs more than a step. */
 const STEPS = 4_096;
 
-/** Says how far a command has come, at most once a second and never when it takes less. */
+/** Prints the progress of a command at most once a second. A command that takes less than a second prints none. */
 export const progressTo = (
   write: (line: string) => void,
   what: string,

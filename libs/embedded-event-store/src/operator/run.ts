@@ -5,7 +5,7 @@ import { progressTo } from './progress.js';
 import { scavengeFolder } from './scavenge.js';
 import { verifyFolder, type Verification } from './verify.js';
 
-/** What a command found out: for people, for programs, and whether it is bad news. */
+/** The result of a command: text for people, values for programs, and the number of findings. */
 interface Report {
   readonly text: string;
   readonly values: object;
@@ -39,7 +39,7 @@ const execute = async (command: OperatorCommand, say: (line: string) => void): P
   }
 };
 
-/** Runs an operator's command. @returns the exit status: 1 when it found something wrong. */
+/** Runs an operator command. @returns the exit status: 1 if it has findings */
 export const runOperatorCommand = async (
   command: OperatorCommand,
   out: (line: string) => void,

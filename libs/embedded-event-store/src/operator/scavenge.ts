@@ -18,7 +18,7 @@ export interface Scavenged {
 
 type Removal = Omit<NumberedRecord, 'bytes'>;
 
-/** The events of a stream that no reader of it sees any more, oldest first. The last event always stays. */
+/** The events of a stream that readers no longer see, oldest first. The last event always stays. */
 function* hiddenEvents(store: LogStore, head: StreamHead, now: number): Generator<Removal> {
   const { number: streamNumber, last, tombstoned } = head;
   const first = tombstoned ? DELETED_STREAM : firstVisible(head);
@@ -33,17 +33,18 @@ function* hiddenEvents(store: LogStore, head: StreamHead, now: number): Generato
 }
 
 /**
- * Removes what `$maxAge`, `$maxCount`, `$tb`, deletes and tombstones hide, from $all too, and writes the file anew
- * without the freed pages. Each stream keeps its last event, so that its numbering goes on. Offline: it takes the
- * folder as a server does. Needs free space for the new file; interrupted at any point, the store is whole.
- * @param now - milliseconds since 1970, against which `$maxAge` counts.
- * @throws {UnusableDataError} when a server holds the folder or it cannot be opened.
+ * Removes events hidden by `$maxAge`, `$maxCount`, `$tb`, deletes and tombstones, also from $all. Then
+ * rewrites the file without the freed pages. Each stream keeps its last event, so its numbering continues.
+ * It works offline and locks the folder as a server does. It needs free disk space for the new file. An
+ * interruption leaves the store intact.
+ * @param now milliseconds since 1970, the reference time for `$maxAge`
+ * @throws {UnusableDataError} when a server holds the folder or it cannot be opened
  */
 export const scavengeFolder = async (folder: string, now: number, progress: Progress): Promise<Scavenged> => {
   const dataFile = join(folder, 'data', 'data.mdb');
   const unlock = lockFolder(folder);
   try {
-    // LogStore.open makes an empty store where there is none; a scavenge must not.
+    // LogStore.open would create a missing store; a scavenge must not.
     await (await LogStore.inspect(folder)).close();
     const bytesBefore = statSync(dataFile).size;
     const store = await LogStore.open(folder);
@@ -67,7 +68,7 @@ export const scavengeFolder = async (folder: string, now: number, progress: Prog
       await store.close();
     }
     syncFile(join(copy, 'data.mdb'));
-    // LMDB's own lock file describes the file it was made for.
+    // LMDB's lock file belongs to the old data file.
     rmSync(join(folder, 'data', 'lock.mdb'), { force: true });
     renameSync(join(copy, 'data.mdb'), dataFile);
     syncFolder(join(folder, 'data'));

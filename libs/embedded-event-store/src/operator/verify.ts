@@ -3,15 +3,15 @@ import { DamagedRecordError, RecordKind, StoredRecord } from '../log/record.js';
 import { DELETED_STREAM, NO_EVENTS } from '../streams/stream-head.js';
 import type { Progress } from './progress.js';
 
-/** Findings told one by one; beyond these they are only counted. */
+/** Maximum number of findings described; further ones are only counted. */
 const MAX_LISTED = 100;
 
 export interface Verification {
   readonly events: number;
   readonly streams: number;
-  /** How many things are wrong; 0 for a sound store. */
+  /** Number of findings; 0 for a sound store. */
   readonly findings: number;
-  /** The first of them, in words. */
+  /** Descriptions of the first findings. */
   readonly listed: readonly string[];
 }
 
@@ -25,14 +25,14 @@ class Findings {
   }
 }
 
-/** Every record: checksum, position, and that the index has it under its stream and revision. */
+/** Checks every record: its checksum, its position, and its index entry for stream and revision. */
 const verifyLog = (store: LogStore, findings: Findings, progress: Progress): number => {
   const total = store.usage().events;
   let end = 0n;
   let events = 0;
   for (const { position, bytes } of store.rawRecords()) {
     progress.tell(++events, total);
-    if (position < end) findings.add(`The record at position ${position} begins within the one before it.`);
+    if (position < end) findings.add(`The record at position ${position} overlaps the previous one.`);
     end = position + BigInt(bytes.length);
     let record: StoredRecord;
     try {
@@ -47,13 +47,13 @@ const verifyLog = (store: LogStore, findings: Findings, progress: Progress): num
     const head = store.head(stream);
     if (!head) findings.add(`The stream ${stream} of the event at position ${position} has no head.`);
     else if (store.positionOf(head.number, revision) !== position) {
-      findings.add(`The index does not lead to the event at position ${position}, ${revision}@${stream}.`);
+      findings.add(`The index has no entry for the event at position ${position}, ${revision}@${stream}.`);
     }
   }
   return events;
 };
 
-/** The index: as many entries as events, and each stream's revisions without a gap (a tombstone apart). */
+/** Checks the index: one entry per event, and no gap in a stream's revisions except before a tombstone. */
 const verifyIndex = (store: LogStore, findings: Findings, events: number): void => {
   let entries = 0;
   let streamNumber = -1;
@@ -65,22 +65,26 @@ const verifyIndex = (store: LogStore, findings: Findings, events: number): void 
     if (entry.revision === DELETED_STREAM) continue;
     if (expected !== undefined && entry.revision !== expected) {
       const gap = `from ${expected - 1n} to ${entry.revision}`;
-      findings.add(`Stream number ${streamNumber} leaps ${gap}.`);
+      findings.add(`Stream number ${streamNumber} has a gap ${gap}.`);
     }
     expected = entry.revision + 1n;
   }
   if (entries !== events) findings.add(`The index has ${entries} entries for ${events} events.`);
 };
 
-/** Heads: numbers used once and below the count; the last event, or the tombstone, is there and nothing after it. */
+/**
+ * Checks the heads: each number is unique and below the count, and the last event or tombstone exists with
+ * nothing after it.
+ */
 const verifyHeads = (store: LogStore, findings: Findings): number => {
   const count = store.streamCount();
   const used = new Set<number>();
   let heads = 0;
   for (const { name, number, last, tombstoned } of store.allHeads()) {
     heads++;
-    if (number >= count) findings.add(`The stream ${name} has the number ${number} of ${count} streams.`);
-    if (used.has(number)) findings.add(`The stream ${name} shares the number ${number} with another one.`);
+    if (number >= count)
+      findings.add(`The stream ${name} has number ${number}, but there are only ${count} streams.`);
+    if (used.has(number)) findings.add(`The stream ${name} shares number ${number} with another stream.`);
     used.add(number);
     const end = tombstoned ? DELETED_STREAM : last;
     if (end === NO_EVENTS) continue;
@@ -88,16 +92,16 @@ const verifyHeads = (store: LogStore, findings: Findings): number => {
       findings.add(`The last event of the stream ${name}, revision ${end}, is not in the index.`);
     }
     if (store.positionOf(number, last + 1n) !== undefined && last + 1n !== DELETED_STREAM) {
-      findings.add(`The stream ${name} has events after revision ${last}, which its head calls the last.`);
+      findings.add(`The stream ${name} has events after revision ${last}, the last one in its head.`);
     }
   }
   return heads;
 };
 
 /**
- * Checks a whole store: every record's checksum and place, the agreement of log, index and heads. It looks at one
- * durable state, so a server may go on writing meanwhile.
- * @throws {UnusableDataError} when the folder has no store of this format.
+ * Checks a whole store: every record's checksum and position, and that log, index and heads agree. It reads
+ * one durable state, so a server may continue to write.
+ * @throws {UnusableDataError} when the folder has no store of this format
  */
 export const verifyFolder = async (folder: string, progress: Progress): Promise<Verification> => {
   const store = await LogStore.inspect(folder);

@@ -1,14 +1,17 @@
 import type { GroupRecord } from './settings.js';
 
 export interface CheckpointerParts {
-  /** The first event not processed yet. */
+  /** Place of the first event not yet processed. */
   readonly reached: () => bigint;
   /** Makes the group's record durable. */
   readonly save: (record: GroupRecord) => Promise<void>;
   readonly report: (message: string) => void;
 }
 
-/** Keeps how far a group has come: after so many processed events, or after some time if there were a few. */
+/**
+ * Saves a group's progress: after `maxCheckpointCount` events, or after `checkpointAfterMs` if at least
+ * `minCheckpointCount` events were processed.
+ */
 export class Checkpointer {
   private sinceLast = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -23,14 +26,14 @@ export class Checkpointer {
     return this.current;
   }
 
-  /** An event has been processed. */
+  /** Counts one processed event. */
   count(): void {
     this.sinceLast++;
     if (this.sinceLast >= this.current.settings.maxCheckpointCount) this.write();
     else this.timer ??= this.later();
   }
 
-  /** Writes it soon; a failure is reported and made good by the next one. */
+  /** Starts writing the checkpoint. A failure is reported; the next write repairs it. */
   write(): void {
     this.writeDurably().catch((error: unknown) => {
       this.parts.report(`A checkpoint could not be written: ${String(error)}`);

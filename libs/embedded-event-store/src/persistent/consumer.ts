@@ -2,27 +2,27 @@ import { crc32 } from 'node:zlib';
 import type { ResolvedRecord } from '../reading/resolve-link.js';
 import type { ConsumerStrategy } from './settings.js';
 
-/** An event on its way through a group. */
+/** An event in delivery to a group. */
 export interface Message extends ResolvedRecord {
-  /** Order of delivery: what is retried goes before what is new. */
+  /** Delivery order: retried messages go before new ones. */
   readonly sequence: number;
-  /** Id under which a consumer answers for it: the link's, if there is one. */
+  /** Id that consumers acknowledge: that of the link, if there is one. */
   readonly id: string;
-  /** Stream that pinning goes by. */
+  /** Stream name used for pinning. */
   readonly stream: string;
-  /** Revision or position in the source; undefined for one that was parked and is replayed. */
+  /** Revision or position in the source; undefined for a replayed parked message. */
   readonly place: bigint | undefined;
-  /** Revision in the parked stream, of one that is replayed. */
+  /** Revision in the parked stream; only for a replayed message. */
   readonly parkedAt: bigint | undefined;
   retries: number;
 }
 
-/** One consumer connected to a group, and what it has not answered for yet, oldest first. */
+/** One connected consumer with its unacknowledged messages, oldest first. */
 export interface Consumer {
   readonly id: string;
   readonly from: string;
   readonly username: string;
-  /** Events it takes before it answers for one. */
+  /** Maximum number of unacknowledged events. */
   readonly slots: number;
   readonly inFlight: Map<string, { readonly message: Message; readonly deadline: number }>;
   total: number;
@@ -33,7 +33,7 @@ export interface Consumer {
 const canTake = (consumer: Consumer, { id }: Message): boolean =>
   consumer.inFlight.size < consumer.slots && !consumer.inFlight.has(id);
 
-/** Rendezvous hashing: a stream keeps its consumer while that one stays, whoever else comes or goes. */
+/** Rendezvous hashing: a stream keeps its consumer while that one is connected, even when others join or leave. */
 const pinnedTo = (consumers: readonly Consumer[], stream: string): Consumer | undefined => {
   let best: Consumer | undefined;
   let highest = -1;
@@ -47,8 +47,8 @@ const pinnedTo = (consumers: readonly Consumer[], stream: string): Consumer | un
 };
 
 /**
- * The consumer that gets a message, or undefined while none may. `consumers` is in the order in which they are served: RoundRobin
- * moves the chosen one to the end; DispatchToSingle keeps to the first until it is full.
+ * The consumer for a message, or undefined while none has a free slot. `consumers` is in selection order:
+ * RoundRobin moves the chosen one to the end; DispatchToSingle uses the first one until it is full.
  */
 export const chooseConsumer = (
   strategy: ConsumerStrategy,

@@ -17,7 +17,7 @@ export interface GroupsParts {
 
 const keyOf = (source: string, group: string): string => JSON.stringify([source, group]);
 
-/** The persistent subscriptions of a server; they outlive it. */
+/** The persistent subscriptions of a server; they survive a restart. */
 export class Groups {
   private readonly byKey = new Map<string, Group>();
 
@@ -33,7 +33,7 @@ export class Groups {
     return [...this.byKey.values()];
   }
 
-  /** Resolves when the group is durable; false when there is one of this name. */
+  /** Creates a group. Resolves when it is durable, or with false if the name is taken. */
   async create(record: GroupRecord): Promise<boolean> {
     if (this.find(record.source, record.group)) return false;
     this.start(record);
@@ -41,7 +41,7 @@ export class Groups {
     return true;
   }
 
-  /** Gives a group other settings; its consumers are dropped and its checkpoint stays. */
+  /** Changes the settings of a group. Drops its consumers and keeps its checkpoint. */
   async update(group: Group, change: (record: GroupRecord) => GroupRecord): Promise<void> {
     await group.close();
     const changed = change(group.record);
@@ -57,7 +57,7 @@ export class Groups {
     await this.parked(group.record).remove();
   }
 
-  /** Keeps the checkpoints; to be called before the store is closed. */
+  /** Saves the checkpoints. Call it before closing the store. */
   async close(): Promise<void> {
     await Promise.all(this.all().map((group) => group.close()));
   }

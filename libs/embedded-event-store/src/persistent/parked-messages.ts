@@ -7,7 +7,7 @@ import type { StreamWriter } from '../streams/stream-writer.js';
 
 const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 
-/** What a group's consumers gave up on: links, in a stream that is truncated as they are replayed. */
+/** The messages that consumers gave up on. They are links in a stream, which is truncated as they are replayed. */
 export class ParkedMessages {
   constructor(
     private readonly stream: string,
@@ -37,7 +37,7 @@ export class ParkedMessages {
     ]);
   }
 
-  /** Parked messages from a revision of the parked stream on. */
+  /** Parked messages, starting at a revision of the parked stream. */
   read(from: bigint, limit: number): readonly (ResolvedRecord & { readonly parkedAt: bigint })[] {
     const status = streamStatus(this.store, this.stream);
     if (status.kind !== 'found') return [];
@@ -48,7 +48,7 @@ export class ParkedMessages {
     }));
   }
 
-  /** Forgets those before a revision of the parked stream. */
+  /** Discards the messages before a revision of the parked stream. */
   async truncate(before: bigint): Promise<void> {
     const event = {
       id: randomUUID(),

@@ -1,6 +1,6 @@
 import type { FilterExpression } from '../reading/filter.js';
 
-/** How a group spreads events over its consumers. */
+/** How a group distributes events to its consumers. */
 export const CONSUMER_STRATEGIES = ['DispatchToSingle', 'RoundRobin', 'Pinned'] as const;
 export type ConsumerStrategy = (typeof CONSUMER_STRATEGIES)[number];
 
@@ -8,36 +8,36 @@ export interface GroupSettings {
   readonly resolveLinks: boolean;
   readonly extraStatistics: boolean;
   readonly maxRetryCount: number;
-  /** Unanswered after this long, an event is given out again; 0 never. */
+  /** Milliseconds after which an unacknowledged event is delivered again; 0 for never. */
   readonly messageTimeoutMs: number;
-  /** A checkpoint is written after this long if at least `minCheckpointCount` events were processed … */
+  /** Milliseconds after which a checkpoint is written, if at least `minCheckpointCount` events were processed. */
   readonly checkpointAfterMs: number;
   readonly minCheckpointCount: number;
-  /** … and at once when this many were. */
+  /** A checkpoint is written as soon as this many events were processed. */
   readonly maxCheckpointCount: number;
-  /** 0: as many as wish. */
+  /** 0 for no limit. */
   readonly maxSubscriberCount: number;
-  /** Kept and told; history and live come one way here, bounded by `historyBufferSize`. */
+  /** Stored and reported only. History and live events share one buffer here, limited by `historyBufferSize`. */
   readonly liveBufferSize: number;
   readonly readBatchSize: number;
   readonly historyBufferSize: number;
   readonly strategy: ConsumerStrategy;
 }
 
-/** Name of the event source of groups that follow the whole log. */
+/** Source name of groups that follow the whole log. */
 export const ALL = '$all';
 
-/** A group as it is kept. A place is a revision of the stream or, for $all, a position. */
+/** A group as stored. A place is a revision of the stream or, for $all, a position. */
 export interface GroupRecord {
   /** Stream name or `$all`. */
   readonly source: string;
   readonly group: string;
   readonly settings: GroupSettings;
-  /** First place delivered. */
+  /** First place to deliver. */
   readonly startAt: bigint;
-  /** Whether `startAt` stands for the end at the time of creation. */
+  /** Whether `startAt` was the end of the source at creation. */
   readonly startedAtEnd: boolean;
-  /** First place not processed yet; undefined before the first checkpoint. */
+  /** First place not yet processed; undefined before the first checkpoint. */
   readonly checkpoint: bigint | undefined;
   readonly filter: FilterExpression | undefined;
 }
@@ -57,6 +57,6 @@ export const decodeGroup = (text: string): GroupRecord => {
   };
 };
 
-/** The stream in which a group keeps what its consumers gave up on. */
+/** The stream that holds a group's parked messages. */
 export const parkedStreamOf = (source: string, group: string): string =>
   `$persistentsubscription-${source}::${group}-parked`;

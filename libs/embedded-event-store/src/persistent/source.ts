@@ -13,15 +13,15 @@ export interface SourceEvent extends ResolvedRecord {
 
 export interface SourceBatch {
   readonly events: readonly SourceEvent[];
-  /** Where to go on. */
+  /** Place where the next read starts. */
   readonly next: bigint;
-  /** Whether nothing more is there now. */
+  /** Whether there are no more events now. */
   readonly atEnd: boolean;
 }
 
 export interface Source {
   read(next: bigint, limit: number): SourceBatch;
-  /** The last place there is; -1 for none. */
+  /** The last place in the source; -1 for none. */
   last(): bigint;
 }
 
@@ -43,7 +43,10 @@ const streamSource = (store: LogStore, { source, settings }: GroupRecord, now: (
   last: () => store.head(source)?.last ?? -1n,
 });
 
-/** What a group parks would come back to it through $all, be parked again, and so on. */
+/**
+ * Excludes the group's own parked messages. Otherwise $all would deliver them to the group again, in an
+ * endless loop.
+ */
 const withoutParked = ({ source, group }: GroupRecord, wanted: EventFilter | undefined): EventFilter => {
   const parked = parkedStreamOf(source, group);
   const own = new Set([parked, metastreamOf(parked)]);
@@ -68,6 +71,6 @@ const allSource = (store: LogStore, record: GroupRecord): Source => {
   };
 };
 
-/** What a group reads from. */
+/** The event source of a group. */
 export const sourceOf = (store: LogStore, record: GroupRecord, now: () => number): Source =>
   record.source === ALL ? allSource(store, record) : streamSource(store, record, now);

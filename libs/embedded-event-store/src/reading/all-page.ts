@@ -5,26 +5,26 @@ import { PAGE_BYTES, PAGE_EVENTS } from './stream-page.js';
 
 export interface AllPage {
   readonly records: readonly StoredRecord[];
-  /** Events looked at, matching or not. */
+  /** Number of events scanned, matching or not. */
   readonly considered: number;
-  /** Position of the last event looked at; undefined when there was none. */
+  /** Position of the last event scanned; undefined if there was none. */
   readonly reached: bigint | undefined;
-  /** Whether the log ended here. */
+  /** Whether the page reached the end of the log. */
   readonly end: boolean;
 }
 
 export interface AllPageOptions {
-  /** First position looked at, inclusive, in either direction. */
+  /** First position to scan, inclusive, in either direction. */
   readonly from: bigint;
   readonly backwards: boolean;
-  /** Matching events wanted at most. */
+  /** Maximum number of matching events. */
   readonly limit: number;
-  /** Events looked at, at most; PAGE_EVENTS if undefined. */
+  /** Maximum number of events to scan; PAGE_EVENTS by default. */
   readonly consider?: number;
   readonly filter?: EventFilter | undefined;
 }
 
-/** The next events of the whole log that match a filter. */
+/** The next page of the log's events that match a filter. */
 export const readAllPage = (store: LogStore, options: AllPageOptions): AllPage => {
   const { from, backwards, limit, filter } = options;
   const consider = Math.min(options.consider ?? PAGE_EVENTS, PAGE_EVENTS);

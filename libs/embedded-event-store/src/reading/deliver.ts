@@ -5,7 +5,7 @@ import type { StoredRecord } from '../log/record.js';
 import { encodeReadEvent } from '../wire/read-response.js';
 import { resolveLink } from './resolve-link.js';
 
-/** Sends a page of events at the receiver's pace, until the call is over. */
+/** Sends a page of events at the receiver's pace, until the call ends. */
 export const deliver = async (
   store: LogStore,
   records: readonly StoredRecord[],
@@ -15,7 +15,7 @@ export const deliver = async (
   for (const record of records) {
     if (outlet.closed) return;
     const answer = encodeReadEvent(resolveLink(store, record, resolveLinks), structuredIds);
-    // Most events find room: only the one that fills the call costs an event-loop turn.
+    // Most events find room. Only an event that fills the buffer waits.
     if (!outlet.offer(answer)) await outlet.room();
   }
 };

@@ -17,19 +17,19 @@ const matches = (on: 'stream' | 'type', regex: string, text: string): boolean =>
   compileFilter({ on, regex, prefixes: [] })(on === 'stream' ? recordOf(text, 'T') : recordOf('s', text));
 
 describe('compileFilter', () => {
-  it('searches anywhere in the name unless the pattern is anchored', () => {
+  it('matches anywhere in the name unless the pattern is anchored', () => {
     expect(matches('stream', 'ing-', 'reading-1')).toBe(true);
     expect(matches('stream', '^ing-', 'reading-1')).toBe(false);
     expect(matches('type', '^[^$].*', '$metadata')).toBe(false);
     expect(matches('type', '^[^$].*', 'Opened')).toBe(true);
   });
 
-  it('reads characters beyond the basic plane as one', () => {
+  it('treats a character beyond the basic plane as one', () => {
     expect(matches('type', '^.$', '𝒳')).toBe(true);
     expect(matches('type', '^\\p{Lu}', 'Éclair')).toBe(true);
   });
 
-  it('takes several prefixes, exactly as they are', () => {
+  it('matches several prefixes literally', () => {
     const filter = compileFilter({ on: 'stream', regex: '', prefixes: ['a.', 'b-'] });
     expect([recordOf('a.1', 'T'), recordOf('ab1', 'T'), recordOf('b-1', 'T')].map(filter)).toEqual([
       true,
@@ -49,7 +49,7 @@ describe('compileFilter', () => {
     '(x{1,5})*',
     '(a)\\1',
     'x'.repeat(1_001),
-  ])('refuses %j with a sentence', (regex) => {
+  ])('refuses %j with an explanation', (regex) => {
     expect(() => compileFilter({ on: 'type', regex, prefixes: [] })).toThrow(UnsupportedFilterError);
   });
 

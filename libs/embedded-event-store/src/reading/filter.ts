@@ -1,21 +1,21 @@
 import type { StoredRecord } from '../log/record.js';
 
-/** Whether an event is wanted. */
+/** Whether an event matches. */
 export type EventFilter = (record: StoredRecord) => boolean;
 
 export interface FilterExpression {
   readonly on: 'stream' | 'type';
-  /** Empty string: none. */
+  /** Empty string for none. */
   readonly regex: string;
   readonly prefixes: readonly string[];
 }
 
-/** Raised for an expression this server does not run; the message says why. */
+/** Raised for an unsupported expression; the message says why. */
 export class UnsupportedFilterError extends Error {}
 
 const MAX_PATTERN_LENGTH = 1_000;
 
-/** .NET syntax that JavaScript reads differently or not at all. */
+/** .NET syntax that JavaScript does not support or interprets differently. */
 const DOTNET_ONLY: readonly (readonly [RegExp, string])[] = [
   [/\\[AZzG]/, 'the anchors \\A, \\Z, \\z and \\G'],
   [/\(\?[imnsx-]+[:)]/, 'inline options such as (?i)'],
@@ -26,7 +26,7 @@ const DOTNET_ONLY: readonly (readonly [RegExp, string])[] = [
   [/\[[^\]]*-\[/, 'class subtraction'],
 ];
 
-/** A repeated group that itself repeats, or repeats alternatives: the shapes that backtrack without bound. */
+/** A repeated group that contains a repetition or alternatives. Such patterns can backtrack without bound. */
 const NESTED_REPETITION = /\((?:[^()\\]|\\.)*(?:[*+|]|\{\d+,\d*\})(?:[^()\\]|\\.)*\)(?:[*+]|\{\d+,\d*\})/;
 const BACK_REFERENCE = /\\[1-9]|\\k</;
 
@@ -38,11 +38,11 @@ const compile = (pattern: string): RegExp => {
   }
   for (const [syntax, name] of DOTNET_ONLY) {
     if (syntax.test(pattern))
-      throw new UnsupportedFilterError(`The filter's pattern uses ${name}: not supported.`);
+      throw new UnsupportedFilterError(`The filter's pattern uses ${name}, which is not supported.`);
   }
   if (BACK_REFERENCE.test(pattern) || NESTED_REPETITION.test(pattern)) {
     throw new UnsupportedFilterError(
-      "The filter's pattern could take unbounded time: no back references and no repetition within a repeated group.",
+      "The filter's pattern could take unbounded time: remove back references and repetitions within repeated groups.",
     );
   }
   try {
@@ -53,8 +53,8 @@ const compile = (pattern: string): RegExp => {
 };
 
 /**
- * Compiles the protocol's filter. Patterns are searched for anywhere in the name, as .NET's Regex.IsMatch does.
- * @throws {UnsupportedFilterError} for patterns that JavaScript would run differently or without bound.
+ * Compiles the protocol's filter. A pattern matches anywhere in the name, as in .NET's Regex.IsMatch.
+ * @throws {UnsupportedFilterError} for a pattern that JavaScript would run differently or without bound
  */
 export const compileFilter = ({ on, regex, prefixes }: FilterExpression): EventFilter => {
   const value =

@@ -11,8 +11,8 @@ import { deliver } from './deliver.js';
 import { readStreamPage, streamStatus } from './stream-page.js';
 
 /**
- * A read of a stream: the visible events from a revision on, that one included, page by page.
- * @throws {RpcError} when the stream is tombstoned.
+ * Reads a stream page by page: the visible events from a revision on, inclusive.
+ * @throws {RpcError} when the stream is tombstoned
  */
 export const readStream = async (
   { store, now }: ServerContext,
@@ -39,8 +39,8 @@ export const readStream = async (
 };
 
 /**
- * A read of $all. Forwards the event at the position is included; backwards it is not, because there a position
- * marks the end of what is read (as in EventStoreDB, whose backward positions lie behind an event).
+ * Reads $all. A forward read includes the event at the start position; a backward read excludes it. In
+ * EventStoreDB, too, a backward position lies behind an event and marks the end of the range.
  */
 export const readAll = async (
   { store }: ServerContext,
@@ -61,7 +61,7 @@ export const readAll = async (
   }
 };
 
-/** A place to begin, kept within the 64 bits that keys have. */
+/** The start of a read, clamped to the 64 bits of a key. */
 const boundary = (from: ReadRequest['from'], start: bigint, end: bigint): bigint => {
   if (from === 'start') return start;
   if (from === 'end') return end;

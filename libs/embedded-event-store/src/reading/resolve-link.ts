@@ -2,7 +2,7 @@ import type { LogStore } from '../log/log-store.js';
 import { RecordKind, type StoredRecord } from '../log/record.js';
 import { firstVisible, streamStatus } from './stream-page.js';
 
-/** An event as a reader gets it. With `link` and no `event`, the linked event is gone. */
+/** An event as a reader receives it. With `link` but no `event`, the linked event no longer exists. */
 export interface ResolvedRecord {
   readonly event?: StoredRecord | undefined;
   readonly link?: StoredRecord | undefined;
@@ -20,7 +20,7 @@ const linkedRecord = (store: LogStore, link: StoredRecord): StoredRecord | undef
   return store.recordOf(status.head.number, revision);
 };
 
-/** Replaces a link (`$>`, data `revision@stream`) by the event it points to, when the reader asks for it. */
+/** If `wanted`, replaces a link (`$>`, data `revision@stream`) with the event it points to. */
 export const resolveLink = (store: LogStore, record: StoredRecord, wanted: boolean): ResolvedRecord =>
   wanted && record.kind === RecordKind.Link
     ? { event: linkedRecord(store, record), link: record }

@@ -3,17 +3,17 @@ import type { StoredRecord } from '../log/record.js';
 import { isSoftDeleted, NO_EVENTS, type StreamHead } from '../streams/stream-head.js';
 import { isMetastream, originalOf } from '../streams/stream-metadata.js';
 
-/** Events and bytes that one step of a read takes from the store before other calls continue. */
+/** Limits of one page, in events and in bytes. After each page, other calls may proceed. */
 export const PAGE_EVENTS = 500;
 export const PAGE_BYTES = 1024 * 1024;
 
 export type StreamStatus =
   | { readonly kind: 'found'; readonly head: StreamHead }
-  /** Never written, without events, or soft-deleted. */
+  /** Never written, empty, or soft-deleted. */
   | { readonly kind: 'not-found' }
   | { readonly kind: 'tombstoned' };
 
-/** What a reader finds under a stream's name, as far as it is durable. */
+/** The durable state of a stream as readers see it. */
 export const streamStatus = (store: LogStore, stream: string): StreamStatus => {
   const head = store.head(stream);
   const decisive = isMetastream(stream) ? store.head(originalOf(stream)) : head;
@@ -22,7 +22,7 @@ export const streamStatus = (store: LogStore, stream: string): StreamStatus => {
   return { kind: 'found', head };
 };
 
-/** The first revision that `$tb` and `$maxCount` leave visible; may be beyond the last one. */
+/** The first revision visible under `$tb` and `$maxCount`; may be beyond the last one. */
 export const firstVisible = ({ last, retention }: StreamHead): bigint => {
   const byCount = retention.maxCount === undefined ? 0n : last - retention.maxCount + 1n;
   const byTruncation = retention.truncateBefore ?? 0n;
@@ -30,18 +30,18 @@ export const firstVisible = ({ last, retention }: StreamHead): bigint => {
   return first > 0n ? first : 0n;
 };
 
-/** Time before which `$maxAge` hides events, milliseconds since 1970. */
+/** Events created before this time are hidden by `$maxAge`, milliseconds since 1970. */
 export const hiddenBefore = ({ retention }: StreamHead, now: number): number =>
   retention.maxAgeSeconds === undefined ? -Infinity : now - Number(retention.maxAgeSeconds) * 1_000;
 
 export interface StreamPage {
   readonly records: readonly StoredRecord[];
-  /** Revision to go on from; undefined when nothing more is visible. */
+  /** Revision where the next page starts; undefined when nothing more is visible. */
   readonly next: bigint | undefined;
 }
 
 export interface StreamPageOptions {
-  /** First revision looked at, inclusive. */
+  /** First revision to read, inclusive. */
   readonly from: bigint;
   readonly limit: number;
   readonly backwards: boolean;
@@ -49,7 +49,7 @@ export interface StreamPageOptions {
   readonly now: number;
 }
 
-/** The next visible events of a stream in one direction. */
+/** The next page of a stream's visible events in one direction. */
 export const readStreamPage = (store: LogStore, head: StreamHead, options: StreamPageOptions): StreamPage => {
   const { from, backwards } = options;
   const first = firstVisible(head);
@@ -68,7 +68,7 @@ export const readStreamPage = (store: LogStore, head: StreamHead, options: Strea
     if (!record) continue;
     found = true;
     revision = record.revision;
-    // Events of a stream are in the order of their time, so what precedes an expired one has expired too.
+    // Events of a stream are in time order, so all events before an expired one have expired too.
     if (record.createdAt < oldest) {
       if (backwards) return { records, next: undefined };
       continue;
@@ -77,7 +77,7 @@ export const readStreamPage = (store: LogStore, head: StreamHead, options: Strea
     bytes += record.bytes.length;
     if (bytes >= PAGE_BYTES) break;
   }
-  // A scavenge takes a stream's first events: beyond the first one left there is nothing to go on to.
+  // A scavenge removes a stream's first events, so there may be nothing left before the first one found.
   if (!found) return { records, next: undefined };
   return { records, next: revision === end ? undefined : revision + (backwards ? -1n : 1n) };
 };

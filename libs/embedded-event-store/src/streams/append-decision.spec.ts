@@ -48,12 +48,12 @@ describe('decideAppend', () => {
     expect(decideAppend(facts, expected, ids).kind).toBe(kind);
   });
 
-  it('says whether an accepted append revives a deleted stream', () => {
+  it('reports whether an accepted append revives a deleted stream', () => {
     expect(decideAppend(softDeleted, 1n, ['x'])).toEqual({ kind: 'accept', revives: true });
     expect(decideAppend(streamOf(['a']), 0n, ['x'])).toEqual({ kind: 'accept', revives: false });
   });
 
-  it('answers a repetition with the place of its last event', () => {
+  it('answers a repeated append with the place of its last event', () => {
     const decision = decideAppend(streamOf(['a', 'b', 'c']), 'no_stream', ['a', 'b']);
     expect(decision).toMatchObject({ kind: 'repeated', last: { revision: 1n, position: 101n } });
   });

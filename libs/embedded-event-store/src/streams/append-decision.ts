@@ -1,23 +1,23 @@
 import { isSoftDeleted, NO_EVENTS, type StreamHead } from './stream-head.js';
 
-/** The revision a writer expects its stream to be at. */
+/** The revision that a writer expects of its stream. */
 export type ExpectedRevision = bigint | 'any' | 'no_stream' | 'stream_exists';
 
-/** Where an event with a certain id was put. */
+/** Where an event with a given id was placed. */
 export interface PlacedEvent {
   readonly revision: bigint;
   readonly position: bigint;
 }
 
-/** What the decision needs to know about a stream. */
+/** The facts about a stream on which the decision is based. */
 export interface StreamFacts {
-  /** Undefined when nothing was ever written about the stream. */
+  /** Undefined if nothing was ever written for the stream. */
   readonly head: StreamHead | undefined;
-  /** Whether the stream, or the stream that it is the metadata of, is tombstoned. */
+  /** Whether the stream is tombstoned, or is the metadata stream of a tombstoned one. */
   readonly closed: boolean;
-  /** Whether its metadata stream has events: such a stream "exists" even without events of its own. */
+  /** Whether the metadata stream has events. The stream then "exists" even without events of its own. */
   readonly hasMetadata: boolean;
-  /** A recent event of this stream by its id. */
+  /** Finds a recent event of this stream by its id. */
   readonly recent: (id: string) => PlacedEvent | undefined;
   /** The event at a revision of this stream, with its id. */
   readonly at: (revision: bigint) => (PlacedEvent & { readonly id: string }) | undefined;
@@ -25,24 +25,24 @@ export interface StreamFacts {
 
 export type AppendDecision =
   | { readonly kind: 'accept'; readonly revives: boolean }
-  /** The same events were appended before: answer as then. */
+  /** The same events were appended before: respond as to the first append. */
   | { readonly kind: 'repeated'; readonly last: PlacedEvent }
   | { readonly kind: 'conflict' }
-  /** Tombstoned, or soft-deleted and expected to exist. */
+  /** Tombstoned, or soft-deleted while the writer expects it to exist. */
   | { readonly kind: 'deleted' };
 
 const CONFLICT: AppendDecision = { kind: 'conflict' };
 
-/** Revision that a writer's expectation stands for; undefined for those that compare none. */
+/** The revision of an expectation; undefined for expectations that compare none. */
 const exactRevision = (expected: ExpectedRevision): bigint | undefined => {
   if (typeof expected === 'bigint') return expected;
   return expected === 'no_stream' ? NO_EVENTS : undefined;
 };
 
 /**
- * Decides an append as EventStoreDB's IndexWriter.CheckCommit does: a write that was already made is recognised by
- * its event ids (recent ids for `any` and `stream_exists`, the events after the expected revision otherwise), and
- * a soft-deleted stream may be started anew with `no_stream`.
+ * Decides an append as EventStoreDB's IndexWriter.CheckCommit does. It recognises a repeated write by its
+ * event ids: recent ids for `any` and `stream_exists`, otherwise the events after the expected revision. A
+ * soft-deleted stream accepts `no_stream` again.
  */
 export const decideAppend = (
   facts: StreamFacts,
@@ -96,7 +96,7 @@ const decideByFollowingEvents = (
   return last ? { kind: 'repeated', last } : CONFLICT;
 };
 
-/** Decides a soft delete or a tombstone; both need no ids. */
+/** Decides a soft delete or a tombstone; neither needs event ids. */
 export const decideDelete = (
   facts: Pick<StreamFacts, 'head' | 'closed' | 'hasMetadata'>,
   expected: ExpectedRevision,

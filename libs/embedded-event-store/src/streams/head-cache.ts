@@ -1,12 +1,12 @@
 import type { LogStore } from '../log/log-store.js';
 import type { StreamHead } from './stream-head.js';
 
-/** Heads kept in memory besides those not durable yet (about 200 bytes each). */
+/** Number of heads cached in memory, in addition to those not yet durable (about 200 bytes each). */
 const CACHED_HEADS = 50_000;
 
 /**
- * Heads as the writer sees them: the latest decided ones, durable or not. Those not durable yet are pinned; the
- * others are a bounded cache of the store.
+ * The latest decided heads, durable or not, as the writer sees them. Heads that are not yet durable are
+ * pinned; the others form a bounded cache of the store.
  */
 export class HeadCache {
   private readonly pending = new Map<string, StreamHead>();
@@ -22,7 +22,7 @@ export class HeadCache {
     return loaded;
   }
 
-  /** Takes a decided head; it stays pinned until `release` is called with the same object. */
+  /** Adds a decided head. It stays pinned until `release` is called with the same object. */
   set(head: StreamHead): void {
     this.pending.set(head.name, head);
   }

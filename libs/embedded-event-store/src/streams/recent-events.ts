@@ -1,4 +1,4 @@
-/** Events whose ids are remembered, so that a repeated append is recognised without an exact revision. */
+/** Number of remembered event ids. They let the writer recognise a repeated append without an exact revision. */
 const REMEMBERED_EVENTS = 50_000;
 
 export interface RecentEvent {
@@ -8,7 +8,7 @@ export interface RecentEvent {
   readonly position: bigint;
 }
 
-/** The most recent events by id, and those not durable yet by revision. */
+/** The most recent events by id, and those not yet durable by revision. */
 export class RecentEvents {
   private readonly byId = new Map<string, RecentEvent>();
   private readonly pending = new Map<string, RecentEvent>();
@@ -18,7 +18,7 @@ export class RecentEvents {
     this.pending.set(pendingKey(event.streamNumber, event.revision), event);
   }
 
-  /** Remembers an event that is durable already (at start). */
+  /** Remembers an event that is already durable (at start-up). */
   remember(event: RecentEvent): void {
     this.byId.delete(event.id);
     this.byId.set(event.id, event);
@@ -27,7 +27,7 @@ export class RecentEvents {
     if (!oldest.done) this.byId.delete(oldest.value);
   }
 
-  /** Called when an event is durable: from now on the store has it. */
+  /** Called when an event is durable. From then on it is read from the store. */
   release(streamNumber: number, revision: bigint): void {
     this.pending.delete(pendingKey(streamNumber, revision));
   }

@@ -1,14 +1,14 @@
 /** Revision of a stream that has no events. */
 export const NO_EVENTS = -1n;
 
-/** Revision of the tombstone event, the largest signed 64-bit integer, and `$tb` of a soft-deleted stream. */
+/** Revision of the tombstone event, the largest signed 64-bit integer; also the `$tb` of a soft-deleted stream. */
 export const DELETED_STREAM = 0x7fff_ffff_ffff_ffffn;
 
-/** What limits the events of a stream that readers see, from its `$metadata`. */
+/** Which events of a stream are visible, from its `$metadata`. */
 export interface Retention {
   /** `$tb`: events before this revision are hidden. */
   readonly truncateBefore?: bigint;
-  /** `$maxCount`: only this many last events are shown. */
+  /** `$maxCount`: number of last events that are visible. */
   readonly maxCount?: bigint;
   /** `$maxAge`, seconds: older events are hidden. */
   readonly maxAgeSeconds?: bigint;
@@ -17,9 +17,12 @@ export interface Retention {
 /** The state of one stream; immutable, replaced by each append. */
 export interface StreamHead {
   readonly name: string;
-  /** Number under which the index keeps the stream. */
+  /** Number of the stream in the index. */
   readonly number: number;
-  /** Revision of the last event, NO_EVENTS (-1) if none. Of a tombstoned stream, the last before the tombstone. */
+  /**
+   * Revision of the last event, NO_EVENTS (-1) if none. For a tombstoned stream, the last one before the
+   * tombstone.
+   */
   readonly last: bigint;
   readonly tombstoned: boolean;
   readonly retention: Retention;
@@ -30,7 +33,7 @@ export const isSoftDeleted = (head: StreamHead): boolean => head.retention.trunc
 
 const ABSENT = -1n;
 
-/** Fixed 40 bytes: number, last, flags, then the three limits (-1 when absent). The name is the key. */
+/** Fixed 40 bytes: number, last, flags, and the three limits (-1 when absent). The stream name is the key. */
 export const encodeHead = (head: StreamHead): Buffer => {
   const bytes = Buffer.alloc(40);
   bytes.writeUIntBE(head.number, 0, 6);

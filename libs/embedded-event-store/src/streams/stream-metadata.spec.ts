@@ -13,13 +13,13 @@ describe('retentionOf', () => {
     });
   });
 
-  it('reads the mark of a deleted stream exactly, beyond the integers of JSON.parse', () => {
+  it('reads the deletion mark exactly, beyond the integer range of JSON.parse', () => {
     expect(retentionOf(deletedMetadata()).truncateBefore).toBe(DELETED_STREAM);
     expect(retention('{ "$tb" : 9223372036854775806 }').truncateBefore).toBe(DELETED_STREAM - 1n);
   });
 
   it.each(['', 'no json', '[]', 'null', '{"$maxCount":"3"}', '{"$maxCount":-1}', '{"$maxCount":0}'])(
-    'takes no limit from %j',
+    'reads no limit from %j',
     (text) => {
       expect(retention(text)).toEqual({});
     },
@@ -27,14 +27,14 @@ describe('retentionOf', () => {
 });
 
 describe('revivedMetadata', () => {
-  it('keeps what the metadata said besides the truncation', () => {
+  it('keeps all metadata except the truncation point', () => {
     const revived = revivedMetadata(Buffer.from('{"$tb":1,"$maxCount":3,"mine":"x"}'), 9n);
     expect(JSON.parse(revived.toString())).toEqual({ $tb: 9, $maxCount: 3, mine: 'x' });
   });
 });
 
 describe('a stored head', () => {
-  it('is read back as it was written', () => {
+  it('survives encoding and decoding', () => {
     const head = {
       name: 'reading-1',
       number: 2 ** 40 + 3,

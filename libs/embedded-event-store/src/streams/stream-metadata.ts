@@ -1,7 +1,7 @@
 import type { Retention } from './stream-head.js';
 import { DELETED_STREAM } from './stream-head.js';
 
-/** Type of the events of a metadata stream. */
+/** Event type of a metadata stream. */
 export const METADATA_TYPE = '$metadata';
 
 const METASTREAM_PREFIX = '$$';
@@ -11,8 +11,8 @@ export const metastreamOf = (stream: string): string => METASTREAM_PREFIX + stre
 export const originalOf = (metastream: string): string => metastream.slice(METASTREAM_PREFIX.length);
 
 /**
- * The number stored under a key, read from the text because `$tb` of a deleted stream is beyond 2^53 and
- * JSON.parse would round it. Negative or missing: undefined.
+ * The integer stored under a key; undefined if it is negative or missing. It is read from the text, because
+ * the `$tb` of a deleted stream exceeds 2^53 and JSON.parse would round it.
  */
 const integerAt = (text: string, parsed: Record<string, unknown>, key: string): bigint | undefined => {
   const value = parsed[key];
@@ -33,7 +33,7 @@ const parseObject = (text: string): Record<string, unknown> => {
   }
 };
 
-/** The limits that a stream's metadata sets; metadata that is no JSON object sets none. */
+/** The limits in a stream's metadata. Metadata that is not a JSON object sets none. */
 export const retentionOf = (metadata: Uint8Array): Retention => {
   const text = Buffer.from(metadata).toString('utf8');
   const parsed = parseObject(text);
@@ -47,10 +47,10 @@ export const retentionOf = (metadata: Uint8Array): Retention => {
   };
 };
 
-/** Metadata of a soft-deleted stream: all events are before the truncation point. */
+/** Metadata of a soft-deleted stream, with the truncation point after all events. */
 export const deletedMetadata = (): Buffer => Buffer.from(`{"$tb":${String(DELETED_STREAM)}}`);
 
-/** The metadata of a stream revived by an append: as before, truncated before the first new event. */
+/** Metadata of a stream revived by an append: unchanged, but truncated before the first new event. */
 export const revivedMetadata = (metadata: Uint8Array, truncateBefore: bigint): Buffer => {
   const parsed = parseObject(Buffer.from(metadata).toString('utf8'));
   return Buffer.from(JSON.stringify({ ...parsed, $tb: Number(truncateBefore) }));

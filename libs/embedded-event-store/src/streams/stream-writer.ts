@@ -23,14 +23,14 @@ import {
 } from './stream-metadata.js';
 import { systemLinks } from './system-links.js';
 
-/** What became of an append, a delete or a tombstone; told when it is durable. */
+/** The outcome of an append, a delete or a tombstone; returned once it is durable. */
 export type WriteOutcome =
   | { readonly kind: 'written'; readonly revision: bigint; readonly position: bigint | undefined }
   /** `current` is the stream's last revision, -1 if it has no events. */
   | { readonly kind: 'conflict'; readonly current: bigint }
   | { readonly kind: 'deleted' };
 
-/** The stream's own events and, where an append changes it, its metadata, built before being written. */
+/** The records and heads of one write, prepared before it is written. They include changed metadata. */
 interface Draft {
   readonly records: NumberedRecord[];
   readonly heads: Map<string, StreamHead>;
@@ -39,13 +39,13 @@ interface Draft {
 export interface StreamWriterOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Whether each event is linked in the system's category, type and stream lists, in the same write. */
+  /** Whether each event is also linked in the system's category, type and stream lists, in the same write. */
   readonly systemLinks: boolean;
 }
 
 /**
- * Numbers and writes events. A write is decided synchronously, so writes have one order; its answer, a refusal
- * included, waits until everything it is based on is durable.
+ * Numbers and writes events. Each write is decided synchronously, so writes are totally ordered. The
+ * response, even a refusal, waits until everything it is based on is durable.
  */
 export class StreamWriter {
   private readonly heads: HeadCache;
@@ -67,12 +67,12 @@ export class StreamWriter {
     this.recallRecentIds();
   }
 
-  /** Streams ever created, those not durable yet included. */
+  /** Number of streams ever created, including those not yet durable. */
   get streamCount(): number {
     return this.nextStreamNumber;
   }
 
-  /** Appends events to a stream. Names and sizes have been checked by the caller. */
+  /** Appends events to a stream. The caller has checked names and sizes. */
   append(
     stream: string,
     expected: ExpectedRevision,
@@ -108,14 +108,14 @@ export class StreamWriter {
     }
   }
 
-  /** Soft delete: hides all events until the next append, which goes on with the numbering. */
+  /** Soft delete: hides all events until the next append, which continues the numbering. */
   delete(stream: string, expected: ExpectedRevision): Promise<WriteOutcome> {
     return this.remove(stream, expected, (draft) => {
       this.placeMetadata(draft, stream, deletedMetadata());
     });
   }
 
-  /** Closes a stream for ever: its name can never be appended to again. */
+  /** Closes a stream permanently: no event can be appended to it again. */
   tombstone(stream: string, expected: ExpectedRevision): Promise<WriteOutcome> {
     return this.remove(stream, expected, (draft) => {
       const head = this.headFor(draft, stream);
@@ -149,7 +149,7 @@ export class StreamWriter {
 
   private facts(stream: string): StreamFacts {
     const own = this.heads.get(stream);
-    // A metadata stream shares the fate of the stream it describes.
+    // A metadata stream is closed together with the stream it describes.
     const decisive = isMetastream(stream) ? this.heads.get(originalOf(stream)) : own;
     const metadata = isMetastream(stream) ? undefined : this.heads.get(metastreamOf(stream));
     return {
@@ -165,7 +165,7 @@ export class StreamWriter {
   private headFor(draft: Draft, stream: string): StreamHead {
     const known = draft.heads.get(stream) ?? this.heads.get(stream);
     if (known) return known;
-    // The metadata stream itself shows its last event only.
+    // Only the last event of a metadata stream is visible.
     const retention: Retention = isMetastream(stream) ? { maxCount: 1n } : {};
     return { name: stream, number: this.nextStreamNumber++, last: NO_EVENTS, tombstoned: false, retention };
   }
@@ -214,7 +214,7 @@ export class StreamWriter {
     this.place(draft, metastreamOf(stream), [event]);
   }
 
-  /** The metadata of a soft-deleted stream is rewritten so that it shows what is appended now, and no more. */
+  /** Rewrites the metadata of a soft-deleted stream, so that only the events appended now are visible. */
   private revive(draft: Draft, head: StreamHead): void {
     const metastream = this.heads.get(metastreamOf(head.name));
     const current =

@@ -1,14 +1,14 @@
 import type { ProposedEvent } from '../log/record.js';
 
-/** A link to be appended, with the stream it goes to. */
+/** A link to append, with its target stream. */
 export interface SystemLink {
   readonly stream: string;
   readonly event: ProposedEvent;
 }
 
 /**
- * Streams in which EventStoreDB's system projections link an event: `$ce-<category>` ($by_category: what precedes
- * the first hyphen), `$et-<type>` ($by_event_type) and, for the first event of a stream, `$streams`.
+ * Streams in which EventStoreDB's system projections link an event: `$ce-<category>` ($by_category: the part
+ * before the first hyphen), `$et-<type>` ($by_event_type) and, for the first event of a stream, `$streams`.
  * System events are not linked.
  */
 export const linkTargets = (stream: string, type: string, revision: bigint): string[] => {
@@ -21,7 +21,7 @@ export const linkTargets = (stream: string, type: string, revision: bigint): str
   ];
 };
 
-/** The links of one event; `newId` gives each its own id. */
+/** The links of one event; `newId` generates the id of each. */
 export const systemLinks = (
   stream: string,
   event: ProposedEvent,

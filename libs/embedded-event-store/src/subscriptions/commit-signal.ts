@@ -1,11 +1,11 @@
-/** Wakes the subscriptions whose stream has new events, or all that follow the whole log. */
+/** Wakes subscriptions: those of a stream with new events, and all that follow the whole log. */
 export class CommitSignal {
   private readonly byStream = new Map<string, Set<() => void>>();
   private readonly ofAll = new Set<() => void>();
 
   /**
-   * Calls `wake` after the next commit that concerns the stream (any commit if undefined), once.
-   * @returns a function that withdraws the request.
+   * Calls `wake` once, after the next commit with events of the stream (any commit if undefined).
+   * @returns a function that cancels the request
    */
   once(stream: string | undefined, wake: () => void): () => void {
     const waiting = this.waitingFor(stream);

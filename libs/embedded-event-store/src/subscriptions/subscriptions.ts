@@ -12,12 +12,12 @@ import { DELETED_STREAM } from '../streams/stream-head.js';
 import { encodeCaughtUp, encodeCheckpoint } from '../wire/read-response.js';
 
 /*
- * A subscription is one loop over pages of the durable log. When a page is empty it has caught up and waits for the
- * next commit; there is no separate live path, so there is no moment between history and live to lose events in.
- * Looking and beginning to wait happen in one event-loop turn, so no commit falls between them.
+ * A subscription is one loop over pages of the durable log. After an empty page it has caught up and waits
+ * for the next commit. There is no separate live path, so no event can be lost between history and live. The
+ * read and the start of the wait happen in the same event-loop turn, so no commit falls between them.
  */
 
-/** The place after which a subscription begins, as the first revision or position to be sent. */
+/** The first revision or position to send, for a subscription that starts after `from`. */
 const following = (from: bigint): bigint => (from >= MAX_UINT64 ? MAX_UINT64 : from + 1n);
 
 const NOTHING: StreamPage = { records: [], next: undefined };
@@ -28,8 +28,8 @@ const firstRevision = (store: LogStore, stream: string, from: ReadRequest['from'
 };
 
 /**
- * Follows a stream, also one that does not exist yet, after a revision (exclusive).
- * @throws {RpcError} when the stream is or becomes tombstoned.
+ * Follows a stream after a revision (exclusive), even if the stream does not exist yet.
+ * @throws {RpcError} when the stream is or becomes tombstoned
  */
 export const subscribeToStream = async (
   { store, signal, now }: ServerContext,
@@ -68,8 +68,9 @@ const firstPosition = (store: LogStore, from: ReadRequest['from']): bigint => {
 };
 
 /**
- * Follows $all after a position (exclusive). With a filter, a checkpoint tells the position reached after every so
- * many events looked at, and never one beyond a matching event that was not sent yet.
+ * Follows $all after a position (exclusive). With a filter, sends the position reached as a checkpoint after
+ * every `checkpointEvery` scanned events. A checkpoint never lies beyond a matching event that was not sent
+ * yet.
  */
 export const subscribeToAll = async (
   { store, signal }: ServerContext,

@@ -8,7 +8,7 @@ import { getSupportedMethods } from '../grpc/cluster.js';
 import { encodeRecord, StoredRecord } from '../log/record.js';
 import { encodeReadEvent } from '../wire/read-response.js';
 
-/** An event on the wire as a read answers with it. */
+/** A read response with one event, as sent on the wire. */
 const cannedAnswer = (data: Buffer): Buffer => {
   const event = {
     id: '6f9619ff-8b86-4011-b42d-00c04fc964ff',
@@ -22,7 +22,7 @@ const cannedAnswer = (data: Buffer): Buffer => {
   return encodeReadEvent({ event: record }, false);
 };
 
-/** Acknowledges appends that it does not look at. */
+/** Acknowledges appends without reading them. */
 const batchAppend = (call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>): void => {
   call.on('data', (request: BatchAppendReq) => {
     const success = new streamsPb.BatchAppendResp.Success();
@@ -38,8 +38,9 @@ const batchAppend = (call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>):
 };
 
 /**
- * A server that answers every read with the same event so many times, encoded once, and every append at once without
- * keeping it: what a client can do at best. @returns its port.
+ * Measures the best that a client can do. The server answers every read with `count` copies of one event,
+ * encoded once. It acknowledges every append without storing it.
+ * @returns its port
  */
 export const startCannedServer = (data: Buffer, count: number): Promise<number> => {
   const answer = cannedAnswer(data);
@@ -56,7 +57,7 @@ export const startCannedServer = (data: Buffer, count: number): Promise<number> 
     { read: encoded, batchAppend: streamsGrpc.StreamsService.batchAppend },
     {
       batchAppend,
-      // A reader that has enough cancels the call, which rejects the wait for room.
+      // A reader that has enough events cancels the call, which rejects the wait for room.
       read: (call: ServerWritableStream<unknown, Buffer>) => void read(call).catch(() => undefined),
     },
   );

@@ -2,7 +2,7 @@ import { EventStoreDBClient, jsonEvent, type JSONEventData } from '@eventstore/d
 
 export type { EventStoreDBClient, JSONEventData } from '@eventstore/db-client';
 
-/** The official client as it is, faults included: crash tests and measurements of this server look through it. */
+/** The unmodified official client, faults included. Crash tests and measurements of this server use it. */
 export const connectClient = (connectionString: string): EventStoreDBClient =>
   EventStoreDBClient.connectionString(connectionString);
 

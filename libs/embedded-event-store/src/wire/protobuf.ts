@@ -8,14 +8,14 @@
 export const VARINT = 0;
 export const LENGTH_DELIMITED = 2;
 
-/** Bytes an unsigned integer takes as a varint; `value` is an integer from 0 to 2^53-1. */
+/** Size of an unsigned integer as a varint, bytes; `value` is an integer from 0 to 2^53-1. */
 export const varintSize = (value: number): number => {
   let size = 1;
   for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) size++;
   return size;
 };
 
-/** Bytes an unsigned 64-bit integer takes as a varint. */
+/** Size of an unsigned 64-bit integer as a varint, bytes. */
 export const varint64Size = (value: bigint): number => {
   if (value <= BigInt(Number.MAX_SAFE_INTEGER)) return varintSize(Number(value));
   let size = 1;
@@ -23,16 +23,16 @@ export const varint64Size = (value: bigint): number => {
   return size;
 };
 
-/** Bytes a length-delimited field takes, with a one-byte tag (field numbers 1 to 15). */
+/** Size of a length-delimited field with a one-byte tag (field numbers 1 to 15), bytes. */
 export const bytesFieldSize = (length: number): number => 1 + varintSize(length) + length;
 
-/** Writes protobuf fields one after another into a buffer whose size the caller has computed. */
+/** Writes protobuf fields one after another into a buffer; the caller computes its size. */
 export class FieldWriter {
   offset = 0;
 
   constructor(readonly buffer: Buffer) {}
 
-  /** A field's tag; field numbers 1 to 15 only, so that it is one byte. */
+  /** Writes a field's tag; field numbers 1 to 15 only, so that it takes one byte. */
   tag(field: number, wireType: number): this {
     this.buffer[this.offset++] = (field << 3) | wireType;
     return this;
@@ -63,7 +63,7 @@ export class FieldWriter {
     return this.tag(field, VARINT).varint64(value);
   }
 
-  /** Tag and length of a field whose content the caller writes next. */
+  /** Writes the tag and length of a field whose content the caller writes next. */
   header(field: number, length: number): this {
     return this.tag(field, LENGTH_DELIMITED).varint(length);
   }

@@ -12,18 +12,18 @@ const CAUGHT_UP = 8;
 
 /** ReadEvent fields. */
 const COMMIT_POSITION = 3;
-/** Of persistent subscriptions only. */
+/** Persistent subscriptions only. */
 const RETRY_COUNT = 5;
 
 const uint64FieldSize = (value: bigint): number => 1 + varint64Size(value);
 
-/** A message of one length-delimited field. */
+/** A message with one length-delimited field. */
 const wrapped = (field: number, content: Uint8Array): Buffer => {
   const writer = new FieldWriter(Buffer.allocUnsafe(bytesFieldSize(content.length)));
   return writer.bytesField(field, content).buffer;
 };
 
-/** The stored message with its id in the structured form (two signed 64-bit halves) in place of the text. */
+/** The stored message, with the id in the structured form (two signed 64-bit halves) instead of text. */
 const withStructuredId = (record: StoredRecord): Buffer => {
   const { mostSignificant, leastSignificant } = uuidHalves(record.id);
   const halves = [BigInt.asUintN(64, mostSignificant), BigInt.asUintN(64, leastSignificant)] as const;
@@ -34,11 +34,11 @@ const withStructuredId = (record: StoredRecord): Buffer => {
   return Buffer.concat([id, record.message.subarray(ID_FIELD_BYTES)]);
 };
 
-/** ReadResp with an event: the stored message within its length prefixes. */
+/** A ReadResp with an event: the stored message with length prefixes around it. */
 export const encodeReadEvent = (resolved: ResolvedRecord, structuredIds: boolean): Buffer =>
   encodeEvent(resolved, structuredIds, undefined);
 
-/** The same of a persistent subscription, with how often the event was given out before. */
+/** The same for a persistent subscription, with the number of earlier deliveries. */
 export const encodePersistentEvent = (
   resolved: ResolvedRecord,
   structuredIds: boolean,
@@ -69,7 +69,7 @@ const encodeEvent = (
   return writer.buffer;
 };
 
-/** The first answer of a subscription, catch-up or persistent. */
+/** The first response of a subscription, catch-up or persistent. */
 export const encodeConfirmation = (subscriptionId: string): Buffer =>
   wrapped(CONFIRMATION, wrapped(1, Buffer.from(subscriptionId)));
 

@@ -1,10 +1,10 @@
 const TEXT = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Canonical lower-case text of a UUID, or undefined if `text` is none. */
+/** The canonical lower-case text of a UUID; undefined if `text` is not a UUID. */
 export const canonicalUuid = (text: string): string | undefined =>
   TEXT.test(text) ? text.toLowerCase() : undefined;
 
-/** Text of a UUID given as its two signed 64-bit halves (the protocol's structured form). */
+/** The text of a UUID given as two signed 64-bit halves (the protocol's structured form). */
 export const uuidFromHalves = (mostSignificant: bigint, leastSignificant: bigint): string => {
   const hex = [mostSignificant, leastSignificant]
     .map((half) => BigInt.asUintN(64, half).toString(16).padStart(16, '0'))

@@ -5,8 +5,7 @@ import { Problem } from '@app/platform/http/problem.js';
 import { within } from '@app/platform/process/within.js';
 import { ASKED_WITHIN_MS } from '@app/platform/rate-limit/rate-limit.guard.js';
 import { CONFIG } from '@app/platform/tokens.js';
-import { ReadingsInFlight } from '../read-models/reading/in-flight.js';
-import type { Config } from '../settings.js';
+import type { Config } from '../../settings.js';
 import { ReadingsInFlight } from '../../read-models/reading/in-flight.js';
 
 /** Seconds after which some of a full pipeline will have been finished. */
