@@ -11,7 +11,7 @@ const TESTING = ['^(apps|libs)/[^/]+/test/', '^(apps|libs)/.+/testing/'];
 /** Routes, bodies and schemas, beside their use case or in http/: the outermost layer. */
 const HTTP_LAYER = [
   '^libs/[^/]+/src/http/',
-  '^libs/[^/]+/src/.+[.](controller|body|schemas|guard)([.]spec)?[.]ts$',
+  '^libs/[^/]+/src/.+[.](controller|body|schemas|guard)([.]integration)?([.]spec)?[.]ts$',
 ];
 const KERNEL_CORE = '^libs/event-sourcing/src/core/';
 const CONTRACTS = `^libs/${MODULE}/src/contracts/`;

@@ -25,7 +25,10 @@ import { BookVerifier } from './verify-book.js';
 const written = async (asked: readonly CreditsCommand[]): Promise<InMemoryEventStore> => {
   const store = new InMemoryEventStore();
   let now = asked[0]?.now ?? 0;
-  const processes = [new CreditBooks(createCreditsExecutor(store), { now: () => now }), new CreditBooks(createCreditsExecutor(store), { now: () => now })];
+  const processes = [
+    new CreditBooks(createCreditsExecutor(store), { now: () => now }),
+    new CreditBooks(createCreditsExecutor(store), { now: () => now }),
+  ];
   const by = { actor: 'operator:ada', correlationId: 'c', causationId: 'c' };
   const carryOut = async (command: CreditsCommand, name: string, process: number): Promise<void> => {
     await processes[process % 2]!.execute(WS, (at) => ({ ...command, now: at }), name, by);

@@ -21,7 +21,9 @@ class CountingStore extends InMemoryEventStore {
 
 it('An endpoint that is changed again and again costs each change no more than the one before', async () => {
   const store = new CountingStore();
-  const [here, elsewhere] = [1, 2].map(() => new EndpointStreams(createWebhookEndpointExecutor(store), store, { now: () => 0 }));
+  const [here, elsewhere] = [1, 2].map(
+    () => new EndpointStreams(createWebhookEndpointExecutor(store), store, { now: () => 0 }),
+  );
   const change = (streams: EndpointStreams, n: number, request = `req_${n}`) =>
     streams.execute(
       ENDPOINT,
