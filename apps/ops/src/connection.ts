@@ -14,7 +14,13 @@ export const readConnection = (environment: NodeJS.ProcessEnv): Config => {
     ? environment
     : { ...readRuntimeFile(environment), ...environment };
   try {
-    return loadConfig(settings, { ...given, LOG_LEVEL: 'silent', DATABASE_POOL_SIZE: '4' });
+    return loadConfig(settings, {
+      // A person waits for the answer, not a caller with a time limit.
+      DATABASE_CONNECT_TIMEOUT_MS: '10000',
+      ...given,
+      LOG_LEVEL: 'silent',
+      DATABASE_POOL_SIZE: '4',
+    });
   } catch (error) {
     if (error instanceof ConfigError) throw new OpsError(error.message);
     throw error;

@@ -5,14 +5,12 @@ import type { Pool } from 'pg';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { requestedBy, type RequestContext } from '@app/event-sourcing/core/request-context.js';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
 import type { KeyRing } from '@app/platform/crypto/key-ring.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { within } from '@app/platform/process/within.js';
 import { readConnection } from './connection.js';
 import { OpsError } from './ops-error.js';
-import { OpsModule } from './ops.module.js';
 import type { Config } from '../../service/src/settings.js';
 
 /** What a command works with while it runs. */

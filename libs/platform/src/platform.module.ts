@@ -43,6 +43,7 @@ export class PlatformModule implements OnApplicationShutdown {
   static forProcess(config: Config, log: Logger): DynamicModule {
     const role = String(log.bindings()['name'] ?? '');
     const pool = openPool(config.DATABASE_URL, {
+      connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
       size: config.DATABASE_POOL_SIZE,
       queryTimeoutMs: config.DATABASE_QUERY_TIMEOUT_MS,
       applicationName: `reading-service ${role}`.trim(),

@@ -9,16 +9,12 @@ export const withDeadline = async <T, L = never>(
 ): Promise<T | L> => {
   const givenUp = new AbortController();
   let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<L>((resolve, reject) => {
+  const deadline = new Promise<void>((resolve) => {
     timer = setTimeout(() => {
       givenUp.abort();
-      try {
-        resolve(late());
-      } catch (error) {
-        reject(error as Error);
-      }
+      resolve();
     }, milliseconds);
-  });
+  }).then(late);
   try {
     // The race keeps listening, so that work that fails later is no unhandled rejection.
     return await Promise.race([work(givenUp.signal), deadline]);

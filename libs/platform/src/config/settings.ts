@@ -29,6 +29,7 @@ export const settings = z
       'the same database as the role that owns its schemas, for ops migrate and ops projections; never needed by API or worker',
     ),
     DATABASE_POOL_SIZE: count(12, 'connections per process'),
+    DATABASE_CONNECT_TIMEOUT_MS: milliseconds(2_000, 'a query that gets no connection within this fails'),
     DATABASE_QUERY_TIMEOUT_MS: milliseconds(5_000, 'a query not answered within this fails'),
     EVENTSTORE_URL: setting(
       z.string().regex(/^esdb(\+discover)?:\/\//, 'must begin with esdb://'),

@@ -9,6 +9,8 @@ export const openPool = (
     size: number;
     onError: (error: Error) => void;
     applicationName: string;
+    /** Longest wait for a connection, in the queue or from the server (ms). */
+    connectTimeoutMs?: number;
     /** Longest wait for the answer to one query; without it a server that froze would hold its callers for ever. */
     queryTimeoutMs?: number;
     /** Settings of its sessions, as `-c name=value`. */
@@ -18,7 +20,7 @@ export const openPool = (
   const pool = new pg.Pool({
     connectionString: url,
     max: options.size,
-    connectionTimeoutMillis: 2_000,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 2_000,
     application_name: options.applicationName,
     ...(options.sessionSettings === undefined ? {} : { options: options.sessionSettings }),
     ...(options.queryTimeoutMs === undefined ? {} : { query_timeout: options.queryTimeoutMs }),
