@@ -17,7 +17,7 @@ const verify = (events: readonly StoredEvent[]) => {
 };
 
 describe('verifying a book', () => {
-  it('finds nothing in a book as it was written, and names its head', () => {
+  it('finds no fault in an unchanged book, and names its head', () => {
     expect(verify(book.events)).toEqual({
       workspaceId: WS,
       events: book.events.length,
