@@ -38,7 +38,7 @@ export interface ReplayRecord extends ReplayChoice {
 
 export interface RequestedReplay {
   readonly record: ReplayRecord;
-  /** An earlier request with the same Idempotency-Key was the same. */
+  /** This Idempotency-Key already accepted the same request. */
   readonly repeated: boolean;
 }
 

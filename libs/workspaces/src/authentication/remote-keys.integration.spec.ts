@@ -18,7 +18,7 @@ let stranger: KeyPair;
 let keys: JWK[];
 let portal: Server;
 let answer: Answer;
-let asked: number;
+let requests: number;
 let now: number;
 let logged: string[];
 let remote: BearerAuthenticator;
@@ -32,11 +32,11 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  asked = 0;
+  requests = 0;
   now = START;
   logged = [];
   portal = createServer((_, response) => {
-    asked += 1;
+    requests += 1;
     answer(response);
   });
   portal.listen(0, '127.0.0.1');
@@ -131,7 +131,7 @@ describe('While the portal', () => {
     await expect(remote.verify(await sign())).rejects.toMatchObject(unavailable);
     for (let n = 0; n < 10; n += 1)
       await expect(remote.verify(await sign())).rejects.toMatchObject(unavailable);
-    expect([asked, logged.length]).toEqual([1, 1]);
+    expect([requests, logged.length]).toEqual([1, 1]);
     expect(logged[0]).not.toContain('Maintenance');
     answer = keySet;
     now += 5_000;
@@ -144,7 +144,7 @@ describe('While the portal', () => {
     expect(await remote.verify(new UnsecuredJWT({}).encode())).toBeNull();
     for (const wrong of [{ iss: 'https://elsewhere.example' }, { aud: 'x' }, { exp: 1 }, { wid: 'x' }])
       expect(await remote.verify(await sign(wrong))).toBeNull();
-    expect(asked).toBe(0);
+    expect(requests).toBe(0);
   });
 
   it('is unavailable, its keys stay valid for an hour after they were fetched, and no longer', async () => {
@@ -153,7 +153,7 @@ describe('While the portal', () => {
     answer = away;
     for (now = START; now < START + 60 * MINUTE; now += 30_000)
       expect(await remote.verify(await sign())).not.toBeNull();
-    expect(asked).toBeGreaterThan(50);
+    expect(requests).toBeGreaterThan(50);
     // One line a minute.
     expect(logged.length).toBeGreaterThan(40);
     expect(logged.length).toBeLessThanOrEqual(51);
@@ -177,13 +177,13 @@ describe('While the portal', () => {
   });
 });
 
-describe('The portal is asked', () => {
+describe('The portal receives a request', () => {
   it('once by any number of concurrent requests', async () => {
     answer = (response) => void setTimeout(() => keySet(response), 50);
     const token = await sign();
     const answers = await Promise.all(Array.from({ length: 50 }, () => remote.verify(token)));
     expect(answers.every((principal) => principal !== null)).toBe(true);
-    expect(asked).toBe(1);
+    expect(requests).toBe(1);
   });
 
   it('at most once in thirty seconds for keys that it does not have', async () => {
@@ -195,7 +195,7 @@ describe('The portal is asked', () => {
     );
     expect(await Promise.all(garbage.map((token) => remote.verify(token)))).toEqual(Array(60).fill(null));
     for (const token of garbage) expect(await remote.verify(token)).toBeNull();
-    expect(asked).toBe(2);
+    expect(requests).toBe(2);
     expect(logged).toEqual([]);
   });
 
@@ -218,7 +218,7 @@ describe('The portal is asked', () => {
     expect(await remote.verify(await sign())).not.toBeNull();
     now += 1;
     expect(await remote.verify(await sign())).toBeNull();
-    expect(asked).toBe(2);
+    expect(requests).toBe(2);
   });
 });
 

@@ -50,7 +50,7 @@ const request = (
   command: Extract<ReadingCommand, { type: 'RequestReading' }>,
   state: Reading,
 ): ReadingDecision => {
-  // Only the reading's key, which may be destroyed, can tell whether the request is the same. The caller compares.
+  // Only the reading's key opens the input to compare with, and it may be destroyed. The caller compares.
   if (state.status !== 'none') return ignore('AlreadyRequested');
   if (state.erased) return reject('Erased', null);
   if (state.abandoned.includes(command.request.reservationId)) return reject('ReservationAbandoned', null);

@@ -45,7 +45,7 @@ describe('A webhook URL', () => {
     [' https://receiver.example/', 'after a space'],
     ['https://receiver.example/\n', 'before a line break'],
     ['https://exam\tple.com/', 'with a tab'],
-    ['https://receiver.example/\u202egnp.exe', 'that is parsed differently from how it is written'],
+    ['https://receiver.example/\u202egnp.exe', 'that displays differently from how it is written'],
     ['https://receiver.example/\u200bhook', 'with a zero-width space'],
     ['https:\\\\receiver.example/', 'with backslashes'],
     ['http://127.0.0.1:80\\@example.com/', 'that parsers read in two ways'],

@@ -70,8 +70,8 @@ afterEach(async () => {
   await receiver.stop();
 });
 
-describe('Through an egress proxy', () => {
-  it('gets the checked address, the receiver gets the name, and the connection is kept', async () => {
+describe('Sending through an egress proxy', () => {
+  it('gives the proxy the checked address and the receiver the name, and keeps the connection', async () => {
     const url = `http://receiver.example:${receiver.port}/hook`;
     expect(await send(url)).toMatchObject({ error: null, statusCode: 204 });
     await new Promise((resolve) => setImmediate(resolve));
