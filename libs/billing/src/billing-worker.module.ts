@@ -17,7 +17,10 @@ import { settlement } from './processes/settlement.process.js';
 import { LedgerMetrics } from './telemetry/ledger-metrics.js';
 import type { Config } from './settings.js';
 
-/** What billing does by itself: opens books, settles reservations, keeps its views, fences holds that no reading names, reconciles. */
+/**
+ * Billing's background work: opens books, settles reservations, updates its views, fences holds without a reading,
+ * reconciles.
+ */
 @Module({
   imports: [BillingModule],
   providers: [HoldFence, IdleBooks, ScheduledReconciliation, LedgerMetrics],
@@ -45,9 +48,9 @@ export class BillingWorkerModule implements OnModuleInit {
   private async settle(command: SettleReservation): Promise<void> {
     const { outcome } = await this.commands.execute(command);
     if (outcome !== 'unknown') return;
-    const { workspaceId, reservationId, settlement: asked, causeEventId } = command;
+    const { workspaceId, reservationId, settlement: kind, causeEventId } = command;
     this.log.warn(
-      { workspaceId, reservationId, settlement: asked, causeEventId },
+      { workspaceId, reservationId, settlement: kind, causeEventId },
       'a reading ended whose reservation is not open',
     );
   }

@@ -7,7 +7,7 @@ import { CREDITS_EXECUTOR, createCreditsExecutor } from './credits.executor.js';
 import { balanceProjection } from './read-models/balance/balance.projection.js';
 import { holdProjection } from './read-models/hold/hold.projection.js';
 
-/** The credit ledger: answers its commands and queries on the buses. */
+/** The credit ledger: handles its commands and queries on the buses. */
 @Module({
   providers: [
     { provide: CREDITS_EXECUTOR, useFactory: createCreditsExecutor, inject: [EVENT_STORE] },
@@ -17,6 +17,6 @@ import { holdProjection } from './read-models/hold/hold.projection.js';
   exports: [CreditBooks],
 })
 export class BillingModule {
-  /** For the worker, which keeps them, and the operator, who may have them built again. */
+  /** For the worker, which updates them, and for the operator's rebuild command. */
   static readonly projections: readonly Projection[] = [balanceProjection, holdProjection];
 }

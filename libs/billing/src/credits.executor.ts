@@ -4,12 +4,12 @@ import { scopedEventStore } from '@app/event-sourcing/store/scoped-event-store.j
 import { creditsEvents } from './contracts/events.js';
 import { credits } from './domain/credits/credits.decider.js';
 
-/** Books kept folded in memory, per process. */
+/** Folded books kept in memory, per process. */
 const CACHED_STREAMS = 2_000;
-/** Every API process writes to a book at once: conflicts are common there. */
+/** All API processes write to the same book concurrently, so conflicts are common. */
 const ATTEMPTS = 48;
 
-/** Runs commands on `credits-<workspaceId>` streams, and on no others. */
+/** Runs commands on `credits-<workspaceId>` streams only. */
 export const createCreditsExecutor = (store: EventStore) =>
   new CommandExecutor(scopedEventStore(store, [creditsEvents.category]), creditsEvents, credits, {
     cachedStreams: CACHED_STREAMS,

@@ -14,7 +14,7 @@ export const settings = {
   ),
   LEDGER_RECONCILE_GRACE_MS: milliseconds(
     60_000,
-    'how long a completed reading may wait for its capture before that is a difference',
+    'how long a completed reading may wait for its capture before it counts as a difference',
   ),
 };
 

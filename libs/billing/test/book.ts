@@ -11,9 +11,13 @@ import type { CreditsCommand } from '../src/domain/credits/credits.commands.js';
 export const WS = 'ws_0000000000000000000001';
 export const STREAM = streamName('credits', WS);
 
-type Asked = CreditsCommand extends infer C ? (C extends { now: number } ? Omit<C, 'now'> : never) : never;
+type UntimedCommand = CreditsCommand extends infer C
+  ? C extends { now: number }
+    ? Omit<C, 'now'>
+    : never
+  : never;
 
-/** A book in a store in memory, kept by the real decider at times a spec chooses. */
+/** A book in a store in memory. The real decider writes it at times chosen by the spec. */
 export class TestBook {
   readonly store = new InMemoryEventStore();
   private now = 0;
@@ -22,7 +26,7 @@ export class TestBook {
 
   constructor(readonly workspaceId = WS) {}
 
-  async do(at: string, command: Asked): Promise<void> {
+  async do(at: string, command: UntimedCommand): Promise<void> {
     this.now = Date.parse(at);
     this.commands += 1;
     const name = `command ${this.commands}`;
@@ -38,7 +42,7 @@ export class TestBook {
   }
 }
 
-/** Gives every event a chain value that fits, as one does who rewrites the whole history. */
+/** Gives every event a matching chain value, as someone who rewrites the whole history would. */
 export const rechained = (events: readonly StoredEvent[]): StoredEvent[] => {
   let chain = CHAIN_START;
   return events.map((event) => {
@@ -47,7 +51,7 @@ export const rechained = (events: readonly StoredEvent[]): StoredEvent[] => {
   });
 };
 
-/** Numbers the events without a gap, as a store does. */
+/** Renumbers the events without a gap, as a store does. */
 export const renumbered = (events: readonly StoredEvent[]): StoredEvent[] =>
   events.map((event, index) => ({ ...event, revision: BigInt(index) }));
 
@@ -58,8 +62,8 @@ export const altered = (event: StoredEvent, change: Record<string, unknown>): St
 });
 
 /**
- * A book with all there is: plan, pack, captures, a release, corrections, a late release of an expired grant, and two
- * closed months. Its texts are such as a spreadsheet would take for formulas.
+ * A book with every kind of entry: plan, pack, captures, a release, corrections, a late release of an expired grant,
+ * and two closed months. Its texts look like spreadsheet formulas.
  */
 export const eventfulBook = async (workspaceId = WS): Promise<TestBook> => {
   const book = new TestBook(workspaceId);
@@ -106,7 +110,7 @@ export const eventfulBook = async (workspaceId = WS): Promise<TestBook> => {
   return book;
 };
 
-/** What may happen to a history, and the revision where it shows first. */
+/** Changes to a history, and the revision where each first shows. */
 export const TAMPERINGS: readonly (readonly [
   name: string,
   tamper: (events: readonly StoredEvent[]) => StoredEvent[],
@@ -132,7 +136,7 @@ export const TAMPERINGS: readonly (readonly [
     9,
   ],
   [
-    'an event is changed and given a chain value that fits it',
+    'an event is changed and given a matching chain value',
     (events) => events.with(3, rechained(events.with(3, altered(events[3]!, { priceCents: 1 })))[3]!),
     4,
   ],

@@ -60,7 +60,7 @@ const untimed: fc.Arbitrary<Untimed> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: fc.constant('RecordDue' as const) }) },
 );
 
-/** Commands of one book, with hours to months between them, and now and then a clock that is behind. */
+/** Commands of one book, hours to months apart. Occasionally a clock is behind. */
 export const commands: fc.Arbitrary<CreditsCommand[]> = fc
   .array(
     fc.tuple(

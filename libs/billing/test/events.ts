@@ -1,7 +1,7 @@
 import type { CreditsEventOf } from '../src/contracts/events.js';
 import { PACKS, PLANS, type PackId, type PlanId } from '../src/contracts/catalogue.js';
 
-/** Short names for the events of a book, for specs. Times are given as ISO days or instants. */
+/** Short constructors for the events of a book, for specs. Times are ISO days or instants. */
 export const at = (text: string): number => Date.parse(text);
 const iso = (text: string): string => new Date(text).toISOString();
 

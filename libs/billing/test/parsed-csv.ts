@@ -1,4 +1,4 @@
-/** Reads CSV as RFC 4180 defines it, and nothing looser. @throws Error */
+/** Reads CSV strictly as RFC 4180 defines it. @throws Error */
 export const parsedCsv = (text: string): string[][] => {
   const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/y;
   const records: string[][] = [[]];

@@ -11,7 +11,7 @@ const END_DATA: Readonly<Record<Ended, object>> = {
   ReadingAbandoned: { reason: 'no reading was requested in time' },
 };
 
-/** Writes the history of the reading `reading-<id>` on the reservation `<id>`; its end has the id `end-<id>`. */
+/** Writes the history of the reading `reading-<id>` on the reservation `<id>`. Its last event has the id `end-<id>`. */
 export const writeReading = async (
   store: InMemoryEventStore,
   id: string,

@@ -2702,7 +2702,7 @@ export interface operations {
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
-                /** @description The `readingId` that its creation answered */
+                /** @description The `readingId` from the response to its creation */
                 readingId: string;
             };
             cookie?: never;
@@ -2773,7 +2773,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description The `readingId` that its creation answered */
+                /** @description The `readingId` from the response to its creation */
                 readingId: string;
             };
             cookie?: never;
@@ -2863,7 +2863,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The `readingId` that its creation answered */
+                /** @description The `readingId` from the response to its creation */
                 readingId: string;
             };
             cookie?: never;
@@ -2930,7 +2930,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The `readingId` that its creation answered */
+                /** @description The `readingId` from the response to its creation */
                 readingId: string;
             };
             cookie?: never;

@@ -7,7 +7,7 @@ import { PUBLICATION_EXECUTOR, createPublicationExecutor } from './publication.e
 import { publicationProjection } from './read-models/publication/publication.projection.js';
 import { PublicationQuery } from './read-models/publication/publication.query.js';
 
-/** Needs the readings module beside it: it asks for results and summaries over the query bus. */
+/** Requires the readings module: it queries results and summaries over the query bus. */
 @Module({
   providers: [
     { provide: PUBLICATION_EXECUTOR, useFactory: createPublicationExecutor, inject: [EVENT_STORE] },
@@ -18,6 +18,6 @@ import { PublicationQuery } from './read-models/publication/publication.query.js
   exports: [PUBLICATION_EXECUTOR, ArtifactStore, PublicationQuery],
 })
 export class PublishingModule {
-  /** For the worker, which keeps them, and the operator, who may have them built again. */
+  /** For the worker, which updates them, and for the operator's rebuild command. */
   static readonly projections: readonly Projection[] = [publicationProjection];
 }

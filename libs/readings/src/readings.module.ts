@@ -10,7 +10,7 @@ import { GetReadingResultHandler, GetReadingSummaryHandler } from './read-models
 import { readingProjection } from './read-models/reading/reading.projection.js';
 import { ReadingQuery } from './read-models/reading/reading.query.js';
 
-/** Other modules must answer its ports (contracts/ports) on the buses. */
+/** Other modules must handle its ports (contracts/ports) on the buses. */
 @Module({
   providers: [
     { provide: READING_EXECUTOR, useFactory: createReadingExecutor, inject: [EVENT_STORE] },
@@ -24,6 +24,6 @@ import { ReadingQuery } from './read-models/reading/reading.query.js';
   exports: [READING_EXECUTOR, ReadingQuery],
 })
 export class ReadingsModule {
-  /** For the worker, which keeps them, and the operator, who may have them built again. */
+  /** For the worker, which updates them, and for the operator's rebuild command. */
   static readonly projections = (feed: PublicationFeed): readonly Projection[] => [readingProjection(feed)];
 }

@@ -2,11 +2,11 @@ import { openPadded, sealPadded } from '@app/platform/padding/padded-seal.js';
 import type { SubjectKey } from '@app/platform/crypto/subject-keys.js';
 import type { ReadingInput } from './domain/reading/reading-view.js';
 
-/** Bytes to whose multiples lengths are padded: nearly everybody's input, and everybody's result, takes one step. */
+/** Lengths are padded to multiples of these bytes. Nearly every input, and every result, fits one step. */
 const INPUT_STEP = 512;
 const RESULT_STEP = 8_192;
 
-/** What a reading knows of a person, as base64, sealed with its key. */
+/** The personal data of a reading, sealed with its key, in base64. */
 export const sealInput = (key: SubjectKey, input: ReadingInput): string =>
   sealPadded(key, 'input', INPUT_STEP, Buffer.from(JSON.stringify(input))).toString('base64');
 

@@ -7,7 +7,7 @@ export class InMemoryKeys implements Pick<SubjectKeys, 'create' | 'find' | 'read
   readonly keys = new Map<string, Buffer>();
 
   async ready(): Promise<void> {
-    // Always.
+    // Keys in memory need no preparation.
   }
 
   async create(subjectId: string): Promise<SubjectKey> {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { count, flag, milliseconds, setting } from '@app/platform/config/setting.js';
 import type { ConfigWith } from '@app/platform/config/settings.js';
 
-/** Where webhooks may go, and how they are delivered. */
+/** Allowed webhook targets, and how deliveries are sent. */
 export const settings = {
   WEBHOOK_ALLOW_HTTP: flag('accept http:// webhook URLs (1 or 0)'),
   WEBHOOK_ALLOW_CIDRS: setting(
@@ -54,7 +54,7 @@ export const settings = {
   ),
   WEBHOOK_REPLAY_GIVE_UP_MS: milliseconds(
     86_400_000,
-    'a replay that nobody could go on with for this long is stopped, so that another can begin',
+    'a replay without progress for this long is stopped, so that another can start',
   ),
   WEBHOOK_DRY_RUNS_PER_ENDPOINT: count(10, 'dry runs of replays that may wait for each endpoint'),
   WEBHOOK_TRIALS_PER_ENDPOINT: count(10, 'trial events that may wait to be sent to each endpoint'),

@@ -4,10 +4,10 @@ import { scopedEventStore } from '@app/event-sourcing/store/scoped-event-store.j
 import { webhookEndpointEvents } from './contracts/events.js';
 import { webhookEndpoint } from './domain/webhook-endpoint/webhook-endpoint.decider.js';
 
-/** Of an endpoint that is changed often, only what is new is read again. */
+/** A frequently changed endpoint needs a cache: only its new events are read again. */
 const CACHED_STREAMS = 500;
 
-/** Runs commands on `webhookEndpoint-<id>` streams, and on no others. */
+/** Runs commands on `webhookEndpoint-<id>` streams only. */
 export const createWebhookEndpointExecutor = (store: EventStore) =>
   new CommandExecutor(
     scopedEventStore(store, [webhookEndpointEvents.category]),

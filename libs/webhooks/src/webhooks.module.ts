@@ -32,7 +32,7 @@ import {
 import { GetReplayHandler, ReplayRows } from './read-models/replay/replay-rows.js';
 import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webhook-endpoint.executor.js';
 
-/** Webhook endpoints: their commands and what is known of them. */
+/** Webhook endpoints: their commands and queries. */
 @Module({
   providers: [
     {
@@ -79,6 +79,6 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
   ],
 })
 export class WebhooksModule {
-  /** For the operator, who may have them built again; the fan-out keeps them. */
+  /** For the operator's rebuild command. The fan-out updates them. */
   static readonly projections: readonly Projection[] = [endpointProjection];
 }

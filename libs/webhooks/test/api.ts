@@ -22,7 +22,7 @@ import { WebhooksHttpModule } from '../src/webhooks-http.module.js';
 import type { TestDatabase } from './postgres.js';
 import { testConfig } from './service.js';
 
-/** Every key is valid, and is the workspace. */
+/** Accepts every key and uses it as the workspace. */
 const everyKey = {
   verifyApiKey: async (workspaceId: string): Promise<Principal> => ({
     mode: 'apiKey',
@@ -45,7 +45,7 @@ export const url = 'https://receiver.example/hook';
 
 type Body = Record<string, unknown>;
 
-/** The module's HTTP interface on a real database, as the API process serves it, with the fan-out running beside it. */
+/** The module's HTTP interface on a real database, as the API process serves it, with the fan-out running. */
 export class TestApi {
   readonly store = new InMemoryEventStore();
   private readonly stopped = new AbortController();
@@ -111,13 +111,13 @@ export class TestApi {
     };
   }
 
-  /** Appends events of other modules, as of this workspace, and waits until the fan-out has taken them up. */
+  /** Appends events of other modules for this workspace, and waits until the fan-out has handled them. */
   async happen(workspaceId: string, ...events: readonly StoredEvent[]): Promise<void> {
     for (const { id, stream, type, data, metadata } of events) {
       const length = this.store.log.filter((known) => known.stream === stream).length;
       const own = 'workspaceId' in (data as object) ? { workspaceId } : {};
-      const told = { id, type, data: { ...(data as object), ...own }, metadata };
-      await this.store.append(stream, length === 0 ? 'no_stream' : BigInt(length - 1), [told]);
+      const event = { id, type, data: { ...(data as object), ...own }, metadata };
+      await this.store.append(stream, length === 0 ? 'no_stream' : BigInt(length - 1), [event]);
     }
     const last = this.store.log.at(-1)!.position;
     for (;;) {

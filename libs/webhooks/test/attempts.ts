@@ -1,8 +1,8 @@
 /**
- * Makes attempts in a process of its own, which has its own memory and environment. Any name is this machine.
- *   attempts.js TIMEOUT_MS REPEATS URL…
- * Prints one line of JSON: the results of each URL, how long the slowest attempt took, and by how many bytes the process
- * grew at the most.
+ * Makes attempts in a separate process, with its own memory and environment. Every name resolves to this machine.
+ * attempts.js TIMEOUT_MS REPEATS URL…
+ * Prints one line of JSON: the results of each URL, the duration of the slowest attempt, and by how many bytes the
+ * process grew at most.
  */
 import { PinnedConnections } from '@app/webhooks/processes/dispatch/pinned-connections.js';
 import { Sender } from '@app/webhooks/processes/dispatch/sender.js';

@@ -8,10 +8,10 @@ export interface Identity {
 
 export interface CertificateOptions {
   readonly name: string;
-  /** Milliseconds since the epoch; a day ago and in a day when left out. */
+  /** Milliseconds since the epoch. Default: from a day ago until a day from now. */
   readonly notBefore?: number;
   readonly notAfter?: number;
-  /** Who vouches for it; itself when left out. */
+  /** The issuer. Default: self-signed. */
   readonly issuer?: Identity & { readonly name: string };
 }
 
@@ -21,7 +21,7 @@ const COMMON_NAME = [0x55, 0x04, 0x03];
 const BASIC_CONSTRAINTS = [0x55, 0x1d, 0x13];
 const SUBJECT_ALTERNATIVE_NAME = [0x55, 0x1d, 0x11];
 
-/** A certificate for a name and the names below it, fit to vouch for others (X.509 v3, RFC 5280), with a new key. */
+/** A certificate for a name and its subdomains, with a new key. It may sign others (X.509 v3, RFC 5280). */
 export const makeCertificate = ({
   name,
   notBefore = Date.now() - DAY,

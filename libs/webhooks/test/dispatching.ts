@@ -6,9 +6,9 @@ import { TestService, wipe, type ServiceOptions } from './service.js';
 export interface Dispatching {
   readonly database: TestDatabase;
   readonly receiver: Receiver;
-  /** Set by `start`, or by a test that needs parts of it only; stopped after the test. */
+  /** Set by `start`, or by a test that needs only some parts. Stopped after the test. */
   service: TestService;
-  /** Fans out and sends from now on. */
+  /** Starts to fan out and send. */
   start(options?: ServiceOptions): void;
   /** Resolves when this many deliveries are settled. */
   settled(count: number): Promise<void>;

@@ -6,7 +6,10 @@ import { streamId } from '@app/event-sourcing/core/stream-name.js';
 let nextPosition = 0n;
 let nextRelease = 0;
 
-/** An event as the store would return it. `position` orders the log: by default each is after all those before. */
+/**
+ * An event as the store would return it. `position` orders the log; by default, each event comes after all earlier
+ * ones.
+ */
 export const stored = (
   stream: string,
   revision: number,
@@ -33,7 +36,7 @@ export const stored = (
 const inWorkspace = { workspaceId: 'ws_1' };
 type Options = Parameters<typeof stored>[4];
 
-/** Events of a reading, at the revisions where they really stand. */
+/** Events of a reading, at their real revisions. */
 export const reading = (readingId: string) => ({
   delayed: (options?: Options) => stored(`reading-${readingId}`, 1, 'ReadingDelayed', inWorkspace, options),
   completed: (options?: Options) =>
@@ -68,7 +71,7 @@ export const reading = (readingId: string) => ({
     ),
 });
 
-/** The release of the credits that a failed, or abandoned, reading held. */
+/** The release of the credits that a failed or abandoned reading held. */
 export const released = (
   cause: Pick<StoredEvent, 'id' | 'stream'>,
   options: { position?: bigint; at?: number } = {},
@@ -87,7 +90,7 @@ export const released = (
     options,
   );
 
-/** A reading that failed and, a minute later, has its credits back. */
+/** A reading that fails and, a minute later, gets its credits released. */
 export const failure = (readingId: string, at?: number): readonly [StoredEvent, StoredEvent] => {
   const failed = reading(readingId).failed(at === undefined ? {} : { at });
   return [failed, released(failed, { at: Date.parse(failed.metadata.occurredAt) + 60_000 })];

@@ -72,7 +72,7 @@ const fill = async (): Promise<void> => {
 };
 
 describe('The migrations after the first', () => {
-  it('apply to a database that is in use, and lose nothing of it', async () => {
+  it('apply to a database in use without losing data', async () => {
     const { pool } = database;
     await pool.query('drop schema webhooks cascade; drop table migrations.webhooks');
     await migrate(first);
@@ -107,7 +107,7 @@ describe('The migrations after the first', () => {
     ]);
   });
 
-  it('can be taken back and applied again', async () => {
+  it('can be reverted and applied again', async () => {
     const { pool } = database;
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
@@ -119,7 +119,7 @@ describe('The migrations after the first', () => {
     expect((await pool.query('select from webhooks.lane')).rowCount).toBe(2);
   });
 
-  it('leave one replay running for each endpoint where several were', async () => {
+  it('leave one running replay per endpoint where there were several', async () => {
     const { pool } = database;
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();

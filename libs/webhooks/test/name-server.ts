@@ -13,7 +13,7 @@ export interface Zone {
   readonly AAAA?: readonly (readonly number[])[];
 }
 
-/** A name server on this machine (RFC 1035, over UDP). Names that it was not told of do not exist. */
+/** A name server on this machine (RFC 1035, over UDP). Names that it was not given do not exist. */
 export class NameServer {
   /** Name and type of each question, in order. */
   readonly asked: string[] = [];
@@ -25,7 +25,7 @@ export class NameServer {
     private readonly isHeld: (question: string) => boolean,
   ) {}
 
-  /** @param isHeld questions (`name type`) that have no answer until `release` */
+  /** @param isHeld queries (`name type`) that get no answer until `release` */
   static async start(
     zones: Readonly<Record<string, Zone>>,
     isHeld: (question: string) => boolean = () => false,

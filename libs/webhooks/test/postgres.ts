@@ -13,7 +13,7 @@ export interface TestDatabase {
   stop(): Promise<void>;
 }
 
-/** A PostgreSQL of its own with the schema of this program, in a temporary folder. */
+/** A separate PostgreSQL with this application's schema, in a temporary folder. */
 export const startDatabase = async (): Promise<TestDatabase> => {
   const folder = await mkdtemp(join(tmpdir(), 'webhooks-'));
   await chmod(folder, 0o755);

@@ -28,7 +28,7 @@ beforeEach(async () => {
   api = await TestApi.start(database);
   ({ endpointId } = await api.createEndpoint(WS));
   await api.happen(WS, reading(randomUUID()).completed());
-  // Sent, and nothing is pending.
+  // Sent; nothing is pending.
   const { rows } = await database.pool.query<{ delivery_id: string }>(
     `update webhooks.delivery set status = 'succeeded', attempts = 1, settled_at = now() returning delivery_id`,
   );
@@ -65,7 +65,7 @@ describe('The workspace queue of inserted deliveries', () => {
     expect(await readyQueues()).toBe(1);
   });
 
-  it('stays idle when its endpoint is disabled: what is inserted is skipped', async () => {
+  it('stays idle when its endpoint is disabled: inserted deliveries are skipped', async () => {
     await api.request('patch', `/webhooks/${endpointId}`, WS, { enabled: false }).expect(200);
     await api.happen(WS, reading(randomUUID()).completed());
     await post('/test');

@@ -15,11 +15,11 @@ export const status =
   (response) =>
     response.writeHead(code, headers).end('answer');
 
-/** A webhook receiver on this machine. Answers as told, and remembers what came. */
+/** A webhook receiver on this machine. Answers as configured, and records its requests. */
 export class Receiver {
   readonly received: Received[] = [];
   readonly sockets = new Set<Socket>();
-  /** Requests being answered, now and at the most. */
+  /** Requests in progress, now and at most. */
   open = 0;
   mostOpen = 0;
   answer: Answer = ok;

@@ -65,7 +65,7 @@ export class Replaying {
   }
 }
 
-/** For the specs of one file: a database, emptied before each test, and the rest new for each test. */
+/** For the specs of one file: a database, emptied before each test; everything else is new for each test. */
 export const replaying = (): Replaying => {
   const test = new Replaying();
   beforeAll(async () => {

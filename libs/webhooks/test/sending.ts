@@ -30,7 +30,7 @@ export interface SenderOptions {
   readonly proxy?: EgressProxy | null;
 }
 
-/** A sender that may reach this machine; any name is this machine. Closed after the test. */
+/** A sender that may reach this machine. Every name resolves to it. Closed after the test. */
 export const senderWith = ({
   resolve,
   allowCidrs = LOOPBACK,

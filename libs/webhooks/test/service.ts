@@ -32,7 +32,7 @@ export interface ServiceOptions {
   readonly clock?: Clock;
   readonly resolve?: ResolveHost;
   readonly workers?: number;
-  /** Where endpoints are, when another part of the test follows the log. */
+  /** Source of endpoints when another part of the test follows the log. */
   readonly store?: InMemoryEventStore;
 }
 
@@ -51,7 +51,7 @@ export const testConfig = (database: TestDatabase, given: Readonly<Record<string
     ...given,
   });
 
-/** The module's parts on a real database and an event store in memory, as a worker would run them. */
+/** The module's parts on a real database and an in-memory event store, as a worker runs them. */
 export class TestService {
   readonly store: InMemoryEventStore;
   readonly streams: EndpointStreams;
@@ -78,7 +78,7 @@ export class TestService {
     return testConfig(this.database, this.options.settings);
   }
 
-  /** Follows the log and sends what is due, until `stop`. */
+  /** Follows the log and sends due deliveries, until `stop`. */
   start(): this {
     this.follow();
     this.dispatch();
@@ -101,13 +101,13 @@ export class TestService {
     }
   }
 
-  /** Wakes the dispatchers and gives them time for a look at the clock as it is now. */
+  /** Wakes the dispatchers and gives them time to read the current clock. */
   async idle(): Promise<void> {
     await this.database.pool.query(`select pg_notify('webhooks_due', '')`);
     await new Promise((resolve) => setTimeout(resolve, 300));
   }
 
-  /** Skips what is noted, as a worker does, until nothing is. */
+  /** Skips the noted deliveries, as a worker does, until none is left. */
   async skip(): Promise<void> {
     const { pool } = this.database;
     const stopping = new AbortController();
@@ -156,7 +156,7 @@ export class TestService {
     return handler.execute(new RotateSecret(endpointId, 'ws_1', overlapSeconds, by));
   }
 
-  /** Appends events of other modules as if those had. */
+  /** Appends events of other modules as if those modules had appended them. */
   async happen(...events: readonly StoredEvent[]): Promise<void> {
     for (const { id, stream, type, data, metadata } of events) {
       const length = this.store.log.filter((known) => known.stream === stream).length;
@@ -183,7 +183,7 @@ export class TestService {
   }
 }
 
-/** Forgets everything between two tests. */
+/** Deletes all data between two tests. */
 export const wipe = (database: TestDatabase): Promise<unknown> =>
   database.pool.query(
     `truncate webhooks.endpoint, webhooks.endpoint_health, webhooks.public_event, webhooks.delivery, webhooks.attempt,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { count, milliseconds, setting } from '@app/platform/config/setting.js';
 import type { ConfigWith } from '@app/platform/config/settings.js';
 
-/** Who may call: bearer tokens and API keys. */
+/** Bearer tokens and API keys of callers. */
 export const settings = {
   TOKEN_ISSUER: setting(
     z.string().min(1).optional(),
@@ -27,30 +27,27 @@ export const settings = {
       .optional(),
     'the public keys of the issuer themselves, a JSON Web Key Set; used instead of TOKEN_JWKS_URL',
   ),
-  TOKEN_MAX_BYTES: count(8_192, 'longest bearer token that is looked at (bytes)'),
+  TOKEN_MAX_BYTES: count(8_192, 'longest bearer token that is checked (bytes)'),
   TOKEN_JWKS_TIMEOUT_MS: milliseconds(3_000, 'longest wait for the issuer’s keys'),
   TOKEN_JWKS_MAX_BYTES: count(65_536, 'largest key set that is read (bytes)'),
   TOKEN_JWKS_MAX_KEYS: count(32, 'keys of a set that are used'),
-  TOKEN_JWKS_FRESH_MS: milliseconds(
-    600_000,
-    'how long fetched keys are used without asking the issuer again',
-  ),
+  TOKEN_JWKS_FRESH_MS: milliseconds(600_000, 'how long fetched keys are used before they are fetched again'),
   TOKEN_JWKS_STALE_MS: milliseconds(
     3_600_000,
-    'how long fetched keys stay good while the issuer cannot be reached',
+    'how long fetched keys stay valid while the issuer cannot be reached',
   ),
   TOKEN_JWKS_COOLDOWN_MS: milliseconds(
     30_000,
-    'pause before the issuer is asked for a key that its set did not have',
+    'pause before the key set is fetched again for a key that it did not have',
   ),
-  TOKEN_JWKS_RETRY_MS: milliseconds(5_000, 'pause before the issuer is asked again after a failure'),
+  TOKEN_JWKS_RETRY_MS: milliseconds(5_000, 'pause before the key set is fetched again after a failure'),
   TOKEN_SIGNING_KEY: setting(
     z.string().optional(),
     'private key (JWK) with which ops token mint signs; the embedded stack’s own issuer, never needed by API or worker',
   ),
   API_KEY_CACHE_MS: milliseconds(
     3_000,
-    'how long a verified API key is trusted without asking again: a revocation takes effect at once, and within this in a process that is cut off from PostgreSQL',
+    'how long a verified API key is trusted before it is read again: a revocation takes effect at once, and within this time in a process that is cut off from PostgreSQL',
   ),
   API_KEYS_PER_WORKSPACE: count(100, 'API keys of a workspace that may be active at once'),
 };
@@ -63,7 +60,7 @@ const parseJwks = (text: string, context: z.RefinementCtx): JSONWebKeySet => {
     if (Array.isArray(keys) && keys.length > 0 && keys.every(({ kty, d }) => kty && d === undefined))
       return { keys };
   } catch {
-    // Told below, as any other text that is no set of keys.
+    // Reported below, like any other text that is not a key set.
   }
   context.addIssue({ code: 'custom', message: 'must be a JSON Web Key Set of public keys, {"keys":[…]}' });
   return z.NEVER;

@@ -4,7 +4,7 @@ import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { workspaceEvents } from './contracts/events.js';
 import { workspaceDecider } from './domain/workspace/workspace.decider.js';
 
-/** Of a workspace that issues and revokes a great many keys, only what is new is read again. */
+/** A workspace that issues and revokes many keys needs a cache: only its new events are read again. */
 const CACHED_STREAMS = 64;
 
 /** Runs commands on `workspace-<id>` streams, and on no others. */

@@ -8,7 +8,7 @@ import { WorkspaceAuthenticator } from './authentication/workspace.authenticator
 import { KeysController } from './http/keys.controller.js';
 import { WorkspacesModule } from './workspaces.module.js';
 
-/** The routes of API keys, and every HTTP route's verifier of credentials. */
+/** The routes of API keys, and the authenticator of every HTTP route. */
 @Global()
 @Module({
   imports: [WorkspacesModule],

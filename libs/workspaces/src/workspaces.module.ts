@@ -32,6 +32,6 @@ import { WORKSPACE_EXECUTOR, createWorkspaceExecutor } from './workspace.executo
   exports: [ApiKeyQuery, RevokedKeys],
 })
 export class WorkspacesModule {
-  /** For the worker, which keeps them, and the operator, who may have them built again. */
+  /** For the worker, which updates them, and for the operator's rebuild command. */
   static readonly projections: readonly Projection[] = [workspaceProjection];
 }

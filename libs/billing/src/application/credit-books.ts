@@ -12,7 +12,7 @@ import { dueBy } from '../domain/credits/due.js';
 type Refusal = Exclude<CreditsRejection, { code: 'PeriodIsClosed' }>;
 export type CreditsOutcome = Outcome<CreditsEvent, Credits, Refusal>;
 
-/** The credit books of all workspaces: carries out commands on them and folds them. */
+/** The credit books of all workspaces: executes commands on them and folds them. */
 @Injectable()
 export class CreditBooks {
   constructor(
@@ -22,8 +22,8 @@ export class CreditBooks {
 
   /**
    * @param command makes the command for a time in milliseconds
-   * @param intent names this command among all of the book: a retry has the same
-   * @throws StoreUnavailable when the store is away
+   * @param intent identifies this command within the book; a retry uses the same intent
+   * @throws StoreUnavailable when the store is unavailable
    */
   async execute(
     workspaceId: string,
@@ -35,11 +35,11 @@ export class CreditBooks {
       this.executor.execute(workspaceId, command(now), { intent, by, workspaceId, at: now });
     const outcome = await decideAt(this.clock.now());
     if (!isPeriodClosed(outcome)) return outcome;
-    // Another process, whose clock is ahead, closed the month: nothing may be dated in it any more.
+    // Another process, whose clock is ahead, closed the month. No new entry may be dated in it.
     return (await decideAt(outcome.details.notBefore)) as CreditsOutcome;
   }
 
-  /** The book as the next command would find it, everything due by now included; `null` when it is not open. */
+  /** The book as the next command would find it, including everything due by now; `null` when it is not open. */
   async current(workspaceId: string): Promise<Credits | null> {
     const { state } = await this.executor.load(workspaceId);
     return state.workspaceId === null ? null : dueBy(state, this.clock.now()).state;

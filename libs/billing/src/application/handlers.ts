@@ -20,7 +20,7 @@ import { ReserveCreditsHandler } from './reserve-credits/reserve-credits.handler
 import { SettleReservationHandler } from './settle-reservation/settle-reservation.handler.js';
 import { SubscribeToPlanHandler } from './subscribe-to-plan/subscribe-to-plan.handler.js';
 
-/** Everything this module answers on the command and query buses. */
+/** All command and query handlers of this module. */
 export const HANDLERS = [
   AdjustCreditsHandler,
   BalanceAsOfHandler,

@@ -19,12 +19,12 @@ import { Reconciler } from './reconcile.js';
 import { BookVerifier } from './verify-book.js';
 
 /**
- * The book of a workspace as a service writes it: two processes alternate, every settlement follows an event of its
- * reading, and each command comes twice, as a retry does.
+ * A workspace's book as the service writes it. Two processes alternate, every settlement follows an event of its
+ * reading, and each command runs twice, like a retry.
  */
-const written = async (asked: readonly CreditsCommand[]): Promise<InMemoryEventStore> => {
+const written = async (sequence: readonly CreditsCommand[]): Promise<InMemoryEventStore> => {
   const store = new InMemoryEventStore();
-  let now = asked[0]?.now ?? 0;
+  let now = sequence[0]?.now ?? 0;
   const processes = [
     new CreditBooks(createCreditsExecutor(store), { now: () => now }),
     new CreditBooks(createCreditsExecutor(store), { now: () => now }),
@@ -35,7 +35,7 @@ const written = async (asked: readonly CreditsCommand[]): Promise<InMemoryEventS
   };
   await carryOut({ type: 'OpenBook', workspaceId: WS, now }, 'open', 0);
   const settled = new Set<string>();
-  for (const [index, command] of asked.entries()) {
+  for (const [index, command] of sequence.entries()) {
     now = command.now;
     const book = (await processes[0]!.current(WS))!;
     if (command.type === 'ReserveCredits' && isForgotten(command.reservationId, book, settled)) continue;
@@ -58,13 +58,13 @@ const written = async (asked: readonly CreditsCommand[]): Promise<InMemoryEventS
   return store;
 };
 
-/** A request reads its reading first, and so never asks for a reservation that its book has long forgotten. */
+/** A request reads its reading first, so it never repeats a reservation that its book has long forgotten. */
 const isForgotten = (reservationId: string, book: Credits, settled: ReadonlySet<string>): boolean =>
   settled.has(reservationId) && !isSettled(book, reservationId);
 
 it('Any book that is written verifies from its raw stream and reconciles with its readings', async () => {
-  const property = fc.asyncProperty(commands, async (asked) => {
-    const store = await written(asked);
+  const property = fc.asyncProperty(commands, async (sequence) => {
+    const store = await written(sequence);
     const verifier = new BookVerifier(STREAM);
     const book = store.log.filter(({ stream }) => stream === STREAM);
     for (const event of book) verifier.see(event);

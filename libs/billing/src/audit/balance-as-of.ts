@@ -7,7 +7,7 @@ import { balanceOf } from '../domain/credits/balance.js';
 import { evolve, noBook } from '../domain/credits/credits.state.js';
 import { dueBy } from '../domain/credits/due.js';
 
-/** Folds a book up to a revision or an instant; at an instant, what had expired counts as expired. */
+/** Folds a book up to a revision or an instant. At an instant, credits expired by then count as expired. */
 export const balanceAsOf = async (
   stored: AsyncIterable<StoredEvent>,
   asOf: AsOf,

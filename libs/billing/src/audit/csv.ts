@@ -1,9 +1,9 @@
-/** What a spreadsheet may take for the start of a formula (OWASP, CSV injection). */
+/** Characters that may start a formula in a spreadsheet (OWASP, CSV injection). */
 const FORMULA_START = /^[=+\-@\t\r\n]/;
 
 /**
- * A cell by RFC 4180. A text that a spreadsheet would run gets an apostrophe before it, which shows it as text; numbers
- * are left as they are.
+ * A cell as in RFC 4180. Text that a spreadsheet would run as a formula gets a leading apostrophe, which makes it plain
+ * text. Numbers stay unchanged.
  */
 const cell = (value: string | number): string => {
   if (typeof value === 'number') return String(value);

@@ -70,7 +70,7 @@ describe('explaining a reading', () => {
     });
   });
 
-  it('tells a settlement that is missing, or that does not fit the end', async () => {
+  it('reports a settlement that is missing or does not match the end', async () => {
     await writeReading(book.store, 'r1', 'ReadingCompleted');
     expect((await explain())!.findings).toEqual([
       'ReadingCompleted end-r1 is not settled yet by CreditsCaptured',

@@ -23,8 +23,8 @@ type End = Extract<Recorded<ReadingEvent>, { type: EndType }>;
 const isEnd = (event: Recorded<ReadingEvent>): event is End => event.type in OUTCOMES;
 
 /**
- * Joins the events of a reading and the movements of its book by event id, in both directions: a settlement names the
- * event that ended the reading, a reservation stands for the ReadingRequested that names it.
+ * Joins a reading's events and its book's movements by event id, in both directions. A settlement names the event that
+ * ended the reading. A reservation belongs to the ReadingRequested that names it.
  */
 export const explain = (
   readingId: string,

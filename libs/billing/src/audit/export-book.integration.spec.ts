@@ -76,7 +76,7 @@ describe('an export as JSON lines', () => {
     ['a line is cut', (all) => all.with(4, all[4]!.slice(0, 20)), 2],
     ['the end is missing', (all) => all.slice(0, -1), -1],
     ['the totals are changed', (all) => all.with(-1, all.at(-1)!.replace(/"debit":\d+/, '"debit":1')), -1],
-  ])('is not believed when in the file %s', async (_, tamper, firstBad) => {
+  ])('is rejected when in the file %s', async (_, tamper, firstBad) => {
     const all = (await exported(book.events)).trimEnd().split('\n');
     const { status, result } = verifyFile(`${tamper(all).join('\n')}\n`);
     expect(status).toBe(1);
@@ -84,7 +84,7 @@ describe('an export as JSON lines', () => {
     else expect(Number(result.firstBadRevision)).toBeGreaterThanOrEqual(book.events.length - 1);
   });
 
-  it('of a part says where it starts, and continues the chain and the balances from there', async () => {
+  it('of a part names its start, and continues the chain and the balances from there', async () => {
     const part = await exported(book.events, 'jsonl', { from: '2026-04-13', to: '2026-05-11T09:00:00Z' });
     const [header, ...rest] = lines(part);
     expect(header).toMatchObject({ firstRevision: '8', opening: { available: 430, consumed: 20 } });
@@ -92,7 +92,7 @@ describe('an export as JSON lines', () => {
     expect(verifyFile(part)).toMatchObject({ status: 0, result: { firstRevision: '8' } });
   });
 
-  it('is refused in one line when the file is none', () => {
+  it('is refused in one line when the file is not an export', () => {
     expect(verifyFile('{}\n')).toMatchObject({ status: 1, result: null, stderr: /no ledger export/ });
     expect(verifyFile('')).toMatchObject({ status: 1, result: null, stderr: /empty/ });
   });

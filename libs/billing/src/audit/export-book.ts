@@ -9,13 +9,13 @@ import { csv, jsonLines, postingRows, type ExportWriter } from './export-rows.js
 import { chainedFacts } from './verify-book.js';
 
 export interface ExportRange {
-  /** Milliseconds, inclusive; `null` starts with the first event. */
+  /** Milliseconds, inclusive. `null`: from the first event. */
   readonly from: number | null;
-  /** Milliseconds, exclusive; `null` ends with the last. */
+  /** Milliseconds, exclusive. `null`: to the last event. */
   readonly to: number | null;
 }
 
-/** Writes a book event by event, so that a long one needs no more memory than a short one. */
+/** Writes a book event by event, so that memory use does not grow with the book. */
 export class BookExport {
   private readonly write: ExportWriter;
   private opening: Accounts = emptyAccounts;
@@ -34,7 +34,7 @@ export class BookExport {
     this.write = format === 'csv' ? csv : jsonLines;
   }
 
-  /** @throws CorruptEvent when an event is none of a book */
+  /** @throws CorruptEvent when an event does not belong to a book */
   async *text(stored: AsyncIterable<StoredEvent>): AsyncGenerator<string> {
     for await (const event of stored) {
       const at = Date.parse(event.metadata.occurredAt);

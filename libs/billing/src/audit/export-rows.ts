@@ -4,7 +4,7 @@ import { ACCOUNTS, type Accounts, type CreditsEvent } from '../contracts/events.
 import type { Posting } from '../contracts/queries.js';
 import { csvRecord } from './csv.js';
 
-/** One posting of an event, with the balances after the event. Debit leaves the account, credit enters it. */
+/** One posting of an event, with the balances after the event. A debit leaves the account, a credit enters it. */
 export interface PostingRow {
   readonly revision: string;
   /** From 1, within the event. */
@@ -26,7 +26,7 @@ export interface ExportHeader {
   readonly opening: Accounts;
 }
 
-/** How an export is written. Each answers whole lines. */
+/** An export format. Each method returns whole lines. */
 export interface ExportWriter {
   header(header: ExportHeader): string;
   event(event: Recorded<CreditsEvent>, facts: object, rows: readonly PostingRow[]): string;
@@ -49,7 +49,7 @@ export const postingRows = (
     heldAfter: after.held,
   }));
 
-/** A release moves grant by grant, two postings each; other events move all their grants at once. */
+/** A release moves credits grant by grant, with two postings each. Other events move all their grants at once. */
 const grantOf = ({ type, data }: CreditsEvent, index: number): string => {
   if (type === 'CreditsReleased') return data.allocations[Math.floor(index / 2)]!.grantId;
   if ('grantId' in data) return data.grantId;
@@ -57,8 +57,8 @@ const grantOf = ({ type, data }: CreditsEvent, index: number): string => {
 };
 
 /**
- * One JSON value a line: `header`; for every event `event` with the facts that are hashed and its chain value, then its
- * `posting`s; `footer`. All that is needed to derive chain, balances and totals again.
+ * One JSON value per line: `header`, then each event, then `footer`. An event is an `event` line with the hashed facts
+ * and its chain value, and its `posting` lines. That is enough to recompute chain, balances and totals.
  */
 export const jsonLines: ExportWriter = {
   header: (header) => line({ kind: 'header', format: 'credit-ledger-export/1', ...header }),
@@ -70,7 +70,7 @@ export const jsonLines: ExportWriter = {
 
 const line = (value: object): string => `${JSON.stringify(value)}\n`;
 
-/** Columns of the CSV: new ones are added at the end, none is ever moved or renamed. */
+/** Columns of the CSV. New ones are added at the end; none is moved or renamed. */
 export const CSV_COLUMNS = [
   'record',
   'revision',
@@ -142,7 +142,7 @@ const about = ({ data }: CreditsEvent): CsvCells => ({
   reverses_event_id: 'reversesEventId' in data ? (data.reversesEventId ?? '') : '',
 });
 
-/** A negative balance stands under debit, so that no amount bears a sign. */
+/** A negative balance appears as a debit, so that no amount has a sign. */
 const balanceRows = (name: string, accounts: Accounts): string =>
   ACCOUNTS.map((account) =>
     record({

@@ -70,7 +70,7 @@ const sealOrFail = async (period?: string) => {
 };
 
 describe('a seal', () => {
-  it('is the same each time, and the export it was taken from agrees with it', async () => {
+  it('is the same each time, and matches its export', async () => {
     const seal = await sealOrFail();
     expect(await sealOrFail()).toEqual(seal);
     expect(seal).toMatchObject({ workspaceId: WS, period: '2026-04', closing: { consumed: 20 } });
@@ -88,14 +88,14 @@ describe('a seal', () => {
     });
   });
 
-  it('is worth nothing when it was changed, or signed with another key', async () => {
+  it('is invalid when it was changed or signed with another key', async () => {
     const seal = await sealOrFail();
     const changed = { ...seal, closing: { ...seal.closing, available: 1 } };
     expect((await verifyWithSeal(book.events, changed)).status).toBe(1);
     expect((await verifyWithSeal(book.events, seal, pair().publicKey)).status).toBe(1);
   });
 
-  it('is not given to an open month, with another kind of key, or to a book that does not verify', async () => {
+  it('is refused for an open month, another kind of key, or a book that does not verify', async () => {
     expect(await sealed('2026-06')).toEqual({ outcome: 'not_closed' });
     expect(await sealed('2026-04', 'no key')).toEqual({ outcome: 'not_an_ed25519_key' });
     const store = await holding(book.events.with(3, altered(book.events[3]!, { credits: 51 })));
@@ -109,7 +109,7 @@ describe('a monthly statement', () => {
   const statement = async (period: string) =>
     new MonthlyStatementHandler(book.store).execute(new GetMonthlyStatement(WS, period));
 
-  it('opens with what the month before closed with, and holds every movement once', async () => {
+  it('opens with the closing balance of the month before, and has every movement once', async () => {
     const months = await Promise.all(['2026-04', '2026-05', '2026-06'].map(statement));
     expect(months.map((month) => month!.closed)).toEqual([true, true, false]);
     expect(months[1]!.opening).toEqual(months[0]!.closing);
@@ -120,7 +120,7 @@ describe('a monthly statement', () => {
     expect(await statement('2026-07')).toBeNull();
   });
 
-  it('adds up grant by grant to what is available', async () => {
+  it('adds up grant by grant to the available credits', async () => {
     for (const period of ['2026-04', '2026-05', '2026-06']) {
       const { grants, closing } = (await statement(period))!;
       expect(grants.reduce((sum, grant) => sum + grant.closing, 0)).toBe(closing.available);
@@ -128,11 +128,11 @@ describe('a monthly statement', () => {
   });
 });
 
-describe('a balance as of then', () => {
+describe('a past balance', () => {
   const asOf = (at: AsOf) => new BalanceAsOfHandler(book.store).execute(new GetBalanceAsOf(WS, at));
   const instant = (text: string): AsOf => ({ instant: Date.parse(text) });
 
-  it('is folded to a revision or an instant, with what had expired by then', async () => {
+  it('is folded to a revision or an instant, with the expiries up to then', async () => {
     expect(await asOf({ revision: 3n })).toMatchObject({ available: 450, held: 0 });
     expect(await asOf(instant('2026-04-12T09:00:00Z'))).toMatchObject({ available: 410, held: 40 });
     expect(await asOf(instant('2026-05-09T23:59:59.999Z'))).toMatchObject({ expired: 0, held: 20 });

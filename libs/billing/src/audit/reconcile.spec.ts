@@ -45,7 +45,7 @@ describe('reconciling', () => {
 
   it('compares the view at the revision it has reached', () => {
     const before = { available: 30, held: 20, consumed: 0, expired: 0, granted: 50, adjusted: 0 };
-    // What comes behind that revision is younger than the grace.
+    // Events after that revision are younger than the grace.
     const young = Date.parse(AT);
     expect(reconcile({ revision: 2n, balance: before }, young).differences).toEqual([]);
     expect(reconcile({ revision: 2n, balance: { ...before, held: 21 } }, young).differences).toMatchObject(
@@ -59,7 +59,7 @@ describe('reconciling', () => {
     expect(reconcile(null).differences).toMatchObject([{ kind: 'balance_missing' }]);
   });
 
-  it('finds a view that has stopped, by the oldest event that it has not taken in', async () => {
+  it('finds a view that has stopped, by the oldest event that it has not applied', async () => {
     const before = { available: 30, held: 20, consumed: 0, expired: 0, granted: 50, adjusted: 0 };
     const row = { revision: 2n, balance: before };
     await book.do('2026-04-12T10:00:00.000Z', {
@@ -72,14 +72,14 @@ describe('reconciling', () => {
         kind: 'balance_behind',
         workspaceId: WS,
         creditsEventId: book.events[3]!.id,
-        message: `the balance view is at revision 2, the book is at 4 and went on at ${AT}`,
+        message: `the balance view is at revision 2, the book is at 4 and continued at ${AT}`,
       },
     ];
     expect(reconcile(row, Date.parse(AT))).toMatchObject({ differences: [], pending: behind });
     expect(reconcile(row, Date.parse(AT) + 1)).toMatchObject({ differences: behind, pending: [] });
   });
 
-  it('names both events of what does not fit', async () => {
+  it('names both events of a mismatch', async () => {
     await writeReading(book.store, 'r1', 'ReadingFailed');
     await capture('r1');
     await writeReading(book.store, 'r2', 'ReadingCompleted', AT, 30);

@@ -9,7 +9,7 @@ import { balanceOf } from '../domain/credits/balance.js';
 import { noBook } from '../domain/credits/credits.state.js';
 import { emptyTotals, post, postings } from '../domain/credits/postings.js';
 
-/** A row of the balance view, with the revision of the last event it holds. */
+/** A row of the balance view, with the revision of the last event it contains. */
 export interface BalanceRow {
   readonly revision: bigint;
   readonly balance: Balance;
@@ -27,14 +27,14 @@ interface Book {
   readonly openedAt: number;
   headEventId: string;
   headRevision: bigint;
-  /** The oldest event that the row of the balance view does not hold yet. */
-  unseen?: { readonly eventId: string; readonly occurredAt: string };
+  /** The oldest event that the balance view's row does not contain yet. */
+  unapplied?: { readonly eventId: string; readonly occurredAt: string };
 }
 
 /**
- * Compares three accounts of the same credits, in one pass over the log: captures, ReadingCompleted events, and the
- * balance view, which is compared at the revision that it has reached and may be behind the book only for the grace.
- * Remembers ids only, one entry a reading.
+ * Compares three records of the same credits in one pass over the log: captures, ReadingCompleted events, and the
+ * balance view. The view is compared at its own revision, and may be behind the book only within the grace. Keeps one
+ * entry of ids per reading in memory.
  */
 export class Reconciler {
   private readonly readings = new Map<string, Reading>();
@@ -57,7 +57,7 @@ export class Reconciler {
     }
   }
 
-  /** @param settledBefore milliseconds: what is missing for what happened later is pending, not different */
+  /** @param settledBefore milliseconds: a missing counterpart of a later event is pending, not a difference */
   report(settledBefore: number): Reconciliation {
     const pending: LedgerDifference[] = [];
     const missing = (at: number, difference: LedgerDifference): void => {
@@ -71,7 +71,7 @@ export class Reconciler {
         difference('not_captured', workspaceId, message, { readingId, readingEventId: completed.eventId }),
       );
     }
-    for (const [workspaceId, { openedAt, headEventId, headRevision, unseen }] of this.books) {
+    for (const [workspaceId, { openedAt, headEventId, headRevision, unapplied }] of this.books) {
       const row = this.rows.get(workspaceId);
       const at = { creditsEventId: headEventId };
       if (!row) {
@@ -82,9 +82,9 @@ export class Reconciler {
       } else if (row.revision > headRevision) {
         const message = `the balance view is at revision ${row.revision}, the book ends at ${headRevision}`;
         this.differences.push(difference('balance_differs', workspaceId, message, at));
-      } else if (unseen) {
-        const { eventId: creditsEventId, occurredAt } = unseen;
-        const message = `the balance view is at revision ${row.revision}, the book is at ${headRevision} and went on at ${occurredAt}`;
+      } else if (unapplied) {
+        const { eventId: creditsEventId, occurredAt } = unapplied;
+        const message = `the balance view is at revision ${row.revision}, the book is at ${headRevision} and continued at ${occurredAt}`;
         missing(
           Date.parse(occurredAt),
           difference('balance_behind', workspaceId, message, { creditsEventId }),
@@ -135,7 +135,7 @@ export class Reconciler {
     book.headRevision = event.revision;
     const row = this.rows.get(workspaceId);
     if (row && row.revision < event.revision) {
-      book.unseen ??= { eventId: event.id, occurredAt: event.metadata.occurredAt };
+      book.unapplied ??= { eventId: event.id, occurredAt: event.metadata.occurredAt };
     }
     if (row?.revision === event.revision) this.compareBalance(workspaceId, event.id, book.totals, row);
     if (event.type === 'CreditsCaptured') this.seeCapture(workspaceId, event.id, event);
@@ -147,8 +147,10 @@ export class Reconciler {
       (account) => balance[account] !== row.balance[account],
     );
     if (accounts.length === 0) return;
-    const told = accounts.map((account) => `${account} ${row.balance[account]}, not ${balance[account]}`);
-    const message = `the balance view has at revision ${row.revision} ${told.join('; ')}`;
+    const differing = accounts.map(
+      (account) => `${account} ${row.balance[account]}, not ${balance[account]}`,
+    );
+    const message = `the balance view has at revision ${row.revision} ${differing.join('; ')}`;
     this.differences.push(difference('balance_differs', workspaceId, message, { creditsEventId: eventId }));
   }
 

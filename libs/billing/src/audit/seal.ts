@@ -4,7 +4,7 @@ import type { Recorded } from '@app/event-sourcing/core/event.js';
 import type { Seal, SealManifest } from '../contracts/audit.js';
 import type { CreditsEventOf } from '../contracts/events.js';
 
-/** The key in a PEM text, or `null` when it is no Ed25519 private key. */
+/** Parses a PEM text; `null` when it is not an Ed25519 private key. */
 export const readSealKey = (pem: string): KeyObject | null => {
   try {
     const key = createPrivateKey(pem);

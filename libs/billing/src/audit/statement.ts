@@ -9,8 +9,8 @@ import { balances, postings } from '../domain/credits/postings.js';
 type MutableGrant = { -readonly [K in keyof GrantMovement]: GrantMovement[K] };
 
 /**
- * The statement of one month: what stands in its part of the stream, from the last PeriodClosed to its own. `null` when
- * nothing is recorded of it.
+ * The statement of one month, from its part of the stream: from the last PeriodClosed to its own. `null` when nothing
+ * is recorded of it.
  */
 export const statementOf = async (
   workspaceId: string,
@@ -82,7 +82,9 @@ const grantIn = (grants: Map<string, MutableGrant>, grantId: string): MutableGra
   return grant;
 };
 
-/** Credits of an expired grant that a release lets expire were not left in it, and do not come back to it. */
+/**
+ * A release after a grant's expiry lets its credits expire. They were not left in the grant and do not return to it.
+ */
 const addTo = (grants: Map<string, MutableGrant>, { type, data }: CreditsEvent): void => {
   switch (type) {
     case 'PlanGranted':

@@ -17,7 +17,7 @@ const verify = (events: readonly StoredEvent[]) => {
 };
 
 describe('verifying a book', () => {
-  it('finds nothing in a book as it was written, and names its head', () => {
+  it('finds no fault in an unchanged book, and names its head', () => {
     expect(verify(book.events)).toEqual({
       workspaceId: WS,
       events: book.events.length,
@@ -34,8 +34,8 @@ describe('verifying a book', () => {
   });
 
   it.each<[string, string, Record<string, unknown>, RegExp]>([
-    ['more is captured than was held', 'CreditsCaptured', { amount: 40 }, /than was held/],
-    ['a reservation that is not open settles', 'CreditsCaptured', { reservationId: 'r9' }, /was not held/],
+    ['more is captured than was held', 'CreditsCaptured', { amount: 40 }, /is not the held amount/],
+    ['a reservation that is not open settles', 'CreditsCaptured', { reservationId: 'r9' }, /settles without a hold/],
     ['allocations do not add up', 'CreditsReleased', { allocations: [] }, /allocations do not sum/],
     ['more is spent than there is', 'CreditsAdjusted', { amount: -5_000 }, /allocations do not sum/],
     ['a closed month carries other credits', 'PeriodClosed', { openGrants: [] }, /openGrants/],

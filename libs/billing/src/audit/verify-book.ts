@@ -18,14 +18,14 @@ export const chainedFacts = (event: StoredEvent): ChainedFacts => ({
   type: event.type,
 });
 
-/** The chain value an event must bear after another. */
+/** The chain value of an event that follows another. */
 export const chainAfter = (previous: string, event: StoredEvent): string =>
   nextChain(previous, chainedFacts(event));
 
-/** Captures whose causes are remembered, at least. */
+/** Least number of captures whose causes are remembered. */
 const REMEMBERED = 65_536;
 
-/** Causes of the last captures, so that a long book needs no more memory than a short one. */
+/** Causes of the last captures only, so that memory use does not grow with the book. */
 class LastCauses {
   private older = new Set<string>();
   private newer = new Set<string>();
@@ -41,9 +41,10 @@ class LastCauses {
 }
 
 /**
- * Checks the raw events of one book in the order of their stream: revisions, hash chain, dates and invariants. Needs
- * the memory of the book's own state and of the last captures' causes, however long the book is. After the first breach of an invariant only revisions and chain are
- * checked further, because what follows from it would hide it.
+ * Checks the raw events of one book in stream order: revisions, hash chain, dates and invariants. Memory use does not
+ * grow with the book: the book's own state and the causes of the last captures.
+ *
+ * After the first broken invariant, only revisions and chain are checked, because consequences of it would hide it.
  */
 export class BookVerifier {
   private readonly findings: LedgerFinding[] = [];
@@ -93,7 +94,7 @@ export class BookVerifier {
         recorded === undefined ? 'the event has no chain value' : 'the chain value does not fit the event',
       );
     }
-    // Each break is named once: what follows is checked against what is recorded.
+    // Reports each break once: what follows is checked against the recorded value.
     this.chain = recorded ?? '';
   }
 
@@ -137,7 +138,7 @@ export class BookVerifier {
     }
   }
 
-  /** Credits are earned once: one completed reading, one capture. */
+  /** Credits are earned once: one capture per completed reading. */
   private checkCause(event: Recorded<CreditsEvent>): void {
     if (event.type !== 'CreditsCaptured') return;
     const { causeEventId } = event.data;

@@ -20,7 +20,7 @@ import { BookVerifier } from './verify-book.js';
 
 const MONTHS = Array.from({ length: 12 }, (_, index) => `2028-${String(index + 1).padStart(2, '0')}`);
 const MINUTE = 60_000;
-/** Every offset from UTC that a place on Earth keeps, in minutes. */
+/** Every offset from UTC in use on Earth, in minutes. */
 const OFFSETS = [
   -720, -660, -600, -570, -540, -480, -420, -360, -300, -240, -210, -180, -120, -60, 0, 60, 120, 180, 210,
   240, 270, 300, 330, 345, 360, 390, 420, 480, 525, 540, 570, 600, 630, 660, 720, 765, 780, 840,
@@ -42,7 +42,9 @@ const adjust = (adjustmentId: string, amount: number) =>
     reversesEventId: null,
   }) as const;
 
-/** What a customer buys in the year: a plan from the 31st on, over the leap day, changed, cancelled, another, packs. */
+/**
+ * A customer's purchases in the year: a plan from the 31st on, over the leap day, changed, cancelled, another, packs.
+ */
 const BOUGHT: readonly Step[] = [
   on('01-31T08:00:00', { type: 'OpenBook', workspaceId: WS }),
   on('01-31T08:00:01', { type: 'SubscribeToPlan', plan: 'studio', approvalRef: null }),
@@ -74,7 +76,7 @@ const reading = (id: string, from: number, to: number, fails: boolean): Step[] =
   ],
 ];
 
-/** Readings over the end of each month as each time zone has it, a second or an hour long; every third one fails. */
+/** Readings across each month's end in each time zone, lasting a second or an hour. Every third one fails. */
 const overMonthEnds = (): Step[] =>
   MONTHS.flatMap((month, index) =>
     OFFSETS.flatMap((offset, n) => {
@@ -103,7 +105,7 @@ beforeAll(async () => {
 });
 
 describe('a year of a customer', () => {
-  it('has twelve closed statements, each opening with what the one before closed with', () => {
+  it('has twelve closed statements, each opening with the closing balance of the one before', () => {
     expect(statements.map(({ closed }) => closed)).toEqual(MONTHS.map(() => true));
     for (const [index, { opening }] of statements.entries()) {
       expect(opening).toEqual(statements[index - 1]?.closing ?? noBook.opening);
@@ -142,7 +144,7 @@ describe('a year of a customer', () => {
   });
 
   it.each(['Pacific/Kiritimati', 'Etc/GMT+12', 'Asia/Kathmandu'])(
-    'has the totals that the offline verifier and a plain sum of its rows derive, in %s too',
+    'has the totals that the offline verifier and a plain sum of its rows derive, also in %s',
     async (TZ) => {
       let text = '';
       const range = { from: null, to: null };
@@ -175,7 +177,7 @@ async function* stored() {
   yield* book.events;
 }
 
-/** Debits and credits of an export, month by month, from its posting rows and the places of `PeriodClosed` alone. */
+/** Debits and credits of an export by month, derived only from its posting rows and the positions of `PeriodClosed`. */
 const summedRows = (text: string): Totals[] => {
   type Row = { kind: string; account: keyof Totals; debit: number; credit: number; facts?: { type: string } };
   const empty = () => Object.fromEntries(ACCOUNTS.map((account) => [account, { debit: 0, credit: 0 }]));

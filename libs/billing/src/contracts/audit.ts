@@ -2,10 +2,10 @@ import { Query } from '@nestjs/cqrs';
 import type { Accounts, CreditsEvent, Totals } from './events.js';
 import type { Balance, LedgerEntry, Posting } from './queries.js';
 
-/** Told now and then how far a long read has come; both in the same unit. */
+/** Called periodically during a long read. Both numbers have the same unit. */
 export type Progress = (done: number, total: number) => void;
 
-/** Something an audit found, at the revision where it shows first. */
+/** A finding of an audit, at the revision where it first shows. */
 export interface LedgerFinding {
   readonly revision: bigint;
   readonly check: 'revision' | 'chain' | 'event' | 'date' | 'invariant';
@@ -20,13 +20,13 @@ export interface LedgerReport {
   /** The chain value of the last event. */
   readonly headHash: string;
   readonly firstBadRevision: bigint | null;
-  /** In the order of the stream. */
+  /** In stream order. */
   readonly findings: readonly LedgerFinding[];
 }
 
 /**
- * Checks hash chain, revisions and invariants from the raw stream: of one book, or with `null` of every book in the
- * log. No report when there is no such book.
+ * Checks hash chain, revisions and invariants from the raw stream: of one book, or of every book in the log (`null`).
+ * Returns no report when there is no such book.
  */
 export class VerifyLedger extends Query<readonly LedgerReport[]> {
   constructor(
@@ -37,11 +37,11 @@ export class VerifyLedger extends Query<readonly LedgerReport[]> {
   }
 }
 
-/** What an export ends with. */
+/** The footer of an export. */
 export interface LedgerFooter {
   readonly events: number;
   readonly postings: number;
-  /** Turnover of what was exported. */
+  /** Turnover of the exported events. */
   readonly totals: Totals;
   readonly closing: Accounts;
   readonly headRevision: string | null;
@@ -49,15 +49,15 @@ export interface LedgerFooter {
 }
 
 export interface LedgerExport {
-  /** The text of the export, piece by piece; read once. */
+  /** The text of the export in chunks. Can be read once. */
   readonly text: AsyncIterable<string>;
-  /** Right once `text` was read to its end. */
+  /** Correct after `text` has been read to its end. */
   readonly footer: () => LedgerFooter;
 }
 
 /**
- * A book as text: one row per posting, and a footer. `from` (inclusive) and `to` (exclusive) are milliseconds: the
- * export starts with the first event dated `from` or later and ends before the first after it dated `to` or later.
+ * A book as text: one row per posting, and a footer. `from` (inclusive) and `to` (exclusive) are milliseconds. The
+ * export starts with the first event dated `from` or later, and ends before the first later event dated `to` or later.
  */
 export class ExportLedger extends Query<LedgerExport> {
   constructor(
@@ -96,7 +96,10 @@ export interface ExplainedMovement {
   readonly actor: string;
   readonly correlationId: string;
   readonly causationId: string;
-  /** The ReadingCompleted, ReadingFailed or ReadingAbandoned it names; for a reservation the ReadingRequested on it. */
+  /**
+   * The ReadingCompleted, ReadingFailed or ReadingAbandoned it names. For a reservation, the ReadingRequested that
+   * names it.
+   */
   readonly cause: { readonly eventId: string; readonly type: string; readonly revision: bigint } | null;
 }
 
@@ -106,13 +109,13 @@ export interface ReadingExplanation {
   readonly outcome: 'completed' | 'failed' | 'abandoned' | 'open';
   readonly reading: readonly ExplainedReadingEvent[];
   readonly credits: readonly ExplainedMovement[];
-  /** Where the two do not fit each other, one sentence each. */
+  /** Mismatches between the two, one sentence each. */
   readonly findings: readonly string[];
 }
 
 /**
- * Every credit movement of a reading with its cause. `workspaceId` is needed only for a reading that has no event of
- * its own. `null` when neither stream knows it.
+ * Every credit movement of a reading with its cause. `workspaceId` is needed only for a reading without an event of its
+ * own. `null` when neither stream knows the reading.
  */
 export class ExplainReading extends Query<ReadingExplanation | null> {
   constructor(
@@ -135,9 +138,9 @@ export interface LedgerDifference {
     | 'balance_missing';
   readonly workspaceId: string;
   readonly readingId: string | null;
-  /** The event of the book. */
+  /** Id of the event in the book. */
   readonly creditsEventId: string | null;
-  /** The event of the reading. */
+  /** Id of the event of the reading. */
   readonly readingEventId: string | null;
   /** One sentence. */
   readonly message: string;
@@ -148,15 +151,15 @@ export interface Reconciliation {
   readonly captures: number;
   readonly completed: number;
   readonly differences: readonly LedgerDifference[];
-  /** Younger than the grace: their settlement or projection may still be under way. */
+  /** Younger than the grace: their settlement or projection may not be finished. */
   readonly pending: readonly LedgerDifference[];
 }
 
-/** Captures against ReadingCompleted events against the balance view, of one workspace or of all (`null`). */
+/** Compares captures, ReadingCompleted events and the balance view, of one workspace or of all (`null`). */
 export class ReconcileLedger extends Query<Reconciliation> {
   constructor(
     readonly workspaceId: string | null,
-    /** Milliseconds a completed reading may wait for its capture, and an event of a book for the balance view. */
+    /** Milliseconds that a completed reading may wait for its capture, and an event of a book for the balance view. */
     readonly graceMs: number,
     readonly progress?: Progress,
   ) {
@@ -168,8 +171,8 @@ export class ReconcileLedger extends Query<Reconciliation> {
 export type AsOf = { readonly revision: bigint } | { readonly instant: number };
 
 /**
- * The balance after a revision, or at an instant: what had expired by then counts as expired, recorded or not.
- * `null` when the book was not open then.
+ * The balance after a revision, or at an instant. Credits expired by then count as expired, recorded or not. `null`
+ * when the book was not open then.
  */
 export class GetBalanceAsOf extends Query<Balance | null> {
   constructor(
@@ -180,18 +183,18 @@ export class GetBalanceAsOf extends Query<Balance | null> {
   }
 }
 
-/** What happened to one grant in a month. opening + granted + released = closing + held + removed + expired. */
+/** What happened to one grant in a month: opening + granted + released = closing + held + removed + expired. */
 export interface GrantMovement {
   readonly grantId: string;
-  /** Left when the month began. */
+  /** Left at the start of the month. */
   readonly opening: number;
   readonly granted: number;
   readonly reserved: number;
   readonly released: number;
   readonly expired: number;
-  /** Taken away by adjustments. */
+  /** Removed by adjustments. */
   readonly removed: number;
-  /** Left when the month ended; what is held is not in it. */
+  /** Left at the end of the month, without held credits. */
   readonly closing: number;
 }
 
@@ -202,7 +205,7 @@ export interface MonthlyStatement {
   readonly opening: Accounts;
   readonly totals: Totals;
   readonly closing: Accounts;
-  /** All of the month, its PeriodClosed included. */
+  /** All entries of the month, including its PeriodClosed. */
   readonly entries: readonly LedgerEntry[];
   readonly grants: readonly GrantMovement[];
 }
@@ -217,7 +220,7 @@ export class GetMonthlyStatement extends Query<MonthlyStatement | null> {
   }
 }
 
-/** The same as a PDF, with a chart of the balance over the month. */
+/** The same statement as a PDF, with a chart of the balance over the month. */
 export class TypesetMonthlyStatement extends Query<Uint8Array | null> {
   constructor(
     readonly workspaceId: string,
@@ -227,7 +230,7 @@ export class TypesetMonthlyStatement extends Query<Uint8Array | null> {
   }
 }
 
-/** States what a book was at the end of a month. Everything but `signature` is signed. */
+/** States the end of a book at the end of a month. The signature covers all members except `signature`. */
 export interface SealManifest {
   readonly format: 'credit-ledger-seal/1';
   readonly workspaceId: string;
@@ -236,7 +239,7 @@ export interface SealManifest {
   readonly revision: string;
   readonly eventId: string;
   readonly closedAt: string;
-  /** Chain value of the PeriodClosed event: it covers this event and all before it. */
+  /** Chain value of the PeriodClosed event. It covers this event and all before it. */
   readonly headHash: string;
   readonly closing: Accounts;
   /** Lowercase hex SHA-256 of the public key (DER, SPKI). */
@@ -252,7 +255,7 @@ export type SealResult =
   | { readonly outcome: 'sealed'; readonly seal: Seal }
   | { readonly outcome: 'not_closed' }
   | { readonly outcome: 'not_an_ed25519_key' }
-  /** A book that does not verify is not sealed. */
+  /** A book that fails verification is not sealed. */
   | { readonly outcome: 'does_not_verify'; readonly firstBadRevision: bigint };
 
 /** Signs the end of a closed month. The same month and key give the same seal. */

@@ -1,9 +1,12 @@
-/** Prices and allowances, in US cents and credits. A constant: a change is a release, and past grants keep their own. */
+/**
+ * Prices and allowances, in US cents and credits. A constant: a change needs a release, and past grants keep their
+ * terms.
+ */
 export interface Plan {
   readonly name: string;
   readonly creditsPerMonth: number;
   readonly priceCents: number;
-  /** Sold only with a reference to an approval. */
+  /** Requires a reference to an approval. */
   readonly approvalRequired: boolean;
 }
 

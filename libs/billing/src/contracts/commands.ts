@@ -2,7 +2,7 @@ import { Command } from '@nestjs/cqrs';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import type { PackId, PlanId } from './catalogue.js';
 
-/** Opens the credit book of a workspace; does nothing when it is open. */
+/** Opens the credit book of a workspace. Does nothing when it is already open. */
 export class OpenBook extends Command<void> {
   constructor(
     readonly workspaceId: string,
@@ -17,8 +17,8 @@ export type SubscribeResult =
   | { readonly outcome: 'approval_required' };
 
 /**
- * Starts a subscription and grants its first month; on a subscribed workspace it changes the plan from the next grant
- * on. Throws BookNotOpen.
+ * Starts a subscription and grants its first month. If the workspace has a subscription, changes its plan from the next
+ * grant on. @throws BookNotOpen
  */
 export class SubscribeToPlan extends Command<SubscribeResult> {
   constructor(
@@ -31,7 +31,7 @@ export class SubscribeToPlan extends Command<SubscribeResult> {
   }
 }
 
-/** Ends monthly grants. Credits already granted stay until they expire. Throws BookNotOpen. */
+/** Ends monthly grants. Credits already granted stay until they expire. @throws BookNotOpen */
 export class CancelSubscription extends Command<{ readonly outcome: 'cancelled' | 'not_subscribed' }> {
   constructor(
     readonly workspaceId: string,
@@ -46,7 +46,7 @@ export interface PurchaseResult {
   readonly available: number;
 }
 
-/** Adds a pack, once per order reference. Throws BookNotOpen. */
+/** Adds a pack, once per order reference. @throws BookNotOpen */
 export class PurchasePack extends Command<PurchaseResult> {
   constructor(
     readonly workspaceId: string,
@@ -64,8 +64,9 @@ export interface AdjustResult {
 }
 
 /**
- * Corrects a book by a signed whole number of credits, once per adjustment id. Throws BookNotOpen; TypeError when the
- * amount is zero or not whole, or the reason or approver is empty.
+ * Corrects a book by a signed whole number of credits, once per adjustment id.
+ * @throws BookNotOpen
+ * @throws TypeError when the amount is zero or not whole, or the reason or approver is empty
  */
 export class AdjustCredits extends Command<AdjustResult> {
   constructor(
@@ -82,7 +83,7 @@ export class AdjustCredits extends Command<AdjustResult> {
   }
 }
 
-/** Records what the passing of time made due in a book: expiries, monthly grants, closed months. */
+/** Records what has become due in a book: expiries, monthly grants, closed months. */
 export class RecordDue extends Command<void> {
   constructor(
     readonly workspaceId: string,

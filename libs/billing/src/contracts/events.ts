@@ -3,8 +3,8 @@ import { event, eventCatalogue, type EventOf } from '@app/event-sourcing/core/ev
 import { PACK_IDS, PLAN_IDS } from './catalogue.js';
 
 /**
- * Accounts of a book. Each event moves credits from one to another (see `postings`), so their sum is always zero:
- * what was issued or adjusted is negative, where it is now is positive.
+ * Accounts of a book. Each event moves credits from one to another (see `postings`), so their sum is always zero.
+ * Issued or adjusted credits are negative; their present accounts are positive.
  */
 export const ACCOUNTS = [
   'issued:plan',
@@ -31,7 +31,7 @@ const hold = z.strictObject({
   amount: credits,
   allocations: z.array(allocation),
 });
-/** `remaining` can be reserved; `held` is in open holds; both are 0 once a grant is used up, and it is dropped. */
+/** `remaining` can be reserved; `held` is in open holds. A grant with both at 0 is used up and dropped. */
 const grant = z.strictObject({
   grantId: z.string(),
   kind: z.enum(['plan', 'pack', 'adjustment']),
@@ -67,7 +67,7 @@ export const creditsEvents = eventCatalogue('credits', {
       approvalRef: z.string().nullable(),
     }),
   ),
-  /** From the next monthly grant on, the new plan is granted. */
+  /** The new plan is granted from the next monthly grant on. */
   SubscriptionChanged: event(
     1,
     z.strictObject({
@@ -77,7 +77,7 @@ export const creditsEvents = eventCatalogue('credits', {
       approvalRef: z.string().nullable(),
     }),
   ),
-  /** No further grants; what was granted stays until it expires. */
+  /** No further grants. Granted credits stay until they expire. */
   SubscriptionCancelled: event(1, z.strictObject({ subscriptionId: z.string(), plan })),
   /** `grantId` is `plan:<subscription>:<yyyy-mm>`. */
   PlanGranted: event(
@@ -113,7 +113,7 @@ export const creditsEvents = eventCatalogue('credits', {
       causeEventId: z.string(),
     }),
   ),
-  /** Credits of a grant that expired while they were held go to `expired`. */
+  /** Credits of a grant that expired while they were held move to `expired`. */
   CreditsReleased: event(
     1,
     z.strictObject({
@@ -128,8 +128,8 @@ export const creditsEvents = eventCatalogue('credits', {
   ),
   GrantExpired: event(1, z.strictObject({ grantId: z.string(), amount: credits, expiredAt: instant })),
   /**
-   * A correction is a new entry. A positive amount is a grant of its own without expiry (`adjustment:<id>`); a negative
-   * one is taken from the grants in burn order. Allocations bear the sign of the amount.
+   * A correction is a new entry. A positive amount is a grant of its own without expiry (`adjustment:<id>`). A negative
+   * amount is taken from the grants in burn order. Allocations have the sign of the amount.
    */
   CreditsAdjusted: event(
     1,
@@ -143,8 +143,8 @@ export const creditsEvents = eventCatalogue('credits', {
     }),
   ),
   /**
-   * Closes the books of a month and carries the whole folded state, so that nothing before it needs to be read. The
-   * hash of the closed ledger is the `chain` in this event's own metadata.
+   * Closes the books of a month and carries the whole folded state, so earlier events need not be read. The hash of the
+   * closed ledger is the `chain` in this event's own metadata.
    */
   PeriodClosed: event(
     1,
@@ -152,19 +152,19 @@ export const creditsEvents = eventCatalogue('credits', {
       workspaceId: z.string(),
       period: month,
       opening: accounts,
-      /** What each account gave (debit) and received (credit) in the period. */
+      /** What left each account (debit) and entered it (credit) in the period. */
       totals,
       closing: accounts,
       subscription: subscription.nullable(),
-      /** Subscriptions ever started. */
+      /** Number of subscriptions ever started. */
       subscriptions: amount,
       openGrants: z.array(grant),
       openHolds: z.array(hold),
-      /** Reservations settled lately, in two generations: asking for one of them again must not hold credits anew. */
+      /** Reservations settled recently, in two generations. Repeating one of them must not hold credits again. */
       settled: z.strictObject({ older: z.array(z.string()), newer: z.array(z.string()) }),
       orderRefs: z.array(z.string()),
       adjustmentIds: z.array(z.string()),
-      /** Events in the stream before this one; also its revision. */
+      /** Number of events in the stream before this one; also its revision. */
       eventCount: amount,
     }),
   ),

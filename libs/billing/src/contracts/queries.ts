@@ -13,7 +13,7 @@ export interface Balance {
   readonly adjusted: number;
 }
 
-/** Folded from the stream, as of now: what has expired counts as expired. `null` when the book is not open. */
+/** Folded from the stream, as of now. Credits expired by now count as expired. `null` when the book is not open. */
 export class GetBalance extends Query<Balance | null> {
   constructor(readonly workspaceId: string) {
     super();
@@ -28,14 +28,14 @@ export interface GrantSummary {
   readonly expiresAt: string | null;
 }
 
-/** What a customer sees: grants with credits left, in the order in which they are spent. */
+/** What a customer sees: grants with credits left, in burn order. */
 export interface CreditsSummary {
   readonly available: number;
   readonly reserved: number;
   readonly grants: readonly GrantSummary[];
 }
 
-/** As GetBalance, with the grants. */
+/** Like GetBalance, with the grants. */
 export class GetCredits extends Query<CreditsSummary | null> {
   constructor(readonly workspaceId: string) {
     super();
@@ -68,7 +68,7 @@ export class GetLedger extends Query<LedgerEntry[]> {
   }
 }
 
-/** How many reservations are open for longer than so many milliseconds. */
+/** Counts reservations that have been open for more than this many milliseconds. */
 export class CountOldHolds extends Query<number> {
   constructor(readonly olderThanMs: number) {
     super();

@@ -4,7 +4,7 @@ import { command, defineProcess } from '@app/event-sourcing/processes/process.js
 import { workspaceEvents } from '@app/workspaces/contracts/index.js';
 import { OpenBook } from '../contracts/commands.js';
 
-/** Every workspace gets a credit book. */
+/** Opens a credit book for every workspace. */
 export const bookOpening = defineProcess({
   name: 'billing.book-opening.v1',
   catalogues: [selectEvents(workspaceEvents, 'WorkspaceOpened')],

@@ -36,7 +36,7 @@ describe('the settlement process', () => {
     given(settlement, reading({ type: 'ReadingAbandoned', data })).thenSends(settle('release'));
   });
 
-  it('does nothing about a reading that is under way', () => {
+  it('does nothing about an unfinished reading', () => {
     const data = { attempt: 1, workerId: 'w', leaseUntil: '2026-04-10T12:01:00.000Z' };
     given(settlement, reading({ type: 'ReadingStarted', data })).thenSends();
   });

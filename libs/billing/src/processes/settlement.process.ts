@@ -9,8 +9,8 @@ const endsOfReadings = [
 ] as const;
 
 /**
- * What became of a reading settles its reservation: completed captures it, failed or abandoned releases it. Repeated
- * events change nothing, because a hold settles once.
+ * The outcome of a reading settles its reservation: `ReadingCompleted` captures it, failed or abandoned releases it.
+ * Repeated events change nothing, because a hold settles once.
  */
 export const settlement = defineProcess({
   name: 'billing.settlement.v1',

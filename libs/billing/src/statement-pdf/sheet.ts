@@ -3,7 +3,7 @@ import type { GrantMovement, MonthlyStatement } from '../contracts/audit.js';
 import { ACCOUNTS } from '../contracts/events.js';
 import type { LedgerEntry } from '../contracts/queries.js';
 
-/** Movements printed one by one; of a busier month each day is summed up, and the CSV export has them all. */
+/** Most movements printed one by one. A busier month is summed up by day; its CSV export has every movement. */
 export const MOST_MOVEMENTS = 1_000;
 const HOUR_MS = 3_600_000;
 
@@ -70,7 +70,9 @@ export const sheetOf = (statement: MonthlyStatement): StatementSheet => {
   };
 };
 
-/** The balance at the beginning and after the last entry of each hour. An entry dated after the month stands at its end. */
+/**
+ * The balance at the start and after the last entry of each hour. An entry dated after the month appears at its end.
+ */
 const chartPoints = (
   period: string,
   opening: MonthlyStatement['opening'],

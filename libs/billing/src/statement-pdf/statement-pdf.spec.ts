@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 
 describe('a statement to print', () => {
-  it('has every movement, and the balance as it was through the month', () => {
+  it('has every movement, and the balance through the month', () => {
     const { accounts, chart, movements, status } = sheetOf(april);
     expect(movements).toHaveLength(april.entries.length);
     expect(accounts.find(([name]) => name === 'available')).toEqual([

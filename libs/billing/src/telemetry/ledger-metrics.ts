@@ -18,11 +18,11 @@ interface LastRun {
   readonly books: number | null;
 }
 
-/** The last scheduled reconciliation, the same for every worker. Without one yet, nothing is told. */
+/** Metrics of the last scheduled reconciliation, the same for every worker. Before the first one, no samples. */
 @Injectable()
 export class LedgerMetrics {
   constructor(@Inject(POSTGRES) pool: Pool, @Inject(METRICS) registry: Registry) {
-    const told = (value: number | null | undefined) => (typeof value === 'number' ? [{ value }] : []);
+    const sample = (value: number | null | undefined) => (typeof value === 'number' ? [{ value }] : []);
     scrapedGauges(
       registry,
       'ledger',
@@ -30,20 +30,24 @@ export class LedgerMetrics {
         ledger_reconciliation_differences: {
           help: 'Differences the last reconciliation found; anything but 0 is wrong',
         },
-        ledger_reconciliation_pending: { help: 'Completed readings whose capture it waits for' },
-        ledger_reconciliation_books: { help: 'Books it compared' },
-        ledger_reconciliation_started_timestamp_seconds: { help: 'When it began' },
-        ledger_reconciliation_finished_timestamp_seconds: { help: 'When it ended; absent while it runs' },
+        ledger_reconciliation_pending: {
+          help: 'Completed readings still within the grace for their capture',
+        },
+        ledger_reconciliation_books: { help: 'Books the last reconciliation compared' },
+        ledger_reconciliation_started_timestamp_seconds: { help: 'When the last reconciliation started' },
+        ledger_reconciliation_finished_timestamp_seconds: {
+          help: 'When the last reconciliation finished; absent while it runs',
+        },
       },
       async () => {
         const { rows } = await pool.query<LastRun>(LAST_RUN);
         const last = rows[0];
         return {
-          ledger_reconciliation_differences: told(last?.differences),
-          ledger_reconciliation_pending: told(last?.pending),
-          ledger_reconciliation_books: told(last?.books),
-          ledger_reconciliation_started_timestamp_seconds: told(last?.started),
-          ledger_reconciliation_finished_timestamp_seconds: told(last?.finished),
+          ledger_reconciliation_differences: sample(last?.differences),
+          ledger_reconciliation_pending: sample(last?.pending),
+          ledger_reconciliation_books: sample(last?.books),
+          ledger_reconciliation_started_timestamp_seconds: sample(last?.started),
+          ledger_reconciliation_finished_timestamp_seconds: sample(last?.finished),
         };
       },
     );

@@ -23,8 +23,8 @@ export const publicationEvents = eventCatalogue('publication', {
       version: z.int(),
       artifactId: z.string(),
       /**
-       * What `/document` answers: its digest under the reading's own key (hex), which says nothing once that is destroyed,
-       * and its size in bytes, padded. Version 1 had its SHA-256 and exact size.
+       * What `/document` serves: its digest under the reading's own key (hex), which reveals nothing once the key is
+       * destroyed, and its size in bytes, padded. Version 1 had its SHA-256 and exact size.
        */
       formats: z.array(
         z.strictObject({
@@ -50,7 +50,7 @@ export const publicationEvents = eventCatalogue('publication', {
     1,
     z.strictObject({ workspaceId: z.string(), version: z.int(), code: z.string() }),
   ),
-  /** From here on nothing of the reading is published: it is about to be erased. */
+  /** Nothing of the reading is published from now on: it is about to be erased. */
   PublicationWithdrawn: event(1, z.strictObject({ workspaceId: z.string() })),
 });
 

@@ -3,7 +3,7 @@ import type { DocumentPublisher } from '@app/readings/contracts/index.js';
 import { CONTENT_VERSION } from './content-version.js';
 import { DOCUMENT_FORMATS, publicationEvents } from './events.js';
 
-/** Publishing as readings sees it. */
+/** The port through which readings uses publishing. */
 export const documentPublisher: DocumentPublisher = {
   contentVersion: CONTENT_VERSION,
   formats: DOCUMENT_FORMATS,

@@ -17,7 +17,7 @@ describe('the erasure process', () => {
     ).thenSends(command(new EraseReading('7f9c', 'ws_1', requestedBy('system:spec', 'correlation'))));
   });
 
-  it('erases nothing because a publication failed', () => {
+  it('erases nothing when a publication failed', () => {
     const data = { workspaceId: 'ws_1', version: 1, code: 'typesetting_failed' };
     given(erasureProcess, publication({ type: 'PublicationFailed', data })).thenSends();
   });

@@ -6,8 +6,8 @@ import { EraseReading } from '@app/readings/contracts/index.js';
 import { publicationEvents } from '../contracts/events.js';
 
 /**
- * Finishes an erasure whose process was killed between withdrawing the publication and recording the erasure. It lives
- * here because it follows publication events. Its name says `readings` because stored checkpoints bear it.
+ * Finishes an erasure whose process was killed between withdrawing the publication and recording the erasure. It is
+ * here because it follows publication events. Its name says `readings` because stored checkpoints have that name.
  */
 export const erasureProcess = defineProcess({
   name: 'readings.erasure.v1',

@@ -11,7 +11,7 @@ import {
 
 export const PUBLISH_DOCUMENT = readingJobKind('publishing.publish');
 
-/** A completed reading is published. */
+/** Publishes completed readings. */
 export const publicationProcess = defineProcess({
   name: 'publishing.publication.v1',
   catalogues: [selectEvents(readingEvents, 'ReadingCompleted')],

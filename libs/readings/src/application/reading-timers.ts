@@ -6,7 +6,7 @@ import type { ReadingJob } from '../contracts/reading-job.js';
 import type { ReadingCommand } from '../domain/reading/reading.commands.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../reading.executor.js';
 
-/** What the durable timers of a reading do when they go off; a reading that has ended is left alone. */
+/** What a reading's durable timers do when they fire. A reading that has ended does not change. */
 @Injectable()
 export class ReadingTimers {
   constructor(

@@ -1,11 +1,13 @@
 import { uuid5 } from '@app/event-sourcing/core/event-id.js';
 import type { ExpectedRevision } from '@app/event-sourcing/store/event-store.js';
 
-/** The hold of a request that found a reading's stream at this revision: a hold that was released is never used again. */
+/**
+ * The reservation of a request that found a reading's stream at this revision. A released reservation is never reused.
+ */
 export const reservationIdAt = (readingId: string, revision: ExpectedRevision): string =>
   uuid5(readingId, 'reservation', String(revision));
 
-/** Every hold that requests can have made for a reading whose stream is at this revision now. */
+/** Every reservation that requests can have made for a reading whose stream is now at this revision. */
 export const reservationIdsUpTo = (readingId: string, revision: ExpectedRevision): readonly string[] => [
   reservationIdAt(readingId, 'no_stream'),
   ...(revision === 'no_stream'

@@ -2,8 +2,8 @@ import { Command } from '@nestjs/cqrs';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 
 /**
- * Erases the personal data of a reading for ever. An unfinished reading fails first, as `input_unprocessable`, so that
- * its credits are released.
+ * Permanently erases the personal data of a reading. An unfinished reading first fails as `input_unprocessable`, so
+ * that its credits are released.
  */
 export class EraseReading extends Command<{ outcome: 'erased' | 'already_erased' | 'unknown_reading' }> {
   constructor(
@@ -16,8 +16,8 @@ export class EraseReading extends Command<{ outcome: 'erased' | 'already_erased'
 }
 
 /**
- * Fences a reservation that no reading names: afterwards no reading can be accepted on it. `claimed` when a reading
- * does name it; then nothing changes.
+ * Fences a reservation that no reading names: no reading can use it afterwards. `claimed` when a reading already names
+ * it; then nothing changes.
  */
 export class AbandonReading extends Command<{ outcome: 'abandoned' | 'claimed' }> {
   constructor(

@@ -15,7 +15,7 @@ export const FAILURE_CODES = [
 ] as const;
 export type FailureCode = (typeof FAILURE_CODES)[number];
 
-/** Leaves out what older events say and nobody may read any more. */
+/** Removes fields of older events that must no longer be read. */
 const without =
   (...names: readonly string[]): Upcaster =>
   (data) =>
@@ -26,7 +26,7 @@ const without =
  * holds a digest of it (docs/adr/0018).
  */
 export const readingEvents = eventCatalogue('reading', {
-  /** Version 1 had digests of the body and of the Idempotency-Key, under a key of the whole service. */
+  /** Version 1 had digests of the body and of the Idempotency-Key, made with a service-wide key. */
   ReadingRequested: event(
     2,
     z.strictObject({
@@ -34,7 +34,7 @@ export const readingEvents = eventCatalogue('reading', {
       productId: z.string(),
       profileId: z.string(),
       locale: z.enum(['fr-FR', 'en-US']),
-      /** UTC date of acceptance: fixes what "today" means in every retry and format. */
+      /** UTC date of acceptance. Defines "today" in every retry and format. */
       asOf: z.string(),
       sealedInput: z.string(),
       /** Credits. */
@@ -51,11 +51,11 @@ export const readingEvents = eventCatalogue('reading', {
     1,
     z.strictObject({ attempt: z.int(), code: z.enum(FAILURE_CODES), retryAt: z.string() }),
   ),
-  /** `attempts`: started by then; version 1 did not say. */
+  /** `attempts`: number started before the event; absent in version 1. */
   ReadingDelayed: event(2, z.strictObject({ workspaceId: z.string(), attempts: z.int().nullable() }), {
     1: (data) => ({ ...(data as object), attempts: null }),
   }),
-  /** `sealedResult` opens to the bytes of `/result`, which its seal vouches for. Version 1 had their SHA-256 beside it. */
+  /** `sealedResult` opens to the bytes of `/result`; its seal authenticates them. Version 1 also had their SHA-256. */
   ReadingCompleted: event(
     2,
     z.strictObject({
@@ -75,12 +75,12 @@ export const readingEvents = eventCatalogue('reading', {
       reservationId: z.string(),
     }),
   ),
-  /** A reservation that no reading used: from here on it never can, so its credits may be released. */
+  /** No reading used this reservation, and none can from now on. Its credits may be released. */
   ReadingAbandoned: event(
     1,
     z.strictObject({ workspaceId: z.string(), reservationId: z.string(), reason: z.string() }),
   ),
-  /** Its key was destroyed at this request: what is sealed in this stream, and elsewhere, cannot be opened any more. */
+  /** The reading's key was destroyed by this request. What it sealed, here and elsewhere, can no longer be opened. */
   ReadingErased: event(1, z.strictObject({ workspaceId: z.string() })),
 });
 

@@ -4,7 +4,7 @@ import type { Locale } from '@app/numerology/index.js';
 export const READING_STATUSES = ['queued', 'processing', 'completed', 'failed'] as const;
 export type ReadingStatus = (typeof READING_STATUSES)[number];
 
-/** Where a reading stands, without personal data. */
+/** The status of a reading, without personal data. */
 export interface ReadingSummary {
   readonly readingId: string;
   readonly workspaceId: string;
@@ -14,14 +14,14 @@ export interface ReadingSummary {
   readonly erasedAt: string | null;
 }
 
-/** Answers `null` when there is no such reading. Reads the row, or the stream when the row is not there yet. */
+/** `null` when there is no such reading. Reads the row, or the stream while the row is missing. */
 export class GetReadingSummary extends Query<ReadingSummary | null> {
   constructor(readonly readingId: string) {
     super();
   }
 }
 
-/** The exact bytes of `/result` of a completed reading; `null` until then, or once erased. */
+/** The exact bytes of `/result`; `null` until the reading is completed, and after its erasure. */
 export class GetReadingResult extends Query<{ bytes: Buffer; workspaceId: string } | null> {
   constructor(readonly readingId: string) {
     super();

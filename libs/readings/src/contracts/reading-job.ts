@@ -7,13 +7,13 @@ const readingJob = z.object({
   readingId: z.string(),
   workspaceId: z.string(),
   correlationId: z.string(),
-  /** Id of the event that made the job. */
+  /** Id of the event that added the job. */
   causationId: z.string(),
-  /** W3C trace context of that event: the job continues its trace. */
+  /** W3C trace context of that event. The job continues its trace. */
   traceparent: z.string().optional(),
 });
 
-/** What a job about a reading carries: ids only. */
+/** Payload of a job about a reading: ids only. */
 export type ReadingJob = Readonly<z.infer<typeof readingJob>>;
 
 /** A kind of job about a reading, for the platform's queue. */
@@ -29,10 +29,10 @@ export const readingJobKind = (task: string): ReadingJobKind => ({
   attributes: ({ readingId }) => ({ 'reading.id': readingId }),
 });
 
-/** One job of a kind waits for each reading. */
+/** At most one job of a kind waits for each reading. */
 export const readingJobKey = ({ task }: ReadingJobKind, readingId: string): string => `${task}:${readingId}`;
 
-/** The payload of a job that an event of a reading makes. */
+/** The payload of a job that an event of a reading adds. */
 export const readingJobAfter = (event: Recorded): ReadingJob => ({
   readingId: streamId(event.stream),
   workspaceId: event.metadata.workspaceId,
@@ -40,7 +40,7 @@ export const readingJobAfter = (event: Recorded): ReadingJob => ({
   ...(event.metadata.traceparent && { traceparent: event.metadata.traceparent }),
 });
 
-/** A reading whose step is overdue, as a query finds it. */
+/** A reading with an overdue step, as found by a query. */
 export interface OverdueReading {
   readonly reading_id: string;
   readonly workspace_id: string;

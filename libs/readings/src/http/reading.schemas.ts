@@ -56,7 +56,7 @@ const summaryExample: ReturnType<typeof readingSummaryView> = {
 
 /** What the path of a reading's routes names. */
 export const NAMED_READING = {
-  description: 'The `readingId` that its creation answered',
+  description: 'The `readingId` from the response to its creation',
   example: EXAMPLE_ID,
 };
 

@@ -48,7 +48,7 @@ describe('the generation process', () => {
     );
   });
 
-  it('tries again at the time that a failed attempt names', () => {
+  it('retries at the time that a failed attempt names', () => {
     const data = { attempt: 1, code: 'generation_failed', retryAt: '2026-04-12T10:00:04.000Z' } as const;
     given(process, reading({ type: 'ReadingAttemptFailed', data })).thenSends(
       statement(addJob(GENERATE_READING, payload, { key: 'readings.generate:7f9c', runAt: data.retryAt })),

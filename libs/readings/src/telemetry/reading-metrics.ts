@@ -18,7 +18,7 @@ const PUBLISHED: keyof PublicationFeed['definitions'] = 'DocumentPublished';
 const SECONDS = [0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1_800, 3_600];
 
 /**
- * What becomes of readings, counted from the log by whichever worker moved the checkpoint: each event once, whatever
+ * Counts accepted and ended readings in the log. The worker that moves the checkpoint counts each event once, whichever
  * process recorded it.
  */
 @Injectable()
@@ -39,7 +39,7 @@ export class ReadingMetrics implements OnModuleInit {
     this.completed = new Counter({ name: 'readings_completed_total', help: 'Readings completed', registers });
     this.failed = new Counter({
       name: 'readings_failed_total',
-      help: 'Readings that failed for good',
+      help: 'Readings that failed permanently',
       labelNames: ['code'],
       registers,
     });
@@ -56,7 +56,7 @@ export class ReadingMetrics implements OnModuleInit {
     this.work.onHandled(GENERATION, (events) => this.count(events));
     this.work.onHandled(READING_PROJECTION, (events) => {
       this.takeTime(events).catch((error: unknown) =>
-        this.log.debug({ reason: (error as Error).name }, 'the time to publication was not taken'),
+        this.log.debug({ reason: (error as Error).name }, 'the time to publication was not measured'),
       );
     });
   }

@@ -13,7 +13,7 @@ export interface KnownEndpoint {
 
 const ENDPOINT_ID = /^we_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** Finds endpoints for those who may see them. */
+/** Finds endpoints for callers who may see them. */
 @Injectable()
 export class EndpointAccess {
   constructor(
@@ -23,8 +23,8 @@ export class EndpointAccess {
   ) {}
 
   /**
-   * The endpoint from its row, or from its stream when the row is not there yet.
-   * @throws WebhookRefused webhook_not_found, or wrong_workspace when it is another's
+   * The endpoint from its row, or from its stream while the row is missing.
+   * @throws WebhookRefused webhook_not_found, or wrong_workspace when it belongs to another workspace
    */
   async require(endpointId: string, workspaceId: string): Promise<KnownEndpoint> {
     if (!ENDPOINT_ID.test(endpointId)) throw new WebhookRefused('webhook_not_found');

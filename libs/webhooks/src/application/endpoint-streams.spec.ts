@@ -7,7 +7,7 @@ import { createWebhookEndpointExecutor } from '../webhook-endpoint.executor.js';
 const ENDPOINT = 'we_0b9a1c52-6f0e-4d7b-9a35-3f1f6a2f0c88';
 const CHANGES = 200;
 
-/** Counts the events that are read. */
+/** Counts the events read. */
 class CountingStore extends InMemoryEventStore {
   events = 0;
 
@@ -19,7 +19,7 @@ class CountingStore extends InMemoryEventStore {
   }
 }
 
-it('An endpoint that is changed again and again costs each change no more than the one before', async () => {
+it('Each change of an endpoint costs no more than the one before, however many there are', async () => {
   const store = new CountingStore();
   const [here, elsewhere] = [1, 2].map(
     () => new EndpointStreams(createWebhookEndpointExecutor(store), store, { now: () => 0 }),
@@ -44,7 +44,7 @@ it('An endpoint that is changed again and again costs each change no more than t
   );
   for (let n = 0; n < CHANGES; n += 1) expect((await change(here!, n)).kind).toBe('accepted');
   expect(store.events).toBeLessThan(CHANGES);
-  // What another process has changed meanwhile is seen.
+  // Changes by another process in between are seen.
   expect((await change(elsewhere!, CHANGES)).kind).toBe('accepted');
   const { kind, state } = await change(here!, CHANGES, 'req_again');
   expect([kind, state.revision, state.description]).toEqual([

@@ -20,13 +20,15 @@ export type EndpointOutcome = Outcome<WebhookEndpointEvent, WebhookEndpoint, Web
 interface EndpointContext {
   readonly by: RequestContext;
   readonly workspaceId: string;
-  /** The same for a retry of the same request; by default the request itself. */
+  /**
+   * Identifies the command: a retry of the same request has the same intent. By default the request's correlation id.
+   */
   readonly intent?: string;
-  /** The id was just made: the stream is not read first. */
+  /** The id is new, so the stream need not be read first. */
   readonly fresh?: boolean;
 }
 
-/** Carries out commands on endpoint streams, the only ones this module may append to. */
+/** Executes commands on endpoint streams, the only streams this module may append to. */
 @Injectable()
 export class EndpointStreams {
   constructor(
@@ -48,7 +50,7 @@ export class EndpointStreams {
     );
   }
 
-  /** Folds a stream; its times are those of its first and last event (empty when there is none). */
+  /** Folds a stream. Its times are those of its first and last event, empty when there is none. */
   async read(
     endpointId: string,
   ): Promise<{ state: WebhookEndpoint; times: { createdAt: string; updatedAt: string } }> {

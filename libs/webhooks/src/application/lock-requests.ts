@@ -1,8 +1,8 @@
 import type pg from 'pg';
 
 /**
- * Lets one request at a time through that adds to what an endpoint is sent on demand, over all processes, so that
- * requests side by side cannot pass a limit. Held until the transaction ends; comes before every other lock.
+ * Serializes requests that add deliveries to an endpoint on demand, across all processes, so that concurrent requests
+ * cannot exceed a limit. Held until the transaction ends. Acquire it before every other lock.
  */
 export const lockRequestsOf = async (client: pg.PoolClient, endpointId: string): Promise<void> => {
   await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [

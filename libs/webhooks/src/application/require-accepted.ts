@@ -4,7 +4,9 @@ import { WebhookRefused } from '../contracts/errors.js';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint/webhook-endpoint.state.js';
 import type { EndpointOutcome } from './endpoint-streams.js';
 
-/** What was decided, unless it was a refusal. A command that changes nothing has no events. @throws WebhookRefused */
+/**
+ * The outcome of a command, unless it was refused. A command that changes nothing has no events. @throws WebhookRefused
+ */
 export const requireAccepted = (
   outcome: EndpointOutcome,
 ): { readonly state: WebhookEndpoint; readonly events: readonly Recorded[] } => {

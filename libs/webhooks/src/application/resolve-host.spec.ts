@@ -21,7 +21,7 @@ const resolverWith = (lookUpMs?: number) =>
   hostResolver({ servers: [server.address], ...(lookUpMs && { lookUpMs }) });
 
 describe('Resolving a name', () => {
-  it('finds the addresses of both families, or of the one that has some', async () => {
+  it('finds the addresses of both families, or of the only one that has some', async () => {
     server = await NameServer.start(zones);
     const resolve = resolverWith();
     expect([...(await resolve('receiver.example'))].sort()).toEqual(['192.0.2.1', '2001:db8::1']);
@@ -36,7 +36,7 @@ describe('Resolving a name', () => {
     await expect(resolve('unknown.example')).rejects.toMatchObject({ code: 'ENOTFOUND' });
   });
 
-  it('waits for no other name, however many have no answer yet', async () => {
+  it('does not wait for other names, however many are unanswered', async () => {
     server = await NameServer.start(zones, isSlow);
     const resolve = resolverWith();
     const slow = Array.from({ length: 16 }, (_, n) => resolve(`slow${n}.example`));
@@ -46,7 +46,7 @@ describe('Resolving a name', () => {
     expect(new Set((await Promise.all(slow)).flat())).toEqual(new Set(['192.0.2.1']));
   });
 
-  it('asks once for all who ask at the same time, and again after that', async () => {
+  it('is shared by concurrent callers, and repeated after that', async () => {
     server = await NameServer.start(zones);
     const resolve = resolverWith();
     await Promise.all(Array.from({ length: 5 }, () => resolve('four.example')));
@@ -55,7 +55,7 @@ describe('Resolving a name', () => {
     expect(server.asked).toHaveLength(4);
   });
 
-  it('takes what one family has when the other has no answer, and ends when neither has', async () => {
+  it('uses one family’s addresses when the other has no answer, and ends when neither has', async () => {
     server = await NameServer.start(zones, (question) => isSlow(question) || question.endsWith('AAAA'));
     const resolve = resolverWith(200);
     expect(await resolve('receiver.example')).toEqual(['192.0.2.1']);

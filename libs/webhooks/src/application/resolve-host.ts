@@ -6,28 +6,29 @@ export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
 
 export const RESOLVE_HOST = Symbol('ResolveHost');
 
-/** Longest whole look-up of a name; what has come by then is taken. */
+/** Longest whole look-up of a name. Answers received by then are used. */
 const LOOK_UP_MS = 5_000;
-/** After which a question is asked again: the first may have been lost. */
+/** Time after which a query is repeated: the first may have been lost. */
 const TRY_MS = 2_000;
 const TRIES = 2;
 
 export interface NameServers {
-  /** `address:port`; by default those of the machine. */
+  /** `address:port`; by default the machine's own name servers. */
   readonly servers?: readonly string[];
   readonly lookUpMs?: number;
 }
 
 /**
- * Asks name servers without the threads of the process. The system's own resolving takes one of four for as long as a
- * customer's name server likes, and with them everybody else's look-ups and the files of this process. So names are
- * whole and known to DNS: neither the hosts file nor search domains count.
+ * Resolves names without the threads of the process. The system resolver occupies one of four threads for as long as a
+ * customer's name server takes. That would delay all other look-ups and the file access of this process. Names must
+ * therefore be complete and known to DNS: the hosts file and search domains do not apply.
  *
- * Each look-up has a resolver of its own, which can be ended alone, knows name servers that have changed, and is not
- * slowed down by those that failed others. Who asks for the same name meanwhile shares it; nothing is kept beyond it.
+ * Each look-up has its own resolver. It can be cancelled alone, uses the current name servers, and is not slowed down
+ * by servers that failed for others. Concurrent callers for the same name share a look-up. Nothing is cached
+ * afterwards.
  */
 export const hostResolver = ({ servers, lookUpMs = LOOK_UP_MS }: NameServers = {}): ResolveHost => {
-  const underWay = new Map<string, Promise<readonly string[]>>();
+  const pending = new Map<string, Promise<readonly string[]>>();
   const lookUp: ResolveHost = async (hostname) => {
     const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
     if (servers) resolver.setServers(servers);
@@ -41,17 +42,17 @@ export const hostResolver = ({ servers, lookUpMs = LOOK_UP_MS }: NameServers = {
     }
   };
   return (hostname) => {
-    const known = underWay.get(hostname);
+    const known = pending.get(hostname);
     if (known) return known;
-    const shared = lookUp(hostname).finally(() => underWay.delete(hostname));
-    underWay.set(hostname, shared);
+    const shared = lookUp(hostname).finally(() => pending.delete(hostname));
+    pending.set(hostname, shared);
     return shared;
   };
 };
 
 export const resolveHost = hostResolver();
 
-/** Those first that this machine can dial: the first is the one that is called. */
+/** Addresses that this machine can reach come first: the first one is dialled. */
 const addressesIn = ([ipv4, ipv6]: readonly [
   PromiseSettledResult<string[]>,
   PromiseSettledResult<string[]>,

@@ -14,7 +14,7 @@ export const urlPolicy = (config: Config): UrlPolicy => ({
   allowCidrs: config.WEBHOOK_ALLOW_CIDRS,
 });
 
-/** Judges a URL an owner wants to be called at: by its text, then by where its name leads now. Nothing is sent to it. */
+/** Checks a webhook URL: first its text, then the addresses its name currently has. Sends nothing to it. */
 @Injectable()
 export class UrlCheck {
   private readonly policy: UrlPolicy;
@@ -27,7 +27,7 @@ export class UrlCheck {
   }
 
   /**
-   * @returns a warning when the name has no address yet, which may come later
+   * @returns a warning when the name has no address yet
    * @throws WebhookRefused invalid_webhook_url or webhook_url_blocked
    */
   async require(text: string): Promise<readonly 'unresolvable'[]> {

@@ -4,7 +4,7 @@ import type { PublicEventType } from './event-types.js';
 import type { WebhookEndpointRecord } from './endpoint-record.js';
 
 export interface CreatedWebhookEndpoint extends WebhookEndpointRecord {
-  /** Shown this once. */
+  /** Shown only this once. */
   readonly signingSecret: string;
   /** `unresolvable`: the host has no address yet. */
   readonly warnings: readonly 'unresolvable'[];
@@ -28,11 +28,11 @@ export class CreateWebhookEndpoint extends Command<CreatedWebhookEndpoint> {
 
 export interface EnabledWebhookEndpoint {
   readonly record: WebhookEndpointRecord;
-  /** Deliveries left out while it was disabled; `null` when it was enabled already. */
+  /** Deliveries skipped while it was disabled; `null` when it was already enabled. */
   readonly skippedDeliveries: number | null;
 }
 
-/** Enables an endpoint; sends nothing by itself. Fails with WebhookRefused: webhook_not_found, wrong_workspace. */
+/** Enables an endpoint. Sends nothing by itself. Fails with WebhookRefused: webhook_not_found, wrong_workspace. */
 export class EnableWebhookEndpoint extends Command<EnabledWebhookEndpoint> {
   constructor(
     readonly endpointId: string,

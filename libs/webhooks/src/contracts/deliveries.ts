@@ -17,7 +17,7 @@ export interface DeliveryOfReading {
   readonly settledAt: string | null;
 }
 
-/** The deliveries of a reading, the oldest first. Those deleted after their retention are missing. */
+/** The deliveries of a reading, oldest first, without those deleted after their retention. */
 export class ListDeliveriesOfReading extends Query<readonly DeliveryOfReading[]> {
   constructor(readonly readingId: string) {
     super();

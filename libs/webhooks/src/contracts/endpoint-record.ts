@@ -17,6 +17,6 @@ export interface WebhookEndpointRecord {
     readonly disabledReason: DisabledReason | null;
     readonly consecutiveFailures: number;
   };
-  /** The newest secret's last four characters, to tell secrets apart. */
+  /** The newest secret's last four characters, to identify it. */
   readonly secretHint: string;
 }

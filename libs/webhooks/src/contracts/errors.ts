@@ -18,10 +18,10 @@ export class WebhookRefused extends Error {
 
   constructor(
     readonly code: WebhookRefusal,
-    /** A sentence that repeats no value. */
+    /** A sentence that quotes no value. */
     readonly detail?: string,
     readonly more: {
-      /** Further members of the problem. */
+      /** Extra members of the problem document. */
       readonly members?: Readonly<Record<string, string>>;
       readonly retryAfterSeconds?: number;
     } = {},

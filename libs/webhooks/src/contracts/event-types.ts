@@ -1,4 +1,4 @@
-/** What an endpoint may subscribe to, and what `x-service-event` may say: a closed set. */
+/** Event types that an endpoint may subscribe to, and the values of `x-service-event`: a closed set. */
 export const PUBLIC_EVENT_TYPES = [
   'reading.completed',
   'reading.published',

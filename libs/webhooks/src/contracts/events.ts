@@ -9,22 +9,22 @@ const settings = {
   description: z.string().nullable(),
 };
 
-/** Why an endpoint no longer receives: the owner asked, the receiver answered 410, or it failed for too long. */
+/** Why an endpoint was disabled: at the owner's request, after the receiver answered 410, or after failing too long. */
 export const DISABLED_REASONS = ['requested', 'gone', 'failing'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
 /**
- * Stream `webhookEndpoint-<endpointId>`. Secrets are never here: `secretRef` names a row of `webhooks.secret`, where
- * they are sealed.
+ * Stream `webhookEndpoint-<endpointId>`. Contains no secrets: `secretRef` names a row of `webhooks.secret`, which holds
+ * the sealed secret.
  */
 export const webhookEndpointEvents = eventCatalogue('webhookEndpoint', {
   WebhookEndpointCreated: event(
     1,
     z.strictObject({ workspaceId: z.string(), ...settings, secretRef: z.uuid() }),
   ),
-  /** All settings as they are from now on, changed or not. */
+  /** All settings from now on, changed or not. */
   WebhookEndpointUpdated: event(1, z.strictObject(settings)),
-  /** The secret before goes on signing beside the new one until `previousValidUntil` (RFC 3339). */
+  /** The previous secret also signs until `previousValidUntil` (RFC 3339). */
   WebhookEndpointSecretRotated: event(
     1,
     z.strictObject({ secretRef: z.uuid(), previousValidUntil: z.string() }),

@@ -1,15 +1,15 @@
 import { Query } from '@nestjs/cqrs';
 import type { WebhookEndpointRecord } from './endpoint-record.js';
 
-/** How the queue of an endpoint fares. */
+/** The state of an endpoint's queue. */
 export interface QueueHealthRecord {
   readonly pending: number;
-  /** Seconds that the longest due delivery has been waiting; 0 when none is due. */
+  /** Seconds that the oldest due delivery has been waiting; 0 when none is due. */
   readonly queueAgeSeconds: number;
   /** When the next attempt is due (RFC 3339); `null`: nothing is pending. */
   readonly nextAttemptAt: string | null;
   readonly lastSuccessAt: string | null;
-  /** Attempts of the last 24 hours by how they ended: `succeeded`, or the class of failure. */
+  /** Attempts of the last 24 hours by result: `succeeded`, or the class of error. */
   readonly attempts: Readonly<Record<string, number>>;
 }
 
@@ -18,14 +18,14 @@ export interface EndpointHealth extends QueueHealthRecord {
   readonly workspaceId: string;
 }
 
-/** Every endpoint, of one workspace or (`null`) of all, with how it fares; the longest waiting first. */
+/** Every endpoint of one workspace, or (`null`) of all, with its health; the longest waiting first. */
 export class ListWebhookEndpoints extends Query<readonly EndpointHealth[]> {
   constructor(readonly workspaceId: string | null) {
     super();
   }
 }
 
-/** One endpoint with how it fares; `null`: there is none of this id, or not any more. */
+/** One endpoint with its health; `null` when it does not exist or was deleted. */
 export class FindWebhookEndpoint extends Query<EndpointHealth | null> {
   constructor(readonly endpointId: string) {
     super();

@@ -2,11 +2,11 @@ import { Command, Query } from '@nestjs/cqrs';
 import type { DeliveryStatus } from './deliveries.js';
 import type { PublicEventType } from './event-types.js';
 
-/** What became of an event at an endpoint, over all its deliveries there. `missing`: it has none. */
+/** The outcome of an event at an endpoint, over all its deliveries there. `missing`: it has none. */
 export const REPLAYABLE_STATUSES = ['missing', 'skipped', 'exhausted', 'succeeded'] as const;
 export type ReplayableStatus = (typeof REPLAYABLE_STATUSES)[number];
 
-/** What a replay sends unless told otherwise: whatever the receiver did not get. */
+/** The default statuses of a replay: events that the receiver did not get. */
 export const UNDELIVERED_STATUSES: readonly ReplayableStatus[] = ['missing', 'skipped', 'exhausted'];
 
 export interface ReplayChoice {
@@ -16,7 +16,7 @@ export interface ReplayChoice {
   readonly until: string;
   readonly types: readonly PublicEventType[];
   readonly statuses: readonly ReplayableStatus[];
-  /** Only counts. */
+  /** Counts only, sends nothing. */
   readonly dryRun: boolean;
 }
 
@@ -24,13 +24,13 @@ export interface ReplayChoice {
 export interface ReplayRecord extends ReplayChoice {
   readonly replayId: string;
   readonly endpointId: string;
-  /** `stopped`: it was stopped, did not move for a day, or the endpoint was disabled or deleted meanwhile. */
+  /** `stopped`: on request, without progress for a day, or because the endpoint was disabled or deleted. */
   readonly state: 'queued' | 'running' | 'finished' | 'stopped';
   /** Events chosen so far; of a finished replay, all. */
   readonly events: number;
-  /** Share of the log that has been looked through, from 0 to 1. */
+  /** Share of the log read so far, from 0 to 1. */
   readonly progress: number;
-  /** What became of them; all zero of a dry run. */
+  /** Status of its deliveries; all zero for a dry run. */
   readonly deliveries: Readonly<Record<DeliveryStatus, number>>;
   readonly createdAt: string;
   readonly finishedAt: string | null;
@@ -38,16 +38,16 @@ export interface ReplayRecord extends ReplayChoice {
 
 export interface RequestedReplay {
   readonly record: ReplayRecord;
-  /** The same request had been made before, under the same idempotency key. */
+  /** This Idempotency-Key already accepted the same request. */
   readonly repeated: boolean;
 }
 
 /**
- * Sends past events of the workspace to an endpoint, in the order of the log, whether the endpoint existed then or not.
- * `until` null: now. `types` null: those the endpoint subscribes to. `statuses` null: UNDELIVERED_STATUSES.
- * Of each endpoint one replay runs at a time; dry runs do not count as running, and a few may wait beside it.
+ * Sends past events of the workspace to an endpoint, in log order, whether or not the endpoint existed then. `until`
+ * null: now. `types` null: those the endpoint subscribes to. `statuses` null: UNDELIVERED_STATUSES. One replay per
+ * endpoint runs at a time. Dry runs do not count, and a few may wait beside it.
  * Fails with WebhookRefused: webhook_not_found, wrong_workspace, precondition_failed (the endpoint is disabled),
- * replay_in_progress (with the `replayId` of the one that runs), idempotency_key_reused.
+ * replay_in_progress (with the `replayId` of the running one), idempotency_key_reused.
  */
 export class ReplayEvents extends Command<RequestedReplay> {
   constructor(
@@ -67,7 +67,7 @@ export class ReplayEvents extends Command<RequestedReplay> {
 }
 
 /**
- * Stops a replay: it queues nothing more. What it has queued is sent; one that has ended stays as it is.
+ * Stops a replay: it queues nothing more. Deliveries already queued are sent. A replay that has ended does not change.
  * Fails with WebhookRefused: webhook_not_found, wrong_workspace, not_found.
  */
 export class StopReplay extends Command<ReplayRecord> {
@@ -80,7 +80,7 @@ export class StopReplay extends Command<ReplayRecord> {
   }
 }
 
-/** A replay of this endpoint. `null`: there is none of this id. */
+/** A replay of this endpoint; `null` when there is none with this id. */
 export class GetReplay extends Query<ReplayRecord | null> {
   constructor(
     readonly endpointId: string,

@@ -5,13 +5,13 @@ export class CountSecretsByKey extends Query<ReadonlyMap<string, number>> {}
 
 export interface RewrappedSecrets {
   readonly rewrapped: number;
-  /** References of secrets that no configured key opens; they are left as they are. */
+  /** References of secrets that no configured key opens. They stay unchanged. */
   readonly unopened: readonly string[];
 }
 
-/** Seals with the current key-encryption key the signing secrets that another one sealed. */
+/** Seals signing secrets with the current key-encryption key if another one sealed them. */
 export class RewrapSecrets extends Command<RewrappedSecrets> {
-  /** @param onProgress is told how many secrets have been looked at */
+  /** @param onProgress receives the number of secrets processed so far */
   constructor(readonly onProgress: (seen: number) => void = () => undefined) {
     super();
   }

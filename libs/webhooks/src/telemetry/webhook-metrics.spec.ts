@@ -52,7 +52,7 @@ const gauges = async (): Promise<Record<string, number>> => {
 };
 
 describe('The gauges of due deliveries', () => {
-  it('tell what could go now, and for how long', async () => {
+  it('show which could be sent now, and for how long', async () => {
     await add('we_late', { due: [at(-5), at(-2), at(10)] });
     await add('we_failing', { failures: 9, due: [at(-1)] });
     await add('we_off', { enabled: false, due: [at(-60)] });
@@ -62,7 +62,7 @@ describe('The gauges of due deliveries', () => {
     expect(oldest).toBeLessThan(600);
   });
 
-  it('count apart what waits for the probe of an endpoint that keeps failing', async () => {
+  it('count separately what waits for the probe of an endpoint that keeps failing', async () => {
     await add('we_dead', { failures: 12, probeAt: at(4), due: [at(-600), at(-500)] });
     expect(await gauges()).toEqual({
       webhook_deliveries_due: 0,
@@ -79,7 +79,7 @@ describe('The gauges of due deliveries', () => {
     expect(oldest).toBeLessThan(480);
   });
 
-  it('leave out what is still to be skipped', async () => {
+  it('omit deliveries still to be skipped', async () => {
     await add('we_again', { due: [at(-600)] });
     await database.pool.query(`insert into webhooks.skipping values ('we_again', 1, now())`);
     expect(await gauges()).toMatchObject({ webhook_deliveries_due: 0, webhook_oldest_due_seconds: 0 });
@@ -89,7 +89,7 @@ describe('The gauges of due deliveries', () => {
 describe('The health of an endpoint', () => {
   const health = (endpointId: string) => new QueueHealth(database.pool, { now: () => now }).of(endpointId);
 
-  it('tells how long the oldest has been due, and names its next attempt', async () => {
+  it('shows how long the oldest has been due, and its next attempt', async () => {
     await add('we_late', { failures: 3, due: [at(-5), at(-2)] });
     expect(await health('we_late')).toMatchObject({
       pending: 2,
@@ -98,7 +98,7 @@ describe('The health of an endpoint', () => {
     });
   });
 
-  it('names the probe as the next attempt while the endpoint keeps failing', async () => {
+  it('shows the probe as the next attempt while the endpoint keeps failing', async () => {
     await add('we_dead', { failures: 12, probeAt: at(4), due: [at(-600)] });
     expect(await health('we_dead')).toMatchObject({ pending: 1, queueAgeSeconds: 0, nextAttemptAt: at(4) });
   });

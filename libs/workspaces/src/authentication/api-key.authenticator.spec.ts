@@ -13,7 +13,7 @@ import type { KeyUse } from './key-use.js';
 import { RevokedKeys } from './revoked-keys.js';
 
 const CACHE_MS = 3_000;
-/** More than are looked up and wait at a time. */
+/** More than the running and waiting look-ups together. */
 const FLOOD = 1_000;
 const unavailable = { code: 'enqueue_unavailable', status: 503 };
 
@@ -23,7 +23,7 @@ const newKey = (): NewApiKey =>
 let now: number;
 let stored: Map<string, ApiKeyRow>;
 let asked: string[];
-/** Look-ups that PostgreSQL has not answered; none is answered while it stalls. */
+/** Look-ups that PostgreSQL has not answered. None is answered while it stalls. */
 let unanswered: (() => void)[];
 let stalls: boolean;
 let authenticator: ApiKeyAuthenticator;
@@ -59,7 +59,7 @@ const settle = () => new Promise((resolve) => setImmediate(resolve));
 const flood = () => Array.from({ length: FLOOD }, () => authenticator.verify(newKey().apiKey));
 
 describe('Made-up keys with a right checksum', () => {
-  it('are looked up a few at a time; beyond those that may wait, the answer is 503', async () => {
+  it('are looked up a few at a time; when too many wait, the answer is 503', async () => {
     stalls = true;
     const answers = Promise.allSettled(flood());
     await settle();
@@ -72,7 +72,7 @@ describe('Made-up keys with a right checksum', () => {
     expect(await authenticator.verify(newKey().apiKey)).toBeNull();
   });
 
-  it('do not stand in the way of a key that is known, also when it is looked up again', async () => {
+  it('do not delay a known key, even when it is looked up again', async () => {
     const { apiKey } = store(newKey());
     expect(await authenticator.verify(apiKey)).not.toBeNull();
     stalls = true;
@@ -85,7 +85,7 @@ describe('Made-up keys with a right checksum', () => {
     await answers;
   });
 
-  it('do not wait for long: PostgreSQL that stalls makes none of them wait for a slot again', async () => {
+  it('do not wait long: while PostgreSQL stalls, none of them waits for a slot again', async () => {
     stalls = true;
     const answers = Promise.allSettled(flood());
     await settle();
@@ -98,7 +98,7 @@ describe('Made-up keys with a right checksum', () => {
 });
 
 describe('A key', () => {
-  it('that many requests bring at once is looked up once', async () => {
+  it('that many concurrent requests carry is looked up once', async () => {
     const { apiKey } = store(newKey());
     const answers = await Promise.all(Array.from({ length: FLOOD }, () => authenticator.verify(apiKey)));
     expect(answers.every((principal) => principal !== null)).toBe(true);
@@ -112,7 +112,7 @@ describe('A key', () => {
     expect(await authenticator.verify(key.apiKey)).not.toBeNull();
   });
 
-  it('is looked up anew when PostgreSQL failed', async () => {
+  it('is looked up again when PostgreSQL failed', async () => {
     const key = store(newKey());
     const row = stored.get(parseApiKey(key.apiKey)!.keyId)!;
     stored.get = () => {

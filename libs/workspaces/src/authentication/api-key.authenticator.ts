@@ -15,30 +15,33 @@ import { Lanes, LanesFull } from './tokens/lanes.js';
 import type { Config } from '../settings.js';
 
 const CACHED_KEYS = 10_000;
-/** Ids that this process does not know are looked up so many at a time, so many more wait, and so long (ms). */
+/** Look-ups of ids unknown to this process: how many run at a time, how many more wait, and how long (ms). */
 const LOOKED_UP_AT_ONCE = 4;
 const MAY_WAIT = 100;
 const LONGEST_WAIT_MS = 2_000;
 
 interface Trusted {
   readonly row: ApiKeyRow;
-  /** When it was asked for, milliseconds since the epoch. */
-  readonly askedAt: number;
+  /** When the query was sent, milliseconds since the epoch. */
+  readonly queriedAt: number;
 }
 
 /**
- * Verifies API keys: shape and checksum without asking anyone, then the stored hash in constant time. PostgreSQL tells
- * of a revocation at once. Whatever it could not tell, a row is trusted for API_KEY_CACHE_MS since it was asked for, and
- * a process that cannot ask again refuses (503): so long, at most, a revoked key works where PostgreSQL is out of reach.
- * A checksum can be made up: ids that are not known have few look-ups among them, and cannot hold up those that are.
+ * Verifies API keys: first shape and checksum, without a query, then the stored hash in constant time.
+ *
+ * PostgreSQL notifies every process of a revocation at once. In case a notification is lost, a row is trusted for
+ * API_KEY_CACHE_MS after its query. A process that cannot query again then refuses (503). While PostgreSQL is
+ * unreachable, a revoked key therefore works at most that long.
+ *
+ * A checksum can be made up. Ids unknown to this process share a few look-ups, so they cannot delay known ones.
  */
 @Injectable()
 export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicationShutdown {
   private cache = new RecentlyUsed<string, Trusted>(CACHED_KEYS);
   private readonly revocations: Notifications;
   private readonly lanes = new Lanes(LOOKED_UP_AT_ONCE, MAY_WAIT);
-  /** Look-ups under way, by the id of the key, and since when. */
-  private readonly asking = new Map<string, { readonly row: Promise<ApiKeyRow | null>; since: number }>();
+  /** Look-ups in progress by key id, with their start. */
+  private readonly lookUps = new Map<string, { readonly row: Promise<ApiKeyRow | null>; since: number }>();
 
   constructor(
     private readonly keys: ApiKeyQuery,
@@ -51,7 +54,7 @@ export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicatio
       onNotification: (keyId) => this.revoked.add(keyId),
       onConnected: () => {
         this.cache = new RecentlyUsed(CACHED_KEYS);
-        this.asking.clear();
+        this.lookUps.clear();
       },
     });
   }
@@ -64,7 +67,7 @@ export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicatio
     await this.revocations.stop();
   }
 
-  /** @returns an ended key only to who has its secret: what is made of it must not tell others that it exists */
+  /** @returns an ended key only to a caller with its secret: its state must not reveal to others that it exists */
   async verify(apiKey: string): Promise<Principal | EndedKey | null> {
     const parsed = parseApiKey(apiKey);
     if (!parsed) return null;
@@ -81,35 +84,35 @@ export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicatio
   private async row(keyId: string): Promise<ApiKeyRow | null> {
     const now = this.clock.now();
     const cached = this.cache.get(keyId);
-    if (cached && this.isFresh(cached.askedAt, now)) return cached.row;
-    const underWay = this.asking.get(keyId);
-    if (underWay && this.isFresh(underWay.since, now)) return underWay.row;
-    const asking = { row: this.ask(keyId, cached !== undefined), since: now };
-    this.asking.set(keyId, asking);
+    if (cached && this.isFresh(cached.queriedAt, now)) return cached.row;
+    const current = this.lookUps.get(keyId);
+    if (current && this.isFresh(current.since, now)) return current.row;
+    const lookUp = { row: this.lookUp(keyId, cached !== undefined), since: now };
+    this.lookUps.set(keyId, lookUp);
     try {
-      return await asking.row;
+      return await lookUp.row;
     } finally {
-      if (this.asking.get(keyId) === asking) this.asking.delete(keyId);
+      if (this.lookUps.get(keyId) === lookUp) this.lookUps.delete(keyId);
     }
   }
 
-  /** A clock that was set back must not make a row trusted for longer. */
+  /** A clock that was set back must not extend the trust in a row. */
   private isFresh(since: number, now: number): boolean {
     return now >= since && now - since < this.config.API_KEY_CACHE_MS;
   }
 
-  private async ask(keyId: string, isKnown: boolean): Promise<ApiKeyRow | null> {
+  private async lookUp(keyId: string, isKnown: boolean): Promise<ApiKeyRow | null> {
     const since = this.clock.now();
     const { cache } = this;
-    let askedAt = since;
+    let queriedAt = since;
     const find = (): Promise<ApiKeyRow | null> => {
-      askedAt = this.clock.now();
-      if (!isKnown && askedAt - since > LONGEST_WAIT_MS) throw new LanesFull();
+      queriedAt = this.clock.now();
+      if (!isKnown && queriedAt - since > LONGEST_WAIT_MS) throw new LanesFull();
       return this.keys.find(keyId);
     };
     const row = await (isKnown ? find() : this.lanes.run(async () => find()).catch(asProblem));
-    // Unknown ids are not kept: a key issued a moment ago must work as soon as it is projected.
-    if (row) cache.set(keyId, { row, askedAt });
+    // Unknown ids are not cached: a newly issued key must work as soon as it is projected.
+    if (row) cache.set(keyId, { row, queriedAt });
     return row;
   }
 }

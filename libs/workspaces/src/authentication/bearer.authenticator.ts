@@ -22,17 +22,17 @@ import type { Config } from '../settings.js';
 export type TokenSettings = IssuerSettings &
   Pick<Config, 'TOKEN_ISSUER' | 'TOKEN_AUDIENCE' | 'TOKEN_MAX_BYTES'>;
 
-/** Signatures verified at a time: of the four threads that Node has for such work, two stay free. */
+/** Signatures verified at a time. Node has four threads for such work; two stay free. */
 const VERIFIED_AT_ONCE = 2;
 const MAY_WAIT = 1_000;
 
 /**
- * Verifies the portal's tokens: JWTs signed with EdDSA or RS256 by a key of the configured set, and by no key that a
- * token brings or names itself. Needs `iss`, `aud`, `wid` (the workspace), `scope` (space-separated), and an `exp` at most
- * 15 minutes ahead; honours `nbf`, `iat`, `sub` and `typ`.
+ * Verifies the portal's tokens: JWTs signed with EdDSA or RS256 by a key of the configured set. Keys that a token
+ * carries or references itself are never used. Requires `iss`, `aud`, `wid` (the workspace), `scope` (space-separated),
+ * and an `exp` at most 15 minutes ahead; honours `nbf`, `iat`, `sub` and `typ`.
  *
- * What costs nothing comes first: the shape of the token, its claims, whether its key is known. A token that fails there is
- * refused like any other, so nothing is learnt from it, and costs neither a signature nor a call of the portal.
+ * Cheap checks come first: the token's shape, its claims, whether its key is known. A token that fails them gets the
+ * same refusal as any other, so it reveals nothing. It costs neither a signature check nor a request to the portal.
  * Source: RFC 7519, RFC 8725.
  */
 @Injectable()
@@ -50,8 +50,8 @@ export class BearerAuthenticator {
   }
 
   /**
-   * The bearer of a token, or `null` for one that is malformed, expired, or not ours.
-   * @throws Problem (503) when the issuer's keys cannot be had: the token may be as good as any
+   * The bearer of a token, or `null` for one that is malformed, expired, or from another issuer.
+   * @throws Problem (503) when the issuer's keys are unavailable: the token may be valid
    */
   async verify(token: string): Promise<Principal | null> {
     const { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience, TOKEN_MAX_BYTES: maxBytes } = this.config;
@@ -69,7 +69,7 @@ export class BearerAuthenticator {
     return { mode: 'bearer', workspaceId: wid, actor, scopes };
   }
 
-  /** Judges the claims once more, after the signature: nothing hangs on ours being read rightly alone. */
+  /** Checks the claims again after the signature, so that security does not depend on our own parser alone. */
   private async isSigned(
     token: string,
     { key, algorithm }: VerificationKey,
@@ -92,10 +92,13 @@ export class BearerAuthenticator {
   }
 }
 
-/** What is not the token’s fault: it may be sent again. Its cause is logged once a minute, not for every token. */
+/**
+ * A failure that is not the token's fault: the caller may retry. Its cause is logged once a minute, not for every
+ * token.
+ */
 const asProblem = (cause: unknown): never => {
   const details = new Map<unknown, string>([
-    [KeysUnavailable, 'The keys of the token’s issuer cannot be had right now'],
+    [KeysUnavailable, 'The keys of the token’s issuer are unavailable right now'],
     [LanesFull, 'Too many tokens are being verified right now'],
   ]);
   const detail = details.get((cause as Error | null)?.constructor);

@@ -14,13 +14,15 @@ import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK } from '@app/platform/tokens.js';
 
 const HOUR_MS = 3_600_000;
-/** How often what is new is written, and how long that may take when the process stops (ms). */
+/** How often new uses are written, and how long the last write may take when the process stops (ms). */
 const WRITE_EVERY_MS = 10_000;
 const LAST_WRITE_WITHIN_MS = 1_000;
-/** Keys whose hour is remembered, and most that wait to be written: what is more is noted at its next use. */
+/** Most keys whose hour is remembered, and most that wait to be written. Further keys are noted at their next use. */
 const KEYS = 10_000;
 
-/** Tells when keys were last used, to the hour: each process writes a key once in an hour, many keys in one statement. */
+/**
+ * Records the hour in which each key was last used. Each process writes a key once an hour, many keys in one statement.
+ */
 @Injectable()
 export class KeyUse implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly known = new RecentlyUsed<string, number>(KEYS);
@@ -37,13 +39,13 @@ export class KeyUse implements OnApplicationBootstrap, BeforeApplicationShutdown
     this.timer = setInterval(() => void this.write(), WRITE_EVERY_MS).unref();
   }
 
-  /** Connections end with the shutdown itself. */
+  /** Runs before the shutdown hook that closes the connections. */
   async beforeApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await within(LAST_WRITE_WITHIN_MS, this.write());
   }
 
-  /** A key was accepted. Costs no more than a look at a map. */
+  /** Notes that a key was accepted. Costs one map look-up. */
   note(keyId: string): void {
     const hour = Math.floor(this.clock.now() / HOUR_MS) * HOUR_MS;
     if (this.known.get(keyId) === hour || this.waiting.size >= KEYS) return;
@@ -63,7 +65,7 @@ export class KeyUse implements OnApplicationBootstrap, BeforeApplicationShutdown
         [[...batch.keys()], [...batch.values()].map((hour) => instant(hour))],
       );
     } catch (error) {
-      // Not lost: each is noted again when it is used again.
+      // Nothing is lost: each key is noted again at its next use.
       for (const keyId of batch.keys()) this.known.delete(keyId);
       this.log.warn({ reason: (error as Error).message }, 'the last use of keys was not written');
     }

@@ -18,7 +18,7 @@ let stranger: KeyPair;
 let keys: JWK[];
 let portal: Server;
 let answer: Answer;
-let asked: number;
+let requests: number;
 let now: number;
 let logged: string[];
 let remote: BearerAuthenticator;
@@ -32,11 +32,11 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  asked = 0;
+  requests = 0;
   now = START;
   logged = [];
   portal = createServer((_, response) => {
-    asked += 1;
+    requests += 1;
     answer(response);
   });
   portal.listen(0, '127.0.0.1');
@@ -103,21 +103,24 @@ describe('While the portal', () => {
   it.each<[string, Answer]>([
     ['answers 503', away],
     ['answers rubbish', (response) => response.end('<h1>Maintenance</h1>')],
-    ['answers what is no key set', (response) => response.end('{"error":"maintenance"}')],
+    ['answers with something other than a key set', (response) => response.end('{"error":"maintenance"}')],
     ['answers null', (response) => response.end('null')],
     ['answers nothing', (response) => response.end()],
-    ['answers a thousand levels', (response) => response.end(`{"keys":${'['.repeat(30_000)}`)],
+    [
+      'answers with a thousand levels of nesting',
+      (response) => response.end(`{"keys":${'['.repeat(30_000)}`),
+    ],
     ['leads elsewhere', (response) => response.writeHead(302, { location: '/jwks2.json' }).end()],
     ['closes the connection', (response) => response.destroy()],
     ['never answers', () => undefined],
-    ['answers a byte at a time', drip('{"keys":[', ' ', 20)],
+    ['answers one byte at a time', drip('{"keys":[', ' ', 20)],
     ['answers without end', drip('{"keys":[', ' '.repeat(60_000), 1)],
     [
-      'answers more than a key set can be',
+      'answers with more than a key set can be',
       (response) => response.end(JSON.stringify({ keys, pad: 'x'.repeat(70_000) })),
     ],
     [
-      'answers what is small only on its way',
+      'answers with a compression bomb',
       (response) =>
         response
           .writeHead(200, { 'content-encoding': 'gzip' })
@@ -128,29 +131,29 @@ describe('While the portal', () => {
     await expect(remote.verify(await sign())).rejects.toMatchObject(unavailable);
     for (let n = 0; n < 10; n += 1)
       await expect(remote.verify(await sign())).rejects.toMatchObject(unavailable);
-    expect([asked, logged.length]).toEqual([1, 1]);
+    expect([requests, logged.length]).toEqual([1, 1]);
     expect(logged[0]).not.toContain('Maintenance');
     answer = keySet;
     now += 5_000;
     expect(await remote.verify(await sign())).toMatchObject({ workspaceId: WORKSPACE });
   });
 
-  it('is away, a token that no key could make good is refused without asking', async () => {
+  it('is unavailable, a token that no key could make valid is refused without a request', async () => {
     answer = away;
     expect(await remote.verify('a.b.c')).toBeNull();
     expect(await remote.verify(new UnsecuredJWT({}).encode())).toBeNull();
     for (const wrong of [{ iss: 'https://elsewhere.example' }, { aud: 'x' }, { exp: 1 }, { wid: 'x' }])
       expect(await remote.verify(await sign(wrong))).toBeNull();
-    expect(asked).toBe(0);
+    expect(requests).toBe(0);
   });
 
-  it('is away, its keys stay good for an hour after they were fetched, and no longer', async () => {
+  it('is unavailable, its keys stay valid for an hour after they were fetched, and no longer', async () => {
     answer = keySet;
     expect(await remote.verify(await sign())).not.toBeNull();
     answer = away;
     for (now = START; now < START + 60 * MINUTE; now += 30_000)
       expect(await remote.verify(await sign())).not.toBeNull();
-    expect(asked).toBeGreaterThan(50);
+    expect(requests).toBeGreaterThan(50);
     // One line a minute.
     expect(logged.length).toBeGreaterThan(40);
     expect(logged.length).toBeLessThanOrEqual(51);
@@ -161,26 +164,26 @@ describe('While the portal', () => {
     expect(await remote.verify(await sign())).not.toBeNull();
   });
 
-  it('is slow, nobody whose key is known waits for it again', async () => {
+  it('is slow, a token with a known key does not wait for it again', async () => {
     answer = keySet;
     await remote.verify(await sign());
     answer = () => undefined;
     now += 10 * MINUTE;
     expect(await remote.verify(await sign())).not.toBeNull();
     now += 5_000;
-    // This one asks again, and nobody waits for the answer.
+    // This request fetches again in the background. No caller waits for the response.
     const pending = portal.listenerCount('request');
     expect([await remote.verify(await sign()), pending]).toMatchObject([{ workspaceId: WORKSPACE }, 1]);
   });
 });
 
-describe('The portal is asked', () => {
-  it('once by however many come at the same time', async () => {
+describe('The portal receives a request', () => {
+  it('once by any number of concurrent requests', async () => {
     answer = (response) => void setTimeout(() => keySet(response), 50);
     const token = await sign();
     const answers = await Promise.all(Array.from({ length: 50 }, () => remote.verify(token)));
     expect(answers.every((principal) => principal !== null)).toBe(true);
-    expect(asked).toBe(1);
+    expect(requests).toBe(1);
   });
 
   it('at most once in thirty seconds for keys that it does not have', async () => {
@@ -192,11 +195,11 @@ describe('The portal is asked', () => {
     );
     expect(await Promise.all(garbage.map((token) => remote.verify(token)))).toEqual(Array(60).fill(null));
     for (const token of garbage) expect(await remote.verify(token)).toBeNull();
-    expect(asked).toBe(2);
+    expect(requests).toBe(2);
     expect(logged).toEqual([]);
   });
 
-  it('for a key that is new, and no longer trusted with one that it has withdrawn', async () => {
+  it('for a new key, after which a withdrawn key is no longer trusted', async () => {
     answer = keySet;
     expect(await remote.verify(await sign())).not.toBeNull();
     const next = [{ ...(await exportJWK(stranger.publicKey)), kid: 'next' }];
@@ -215,7 +218,7 @@ describe('The portal is asked', () => {
     expect(await remote.verify(await sign())).not.toBeNull();
     now += 1;
     expect(await remote.verify(await sign())).toBeNull();
-    expect(asked).toBe(2);
+    expect(requests).toBe(2);
   });
 });
 

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 
-/** Many more than are revoked while a row of one is still trusted. */
+/** Far more keys than can be revoked while a row of one is still trusted. */
 const REMEMBERED = 10_000;
 
 /**
- * Keys that this process knows to be revoked, because it revoked them or was told. A revocation is never undone, so a
- * row that was read before it, and arrives after, must not count.
+ * Keys that this process knows to be revoked: it revoked them or was notified. A revocation is never undone. A row read
+ * before the revocation must not count, even if it arrives later.
  */
 @Injectable()
 export class RevokedKeys {

@@ -3,7 +3,7 @@ import type { Authenticator, EndedKey, Principal } from '@app/platform/auth/auth
 import { ApiKeyAuthenticator } from './api-key.authenticator.js';
 import { BearerAuthenticator } from './bearer.authenticator.js';
 
-/** Both kinds of credentials that speak for a workspace. */
+/** Accepts both kinds of credentials of a workspace: API keys and bearer tokens. */
 @Injectable()
 export class WorkspaceAuthenticator implements Authenticator {
   constructor(

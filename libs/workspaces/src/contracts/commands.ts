@@ -1,7 +1,7 @@
 import { Command } from '@nestjs/cqrs';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 
-/** Opens a workspace. Its id is `ws_` and 22 base62 characters, not guessable. */
+/** Opens a workspace. Its id is `ws_` and 22 base62 characters, and cannot be guessed. */
 export class OpenWorkspace extends Command<{ workspaceId: string }> {
   constructor(
     readonly name: string,
@@ -12,8 +12,8 @@ export class OpenWorkspace extends Command<{ workspaceId: string }> {
 }
 
 /**
- * Issues an API key; the answer is the only time it is seen. `unknown_workspace` when there is none,
- * `key_limit_reached` when as many keys of it are active as may be.
+ * Issues an API key. Only this result contains it. `unknown_workspace` when the workspace does not exist,
+ * `key_limit_reached` when it has the most active keys allowed.
  */
 export class IssueApiKey extends Command<
   | { outcome: 'issued'; keyId: string; apiKey: string }
@@ -31,13 +31,15 @@ export class IssueApiKey extends Command<
   }
 }
 
-/** Revokes a key: it stops working at once on every process that reaches PostgreSQL, within seconds on any other. */
+/**
+ * Revokes a key. It stops working at once in every process that reaches PostgreSQL, and within seconds in any other.
+ */
 export class RevokeApiKey extends Command<{ outcome: 'revoked' | 'already_revoked' | 'unknown_key' }> {
   constructor(
     readonly keyId: string,
     readonly reason: string | null,
     readonly by: RequestContext,
-    /** Whose key it is; found by the key when it is not said, which needs the key to be projected. */
+    /** The key's workspace. Without it, the workspace is looked up by the key, which must then be projected. */
     readonly workspaceId: string | null = null,
   ) {
     super();

@@ -8,7 +8,7 @@ export interface WorkspaceSummary {
   readonly activeKeys: number;
 }
 
-/** From the stream itself, so that a workspace opened a moment ago is known. */
+/** Reads the stream itself, so that a newly opened workspace is found. */
 export class WorkspaceExists extends Query<boolean> {
   constructor(readonly workspaceId: string) {
     super();
@@ -25,25 +25,25 @@ export interface ApiKeySummary {
   readonly issuedAt: string;
   readonly expiresAt: string | null;
   readonly revokedAt: string | null;
-  /** The hour in which it was last used; `null`: never, or not since this is written down. */
+  /** The hour in which it was last used. `null`: never, or not since uses are recorded. */
   readonly lastUsedAt: string | null;
 }
 
-/** Keys of a workspace, the newest first, revoked and expired ones included. */
+/** Keys of a workspace, newest first, including revoked and expired ones. */
 export class ListApiKeys extends Query<readonly ApiKeySummary[]> {
   constructor(
     readonly workspaceId: string,
     readonly limit: number,
-    /** `issuedAt` and `keyId` of the last key before; `null`: from the newest. */
+    /** `issuedAt` and `keyId` of the last key of the page before; `null`: from the newest. */
     readonly after: readonly [issuedAt: string, keyId: string] | null,
   ) {
     super();
   }
 }
 
-/** What can be used of the issuer's keys, as they are now. */
+/** The issuer's keys that can currently be used. */
 export interface IssuerKeysReport {
-  /** Where they come from; `nowhere`: no bearer token is accepted. */
+  /** Their source. `nowhere`: no bearer token is accepted. */
   readonly source: 'nowhere' | 'configuration' | 'url';
   readonly used: number;
   readonly unused: readonly { readonly name: string; readonly reason: string }[];
@@ -51,10 +51,10 @@ export interface IssuerKeysReport {
   readonly failure: string | null;
 }
 
-/** Fetches the issuer's keys once more, for the operator. */
+/** Fetches the issuer's keys again, for the operator. */
 export class ExamineIssuerKeys extends Query<IssuerKeysReport> {}
 
-/** Whether authentication knows the key yet, or still: false until a worker has projected it. */
+/** Whether authentication knows the key: false until a worker has projected it. */
 export class ApiKeyIsKnown extends Query<boolean> {
   constructor(readonly keyId: string) {
     super();

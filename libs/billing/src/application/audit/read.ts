@@ -2,10 +2,10 @@ import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { Progress } from '../../contracts/audit.js';
 
-/** Events between two reports of progress. */
+/** Events between two progress reports. */
 const STEP = 1_000;
 
-/** How many events a stream has, for a progress that tells of what. */
+/** The number of events in a stream: the total of its progress reports. */
 const lengthOf = async (store: EventStore, stream: string): Promise<number> => {
   for await (const { revision } of store.read(stream, { direction: 'backwards', limit: 1 })) {
     return Number(revision) + 1;
@@ -13,7 +13,7 @@ const lengthOf = async (store: EventStore, stream: string): Promise<number> => {
   return 0;
 };
 
-/** A whole stream, oldest first, telling its progress in events. */
+/** A whole stream, oldest first. Reports progress in events. */
 export async function* readStream(
   store: EventStore,
   stream: string,
@@ -29,13 +29,13 @@ export async function* readStream(
   progress?.(seen, Math.max(total, seen));
 }
 
-/** Events looked at together: few enough that the store sends the next ones meanwhile. */
+/** Events passed to the visitor together: few enough that the store sends the next ones meanwhile. */
 const BATCH = 64;
 
 /**
- * Shows each event to `visit`, in lots: a reader that works between any two events is sent them much slower, and every
- * generator between the store and the reader costs a tenth of the rate.
- * @param until tells whether an event is beyond the last one wanted
+ * Passes each event to `visit`, in batches. A reader that pauses between events receives them much more slowly, and
+ * each generator between store and reader costs a tenth of the rate.
+ * @param until returns true for the first event beyond the range
  */
 const visitAll = async (
   events: AsyncIterable<StoredEvent>,
@@ -44,21 +44,21 @@ const visitAll = async (
   until: (event: StoredEvent) => boolean,
 ): Promise<number> => {
   let seen = 0;
-  let lot: StoredEvent[] = [];
+  let batch: StoredEvent[] = [];
   for await (const event of events) {
     if (until(event)) break;
-    lot.push(event);
+    batch.push(event);
     seen += 1;
-    if (lot.length < BATCH) continue;
-    lot.forEach(visit);
-    lot = [];
+    if (batch.length < BATCH) continue;
+    batch.forEach(visit);
+    batch = [];
     if (seen % (BATCH * 16) === 0) onStep(seen, event);
   }
-  lot.forEach(visit);
+  batch.forEach(visit);
   return seen;
 };
 
-/** A whole stream, oldest first, telling its progress in events. */
+/** Visits a whole stream, oldest first. Reports progress in events. */
 export const visitStream = async (
   store: EventStore,
   stream: string,
@@ -71,7 +71,7 @@ export const visitStream = async (
   progress?.(seen, Math.max(total, seen));
 };
 
-/** The whole log as it was when the visit began, telling its progress in positions. */
+/** Visits the whole log up to its head at the start of the visit. Reports progress in positions. */
 export const visitLog = async (
   store: EventStore,
   visit: (event: StoredEvent) => void,

@@ -17,7 +17,7 @@ export class ReconcileLedgerHandler implements IQueryHandler<ReconcileLedger> {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** The view is read first: whatever it holds is then in the log. */
+  /** Reads the view first, so that the log then has everything the view shows. */
   async execute({ workspaceId, graceMs, progress }: ReconcileLedger): Promise<Reconciliation> {
     const settledBefore = this.clock.now() - graceMs;
     const reconciler = new Reconciler(workspaceId, await this.balances(workspaceId));

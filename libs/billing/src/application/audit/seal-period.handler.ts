@@ -15,7 +15,7 @@ type Closed = Recorded<CreditsEventOf<'PeriodClosed'>>;
 export class SealPeriodHandler implements IQueryHandler<SealPeriod> {
   constructor(@Inject(EVENT_STORE) private readonly store: EventStore) {}
 
-  /** Verifies what it seals: everything up to the end of the month. */
+  /** Verifies the part of the book that the seal covers: everything up to the end of the month. */
   async execute({ workspaceId, period, privateKey }: SealPeriod): Promise<SealResult> {
     const key = readSealKey(privateKey);
     if (!key) return { outcome: 'not_an_ed25519_key' };

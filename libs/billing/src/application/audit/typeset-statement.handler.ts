@@ -14,7 +14,7 @@ export class TypesetStatementHandler implements IQueryHandler<TypesetMonthlyStat
     const stream = this.store.read(streamName(creditsEvents.category, workspaceId));
     const statement = await statementOf(workspaceId, period, stream);
     if (!statement) return null;
-    // Only here: the compiler and its fonts are for the one process that prints.
+    // Imported only here: only a process that prints needs the compiler and its fonts.
     const { statementPdf } = await import('../../statement-pdf/statement-pdf.js');
     return statementPdf(statement);
   }

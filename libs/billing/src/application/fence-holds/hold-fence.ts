@@ -8,7 +8,7 @@ import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { AbandonReading } from '@app/readings/contracts/index.js';
 import type { Config } from '../../settings.js';
 
-/** Holds asked about at a time. */
+/** Holds read at a time. */
 const PAGE = 100;
 
 const REASON = 'no reading was requested in time';
@@ -17,14 +17,16 @@ interface OldHold {
   workspace_id: string;
   reservation_id: string;
   reading_id: string;
-  /** Text, so that the microseconds of the database survive the way back. */
+  /** Text, to keep the database's microseconds. */
   reserved_at: string;
 }
 
 /**
- * Fence, then release: a hold that grew old without a reading may belong to a request that died between reserving and
- * accepting. The reading's stream is the arbiter: once it is abandoned there, no reading can claim the hold any more,
- * and the settlement process releases it. Any number of workers may do this at once.
+ * Fences old holds without a reading, so that they are released. Such a hold may come from a request that crashed
+ * between reserving and accepting.
+ *
+ * The reading's stream decides: once the hold is abandoned there, no reading can use it, and the settlement process
+ * releases it. Any number of workers may do this at once.
  */
 @Injectable()
 export class HoldFence {
@@ -36,9 +38,8 @@ export class HoldFence {
   ) {}
 
   /**
-   * Looks once at every old hold without a known reading, page by page. A hold that cannot be judged does not keep the
-   * others waiting.
-   * @throws StoreUnavailable at once, or else the first failure once all were looked at
+   * Checks every old hold without a known reading once, page by page. A hold that fails does not stop the others.
+   * @throws StoreUnavailable at once; any other failure after all holds were checked, the first one only
    */
   async sweep(signal: AbortSignal): Promise<void> {
     const failures: unknown[] = [];

@@ -7,7 +7,7 @@ import { creditsEvents } from '../../contracts/events.js';
 import { GetLedger, type LedgerEntry } from '../../contracts/queries.js';
 import { postings } from '../../domain/credits/postings.js';
 
-/** Reads the whole stream and not the folded state: a statement is made from the facts alone. */
+/** Reads the whole stream, not the folded state: a statement consists of the recorded facts. */
 @QueryHandler(GetLedger)
 export class GetLedgerHandler implements IQueryHandler<GetLedger> {
   constructor(@Inject(EVENT_STORE) private readonly store: EventStore) {}

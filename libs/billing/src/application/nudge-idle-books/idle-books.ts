@@ -7,11 +7,11 @@ import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { RecordDue } from '../../contracts/commands.js';
 
-/** Books nudged at a time. */
+/** Books processed at a time. */
 const PAGE = 100;
 
 /**
- * Lets idle books record what time made due. Only a courtesy to statements and views: a book in use does so by itself
+ * Lets idle books record what has become due. This only keeps statements and views current: a book in use does the same
  * before every decision.
  */
 @Injectable()

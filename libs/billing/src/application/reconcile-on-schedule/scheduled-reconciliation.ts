@@ -9,12 +9,12 @@ import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { ReconcileLedger, type Reconciliation } from '../../contracts/audit.js';
 import type { Config } from '../../settings.js';
 
-/** Differences told one by one in the log; the command tells all of them. */
+/** Most differences logged one by one. The reconcile command lists all of them. */
 const MOST_ALERTS = 100;
 
 /**
- * Reconciles all books now and then, in one of any number of workers. Leaves its figures in `billing.reconciliation`
- * and an alert line in the log for each difference. Changes nothing in the ledger.
+ * Reconciles all books periodically; one worker at a time does it. Stores the figures in `billing.reconciliation` and
+ * logs an alert for each difference. Does not change the ledger.
  */
 @Injectable()
 export class ScheduledReconciliation {
@@ -27,21 +27,21 @@ export class ScheduledReconciliation {
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
-  /** Reconciles if it is time. Gives up when the signal aborts. */
+  /** Reconciles if the interval has passed. Stops when the signal aborts. */
   async round(signal: AbortSignal): Promise<void> {
     const startedAt = await this.claim();
     if (startedAt === null) return;
     const grace = this.config.LEDGER_RECONCILE_GRACE_MS;
-    const asked = new ReconcileLedger(null, grace, () => signal.throwIfAborted());
-    const result = await this.queries.execute(asked).catch(async (error: unknown) => {
+    const query = new ReconcileLedger(null, grace, () => signal.throwIfAborted());
+    const result = await this.queries.execute(query).catch(async (error: unknown) => {
       await this.release(startedAt);
       throw error;
     });
     await this.record(startedAt, result);
-    this.tell(result);
+    this.report(result);
   }
 
-  /** Takes the row, unless it was taken less than the interval ago. */
+  /** Claims the round, unless one started less than the interval ago. */
   private async claim(): Promise<string | null> {
     const now = this.clock.now();
     const startedAt = instant(now);
@@ -54,7 +54,7 @@ export class ScheduledReconciliation {
     return rowCount === 1 ? startedAt : null;
   }
 
-  /** Lets the next round, of whichever worker, try again at once. */
+  /** Lets any worker's next round retry at once. */
   private async release(startedAt: string): Promise<void> {
     await this.pool.query('update billing.reconciliation set started_at = $2 where started_at = $1', [
       startedAt,
@@ -72,7 +72,7 @@ export class ScheduledReconciliation {
     );
   }
 
-  private tell({ books, captures, completed, differences, pending }: Reconciliation): void {
+  private report({ books, captures, completed, differences, pending }: Reconciliation): void {
     for (const { message, ...difference } of differences.slice(0, MOST_ALERTS)) {
       this.log.error({ alert: 'ledger_difference', ...difference }, `the ledger differs: ${message}`);
     }

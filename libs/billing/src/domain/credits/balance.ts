@@ -2,7 +2,7 @@ import type { Balance } from '../../contracts/queries.js';
 import type { Credits } from './credits.state.js';
 import { balances } from './postings.js';
 
-/** The accounts of a book as a customer reads them: issued credits are positive. */
+/** The accounts of a book as a customer sees them: issued credits are positive. */
 export const balanceOf = ({ opening, totals }: Credits): Balance => {
   const accounts = balances(opening, totals);
   return {

@@ -3,9 +3,11 @@ const BUCKETS = 64;
 type Entry<V> = readonly [key: string, value: V];
 
 /**
- * A map that is never changed in place. A change copies one of 64 buckets and shares the rest, so that folding a ledger
- * with thousands of open holds does not copy them all at every event. A bucket is a list in the order of its keys: it is
- * copied faster than a hash table and searched by halves, and equal maps are equal in every part.
+ * An immutable map. A change copies one of 64 buckets and shares the rest, so that folding a ledger with thousands of
+ * open holds does not copy them all at every event.
+ *
+ * A bucket is a list sorted by key. It copies faster than a hash table and allows binary search. Equal maps are equal
+ * in every part.
  */
 export type BucketMap<V> = readonly (readonly Entry<V>[])[];
 
@@ -36,7 +38,7 @@ export const withoutEntry = <V>(map: BucketMap<V>, key: string): BucketMap<V> =>
   return bucket[place]?.[0] === key ? map.with(index, bucket.toSpliced(place, 1)) : map;
 };
 
-/** Where the key is in its bucket, or belongs: the number of smaller keys. */
+/** Index of the key in its bucket, or where it would be inserted: the number of smaller keys. */
 const placeOf = (bucket: readonly Entry<unknown>[], key: string): number => {
   let [from, to] = [0, bucket.length];
   while (from < to) {
@@ -47,10 +49,10 @@ const placeOf = (bucket: readonly Entry<unknown>[], key: string): number => {
   return from;
 };
 
-/** In order. */
+/** In key order. */
 export const keysOf = (map: BucketMap<unknown>): string[] => sortedEntries(map).map(([key]) => key);
 
-/** In the order of their keys. */
+/** In key order. */
 export const valuesOf = <V>(map: BucketMap<V>): V[] => sortedEntries(map).map(([, value]) => value);
 
 const byKey = ([a]: Entry<unknown>, [b]: Entry<unknown>): number => (a < b ? -1 : 1);

@@ -13,7 +13,7 @@ const grant = (grantId: string, kind: Grant['kind'], expiresAt: string | null, r
 const order = (...grants: readonly Grant[]) => inBurnOrder(grants).map(({ grantId }) => grantId);
 
 describe('the burn order', () => {
-  it('begins with the soonest expiry, however old the grant', () => {
+  it('starts with the soonest expiry, regardless of the grant’s age', () => {
     expect(order(grant('later', 'plan', '2026-06-05'), grant('sooner', 'plan', '2026-05-05'))).toEqual([
       'sooner',
       'later',
@@ -34,7 +34,7 @@ describe('the burn order', () => {
     ]);
   });
 
-  it('puts the older of two alike first', () => {
+  it('puts the older of two otherwise equal grants first', () => {
     expect(
       order(grant('old', 'pack', null), grant('adjusted', 'adjustment', null), grant('new', 'pack', null)),
     ).toEqual(['old', 'adjusted', 'new']);

@@ -9,7 +9,7 @@ export const hasExpired = (grant: Grant, now: number): boolean => expiry(grant) 
 export const inBurnOrder = (grants: readonly Grant[]): Grant[] =>
   grants.toSorted((a, b) => (expiry(a) === expiry(b) ? 0 : expiry(a) - expiry(b)) || rank(a) - rank(b));
 
-/** Takes an amount from the grants in burn order, or answers `null` when they do not hold as much. */
+/** Takes an amount from the grants in burn order. `null` when they do not hold enough. */
 export const allocate = (grants: readonly Grant[], amount: number): Allocation[] | null => {
   const allocations: Allocation[] = [];
   let missing = amount;

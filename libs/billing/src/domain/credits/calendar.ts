@@ -1,6 +1,6 @@
 import { instant } from '@app/event-sourcing/core/clock.js';
 
-/** Months are `yyyy-mm` in UTC; instants are milliseconds unless they are written out. */
+/** Months are `yyyy-mm` in UTC. Instants are milliseconds, unless they are strings. */
 export const monthOf = (at: number): string => instant(at).slice(0, 7);
 
 const parts = (month: string): { year: number; index: number } => ({
@@ -12,10 +12,10 @@ export const monthAfter = (month: string): string => monthOf(endOfMonth(month));
 
 export const startOfMonth = (month: string): number => Date.UTC(parts(month).year, parts(month).index, 1);
 
-/** The first instant that is no longer in the month. */
+/** The first instant after the month. */
 export const endOfMonth = (month: string): number => Date.UTC(parts(month).year, parts(month).index + 1, 1);
 
-/** Midnight UTC of the anchor day in the month after the given instant's; the last day when that month is shorter. */
+/** Midnight UTC of the anchor day in the month after the given instant; the last day when that month is shorter. */
 export const nextAnchor = (at: number, anchorDay: number): number => {
   const { year, index } = parts(monthOf(at));
   const lastDay = new Date(Date.UTC(year, index + 2, 0)).getUTCDate();

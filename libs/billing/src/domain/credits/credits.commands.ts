@@ -1,7 +1,7 @@
 import type { Rejection } from '@app/event-sourcing/core/decision.js';
 import type { PackId, PlanId } from '../../contracts/catalogue.js';
 
-/** Every command bears the time at which it is decided, in milliseconds. */
+/** Every command carries its decision time, in milliseconds. */
 interface At {
   readonly now: number;
 }

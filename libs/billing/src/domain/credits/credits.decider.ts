@@ -12,7 +12,7 @@ import { dueBy } from './due.js';
 type CreditsDecision = Decision<CreditsEvent, CreditsRejection>;
 type Of<T extends CreditsCommand['type']> = Extract<CreditsCommand, { type: T }>;
 
-/** What was due when the command came, and the book after it. */
+/** Events due when the command arrived, and the book after them. */
 type Due = ReturnType<typeof dueBy>;
 
 const decide = (command: CreditsCommand, book: Credits): CreditsDecision => {
@@ -47,7 +47,7 @@ const decide = (command: CreditsCommand, book: Credits): CreditsDecision => {
   }
 };
 
-/** How a credit book behaves. Pure: time comes with the command, and every decision begins with what time made due. */
+/** How a credit book behaves. Pure: the command carries the time, and every decision first records what is due. */
 export const credits: Decider<CreditsCommand, CreditsEvent, Credits, CreditsRejection> = {
   initialState: noBook,
   decide,
@@ -86,7 +86,7 @@ const capture = ({ reservationId, readingId, amount }: Hold, { causeEventId }: S
   data: { reservationId, readingId, amount, causeEventId },
 });
 
-/** A hold outlives the expiry of its grants, but what it held of an expired grant cannot be spent again. */
+/** A hold outlives the expiry of its grants, but its credits of an expired grant cannot be spent again. */
 const release = (hold: Hold, { causeEventId, now }: Settlement, { grants }: Credits): CreditsEvent => {
   const { reservationId, readingId, amount } = hold;
   const expired = new Set(grants.filter((grant) => hasExpired(grant, now)).map(({ grantId }) => grantId));
@@ -97,7 +97,7 @@ const release = (hold: Hold, { causeEventId, now }: Settlement, { grants }: Cred
   return { type: 'CreditsReleased', data: { reservationId, readingId, amount, allocations, causeEventId } };
 };
 
-/** The first month is granted at once; a change of plan takes effect with the next monthly grant. */
+/** The first month is granted at once. A change of plan takes effect with the next monthly grant. */
 const subscribe = (command: Of<'SubscribeToPlan'>, { events, state }: Due): CreditsDecision => {
   const { plan, approvalRef, now } = command;
   const current = state.subscription;

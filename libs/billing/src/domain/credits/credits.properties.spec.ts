@@ -21,16 +21,16 @@ import {
 } from '../../../test/events.js';
 
 /**
- * Carries out commands, dropping what is refused. As a request does, which reads its reading first, it asks for no
- * reservation again that settled so long ago that the book forgot it.
+ * Executes commands and drops refused ones. Like a request, which reads its reading first, it never repeats a
+ * reservation that the book has already forgotten.
  */
 const carryOut = (
-  asked: readonly CreditsCommand[],
+  sequence: readonly CreditsCommand[],
   history: readonly CreditsEvent[] = [bookOpened('2026-01')],
 ) => {
   const events = [...history];
   let state = fold(credits, noBook, events);
-  for (const command of asked) {
+  for (const command of sequence) {
     if (command.type === 'ReserveCredits' && isForgotten(command, events, state)) continue;
     const decision = credits.decide(command, state);
     if (decision.kind !== 'accept') continue;
@@ -44,14 +44,14 @@ const isForgotten = (command: CreditsCommand, events: readonly CreditsEvent[], s
   !isSettled(dueBy(state, command.now).state, nameOf(command)) &&
   events.some((event) => isSettlementOf(event, command));
 
-const check = (property: (asked: CreditsCommand[]) => void): void =>
+const check = (property: (sequence: CreditsCommand[]) => void): void =>
   fc.assert(fc.property(commands, property), { numRuns: RUNS });
 
 describe('any sequence of commands', () => {
   it('is varied enough to reach every event, and a release to an expired grant', () => {
     const reached = fc
       .sample(commands, { seed: 1, numRuns: RUNS })
-      .flatMap((asked) => carryOut(asked).events);
+      .flatMap((sequence) => carryOut(sequence).events);
     expect(new Set(reached.map(({ type }) => type))).toEqual(new Set(Object.keys(creditsEvents.definitions)));
     expect(
       reached.some(
@@ -65,14 +65,14 @@ describe('any sequence of commands', () => {
   });
 
   it('keeps every invariant after every event', () => {
-    check((asked) => assert.deepEqual(violations(carryOut(asked).events), []));
+    check((sequence) => assert.deepEqual(violations(carryOut(sequence).events), []));
   });
 
-  it('releases to `expired` what a grant gave that has expired, and to `available` all else', () => {
-    check((asked) => {
+  it('releases credits of an expired grant to `expired`, and all others to `available`', () => {
+    check((sequence) => {
       const expiries = new Map<string, number>();
       let state = fold(credits, noBook, [bookOpened('2026-01')]);
-      for (const command of asked) {
+      for (const command of sequence) {
         const decision = credits.decide(command, state);
         if (decision.kind !== 'accept') continue;
         for (const { type, data } of decision.events) {
@@ -89,15 +89,15 @@ describe('any sequence of commands', () => {
   });
 
   it('yields events that match their schemas', () => {
-    check((asked) => {
-      for (const { type, data } of carryOut(asked).events) encode(creditsEvents, type, data);
+    check((sequence) => {
+      for (const { type, data } of carryOut(sequence).events) encode(creditsEvents, type, data);
     });
   });
 
   it('folds to one state: in two parts, from any closed month on, and through JSON', () => {
     fc.assert(
-      fc.property(commands, fc.nat(), (asked, cut) => {
-        const { events, state } = carryOut(asked);
+      fc.property(commands, fc.nat(), (sequence, cut) => {
+        const { events, state } = carryOut(sequence);
         const index = cut % (events.length + 1);
         const prefix = fold(credits, noBook, events.slice(0, index));
         assert.deepEqual(fold(credits, prefix, events.slice(index)), state);
@@ -111,17 +111,17 @@ describe('any sequence of commands', () => {
     );
   });
 
-  it('leaves what it was decided on untouched', () => {
-    check((asked) => {
-      const { state } = carryOut(asked);
-      carryOutOn(state, asked);
-      assert.deepEqual(state, carryOut(asked).state);
+  it('leaves the state it was decided on unchanged', () => {
+    check((sequence) => {
+      const { state } = carryOut(sequence);
+      carryOutOn(state, sequence);
+      assert.deepEqual(state, carryOut(sequence).state);
     });
   });
 });
 
-const carryOutOn = (state: typeof noBook, asked: readonly CreditsCommand[]): void => {
-  for (const command of asked) {
+const carryOutOn = (state: typeof noBook, sequence: readonly CreditsCommand[]): void => {
+  for (const command of sequence) {
     const decision = credits.decide(command, state);
     if (decision.kind === 'accept') fold(credits, state, decision.events);
   }
@@ -130,10 +130,10 @@ const carryOutOn = (state: typeof noBook, asked: readonly CreditsCommand[]): voi
 describe('settlements', () => {
   it('change nothing when they are repeated, in any order', () => {
     fc.assert(
-      fc.property(commands, fc.infiniteStream(fc.nat()), (asked, picks) => {
-        const { events, state } = carryOut(asked);
-        const last = asked.at(-1)?.now ?? at('2026-01-29');
-        const repeated = asked
+      fc.property(commands, fc.infiniteStream(fc.nat()), (sequence, picks) => {
+        const { events, state } = carryOut(sequence);
+        const last = sequence.at(-1)?.now ?? at('2026-01-29');
+        const repeated = sequence
           .filter(({ type }) => type === 'CaptureCredits' || type === 'ReleaseCredits')
           .filter((command) => events.some((event) => isSettlementOf(event, command)))
           .map((command) => ({ ...command, now: last }));
@@ -147,7 +147,7 @@ describe('settlements', () => {
     );
   });
 
-  it('end in the same balance, in whatever order different reservations settle', () => {
+  it('end in the same balance, whatever the order in which reservations settle', () => {
     const open = ['r1', 'r2', 'r3', 'r4'];
     const reserve = open.map((id): CreditsCommand => ({
       type: 'ReserveCredits',
@@ -200,10 +200,10 @@ describe('the invariants', () => {
       [grant, hold, captured('r1'), hold],
       'a reservation is held twice',
     ],
-    'a settlement of nothing': [[grant, captured('r9')], 'what is settled was not held'],
+    'a settlement of nothing': [[grant, captured('r9')], 'a reservation settles without a hold'],
     'a settlement of less than was held': [
       [grant, hold, captured('r1', 10)],
-      'more or less is settled than was held',
+      'the settled amount is not the held amount',
     ],
     'a release to a grant that never gave': [
       [
@@ -216,7 +216,7 @@ describe('the invariants', () => {
     ],
   };
   for (const [name, [events, sentence]] of Object.entries(broken)) {
-    it(`tell of ${name}`, () => {
+    it(`report ${name}`, () => {
       expect(violations([bookOpened('2026-01'), ...events]).join('\n')).toContain(sentence);
     });
   }

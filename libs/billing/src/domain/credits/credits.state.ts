@@ -48,7 +48,10 @@ export const holdOf = (state: Credits, reservationId: string): Hold | undefined 
 export const isSettled = (state: Credits, reservationId: string): boolean =>
   isRecent(state.settled, reservationId);
 
-/** The book after an event. Folding long books is most of an audit's work: hence one copy an event, then changed. */
+/**
+ * The book after an event. Folding long books is most of an audit's work, so each event makes one copy, which is then
+ * changed in place.
+ */
 export const evolve = (state: Credits, event: CreditsEvent): Credits => {
   const book = copyOf(state);
   apply(book, event);
@@ -64,7 +67,7 @@ export const evolve = (state: Credits, event: CreditsEvent): Credits => {
 
 type MutableCredits = { -readonly [K in keyof Credits]: Credits[K] };
 
-/** Field by field: every book then has the same shape, which engines copy and read fastest. */
+/** Copies field by field, so that every book has the same shape: engines copy and read that fastest. */
 const copyOf = (state: Credits): MutableCredits => ({
   workspaceId: state.workspaceId,
   period: state.period,
@@ -168,7 +171,7 @@ const newGrant = (
   expiresAt,
 });
 
-/** Moves what remains and what is held of one grant; a grant with neither is dropped. */
+/** Changes `remaining` and `held` of one grant. A grant with neither is dropped. */
 const change = (
   grants: readonly Grant[],
   grantId: string,

@@ -22,7 +22,7 @@ const closings = (events: readonly CreditsEvent[]) =>
   events.filter((event): event is CreditsEventOf<'PeriodClosed'> => event.type === 'PeriodClosed');
 
 describe('closing a month', () => {
-  it('comes with its first instant after, and not before', () => {
+  it('happens at the first instant after it, and not before', () => {
     expect(due([], '2026-04-30T23:59:59.999Z')).toEqual([]);
     expect(due([], '2026-05-01').map(({ type }) => type)).toEqual(['PeriodClosed']);
   });
@@ -61,14 +61,14 @@ describe('closing a month', () => {
     ]);
   });
 
-  it('counts what expires at its end to the month that ends, and grants the new month after it', () => {
+  it('books expiries at its end in the month that ends, and grants the new month after it', () => {
     const history = [subscribed('studio', '2026-04-01'), planGranted('studio', '2026-04-01', '2026-05-01')];
     const events = due(history, '2026-05-01');
     expect(events.map(({ type }) => type)).toEqual(['GrantExpired', 'PeriodClosed', 'PlanGranted']);
     expect(closings(events)[0]!.data.closing).toMatchObject({ available: 0, expired: 400 });
   });
 
-  it('puts what fell due late into the month in which it fell due', () => {
+  it('books a late recording in the month in which it fell due', () => {
     const history = [subscribed('studio', '2026-04-20'), planGranted('studio', '2026-04-20', '2026-05-20')];
     expect(due(history, '2026-07-15').map(({ type }) => type)).toEqual([
       'PeriodClosed',
@@ -81,7 +81,7 @@ describe('closing a month', () => {
     ]);
   });
 
-  it('remembers reservations settled lately, and forgets them after a month without any', () => {
+  it('remembers recently settled reservations, and forgets them after a month without any', () => {
     const history = [packPurchased('flex', 'o1'), reserved('r1', ['pack:o1', 20]), captured('r1')];
     expect(closings(due(history, '2026-05-01'))[0]!.data.settled.newer).toEqual(['r1']);
     expect(closings(due(history, '2026-06-01')).map(({ data }) => data.settled.newer)).toEqual([[], []]);
@@ -112,7 +112,7 @@ describe('the memory of settled reservations', () => {
     expect([older.length, newer.length]).toEqual([GENERATION, 1]);
   });
 
-  it('is the same after it was written down', () => {
+  it('is the same after it was serialized', () => {
     const recent = ids(GENERATION + 7).reduce(remember, noRecentIds);
     expect(recentFrom(listRecent(recent))).toEqual(recent);
   });

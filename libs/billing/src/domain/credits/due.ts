@@ -14,8 +14,9 @@ interface Due {
 }
 
 /**
- * Everything the passing of time made due in a book by `now` (milliseconds), in the order in which it fell due:
- * expiries, monthly grants and closed months. Every decision begins with it, so no timer is needed for a right balance.
+ * Everything due in a book by `now` (milliseconds), in the order in which it fell due: expiries, monthly grants and
+ * closed months. Every decision records it first, so a correct balance needs no timer.
+ *
  * At one instant, credits expire before the month is closed, and the new month is granted after it.
  */
 export const dueBy = (book: Credits, now: number): { events: CreditsEvent[]; state: Credits } => {
@@ -68,8 +69,8 @@ const monthlyGrant = ({ subscriptionId, plan, anchorDay, nextGrantAt }: Subscrip
 };
 
 /**
- * Reservations settled lately are carried into the next month, unless that month is over as well: a retry of a
- * request does not come a month late, and a run of idle months stays small.
+ * Recently settled reservations are carried into the next month, unless that month is over as well. Retries never come
+ * a month late, and a run of idle months stays small.
  */
 const periodClosed = (state: Credits, now: number): CreditsEventOf<'PeriodClosed'> => ({
   type: 'PeriodClosed',

@@ -11,50 +11,54 @@ import { valuesOf, type BucketMap } from './bucket-map.js';
 import { evolve, holdOf, isSettled, noBook, type Credits } from './credits.state.js';
 import { balances, postings } from './postings.js';
 
-/** Told of each breach, one sentence. */
-type Tell = (breach: string) => void;
+/** Called with each violation, one sentence. */
+type Report = (breach: string) => void;
 
-/** Checks a book event by event, for histories too long to hold. */
+/** Checks a book event by event, for histories too long for memory. */
 export class InvariantWatch {
   private book = noBook;
   /** Sum of the open holds. */
   private holds = 0;
 
-  /** The book after the events seen. */
+  /** The book after the events seen so far. */
   get state(): Credits {
     return this.book;
   }
 
-  /** Answers one sentence for each invariant this event breaks. */
+  /** Returns one sentence for each invariant that this event violates. */
   see(event: CreditsEvent): string[] {
     const breaches: string[] = [];
-    const tell: Tell = (breach) => breaches.push(breach);
-    this.checkEvent(event, tell);
+    const report: Report = (breach) => breaches.push(breach);
+    this.checkEvent(event, report);
     const after = evolve(this.book, event);
     this.holds += changeOf(this.book.holds, after.holds);
     this.book = after;
-    checkState(after, this.holds, tell);
+    checkState(after, this.holds, report);
     return breaches;
   }
 
-  private checkEvent(event: CreditsEvent, tell: Tell): void {
-    if (sum(postings(event), ({ amount }) => amount) !== 0) tell('postings do not sum to zero');
-    if ('allocations' in event.data) checkAllocations(event.data, tell);
+  private checkEvent(event: CreditsEvent, report: Report): void {
+    if (sum(postings(event), ({ amount }) => amount) !== 0) report('postings do not sum to zero');
+    if ('allocations' in event.data) checkAllocations(event.data, report);
     if (event.type === 'CreditsCaptured' || event.type === 'CreditsReleased') {
-      checkSettlement(event, this.book, tell);
+      checkSettlement(event, this.book, report);
     }
     if (event.type === 'CreditsReserved' && isKnown(this.book, event.data.reservationId)) {
-      tell('a reservation is held twice');
+      report('a reservation is held twice');
     }
-    if (event.type === 'PeriodClosed') checkClosing(event, this.book, tell);
+    if (event.type === 'PeriodClosed') checkClosing(event, this.book, report);
   }
 }
 
 /**
- * What is always true of a book, checked after every event of its history: credits are never negative, none appear or
- * vanish, grants stay within their bounds, allocations add up, a reservation settles once, what is held is what the
- * open holds hold, and a closed month carries what the book was. Answers one sentence for each breach, with the index
- * of its event.
+ * Invariants of a book, checked after every event of its history:
+ * - credits are never negative, and none appear or vanish;
+ * - grants stay within their bounds, and allocations add up;
+ * - a reservation settles once;
+ * - held credits equal the sum of the open holds;
+ * - a closed month carries the state of the book.
+ *
+ * Returns one sentence for each violation, with the index of its event.
  */
 export const violations = (history: readonly CreditsEvent[]): string[] => {
   const watch = new InvariantWatch();
@@ -63,10 +67,10 @@ export const violations = (history: readonly CreditsEvent[]): string[] => {
   );
 };
 
-/** `settled` is left out: how much of it is carried depends on when the month was closed. */
-const checkClosing = ({ data }: CreditsEventOf<'PeriodClosed'>, before: Credits, tell: Tell): void => {
-  if (data.eventCount !== before.eventCount) tell('the count of events is not their number');
-  if (data.period !== before.period) tell('another month is closed than was open');
+/** `settled` is not compared: how much of it is carried depends on when the month was closed. */
+const checkClosing = ({ data }: CreditsEventOf<'PeriodClosed'>, before: Credits, report: Report): void => {
+  if (data.eventCount !== before.eventCount) report('the event count is wrong');
+  if (data.period !== before.period) report('the closed month is not the open one');
   const carried: readonly [keyof typeof data, unknown][] = [
     ['workspaceId', before.workspaceId],
     ['opening', before.opening],
@@ -81,7 +85,7 @@ const checkClosing = ({ data }: CreditsEventOf<'PeriodClosed'>, before: Credits,
   ];
   for (const [field, expected] of carried) {
     if (canonicalJson(data[field]) !== canonicalJson(expected)) {
-      tell(`the closed month's ${field} is not the book's`);
+      report(`the closed month's ${field} differs from the book`);
     }
   }
 };
@@ -89,12 +93,12 @@ const checkClosing = ({ data }: CreditsEventOf<'PeriodClosed'>, before: Credits,
 const checkSettlement = (
   { data }: CreditsEventOf<'CreditsCaptured'> | CreditsEventOf<'CreditsReleased'>,
   before: Credits,
-  tell: Tell,
+  report: Report,
 ): void => {
-  if (isSettled(before, data.reservationId)) tell('a reservation settled twice');
+  if (isSettled(before, data.reservationId)) report('a reservation settled twice');
   const hold = holdOf(before, data.reservationId);
-  if (!hold) tell('what is settled was not held');
-  else if (hold.amount !== data.amount) tell('more or less is settled than was held');
+  if (!hold) report('a reservation settles without a hold');
+  else if (hold.amount !== data.amount) report('the settled amount is not the held amount');
 };
 
 const checkAllocations = (
@@ -102,28 +106,29 @@ const checkAllocations = (
     readonly amount: number;
     readonly allocations: readonly { readonly amount: number }[];
   },
-  tell: Tell,
+  report: Report,
 ): void => {
   if (sum(data.allocations, ({ amount }) => amount) !== data.amount) {
-    tell('allocations do not sum to the amount');
+    report('allocations do not sum to the amount');
   }
 };
 
-const checkState = ({ opening, totals, grants }: Credits, holds: number, tell: Tell): void => {
+const checkState = ({ opening, totals, grants }: Credits, holds: number, report: Report): void => {
   const balance = (account: Account): number =>
     opening[account] + totals[account].credit - totals[account].debit;
   const [available, held] = [balance('available'), balance('held')];
-  if (available < 0 || held < 0) tell('credits are negative');
-  if (sum(ACCOUNTS, balance) !== 0) tell('credits appeared or vanished');
-  if (grants.some(outOfBounds)) tell('a grant is out of its bounds');
+  if (available < 0 || held < 0) report('credits are negative');
+  if (sum(ACCOUNTS, balance) !== 0) report('credits appeared or vanished');
+  if (grants.some(outOfBounds)) report('a grant is out of its bounds');
   if (sum(grants, ({ remaining }) => remaining) !== available) {
-    tell('what grants have left is not what is available');
+    report('the remaining credits of grants are not the available credits');
   }
-  if (holds !== held) tell('open holds are not what is held');
-  if (sum(grants, (grant) => grant.held) !== held) tell('what grants hold is not what is held');
+  if (holds !== held) report('the open holds do not add up to the held credits');
+  if (sum(grants, (grant) => grant.held) !== held)
+    report('the held credits of grants are not the held credits of the book');
 };
 
-/** By how much the sum of holds changed. A bucket that both versions share was not touched, and is not counted. */
+/** By how much the sum of holds changed. A bucket that both versions share is unchanged and is skipped. */
 const changeOf = (before: BucketMap<Hold>, after: BucketMap<Hold>): number => {
   let change = 0;
   after.forEach((bucket, index) => {
@@ -134,7 +139,7 @@ const changeOf = (before: BucketMap<Hold>, after: BucketMap<Hold>): number => {
 
 const amountIn = (bucket: BucketMap<Hold>[number]): number => sum(bucket, ([, { amount }]) => amount);
 
-/** Open, or settled as far back as the book remembers. */
+/** Open, or settled and still remembered by the book. */
 const isKnown = (book: Credits, reservationId: string): boolean =>
   holdOf(book, reservationId) !== undefined || isSettled(book, reservationId);
 

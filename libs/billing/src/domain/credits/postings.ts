@@ -60,6 +60,6 @@ export const post = (totals: Totals, entries: readonly Posting[]): Totals => {
   return next;
 };
 
-/** Opening balances and turnover make closing balances. */
+/** Adds turnover to opening balances. */
 export const balances = (opening: Accounts, totals: Totals): Accounts =>
   perAccount((account) => opening[account] + totals[account].credit - totals[account].debit);

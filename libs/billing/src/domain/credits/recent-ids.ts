@@ -1,11 +1,11 @@
 import { bucketMap, getFrom, keysOf, withEntry, type BucketMap } from './bucket-map.js';
 
-/** Ids of one generation. At least as many are remembered, and at most twice as many. */
+/** Ids of one generation. Between this many and twice as many are remembered. */
 export const GENERATION = 2_048;
 
 /**
- * The ids added last, in two generations. When the newer one is full it becomes the older one, and the former older one
- * is forgotten. Never changed in place.
+ * The ids added last, in two generations. When the newer generation is full, it becomes the older one, and the previous
+ * older one is dropped. Immutable.
  */
 export interface RecentIds {
   readonly older: BucketMap<true>;

@@ -24,7 +24,7 @@ const fold = (events: readonly Recorded[], row: Record<string, unknown> | null =
   events.reduce((before, one) => balances!.evolve(before, one), row);
 
 describe('the row of a book', () => {
-  it('adds up what each event moved', () => {
+  it('adds up the movements of each event', () => {
     expect(fold([opened, granted, reserved])).toMatchObject({ available: 10, held: 20, adjusted: 30 });
     expect(fold([opened, granted, reserved, captured])).toMatchObject({
       available: 10,
@@ -33,12 +33,12 @@ describe('the row of a book', () => {
     });
   });
 
-  it('adds nothing when events come again', () => {
+  it('adds nothing when events are repeated', () => {
     const once = fold([opened, granted, reserved]);
     expect(fold([granted, reserved, captured], once)).toEqual(fold([opened, granted, reserved, captured]));
   });
 
-  it('is refused when a book would be overdrawn, though a later event of the batch may make it good', () => {
+  it('is refused when an event overdraws a book, even if a later event of the batch restores it', () => {
     const early = { ...reserved, revision: 1n } as Recorded;
     const late = { ...granted, revision: 2n } as Recorded;
     expect(() => fold([opened, early, late])).toThrow(/overdrawn: available -20/);

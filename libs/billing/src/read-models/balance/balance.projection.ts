@@ -15,7 +15,7 @@ interface BalanceRow {
   readonly expired: number | string;
   readonly granted: number | string;
   readonly adjusted: number | string;
-  /** Of the last event applied. */
+  /** Revision of the last event applied. */
   readonly revision: string;
   readonly due_at: string;
   readonly updated_at: string;
@@ -46,7 +46,7 @@ const balances = view<BalanceRow, Event>({
   },
 });
 
-/** One row per book. Each event adds what it moved, guarded by revision, so that a repeated event adds nothing. */
+/** One row per book. Each event adds its movements, guarded by revision, so that a repeated event adds nothing. */
 export const balanceProjection = defineProjection({
   name: 'billing.balance.v1',
   catalogues: [creditsEvents],
@@ -67,7 +67,9 @@ const opened = (event: Event): BalanceRow => ({
   updated_at: event.metadata.occurredAt,
 });
 
-/** The table checks it too, but sees only the last row of a batch. @throws RangeError, which halts the view */
+/**
+ * Checks each event. The table's constraint sees only the last row of a batch. @throws RangeError, which halts the view
+ */
 const requireNotOverdrawn = (row: BalanceRow): BalanceRow => {
   if (Number(row.available) < 0 || Number(row.held) < 0)
     throw new RangeError(`overdrawn: available ${row.available}, held ${row.held}`);
@@ -80,7 +82,7 @@ const movement = (event: CreditsEvent) => {
     entries.reduce((sum, { account, amount }) => (accounts.includes(account) ? sum + amount : sum), 0);
 };
 
-/** When time will next make something due in this book, as far as this event tells; `null` when it tells nothing. */
+/** When something will next become due in this book, as far as this event determines; `null` when it does not. */
 export const nextDueAfter = (event: CreditsEvent): string | null => {
   if (event.type === 'BookOpened') return instant(endOfMonth(event.data.period));
   if (event.type === 'PlanGranted') {
@@ -98,5 +100,5 @@ export const nextDueAfter = (event: CreditsEvent): string | null => {
 
 const endOfMonthOf = (at: string): string => instant(endOfMonth(at.slice(0, 7)));
 
-/** Instants in the one written form sort as text. */
+/** Instants in this one format sort as text. */
 const soonest = (...instants: readonly [string, ...string[]]): string => instants.toSorted()[0]!;

@@ -40,7 +40,7 @@ describe('the holds of a book', () => {
     });
   });
 
-  it('are the same when an event comes again', () => {
+  it('are the same when an event is repeated', () => {
     given(holdProjection, [reserved('r1'), reserved('r1')]).thenRows({ 'billing.hold': [held('r1')] });
     given(holdProjection, [reserved('r1'), captured('r1'), captured('r1')]).thenRows({ 'billing.hold': [] });
   });

@@ -10,7 +10,7 @@ interface HoldRow {
   readonly reading_id: string;
   readonly amount: number | string;
   readonly reserved_at: string;
-  /** Kept by the hold fence. A hold made anew is asked about again, which changes nothing. */
+  /** Set by the hold fence. A hold inserted again is fenced again, which changes nothing. */
   readonly confirmed: boolean;
 }
 

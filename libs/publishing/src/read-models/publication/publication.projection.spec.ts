@@ -5,8 +5,8 @@ import { publicationProjection } from './publication.projection.js';
 
 const { catalogues, views } = publicationProjection;
 
-describe('The publications that are owed', () => {
-  it('have none that failed for good: it is not offered again', () => {
+describe('The due publications', () => {
+  it('do not include one that failed permanently: it is not retried', () => {
     const failed = recorded('publication-7f9c', {
       type: 'PublicationFailed',
       data: { workspaceId: 'ws_1', version: 1, code: 'result_unreadable' },

@@ -22,9 +22,9 @@ const followed = [
   selectEvents(publicationEvents, 'DocumentPublished', 'PublicationFailed'),
 ] as const;
 
-/** How long a publication may take before its job is taken for lost and added again. */
-const OFFER_AGAIN_MS = 30_000;
-/** What a completed reading is published as; only this version is ever owed. */
+/** How long a publication may take before its job counts as lost and is added again. */
+const REQUEUE_AFTER_MS = 30_000;
+/** The documents of a completed reading. Only this version is ever due. */
 const FIRST_VERSION = 1;
 
 const publications = view<PublicationRow, RecordedOf<typeof followed>>({
@@ -49,7 +49,7 @@ const publications = view<PublicationRow, RecordedOf<typeof followed>>({
             workspace_id: event.data.workspaceId,
             artifact_id: '',
             published_at: null,
-            due_at: instant(Date.parse(occurredAt) + OFFER_AGAIN_MS),
+            due_at: instant(Date.parse(occurredAt) + REQUEUE_AFTER_MS),
             correlation_id,
           }
         );
@@ -60,13 +60,13 @@ const publications = view<PublicationRow, RecordedOf<typeof followed>>({
       }
       case 'PublicationFailed':
       case 'ReadingErased':
-        // Unreadable without the reading's key: nothing is left to be offered again.
+        // Unreadable without the reading's key: no publication is due any more.
         return row && { ...row, due_at: null };
     }
   },
 });
 
-/** Which versions of which readings are published, and which still should be. */
+/** The published versions of readings, and those that are still due. */
 export const publicationProjection = defineProjection({
   name: 'publishing.publication-view.v1',
   catalogues: followed,
@@ -74,7 +74,8 @@ export const publicationProjection = defineProjection({
   effects: ({ type, stream }) =>
     type === 'ReadingErased'
       ? [
-          // First, although readings does so too: it waits for artifacts that are being stored, and no others come.
+          // Runs first, although readings does it too. It waits for artifacts that are being stored; none is stored
+          // afterwards.
           sql`delete from platform.subject_key where subject_id = ${streamId(stream)}`,
           sql`delete from publishing.artifact where reading_id = ${streamId(stream)}`,
         ]

@@ -19,7 +19,7 @@ export class PublicationQuery {
     @Inject(PUBLICATION_EXECUTOR) private readonly executor: PublicationExecutor,
   ) {}
 
-  /** The newest published version of a reading, or the one asked for; `null` when it is not published. */
+  /** The newest published version of a reading, or the requested one; `null` when it is not published. */
   async published(readingId: string, version?: number): Promise<number | null> {
     const known = await this.publishedByRow({ readingId, version: version ?? null });
     return known ?? this.publishedByStream(readingId, version);
@@ -39,7 +39,7 @@ export class PublicationQuery {
     return rows.map(({ version }) => version);
   }
 
-  /** The moment before the row is there, the stream knows. */
+  /** While the row is missing, the stream has the version. */
   private async publishedByStream(readingId: string, version?: number): Promise<number | null> {
     const { state } = await this.executor.load(readingId);
     const versions = [...state.published.keys()].filter((one) => version === undefined || one === version);

@@ -8,10 +8,10 @@ import { WithdrawPublication } from '../../contracts/ports/index.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
 
 /**
- * Withdraws the publication, records the erasure, then destroys the reading's key. Two streams cannot be appended to at
- * once: the fence comes first, so that nothing can be published after the erasure. A crash after the fence is made good
- * by the erasure process, which asks for the same again; one before the key is destroyed by the projection, which destroys
- * the key of every reading that its stream calls erased.
+ * Withdraws the publication, records the erasure, then destroys the reading's key. No transaction spans the two
+ * streams. The withdrawal comes first, so nothing can be published after the erasure.
+ * A crash after the withdrawal is repaired by the erasure process, which repeats the command. A crash before the key is
+ * destroyed is repaired by the projection. It destroys the key of every reading whose stream has `ReadingErased`.
  */
 @CommandHandler(EraseReading)
 export class EraseReadingHandler implements ICommandHandler<EraseReading> {
@@ -33,7 +33,7 @@ export class EraseReadingHandler implements ICommandHandler<EraseReading> {
       { intent: 'erase', by, workspaceId, at: this.clock.now() },
     );
     await this.keys.destroy(readingId);
-    // The process may have recorded it meanwhile: it was this request all the same.
+    // The process may have recorded the erasure meanwhile. This request still succeeded.
     return { outcome: state.erased ? 'already_erased' : 'erased' } as const;
   }
 }

@@ -77,7 +77,7 @@ describe('generating a reading', () => {
     });
   });
 
-  it('gives the same bytes at any later time: only the date of acceptance counts', async () => {
+  it('gives the same bytes at any later time: only the acceptance date counts', async () => {
     const bytes: Buffer[] = [];
     const spy: ThemeCalculator = (request) => {
       bytes.push(calculateResult(request));
@@ -90,13 +90,13 @@ describe('generating a reading', () => {
     expect(bytes[0]!.equals(bytes[1]!)).toBe(true);
   });
 
-  it('does nothing while another worker owns it, and nothing once it has ended', async () => {
+  it('does nothing while another worker owns the reading, and nothing once it has ended', async () => {
     await Promise.all([worker().run(job), worker().run(job), worker().run(job)]);
     await worker().run(job);
     expect(types()).toEqual(['ReadingRequested', 'ReadingStarted', 'ReadingCompleted']);
   });
 
-  it('tries again after growing pauses, and fails when the attempts are used up, without repeating the input', async () => {
+  it('retries after growing pauses, and fails when the attempts are used up, without repeating the input', async () => {
     await worker(failing).run(job);
     expect(store.log.at(-1)!.data).toEqual({
       attempt: 1,
@@ -138,7 +138,7 @@ describe('generating a reading', () => {
     expect(store.log.at(-1)).toMatchObject({ type: 'ReadingFailed', data: { code: 'input_unprocessable' } });
   });
 
-  it('spends no attempt on a store that is away: the lease runs out and the next worker takes over', async () => {
+  it('spends no attempt on an unavailable store: the lease expires and the next worker takes over', async () => {
     const append = store.append.bind(store);
     store.append = (stream, expected, events: readonly EventToAppend[]) =>
       events[0]!.type === 'ReadingCompleted'
@@ -153,7 +153,7 @@ describe('generating a reading', () => {
     expect(types()).toEqual(['ReadingRequested', 'ReadingStarted', 'ReadingStarted', 'ReadingCompleted']);
   });
 
-  it('is completed by one worker only when a slow one comes back after its lease', async () => {
+  it('is completed by one worker only when a slow one answers after its lease', async () => {
     const slow = worker((request) => {
       now += config.READING_LEASE_MS;
       return calculateResult(request);

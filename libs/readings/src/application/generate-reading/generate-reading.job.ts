@@ -19,8 +19,8 @@ import { InputUnprocessable, THEME_CALCULATOR, type ThemeCalculator } from './th
 import type { Config } from '../../settings.js';
 
 /**
- * One attempt at a reading. The job is a doorbell and the stream is the lock: only the worker whose `ReadingStarted`
- * is appended goes on, and only while its lease lasts.
+ * One attempt at a reading. The job only wakes a worker; the stream is the lock. Only the worker whose `ReadingStarted`
+ * is appended continues, and only until its lease expires.
  */
 @Injectable()
 export class GenerateReadingJob {
@@ -55,10 +55,10 @@ export class GenerateReadingJob {
       const sealedResult = await inSpan('generate the result', {}, () => this.result(job, state));
       await this.complete(job, attempt, sealedResult);
     } catch (error) {
-      // Not the reading's fault: the job comes back, and takes over when this lease has run out.
+      // Not the reading's fault: the job is retried, and takes over once this lease has expired.
       if (isDependencyAway(error)) throw error;
       const code = failureCode(error);
-      // The error's own words stay here: they might repeat the input.
+      // The error's own message is not recorded: it might repeat the input.
       this.log.warn(
         {
           readingId: job.readingId,

@@ -2,7 +2,7 @@ import { calculateTheme, canonicalGender, toResult, type Locale } from '@app/num
 import type { DocumentPublisher } from '../../contracts/ports/index.js';
 import type { ReadingInput } from '../../domain/reading/reading-view.js';
 
-/** The input was accepted but no theme can be made of it: trying again would not help. */
+/** The input was accepted but cannot be calculated. A retry would not help. */
 export class InputUnprocessable extends Error {
   override readonly name = 'InputUnprocessable';
 }
@@ -14,7 +14,7 @@ export interface CalculationRequest {
   readonly input: ReadingInput;
 }
 
-/** From an input to the exact bytes of `/result`. @throws InputUnprocessable */
+/** Calculates the exact bytes of `/result` from an input. @throws InputUnprocessable */
 export type ThemeCalculator = (request: CalculationRequest) => Buffer;
 export const THEME_CALCULATOR = Symbol('ThemeCalculator');
 

@@ -7,16 +7,16 @@ export interface ReadingRequest extends RequestedFields {
   readonly input: ReadingInput;
 }
 
-/** `replayed`: the same request was accepted before under this Idempotency-Key. */
+/** `replayed`: this Idempotency-Key already accepted the same request. */
 export type RequestReadingResult =
   | { readonly outcome: 'accepted' | 'replayed'; readonly reading: ReadingView }
   | { readonly outcome: 'different_request' }
-  /** The reading of this Idempotency-Key was erased: what it was asked with nobody can tell any more. */
+  /** The reading of this Idempotency-Key was erased. Its input can no longer be compared. */
   | { readonly outcome: 'erased' }
   | { readonly outcome: 'insufficient_credits'; readonly required: number; readonly available: number }
   | { readonly outcome: 'billing_misconfigured' };
 
-/** Accepts a reading: seals the input, holds its credits, records the request. Throws StoreUnavailable. */
+/** Accepts a reading: seals the input, holds its credits, records the request. @throws StoreUnavailable */
 export class RequestReading extends Command<RequestReadingResult> {
   constructor(
     readonly workspaceId: string,

@@ -33,7 +33,7 @@ const body = {
 };
 
 let app: NestExpressApplication;
-/** What accepting a reading comes to in the test at hand. */
+/** The result of accepting a reading in the current test. */
 let accept: (command: RequestReading) => Promise<RequestReadingResult>;
 let admits = true;
 
@@ -74,7 +74,7 @@ afterAll(async () => {
 const post = () => request(app.getHttpServer()).post('/api/v1/readings').set('x-api-key', 'k').send(body);
 
 describe('POST /api/v1/readings', () => {
-  it('hands on the input as it was sent, and who sent it', async () => {
+  it('passes on the input as it was sent, and its sender', async () => {
     let seen: RequestReading | undefined;
     accept = async (command) => {
       seen = command;
@@ -97,23 +97,23 @@ describe('POST /api/v1/readings', () => {
     expect(answer.headers['retry-after']).toBe('60');
   });
 
-  it('answers 503 enqueue_unavailable when a store is away', async () => {
+  it('answers 503 enqueue_unavailable when a store is unavailable', async () => {
     accept = () => Promise.reject(new StoreUnavailable('away', true));
     const answer = await post();
     expect([answer.status, (answer.body as { code: string }).code]).toEqual([503, 'enqueue_unavailable']);
     expect(answer.headers['retry-after']).toBe('5');
   });
 
-  it('answers 500 to what nobody foresaw, and shows nothing of it', async () => {
+  it('answers 500 to an unexpected error, and shows none of its details', async () => {
     accept = () => Promise.reject(new Error('secret detail of the inside'));
     const answer = await post();
     expect([answer.status, (answer.body as { code: string }).code]).toEqual([500, 'internal_error']);
     expect(answer.text).not.toMatch(/secret|inside|\.ts|\.js/);
   });
 
-  it('answers 429 to a workspace that has too many unfinished readings, and asks nobody to accept one', async () => {
+  it('answers 429 to a workspace with too many unfinished readings, without trying to accept one', async () => {
     admits = false;
-    accept = () => Promise.reject(new Error('it was asked'));
+    accept = () => Promise.reject(new Error('it tried to accept one'));
     const { status, body, headers } = await post();
     admits = true;
     expect([status, body.code, headers['retry-after']]).toEqual([429, 'rate_limited', '10']);

@@ -30,7 +30,7 @@ let store: InMemoryEventStore;
 let keys: InMemoryKeys;
 let reserved: Set<string>;
 let settled: Set<string>;
-/** What the ledger does when asked; a test may put itself in between. */
+/** What the ledger does when it receives a command. A test may intercept it. */
 let reserve: (command: ReserveCredits) => Promise<unknown>;
 let requests = 0;
 
@@ -92,7 +92,7 @@ describe('requesting a reading', () => {
     expect(JSON.stringify(store.log[0]!.data)).not.toMatch(/Camille|Laurent|1990-06-15|feminine/);
   });
 
-  it('records nothing when the credits do not cover it, or billing is not set up', async () => {
+  it('records nothing when credits are insufficient or billing is not set up', async () => {
     reserve = async () => ({ outcome: 'insufficient', required: 20, available: 3 });
     expect(await api().execute(ask())).toEqual({
       outcome: 'insufficient_credits',
@@ -105,7 +105,7 @@ describe('requesting a reading', () => {
     expect(keys.keys.size).toBe(0);
   });
 
-  it('holds nothing while whoever keeps the keys is away, and makes no key while the ledger is', async () => {
+  it('holds nothing while the key store is unavailable, and makes no key while the ledger is', async () => {
     const ready = keys.ready.bind(keys);
     keys.ready = () => Promise.reject(new StoreUnavailable('the KMS is away', false));
     await expect(api().execute(ask())).rejects.toBeInstanceOf(StoreUnavailable);
@@ -131,7 +131,7 @@ describe('requesting a reading', () => {
     expect(reserved.size).toBe(1);
   });
 
-  it('under the key of an erased reading gets one answer, whatever the body, and makes nothing', async () => {
+  it('under the key of an erased reading gets one answer, whatever the body, and creates nothing', async () => {
     await api().execute(ask('k1'));
     const readingId = store.log[0]!.stream.slice('reading-'.length);
     await createReadingExecutor(store).execute(
@@ -144,14 +144,14 @@ describe('requesting a reading', () => {
       await api().execute(ask('k1')),
       await api().execute(ask('k1', { locale: 'en-US' })),
     ];
-    // The stream says so before the key is destroyed, and the key's loss alone says it as well.
+    // The stream says so before the key is destroyed. Without the key, the answer is the same.
     expect(await repeat()).toEqual([{ outcome: 'erased' }, { outcome: 'erased' }]);
     await keys.destroy(readingId);
     expect(await repeat()).toEqual([{ outcome: 'erased' }, { outcome: 'erased' }]);
     expect([store.log.length, reserved.size, keys.keys.size]).toEqual([recorded, 1, 0]);
   });
 
-  it('that raced with one that was accepted and erased meanwhile leaves no key', async () => {
+  it('that races with one accepted and erased meanwhile leaves no key', async () => {
     const plain = reserve;
     let raced = false;
     reserve = async (command) => {
@@ -171,7 +171,7 @@ describe('requesting a reading', () => {
     expect(keys.keys.size).toBe(0);
   });
 
-  it('repeats the first answer even when the reading has moved on', async () => {
+  it('repeats the first answer even when the reading has changed since', async () => {
     const first = await api().execute(ask('k1'));
     const readingId = store.log[0]!.stream.slice('reading-'.length);
     await createReadingExecutor(store).execute(
@@ -220,7 +220,7 @@ describe('requesting a reading', () => {
     expect(settled.has(used)).toBe(false);
   });
 
-  it('once recorded cannot be fenced off', async () => {
+  it('once recorded cannot be fenced', async () => {
     await api().execute(ask());
     const { stream, data } = store.log[0]!;
     const { reservationId } = data as { reservationId: string };
@@ -240,7 +240,7 @@ describe('requesting a reading', () => {
     expect(store.log).toHaveLength(1);
   });
 
-  it('is given up in time when the ledger does not answer, and then records nothing more', async () => {
+  it('times out when the ledger does not answer, and then records nothing', async () => {
     let answer: (value: unknown) => void = () => undefined;
     reserve = () => new Promise((resolve) => (answer = resolve));
     await expect(api(50).execute(ask())).rejects.toBeInstanceOf(StoreUnavailable);

@@ -22,7 +22,7 @@ import { sealInput, openInput } from '../../sealed-reading.js';
 import { RequestReading, type ReadingRequest, type RequestReadingResult } from './request-reading.command.js';
 import type { Config } from '../../settings.js';
 
-/** A reservation can be fenced off while its request is still under way; each round takes a new one. */
+/** A reservation can be fenced while its request is still running. Each round takes a new one. */
 const ROUNDS = 3;
 
 @CommandHandler(RequestReading)
@@ -37,7 +37,7 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
     private readonly readings: ReadingQuery,
   ) {}
 
-  /** Answers within ENQUEUE_TIMEOUT_MS; past it no further step is begun, and a hold already made is fenced later. */
+  /** Answers within ENQUEUE_TIMEOUT_MS. After that no further step starts, and an existing hold is fenced later. */
   execute(command: RequestReading): Promise<RequestReadingResult> {
     return withDeadline(
       this.config.ENQUEUE_TIMEOUT_MS,
@@ -61,12 +61,12 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
       const result = await this.attempt(command, readingId, seen.revision, givenUp);
       if (result !== 'again') return result;
     }
-    throw new StoreUnavailable('The reservation was abandoned again and again', false);
+    throw new StoreUnavailable('Every reservation of the request was abandoned', false);
   }
 
   /**
-   * One round: the hold, the key, then the request. A request that is refused writes no key; a crash in between leaves a
-   * hold to be released and, after that, a key to be deleted (`KeySweep`).
+   * One round: first the hold, then the key, then the request. A refused request stores no key. A crash in between
+   * leaves a hold that is later released, and then a key that `KeySweep` deletes.
    */
   private async attempt(
     { workspaceId, request, by }: RequestReading,
@@ -74,7 +74,7 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
     revision: ExpectedRevision,
     givenUp: AbortSignal,
   ): Promise<RequestReadingResult | 'again'> {
-    // Whoever keeps the keys may be away: then nothing is held either.
+    // The key store may be unavailable. Then nothing is held either.
     await this.keys.ready();
     givenUp.throwIfAborted();
     const reservationId = reservationIdAt(readingId, revision);
@@ -109,7 +109,7 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
     );
     if (outcome.kind === 'ignored') {
       const first = outcome.state as Requested;
-      // Accepted and erased while this request was under way: the key it has made is nobody's.
+      // The reading was accepted and erased while this request ran: no reading uses the key it has made.
       if (first.erased) await this.keys.destroy(readingId);
       return this.repeat(readingId, first, request);
     }
@@ -118,8 +118,8 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
   }
 
   /**
-   * Answers a request under a key that a reading has. Whether it is the same request only the reading's own key tells:
-   * once that is destroyed there is one answer, whatever is sent.
+   * Answers a request under an Idempotency-Key that already has a reading. Only the reading's own key can open the
+   * input to compare with. Once that key is destroyed, every request gets the same answer.
    */
   private async repeat(
     readingId: string,
@@ -134,7 +134,7 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
       : { outcome: 'different_request' };
   }
 
-  /** The first answer again: the reading as it was accepted, whatever has become of it since. */
+  /** Repeats the first answer: the reading as it was accepted, whatever its status is now. */
   private async replay(readingId: string, input: ReadingInput): Promise<RequestReadingResult> {
     const found = await this.readings.find(readingId);
     if (!found) throw new StoreUnavailable('The accepted reading cannot be read right now', false);

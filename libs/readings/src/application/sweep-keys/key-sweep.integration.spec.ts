@@ -24,7 +24,7 @@ let pool: pg.Pool;
 let keys: SubjectKeys;
 let executor: ReturnType<typeof createReadingExecutor>;
 let openHolds: string[];
-/** What happens while the sweep asks for holds. */
+/** Runs while the sweep queries the holds. */
 let meanwhile: () => Promise<void>;
 
 beforeAll(async () => {
@@ -106,7 +106,7 @@ describe('KeySweep', () => {
     expect(await keys.find(neverHeld)).toBeNull();
   });
 
-  it('keeps a key that an open hold can still use, and comes back to it', async () => {
+  it('keeps a key that an open hold can still use, and checks it again later', async () => {
     const waiting = await make();
     const again = await make();
     await abandon(again);
@@ -119,7 +119,7 @@ describe('KeySweep', () => {
     expect(await left()).toEqual([]);
   });
 
-  it('keeps a key that a request came upon meanwhile', async () => {
+  it('keeps a key that a request found meanwhile', async () => {
     const readingId = await make();
     await age();
     meanwhile = async () => void (await make(readingId));
@@ -127,7 +127,7 @@ describe('KeySweep', () => {
     expect(await left()).toEqual([readingId]);
   });
 
-  it('keeps the key of a reading that is requested, completed and settled while it asks for holds', async () => {
+  it('keeps the key of a reading that is requested, completed and settled while it queries holds', async () => {
     const readingId = await make();
     await age();
     meanwhile = async () => void (await record(readingId));
@@ -135,7 +135,7 @@ describe('KeySweep', () => {
     expect(await left()).toEqual([readingId]);
   });
 
-  it('deletes nothing while processes may run that reuse a key without making it anew', async () => {
+  it('deletes nothing while processes may run that reuse a key without refreshing it', async () => {
     await make();
     await age();
     await pool.query(
@@ -149,7 +149,7 @@ describe('KeySweep', () => {
     expect(await left()).toEqual([]);
   });
 
-  it('looks at so many keys in one round, and at the others in the next ones, also beyond undecided ones', async () => {
+  it('checks a limited number of keys per round and the rest in later rounds, undecided ones included', async () => {
     const waiting = await make();
     openHolds = [reservationIdAt(waiting, 'no_stream')];
     await pool.query(
@@ -167,7 +167,7 @@ describe('KeySweep', () => {
     expect(await left()).toEqual([]);
   });
 
-  it('looks at each key once, page by page', async () => {
+  it('checks each key once, page by page', async () => {
     await Promise.all(Array.from({ length: 1_100 }, () => make()));
     await age();
     let asked = 0;

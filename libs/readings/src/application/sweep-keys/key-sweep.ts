@@ -8,9 +8,9 @@ import { reservationIdsUpTo } from '../reservation-id.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
 import type { Config } from '../../settings.js';
 
-/** Keys looked at in one statement. */
+/** Keys read with one statement. */
 const PAGE = 500;
-/** Keys looked at in one round at most, and those of them without a reading's row, each of which costs a stream. */
+/** Most keys checked in one round, and most of them without a reading's row: each of those needs a stream read. */
 const ROUND = 100_000;
 const STREAMS = 5_000;
 
@@ -19,20 +19,23 @@ type Place = Pick<OldKey, 'created_at' | 'subject_id'>;
 interface OldKey {
   subject_id: string;
   workspace_id: string;
-  /** Text, so that the microseconds of the database survive the way back. */
+  /** Text, to keep the database's microseconds. */
   created_at: string;
   known: boolean;
 }
 
 /**
- * Deletes the keys of requests that died between making a key and recording their reading. A request makes its key after
- * its hold, and a hold is settled only once the reading's stream says that no request can use it any more. So a key
- * without a reading, all of whose holds are settled, belongs to nobody; and a request that comes upon it meanwhile makes
- * it anew, which the deletion sees. Processes of a version that does not make it anew are waited for (`not_before`).
+ * Deletes keys of requests that crashed between making a key and recording their reading.
+ *
+ * A request makes its key after its hold. A hold is settled only once the reading's stream says that no request can use
+ * it any more. So a key without a reading, all of whose holds are settled, is unused.
+ *
+ * A request that finds such a key meanwhile refreshes its creation time, which the deletion checks. Processes of a
+ * version that does not refresh it have until `not_before` to end.
  */
 @Injectable()
 export class KeySweep {
-  /** Where the last round left off before the end, and whether all keys before were decided. */
+  /** Where the last round stopped, and whether all keys before that point were decided. */
   private left: { readonly after: Place | null; readonly isDecided: boolean } | null = null;
 
   constructor(
@@ -42,7 +45,7 @@ export class KeySweep {
     @Inject(CONFIG) private readonly config: Pick<Config, 'KEY_ABANDONED_AFTER_MS'>,
   ) {}
 
-  /** Goes on where the last sweep has come to, the oldest keys first. @throws StoreUnavailable */
+  /** Resumes where the last sweep stopped, oldest keys first. @throws StoreUnavailable */
   async sweep(signal: AbortSignal): Promise<void> {
     const reached = await this.reached();
     if (reached?.waits) return;
@@ -58,7 +61,7 @@ export class KeySweep {
       const last = page.at(-1);
       if (!last) return;
       after = last;
-      // A key that could not be judged yet is looked at again.
+      // A key that could not be decided is checked again.
       if (isDecided) await this.reach(last);
       if (page.length < PAGE) return;
     }
@@ -66,8 +69,8 @@ export class KeySweep {
   }
 
   /**
-   * Holds are asked for before any stream is read: one that was settled by then was so for what the stream says.
-   * @returns how many may still belong to a request
+   * Queries holds before it reads any stream: the stream then already shows why a hold was settled.
+   * @returns how many keys a request may still use
    */
   private async judge(keys: readonly OldKey[]): Promise<number> {
     let undecided = 0;

@@ -4,14 +4,14 @@ import type { RequestContext } from '@app/event-sourcing/core/request-context.js
 export type ReserveResult =
   | { readonly outcome: 'reserved'; readonly amount: number }
   | { readonly outcome: 'insufficient'; readonly required: number; readonly available: number }
-  /** The product has no price, or the workspace no ledger that can be read. */
+  /** The product has no price, or the workspace has no readable ledger. */
   | { readonly outcome: 'misconfigured'; readonly reason: string }
   /** This reservation was already captured or released. */
   | { readonly outcome: 'settled' };
 
 /**
- * Holds the price of a product for a reading. Asking again with the same reservation id holds nothing more.
- * The module that keeps the ledger answers it. Throws StoreUnavailable when the ledger cannot be reached.
+ * Holds the price of a product for a reading. Repeating the command with the same reservation id holds nothing more.
+ * Handled by the ledger module. @throws StoreUnavailable when the ledger cannot be reached
  */
 export class ReserveCredits extends Command<ReserveResult> {
   constructor(
@@ -26,8 +26,8 @@ export class ReserveCredits extends Command<ReserveResult> {
 }
 
 /**
- * Ids of the open reservations of a workspace, folded from the ledger's stream. A reservation that is not among them was
- * settled or never made. The module that keeps the ledger answers it.
+ * Ids of the open reservations of a workspace, folded from the ledger's stream. A missing reservation was settled or
+ * never made. Handled by the ledger module.
  */
 export class GetOpenHolds extends Query<readonly string[]> {
   constructor(readonly workspaceId: string) {

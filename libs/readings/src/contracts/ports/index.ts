@@ -1,3 +1,3 @@
-/** What readings asks of other modules. They import it from here, so that readings imports none of them. */
+/** What readings needs from other modules. They import these ports from here, so readings imports none of them. */
 export * from './credits.js';
 export * from './publication.js';

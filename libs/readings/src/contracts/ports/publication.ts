@@ -4,9 +4,9 @@ import type { EventCatalogue, EventDefinition } from '@app/event-sourcing/core/e
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 
 /**
- * Closes the publications of a reading for ever: from then on none is requested or recorded. Documents published before
- * stay. A reading sends it before it records its erasure, so that nothing is published afterwards.
- * The module that publishes documents answers it.
+ * Permanently closes the publications of a reading: none is requested or recorded afterwards. Earlier documents stay.
+ * Sent before a reading records its erasure, so that nothing is published afterwards.
+ * Handled by the publishing module.
  */
 export class WithdrawPublication extends Command<void> {
   constructor(
@@ -20,7 +20,7 @@ export class WithdrawPublication extends Command<void> {
 
 /** A version of a reading's documents that can be fetched. */
 export interface PublishedDocument {
-  /** 1, 2, …; the newest counts. */
+  /** 1, 2, …; the newest is current. */
   readonly version: number;
   readonly artifactId: string;
   /** RFC 3339 UTC. */
@@ -28,18 +28,18 @@ export interface PublishedDocument {
 }
 
 /**
- * The events from which a reading learns of its documents. The id of their stream is the reading's. Their data may hold
- * more than a reading needs.
+ * The events that report a reading's documents. Their stream has the same id as the reading. Their data may hold more
+ * than a reading needs.
  */
 export type PublicationFeed = EventCatalogue<{
   readonly DocumentPublished: EventDefinition<z.ZodType<PublishedDocument>>;
 }>;
 
-/** What readings must know of the module that publishes their documents. The program passes it in. */
+/** What readings must know about the publishing module. The application passes it in. */
 export interface DocumentPublisher {
   /** Version of the prose (`<year>.<month>.<counter>`), stored with each result. */
   readonly contentVersion: string;
-  /** What `/document` offers, in the order in which a result lists it. */
+  /** What `/document` offers, in the order used in a result. */
   readonly formats: readonly string[];
   readonly feed: PublicationFeed;
 }

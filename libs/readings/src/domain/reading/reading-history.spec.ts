@@ -19,7 +19,7 @@ const recorded = (event: ReadingEvent): Recorded<ReadingEvent> => ({
   },
 });
 
-it('A started attempt is told by its number and its time, not by the worker that has it', () => {
+it('A started attempt shows its number and time, not its worker', () => {
   const event = recorded({
     type: 'ReadingStarted',
     data: { attempt: 2, workerId: 'worker-a', leaseUntil: '2026-04-04T09:31:00.000Z' },
@@ -32,7 +32,7 @@ it('A started attempt is told by its number and its time, not by the worker that
   });
 });
 
-it('A request is told by what it costs: nothing sealed, no digest', () => {
+it('A request shows its cost, nothing sealed and no digest', () => {
   const event = recorded({
     type: 'ReadingRequested',
     data: {
@@ -50,9 +50,9 @@ it('A request is told by what it costs: nothing sealed, no digest', () => {
   expect(JSON.stringify(historyEvent(event, 4))).not.toMatch(/c2VhbGVk|digest|r1/);
 });
 
-it('Every type of event has its place in the history, but a reservation that was given up', () => {
-  const untold = Object.keys(readingEvents.definitions).filter(
+it('Every type of event has its place in the history, except an abandoned reservation', () => {
+  const hidden = Object.keys(readingEvents.definitions).filter(
     (type) => historyEvent(recorded({ type, data: {} } as unknown as ReadingEvent), 4) === null,
   );
-  expect(untold).toEqual(['ReadingAbandoned']);
+  expect(hidden).toEqual(['ReadingAbandoned']);
 });

@@ -12,9 +12,11 @@ export const HISTORY_TYPES = [
   'erased',
 ] as const;
 
-/** One event of a reading as its owner sees it: when and what, nothing sealed, nothing of how the service is made. */
+/**
+ * One event of a reading as its owner sees it: type, time and public facts. Shows nothing sealed and nothing internal.
+ */
 export interface HistoryEvent {
-  /** Its place in what is told of the reading: from 0, without gaps. */
+  /** Its place in the history of the reading: from 0, without gaps. */
   readonly revision: number;
   readonly type: (typeof HISTORY_TYPES)[number];
   /** RFC 3339 UTC. */
@@ -29,16 +31,16 @@ export interface HistoryEvent {
 }
 
 /**
- * What the history tells of a recorded event; `null` of a reservation that was given up before the reading was accepted
- * with another (the same Idempotency-Key, sent again after a 503).
- * @param revision how many events of the reading are told before it
+ * The history's entry for a recorded event. `null` for an abandoned reservation: the same Idempotency-Key, sent again
+ * after a 503, got another reservation.
+ * @param revision number of earlier entries in the reading's history
  */
 export const historyEvent = (event: Recorded<ReadingEvent>, revision: number): HistoryEvent | null => {
-  const told = tell(event);
-  return told && { revision, occurredAt: event.metadata.occurredAt, ...told };
+  const entry = entryOf(event);
+  return entry && { revision, occurredAt: event.metadata.occurredAt, ...entry };
 };
 
-const tell = (event: ReadingEvent): Pick<HistoryEvent, 'type' | 'data'> | null => {
+const entryOf = (event: ReadingEvent): Pick<HistoryEvent, 'type' | 'data'> | null => {
   switch (event.type) {
     case 'ReadingRequested':
       return { type: 'requested', data: { cost: event.data.cost } };

@@ -4,7 +4,7 @@ import { failureView } from '../../contracts/failures.js';
 import type { ReadingStatus } from '../../contracts/queries.js';
 import { requestedFields, type RequestedFields } from './requested-fields.js';
 
-/** What the caller sent, kept exactly as sent; sealed wherever it is stored. */
+/** What the caller sent, unchanged. Sealed wherever it is stored. */
 export interface ReadingInput {
   readonly name: {
     readonly firstNames: readonly string[];
@@ -15,7 +15,7 @@ export interface ReadingInput {
   readonly grammaticalProfile: { readonly subjectGender: string };
 }
 
-/** Everything the reading resource shows besides its input. */
+/** Everything the reading resource shows except its input. */
 export interface ReadingRecord extends RequestedFields {
   readonly readingId: string;
   readonly workspaceId: string;
@@ -32,7 +32,7 @@ export interface ReadingRecord extends RequestedFields {
   } | null;
 }
 
-/** A reading as lists show it: without its input, which would open a sealed name for each line. */
+/** A reading as lists show it: without its input, because each line would need to open a sealed name. */
 export const readingSummaryView = (record: ReadingRecord) => {
   const { input: _, ...view } = readingView(record, null);
   return view;
@@ -40,7 +40,7 @@ export const readingSummaryView = (record: ReadingRecord) => {
 
 /** The Reading resource of the interface. `input` is `null` once the personal data was erased. */
 export const readingView = (record: ReadingRecord, input: ReadingInput | null) => {
-  // What was published of an erased reading nobody can read any more.
+  // Publications of an erased reading can no longer be read.
   const document = record.erasedAt === null ? record.document : null;
   return {
     readingId: record.readingId,

@@ -20,7 +20,7 @@ export type ReadingCommand =
       readonly type: 'FailAttempt';
       readonly attempt: number;
       readonly code: FailureCode;
-      /** Attempts after which the reading fails for good. */
+      /** Attempts after which the reading fails permanently. */
       readonly attemptsAllowed: number;
       readonly retryAt: string;
     }

@@ -73,7 +73,7 @@ const abandon: ReadingCommand = {
 };
 
 describe('requesting a reading', () => {
-  it('is accepted once: what comes under the same id again changes nothing', () => {
+  it('is accepted once: another request with the same id changes nothing', () => {
     given(readingDecider, []).when({ type: 'RequestReading', request }).then(requested);
     given(readingDecider, [requested])
       .when({ type: 'RequestReading', request })
@@ -83,7 +83,7 @@ describe('requesting a reading', () => {
       .thenIgnores('AlreadyRequested');
   });
 
-  it('is erased for good when nothing but its erasure is left of its stream', () => {
+  it('stays erased when only its erasure is left in its stream', () => {
     const erased: ReadingEvent = { type: 'ReadingErased', data: { workspaceId: 'ws_1' } };
     given(readingDecider, [erased]).when({ type: 'RequestReading', request }).thenRejects('Erased', null);
   });
@@ -107,7 +107,7 @@ describe('an attempt', () => {
     given(readingDecider, [requested, started()]).when(start(T0)).thenIgnores('NotDue');
   });
 
-  it('takes over when the lease has run out, and the first worker’s late answer changes nothing', () => {
+  it('takes over when the lease has expired, and the first worker’s late answer changes nothing', () => {
     given(readingDecider, [requested, started()])
       .when(start(T1))
       .then({ type: 'ReadingStarted', data: { attempt: 2, workerId: 'w2', leaseUntil: T1 } });
@@ -129,7 +129,7 @@ describe('an attempt', () => {
     given(readingDecider, [requested, started(), completed]).when(complete(1)).thenIgnores('Terminal');
   });
 
-  it('fails into a retry until the attempts are used up', () => {
+  it('is retried until the attempts are used up', () => {
     given(readingDecider, [requested, started()]).when(fail(1, 'generation_failed')).then(attemptFailed);
     given(readingDecider, [requested, started(1), attemptFailed, started(2), started(3)])
       .when(fail(3, 'generation_failed'))

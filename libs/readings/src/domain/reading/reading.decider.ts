@@ -50,14 +50,14 @@ const request = (
   command: Extract<ReadingCommand, { type: 'RequestReading' }>,
   state: Reading,
 ): ReadingDecision => {
-  // Whether it is the same request only its key can tell, which may have been destroyed: who asks compares.
+  // Only the reading's key opens the input to compare with, and it may be destroyed. The caller compares.
   if (state.status !== 'none') return ignore('AlreadyRequested');
   if (state.erased) return reject('Erased', null);
   if (state.abandoned.includes(command.request.reservationId)) return reject('ReservationAbandoned', null);
   return accept({ type: 'ReadingRequested', data: command.request });
 };
 
-/** The fence: once abandoned, a reservation can no longer carry a reading, so its credits are free to go back. */
+/** The fence: once abandoned, a reservation can no longer carry a reading, so its credits may be released. */
 const abandon = (
   command: Extract<ReadingCommand, { type: 'AbandonReading' }>,
   state: Reading,
@@ -69,7 +69,7 @@ const abandon = (
   return accept({ type: 'ReadingAbandoned', data: { workspaceId, reservationId, reason } });
 };
 
-/** The stream is the lock: only one worker's append wins, and a lease that ran out may be taken over. */
+/** The stream is the lock: only one worker's append succeeds. An expired lease may be taken over. */
 const start = (
   command: Extract<ReadingCommand, { type: 'StartAttempt' }>,
   state: Requested,
@@ -104,7 +104,7 @@ const failAttempt = (
     : accept({ type: 'ReadingAttemptFailed', data: { attempt, code, retryAt } });
 };
 
-/** What cannot be generated any more has failed: its credits go back. */
+/** A reading that can no longer be generated has failed. Its credits are released. */
 const erase = (state: Requested): ReadingDecision => {
   if (state.erased) return ignore('AlreadyErased');
   const erased = { type: 'ReadingErased', data: { workspaceId: state.request.workspaceId } } as const;
@@ -113,7 +113,7 @@ const erase = (state: Requested): ReadingDecision => {
     : accept(failed(state, 'input_unprocessable', state.attempts), erased);
 };
 
-/** A worker whose lease was taken over has lost: its late answer changes nothing. */
+/** A worker whose lease was taken over has lost it: its late answer changes nothing. */
 const owns = (attempt: number, state: Requested): boolean =>
   state.status === 'processing' && state.attempts === attempt;
 

@@ -3,12 +3,12 @@ import type { FailureCode, ReadingEvent } from '../../contracts/events.js';
 
 export type RequestedData = Extract<ReadingEvent, { type: 'ReadingRequested' }>['data'];
 
-/** A reading as its own stream tells it. */
+/** A reading, folded from its own stream. */
 export type Reading =
   | {
       readonly status: 'none';
       readonly abandoned: readonly string[];
-      /** All but its erasure was truncated by an operator (docs/adr/0018). */
+      /** An operator truncated all events except its erasure (docs/adr/0018). */
       readonly erased: boolean;
     }
   | {
@@ -17,7 +17,7 @@ export type Reading =
       readonly request: RequestedData;
       /** Attempts started. */
       readonly attempts: number;
-      /** RFC 3339: until when the running attempt owns the reading, or when the next may start. */
+      /** RFC 3339: when the lease of the running attempt expires, or when the next attempt may start. */
       readonly notBefore: string | null;
       readonly delayed: boolean;
       readonly failure: FailureCode | null;

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Locale } from '@app/numerology/index.js';
 
 /**
- * What a reading is asked for besides its input: a line for each field, with its shape and an example. The columns of
- * its row, its record, the resource and their schema follow from it. A field that is left out is null.
+ * What a request may specify besides the input: one line per field, with shape and example. The row's columns, the
+ * record, the resource and its schema are derived from it. An omitted field is null.
  */
 const FIELDS = {
   productId: { schema: z.string(), example: 'theme' },
@@ -20,12 +20,12 @@ const NAMES = Object.keys(FIELDS) as readonly Name[];
 const collect = <T>(valueOf: (name: Name) => unknown, nameOf: (name: Name) => string = (name) => name): T =>
   Object.fromEntries(NAMES.map((name) => [nameOf(name), valueOf(name)])) as T;
 
-/** A field that a caller may leave out, where it may be null. */
+/** A field that a caller may omit, if it is nullable. */
 type Given = {
   readonly [N in Name as null extends RequestedFields[N] ? N : never]?: RequestedFields[N] | undefined;
 } & { readonly [N in Name as null extends RequestedFields[N] ? never : N]: RequestedFields[N] };
 
-/** These fields alone, of whatever has them. */
+/** Picks these fields from an object that has them. */
 export const requestedFields = (from: Given): RequestedFields =>
   collect((name) => (from as Partial<RequestedFields>)[name] ?? null);
 

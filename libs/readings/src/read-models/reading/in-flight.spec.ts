@@ -4,7 +4,7 @@ import { ReadingsInFlight } from './in-flight.js';
 
 const START = Date.parse('2026-04-12T10:00:00.000Z');
 
-/** A workspace whose rows a worker makes, or does not. */
+/** A workspace whose rows a worker writes, or not. */
 const workspace = (limit: number) => {
   let now = START;
   let row: { readings: number; newest: Date | null } = { readings: 0, newest: null };
@@ -12,7 +12,7 @@ const workspace = (limit: number) => {
   const inFlight = new ReadingsInFlight(pool, { now: () => now });
   return {
     inFlight,
-    /** Asks so many times, a second apart: each time the rows are counted anew. */
+    /** Asks this many times, a second apart: each time the rows are counted again. */
     async ask(times: number): Promise<boolean[]> {
       const answers: boolean[] = [];
       for (let n = 0; n < times; n += 1) {
@@ -27,12 +27,12 @@ const workspace = (limit: number) => {
   };
 };
 
-it('counts what was admitted while no worker makes rows of it', async () => {
+it('counts admitted readings while no worker writes their rows', async () => {
   const { ask } = workspace(3);
   expect(await ask(5)).toEqual([true, true, true, false, false]);
 });
 
-it('counts each reading once when its row is there, and no more when it has ended', async () => {
+it('counts each reading once when its row exists, and not after it has ended', async () => {
   const { ask, project } = workspace(3);
   await ask(2);
   project(2);
@@ -41,7 +41,7 @@ it('counts each reading once when its row is there, and no more when it has ende
   expect(await ask(4)).toEqual([true, true, true, false]);
 });
 
-it('counts no more what was admitted and refused later', async () => {
+it('stops counting a reading that was admitted and refused later', async () => {
   const { ask, inFlight } = workspace(2);
   await ask(2);
   inFlight.withdrawn('ws_1');

@@ -5,21 +5,21 @@ import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CLOCK } from '@app/platform/tokens.js';
 
-/** How long a count is trusted, milliseconds; the readings of this process are added to it meanwhile. */
+/** How long a count is reused, milliseconds. Readings of this process are added to it meanwhile. */
 const TRUSTED_MS = 250;
 const WORKSPACES = 10_000;
 
 interface Count {
-  /** Unfinished rows, when they were counted. */
+  /** Number of unfinished rows when they were counted. */
   readings: number;
   until: number;
-  /** When this process admitted readings that had no row then, ascending: a worker that is away makes none. */
+  /** When this process admitted readings that had no row at that count, ascending. Without a worker, no rows appear. */
   withoutRow: number[];
 }
 
 /**
- * Counts the queued and processing readings of a workspace: the rows, and what this process admitted since the newest of
- * them was asked for. What other processes admitted and no worker has projected yet is not seen.
+ * Counts the queued and processing readings of a workspace: its rows, and the readings that this process admitted after
+ * the newest row was requested. Readings that other processes admitted and no worker has projected are not counted.
  */
 @Injectable()
 export class ReadingsInFlight {
@@ -30,7 +30,7 @@ export class ReadingsInFlight {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Whether one more reading is within the limit; it is counted if so, until it has a row or is `withdrawn`. */
+  /** Whether one more reading is within the limit. If so, it counts until it has a row or is `withdrawn`. */
   async admits(workspaceId: string, limit: number): Promise<boolean> {
     const known = this.counts.get(workspaceId);
     const count = known && known.until > this.clock.now() ? known : await this.count(workspaceId, limit);
@@ -39,7 +39,7 @@ export class ReadingsInFlight {
     return true;
   }
 
-  /** One that was admitted has not become a reading. */
+  /** An admitted request has not become a reading. */
   withdrawn(workspaceId: string): void {
     this.counts.get(workspaceId)?.withoutRow.pop();
   }
@@ -54,7 +54,7 @@ export class ReadingsInFlight {
       values: [workspaceId, limit],
     });
     const { readings = 0, newest = null } = rows[0] ?? {};
-    // Looked up again: others may have been admitted while the database was asked.
+    // Looked up again: others may have been admitted during the database query.
     const known = this.counts.get(workspaceId);
     const withoutRow = (known?.withoutRow ?? []).filter((at) => newest === null || at > newest.getTime());
     const count = { readings, until: this.clock.now() + TRUSTED_MS, withoutRow };

@@ -54,7 +54,7 @@ const failed = recorded(3, {
   type: 'ReadingFailed',
   data: { ...ids, code: 'generation_failed', attempts: 5 },
 });
-/** Its documents bear the date of the second before, when their making began. */
+/** Its documents bear the date of the second before, when rendering started. */
 const published = (second: number, version: number) =>
   recorded(second, {
     type: 'DocumentPublished',
@@ -66,11 +66,11 @@ const fold = (events: readonly Recorded<Event>[], row: ReadingRow | null = null)
   events.reduce(evolveReading, row);
 
 describe('the row of a reading', () => {
-  it('is queued when requested, and offered again after half a minute', () => {
+  it('is queued when requested, and due again after half a minute', () => {
     expect(fold([requested])).toMatchObject({ status: 'queued', created_at: at(0), due_at: at(30) });
   });
 
-  it('follows its attempts to the end, where nothing is due any more', () => {
+  it('follows its attempts to the end, after which nothing is due', () => {
     expect(fold([requested, started])).toMatchObject({ status: 'processing', due_at: at(50) });
     expect(fold([requested, started, attemptFailed])).toMatchObject({ status: 'queued', due_at: at(34) });
     expect(fold([requested, started, completed])).toMatchObject({
@@ -86,7 +86,7 @@ describe('the row of a reading', () => {
     });
   });
 
-  it('has the newest publication, and was changed when that was there', () => {
+  it('has the newest publication, and its time as the last change', () => {
     expect(fold([requested, completed, published(5, 2), published(6, 1)])).toMatchObject({
       document_version: 2,
       artifact_id: 'a2',
@@ -107,7 +107,7 @@ describe('the row of a reading', () => {
       );
   });
 
-  it('is the same when every event comes again, and there is none before it was requested', () => {
+  it('is the same when every event is repeated, and absent before the request', () => {
     const story = [requested, started, attemptFailed, started, completed, published(5, 1), erased];
     const once = fold(story);
     expect(fold(story, once)).toEqual(once);

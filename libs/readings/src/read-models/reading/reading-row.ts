@@ -34,7 +34,7 @@ export interface ReadingRow extends RequestedColumns {
   readonly erased_at: string | null;
 }
 
-/** The columns from which a reading is shown. */
+/** The columns that a shown reading needs. */
 export const SHOWN_COLUMNS = [
   'reading_id',
   'workspace_id',
@@ -82,16 +82,16 @@ export const fromRow = (row: ShownRow): StoredReading => {
   };
 };
 
-/** A reading from its own events, for the moment before its row is there. `null`: never requested. */
+/** A reading folded from its own events, while its row is missing. `null`: never requested. */
 export const foldReading = (events: readonly Recorded<ReadingEvent>[]): StoredReading | null => {
   const row = events.reduce<ReadingRow | null>(evolveReading, null);
   return row && fromRow(row);
 };
 
-/** How long a queued reading may wait before it is offered to the workers again (its job was lost with a worker). */
-const OFFER_AGAIN_MS = 30_000;
+/** How long a queued reading may wait before its job is added again. The job may have been lost with a worker. */
+const REQUEUE_AFTER_MS = 30_000;
 
-/** The row of a reading after one of its own events, or one of its publication. */
+/** The row of a reading after one of its own events, or an event of its publication. */
 export const evolveReading = (
   row: ReadingRow | null,
   event: Recorded<ReadingEvent | EventOf<PublicationFeed>>,
@@ -107,7 +107,7 @@ export const evolveReading = (
         : row;
     case 'ReadingAttemptFailed':
       return unfinished
-        ? { ...row, status: 'queued', updated_at: at, due_at: offerAgainAfter(event.data.retryAt) }
+        ? { ...row, status: 'queued', updated_at: at, due_at: requeueAt(event.data.retryAt) }
         : row;
     case 'ReadingCompleted':
       return unfinished
@@ -153,7 +153,7 @@ const requested = ({
   updated_at: metadata.occurredAt,
   completed_at: null,
   failed_at: null,
-  due_at: offerAgainAfter(metadata.occurredAt),
+  due_at: requeueAt(metadata.occurredAt),
   document_version: null,
   artifact_id: null,
   published_at: null,
@@ -164,6 +164,6 @@ const requested = ({
 const failed = (code: FailureCode, at: string) =>
   ({ status: 'failed', updated_at: at, failed_at: at, due_at: null, error_code: code }) as const;
 
-const offerAgainAfter = (at: string): string => instant(Date.parse(at) + OFFER_AGAIN_MS);
+const requeueAt = (at: string): string => instant(Date.parse(at) + REQUEUE_AFTER_MS);
 
 const later = (one: string, other: string): string => (Date.parse(other) > Date.parse(one) ? other : one);

@@ -11,7 +11,7 @@ interface ResultRow {
   readonly reading_id: string;
   readonly workspace_id: string;
   readonly sealed_result: string;
-  /** Of the version before; dropped when none of its processes runs any more. */
+  /** Written by the previous version. Dropped when none of its processes runs any more. */
   readonly sha256: null;
 }
 
@@ -52,7 +52,7 @@ export const readingProjection = (feed: PublicationFeed) =>
     name: READING_PROJECTION,
     catalogues: [readingEvents, feed],
     views: [readings, results],
-    // The eraser has done it already, unless its process was killed in between.
+    // The erase command has usually done it already. A process killed in between has not.
     effects: ({ type, stream }) =>
       type === 'ReadingErased'
         ? [sql`delete from platform.subject_key where subject_id = ${streamId(stream)}`]

@@ -46,7 +46,7 @@ const failed = event('ReadingFailed', { ...ids, code: 'input_unprocessable', att
 const queryOf = (store: InMemoryEventStore, pool: unknown = null): ReadingQuery =>
   new ReadingQuery(pool as Pool, store, new InMemoryKeys() as unknown as SubjectKeys);
 
-it('tells the end of a reading before its row does, and goes on telling it while the row is behind', async () => {
+it('shows the end of a reading before its row does, and still does while the row is behind', async () => {
   const store = new InMemoryEventStore();
   await store.append(`reading-${ID}`, 'no_stream', [requested, failed]);
   let rows: object[] = [];
@@ -62,7 +62,7 @@ it('tells the end of a reading before its row does, and goes on telling it while
   expect(await statusAs({ status: 'completed' }, query)).toBe('completed');
 });
 
-it('tells the history in whole pages, without the reservations that were given up before one held', async () => {
+it('shows the history in whole pages, without abandoned reservations', async () => {
   const store = new InMemoryEventStore();
   const abandoned = () =>
     event('ReadingAbandoned', { workspaceId: 'ws_1', reservationId: randomUUID(), reason: 'unavailable' });

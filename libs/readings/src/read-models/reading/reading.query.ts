@@ -20,13 +20,13 @@ interface SealedResult {
   readonly sealedResult: string;
 }
 
-/** As the database gives it. */
+/** As the database returns it. */
 type Row = { [C in keyof ShownRow]: ShownRow[C] | Date };
 
 const COLUMNS = SHOWN_COLUMNS.join(', ');
 
-const TOLD_AHEAD = 10_000;
-/** How long an erasure waits for its own projection, and how often it looks (ms). */
+const AHEAD_OF_ROW = 10_000;
+/** How long an erasure waits for its own projection, and how often it checks (ms). */
 const OWN_PROJECTION_MS = 750;
 const OWN_PROJECTION_POLL_MS = 15;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -34,8 +34,8 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 @Injectable()
 export class ReadingQuery {
   private readonly row = askedTogether((readingIds: readonly string[]) => this.rows(readingIds));
-  /** Readings of which this process has told more than that they are queued, from their streams. */
-  private readonly toldAhead = new RecentlyUsed<string, true>(TOLD_AHEAD);
+  /** Readings that this process has answered from their streams with a status after `queued`. */
+  private readonly aheadOfRow = new RecentlyUsed<string, true>(AHEAD_OF_ROW);
   private readonly resultRow = askedTogether((readingIds: readonly string[]) => this.resultRows(readingIds));
 
   constructor(
@@ -45,16 +45,16 @@ export class ReadingQuery {
   ) {}
 
   /**
-   * From the row or, when it is not projected yet, from the reading's own stream: then also until the row has come to
-   * what was told, so that a reading that failed is not queued again for who asks once more.
+   * Reads the row, or the reading's own stream if the row is missing. After an answer from the stream, the stream is
+   * read until the row has caught up. A failed reading therefore never looks queued again to the caller.
    */
   async find(readingId: string): Promise<StoredReading | null> {
     if (!UUID.test(readingId)) return null;
     const row = await this.row(readingId);
     const isBehind = row?.status === 'queued' || row?.status === 'processing';
-    if (row && !(isBehind && this.toldAhead.get(readingId))) return fromRow(row);
+    if (row && !(isBehind && this.aheadOfRow.get(readingId))) return fromRow(row);
     const folded = await this.fold(readingId);
-    if (folded && folded.record.status !== 'queued') this.toldAhead.set(readingId, true);
+    if (folded && folded.record.status !== 'queued') this.aheadOfRow.set(readingId, true);
     return folded;
   }
 
@@ -77,7 +77,7 @@ export class ReadingQuery {
     return rows.map((row) => fromRow(withInstants(row)).record);
   }
 
-  /** Waits, but not long, until the caller's own erasure is to be seen in the row. */
+  /** Waits a short time until the row shows the caller's own erasure. */
   async untilErased(readingId: string): Promise<void> {
     const givesUpAt = performance.now() + OWN_PROJECTION_MS;
     while (performance.now() < givesUpAt) {
@@ -94,19 +94,19 @@ export class ReadingQuery {
   }
 
   /**
-   * What happened to a reading, the oldest first. The stream is read from its beginning: it is short, and what is not
-   * told of it (reservations that were given up before one held) has no place among what is.
-   * @param from the place of the first that is wanted
-   * @param limit so many at most
+   * The events of a reading, oldest first. Reads the stream from its beginning: it is short, and abandoned reservations
+   * do not count as entries.
+   * @param from index of the first entry wanted
+   * @param limit most entries to return
    */
   async history(readingId: string, from: number, limit: number): Promise<readonly HistoryEvent[]> {
-    const told: HistoryEvent[] = [];
+    const entries: HistoryEvent[] = [];
     for await (const stored of this.store.read(streamName(readingEvents.category, readingId))) {
-      const event = historyEvent(decode(readingEvents, stored), told.length);
-      if (event) told.push(event);
-      if (told.length === from + limit) break;
+      const event = historyEvent(decode(readingEvents, stored), entries.length);
+      if (event) entries.push(event);
+      if (entries.length === from + limit) break;
     }
-    return told.slice(from);
+    return entries.slice(from);
   }
 
   /** The bytes of `/result`; `null` until completed, or once erased. */
@@ -138,7 +138,7 @@ export class ReadingQuery {
     return inOrder(readingIds, rows);
   }
 
-  /** The moment before the row is there, the stream's last event has it, unless the reading was erased since. */
+  /** While the row is missing, the stream's last event has the result, unless the reading was erased since. */
   private async resultEvent(readingId: string): Promise<SealedResult | null> {
     const newestFirst = this.store.read(streamName(readingEvents.category, readingId), {
       direction: 'backwards',

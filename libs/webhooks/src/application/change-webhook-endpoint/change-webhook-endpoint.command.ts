@@ -4,7 +4,7 @@ import type { EndpointChanges } from '../../domain/webhook-endpoint/webhook-endp
 import type { KnownEndpoint } from '../endpoint-access.js';
 
 export interface ChangedEndpoint extends KnownEndpoint {
-  /** Deliveries left out while the endpoint was disabled; `null` unless it was enabled now. */
+  /** Deliveries skipped while the endpoint was disabled; `null` unless this change enabled it. */
   readonly skippedDeliveries: number | null;
 }
 
@@ -18,7 +18,7 @@ export class ChangeWebhookEndpoint extends Command<ChangedEndpoint> {
     readonly endpointId: string,
     readonly workspaceId: string,
     readonly changes: EndpointChanges,
-    /** Revisions at which the caller wants it changed; `null`: any. */
+    /** Revisions at which the caller allows the change; `null`: any. */
     readonly ifRevision: readonly bigint[] | null,
     readonly by: RequestContext,
   ) {

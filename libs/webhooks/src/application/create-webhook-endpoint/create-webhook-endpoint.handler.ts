@@ -55,7 +55,10 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
     };
   }
 
-  /** Counts and stores the secret under one lock per workspace, so that requests side by side cannot pass the limit. */
+  /**
+   * Counts endpoints and stores the secret under one lock per workspace, so that concurrent requests cannot exceed the
+   * limit.
+   */
   private claimPlace(endpointId: string, workspaceId: string, secret: NewSecret): Promise<void> {
     return transaction(this.pool, async (client) => {
       await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [

@@ -1,7 +1,7 @@
 import { Command } from '@nestjs/cqrs';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 
-/** Deletes an endpoint for good. Fails with webhook_not_found, wrong_workspace, precondition_failed. */
+/** Permanently deletes an endpoint. Fails with webhook_not_found, wrong_workspace, precondition_failed. */
 export class DeleteWebhookEndpoint extends Command<void> {
   constructor(
     readonly endpointId: string,

@@ -2,8 +2,8 @@ import { Command } from '@nestjs/cqrs';
 import type { DeliveryRecord } from '../../read-models/delivery/delivery-rows.js';
 
 /**
- * Sends the event of a delivery once more. A redelivery of the event that is on its way is that one, and is sent at once.
- * Fails with webhook_not_found, wrong_workspace, delivery_not_found.
+ * Sends the event of a delivery once more. If a redelivery of the event is pending already, returns that one and makes
+ * it due at once. Fails with webhook_not_found, wrong_workspace, delivery_not_found.
  */
 export class Redeliver extends Command<DeliveryRecord> {
   constructor(

@@ -18,7 +18,7 @@ const REDELIVERY = `
   delivery.endpoint_id = $1 and delivery.redelivery and delivery.replay_id is null and delivery.event_id = (
     select event_id from webhooks.delivery known where known.delivery_id = $3)`;
 
-/** A pending redelivery is the requested one, and so is a skipped one while the endpoint is disabled. */
+/** A pending redelivery counts as the requested one. So does a skipped one while the endpoint is disabled. */
 const FIND = `
   with ${OPEN_ENDPOINT}
   select delivery_id from webhooks.delivery cross join open_endpoint
@@ -67,7 +67,7 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
     return (await this.deliveries.find(endpointId, again))!;
   }
 
-  /** @returns the id of the redelivery, which may have been asked for before */
+  /** @returns the id of the redelivery, which may be an existing one */
   private queue(endpointId: string, enabled: boolean, deliveryId: string): Promise<string> {
     const at = instant(this.clock.now());
     return transaction(this.pool, async (client) => {

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(async () => database.stop());
 beforeEach(async () => {
   await wipe(database);
-  // Nobody sends: what is queued stays pending.
+  // Nothing sends: queued deliveries stay pending.
   api = await TestApi.start(database);
   for (let n = 0; n < EVENTS; n += 1) await api.happen(WS, reading(randomUUID()).completed());
   ({ endpointId } = await api.createEndpoint(WS));
@@ -48,7 +48,7 @@ const count = async (what: string): Promise<number> =>
   (await database.pool.query(`select from webhooks.${what}`)).rowCount ?? 0;
 
 describe('While a replay of an endpoint runs', () => {
-  it('another is refused, and the answer names the one that runs', async () => {
+  it('another is refused, and the response names the one that runs', async () => {
     const first = await asked();
     const { body, headers } = await ask().expect(409);
     expect(body).toMatchObject({ code: 'replay_in_progress', replayId: first.replayId });
@@ -59,7 +59,7 @@ describe('While a replay of an endpoint runs', () => {
     await asked();
   });
 
-  it('one of many begins, whichever process they ask', async () => {
+  it('one of many requests starts one, whichever process they reach', async () => {
     const other = await TestApi.start(database);
     try {
       const answers = await Promise.all(
@@ -76,17 +76,17 @@ describe('While a replay of an endpoint runs', () => {
     }
   });
 
-  it('the same Idempotency-Key is answered as it was first', async () => {
+  it('the same Idempotency-Key gets the first answer', async () => {
     const key = { 'idempotency-key': 'again' };
     const [first, ...rest] = await Promise.all(Array.from({ length: 8 }, () => ask({}, key)));
     for (const again of rest) expect([again.status, again.body]).toEqual([202, first!.body]);
-    // A refused request keeps no key.
+    // A refused request does not use its key.
     await ask({}, { 'idempotency-key': 'other' }).expect(409);
     await work(first!.body as ReplayRecord);
     expect((await ask({}, { 'idempotency-key': 'other' }).expect(202)).body).not.toEqual(first!.body);
   });
 
-  it('other endpoints may have theirs, and so may dry runs, a few at a time', async () => {
+  it('other endpoints may run one, and a few dry runs may run', async () => {
     const first = await asked();
     const other = await api.createEndpoint(WS);
     await api.request('post', `/webhooks/${other.endpointId}/replay`, WS, { since: SINCE }).expect(202);
@@ -96,7 +96,7 @@ describe('While a replay of an endpoint runs', () => {
     const refused = dry.find(({ status }) => status === 409)!.body as ReplayRecord;
     expect(counting.map(({ replayId }) => replayId)).toContain(refused.replayId);
     await work(first);
-    // Dry runs do not keep a real one from beginning.
+    // Dry runs do not stop a real one from starting.
     await asked();
     await work(counting[0]!);
     await ask({ dryRun: true }).expect(202);
@@ -104,7 +104,7 @@ describe('While a replay of an endpoint runs', () => {
 });
 
 describe('A replay that does not end', () => {
-  it('can be stopped, and another begin', async () => {
+  it('can be stopped, and another started', async () => {
     const first = await asked();
     const { body } = await api.request('delete', path(first), WS).expect(200);
     expect(body).toMatchObject({
@@ -118,7 +118,7 @@ describe('A replay that does not end', () => {
     expect(await count('delivery')).toBe(EVENTS);
   });
 
-  it('that has ended stays as it ended', async () => {
+  it('that has ended does not change', async () => {
     const first = await asked();
     await work(first);
     const ended = await find(first);
@@ -128,7 +128,7 @@ describe('A replay that does not end', () => {
     expect(await find(first)).toEqual(ended);
   });
 
-  it('ends by itself when nobody could go on with it for a day', async () => {
+  it('ends by itself when no worker could continue it for a day', async () => {
     const first = await asked();
     await rescueAbandoned(database.pool, Date.now() + 23 * HOUR, DAY_MS);
     expect((await find(first)).state).toBe('queued');
@@ -139,10 +139,10 @@ describe('A replay that does not end', () => {
 });
 
 describe('Replays one after the other', () => {
-  it('queue no event that is still on its way to the endpoint', async () => {
+  it('queue no event that is still pending for the endpoint', async () => {
     for (let n = 0; n < 4; n += 1) await work(await asked());
     expect(await count('delivery')).toBe(EVENTS);
-    // The receiver had one of them, and is asked to have it again: once.
+    // The receiver had one of them and receives it again, once.
     await database.pool.query(
       `insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status, due_at, created_at)
        select gen_random_uuid(), endpoint_id, workspace_id, event_id, reading_id, sequence, 'succeeded', now(), now()
@@ -154,7 +154,7 @@ describe('Replays one after the other', () => {
     expect(await count('delivery')).toBe(EVENTS + 1);
   });
 
-  it('leave no more behind at an endpoint that is disabled each time', async () => {
+  it('leave no extra deliveries at an endpoint that is disabled each time', async () => {
     for (let n = 0; n < 3; n += 1) {
       await work(await asked());
       await change({ enabled: false });
@@ -165,7 +165,7 @@ describe('Replays one after the other', () => {
   });
 });
 
-describe('Asked for again and again', () => {
+describe('When requested repeatedly', () => {
   const redeliver = (deliveryId: string) =>
     api.request('post', `/webhooks/${endpointId}/deliveries/${deliveryId}/redeliver`, WS).expect(202);
   const someDelivery = async (): Promise<string> => {
@@ -176,12 +176,12 @@ describe('Asked for again and again', () => {
     return rows[0]!.delivery_id;
   };
 
-  it('a redelivery that is on its way is the same one', async () => {
+  it('a pending redelivery is the same one', async () => {
     const deliveryId = await someDelivery();
     const answers = await Promise.all(Array.from({ length: 12 }, () => redeliver(deliveryId)));
     const ids = new Set(answers.map(({ body }) => (body as { deliveryId: string }).deliveryId));
     expect([ids.size, await count('delivery')]).toEqual([1, 2]);
-    // Also when the redelivery itself is asked for again.
+    // Also when the redelivery itself is redelivered.
     expect((await redeliver([...ids][0]!)).body).toMatchObject({ deliveryId: [...ids][0] });
     await database.pool.query(`update webhooks.delivery set status = 'succeeded', settled_at = now()`);
     expect(ids).not.toContain(((await redeliver(deliveryId)).body as { deliveryId: string }).deliveryId);

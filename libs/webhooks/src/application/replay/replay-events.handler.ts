@@ -60,7 +60,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
   }
 
   /**
-   * @returns whether it was stored: not, when another request with its key was faster
+   * @returns false when a concurrent request with the same key was stored first
    * @throws WebhookRefused replay_in_progress
    */
   private store(replayId: string, by: Requested, choice: ReplayChoice): Promise<boolean> {
@@ -104,7 +104,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
   }
 }
 
-/** The answer to a request made again under its key: as it was answered first, if it is the same request. */
+/** The answer to a repeated Idempotency-Key: the first answer, if the request is the same. */
 const again = (known: ReplayRecord, { since, until, types, statuses, dryRun }: ReplayEvents['choice']) => {
   const isSame =
     known.since === since &&

@@ -8,7 +8,7 @@ import { replayTask } from './replay.job.js';
 const test = replaying();
 
 describe('POST …/replay', () => {
-  it('tells where to look, and adds its job in the same transaction', async () => {
+  it('returns its location, and adds its job in the same transaction', async () => {
     const endpointId = await test.endpoint();
     const { body, headers } = await test
       .ask(endpointId, { since: SINCE, types: ['reading.failed'] })
@@ -39,7 +39,7 @@ describe('POST …/replay', () => {
     expect(rows).toHaveLength(1);
   });
 
-  it('answers the same request under the same key as it did first, and another with 422', async () => {
+  it('repeats the first answer to the same request under the same key, and answers another with 422', async () => {
     const endpointId = await test.endpoint();
     const key = { 'idempotency-key': 'again' };
     const first = await test.ask(endpointId, { since: SINCE }, key).expect(202);

@@ -10,7 +10,7 @@ import { replayTask, rescueAbandoned } from './replay.job.js';
 
 const test = replaying();
 
-/** Connections that take a while to commit; `meanwhile` begins before. */
+/** Connections that commit slowly; `meanwhile` starts before that. */
 const slowToCommit = (pool: pg.Pool, meanwhile: () => void): pg.Pool => {
   const connect = async (): Promise<pg.PoolClient> => {
     const client = await pool.connect();
@@ -34,7 +34,7 @@ describe('The job of a replay', () => {
     const asked = (await test.ask(endpointId, { since: SINCE }).expect(202)).body as ReplayRecord;
     let disabled: Promise<unknown> = Promise.resolve();
     const slow = slowToCommit(test.database.pool, () => {
-      // Sent when somebody waits for it.
+      // Would be sent as soon as a worker reads the queue.
       disabled = test.api
         .request('patch', `/webhooks/${endpointId}`, WS, { enabled: false })
         .expect(200)
@@ -55,7 +55,7 @@ describe('The job of a replay', () => {
     expect(test.receiver.received).toEqual([]);
   });
 
-  it('waits while deliveries of a disabled endpoint are still to be skipped, and then has them too', async () => {
+  it('waits while deliveries of a disabled endpoint are still to be skipped, and then includes them', async () => {
     await test.sending.stop();
     const endpointId = await test.endpoint();
     await test.api.happen(WS, reading(randomUUID()).completed({ at: DAY(2) }));
@@ -70,12 +70,12 @@ describe('The job of a replay', () => {
     await work();
     expect(await test.find(asked)).toMatchObject({ state: 'queued', events: 0 });
     await test.sending.skip();
-    // The rescue of replays that have not moved adds the job again.
+    // The rescue of stalled replays adds the job again.
     await work();
     expect(await test.find(asked)).toMatchObject({ state: 'finished', events: 1 });
   });
 
-  it('sends each event once, however often its job is done and by however many', async () => {
+  it('sends each event once, however often its job runs and in however many workers', async () => {
     for (let n = 0; n < 20; n += 1) await test.api.happen(WS, reading(randomUUID()).completed());
     const endpointId = await test.endpoint();
     const asked = (await test.ask(endpointId, { since: SINCE }).expect(202)).body as ReplayRecord;
@@ -88,7 +88,7 @@ describe('The job of a replay', () => {
     expect(await test.find(asked)).toMatchObject({ events: 20 });
   });
 
-  it('is taken up again when its worker was killed', async () => {
+  it('resumes when its worker was killed', async () => {
     const endpointId = await test.endpoint();
     await test.ask(endpointId, { since: SINCE }).expect(202);
     const jobs = async () =>
@@ -106,7 +106,7 @@ describe('The job of a replay', () => {
     expect(await jobs()).toBe(1);
   });
 
-  it('stops when the endpoint is disabled, and does not begin while it is', async () => {
+  it('stops when the endpoint is disabled, and does not start while it is', async () => {
     await test.api.happen(WS, reading(randomUUID()).completed());
     const endpointId = await test.endpoint();
     const asked = (await test.ask(endpointId, { since: SINCE }).expect(202)).body as ReplayRecord;

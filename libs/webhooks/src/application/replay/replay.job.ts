@@ -12,16 +12,16 @@ import { LOCK_ENDPOINT } from '../open-endpoint.js';
 
 const REPLAY_EVENTS = jobKind('webhooks.replay', z.object({ replayId: z.string() }));
 
-/** Events of the log looked at in one transaction. */
+/** Events of the log read in one transaction. */
 const PAGE = 1_000;
-/** A replay that has not moved for this long lost its worker, or waits. */
+/** A replay without progress for this long has lost its worker, or waits. */
 const ABANDONED_AFTER_MS = 30_000;
 const LOOK_FOR_ABANDONED_EVERY_MS = 10_000;
 /** How long a job works before it yields its job slot, so that large replays do not occupy every slot. */
 const TIME_SLICE_MS = 1_000;
 /** After generation and publication, whose jobs have 0. */
 const PRIORITY = 10;
-/** How long a replay can be looked up after it has ended; its Idempotency-Key is known for as long. */
+/** How long a finished replay can be looked up. Its Idempotency-Key is remembered equally long. */
 const KEPT_FOR_MS = 30 * 86_400_000;
 const FORGET_AT_ONCE = 1_000;
 
@@ -35,16 +35,16 @@ interface Open {
 }
 
 /**
- * One page: what became of each event at the endpoint decides whether it is chosen, and a real run adds its delivery.
- * Nothing but the insertion tells a dry run from a real one, so that they choose the same.
+ * One page. The outcome of each event at the endpoint decides whether it is chosen; a real run then inserts its
+ * delivery. A dry run differs only in not inserting, so both choose the same events.
  *
- * Deliveries of one page are due a microsecond apart, in the order of the log. What is still pending is never chosen, and
- * what an earlier replay had to leave unsent makes room: replays one after the other add no more than is sent.
+ * Deliveries of one page are due a microsecond apart, in log order. Pending deliveries are never chosen. Deliveries
+ * that an earlier replay left unsent are replaced, so successive replays add no more than is sent.
  */
 const REPLAY_PAGE = `
   with replay as (
     select * from webhooks.replay where replay_id = $1
-  ), looked_at as (
+  ), page as (
     select event.* from replay cross join lateral (
       select event_id, reading_id, type, sequence, occurred_at, event.position
       from webhooks.public_event event
@@ -54,15 +54,15 @@ const REPLAY_PAGE = `
       limit ${PAGE}
     ) event
   ), chosen as (
-    select looked_at.*, row_number() over (order by looked_at.position) as place
-    from looked_at cross join replay
+    select page.*, row_number() over (order by page.position) as place
+    from page cross join replay
     cross join lateral (
       select ${EVENT_OUTCOME} as outcome
       from webhooks.delivery
-      where delivery.endpoint_id = replay.endpoint_id and delivery.event_id = looked_at.event_id
-    ) became
-    where looked_at.occurred_at >= replay.since and looked_at.occurred_at < replay.until
-      and looked_at.type = any (replay.types) and became.outcome = any (replay.statuses)
+      where delivery.endpoint_id = replay.endpoint_id and delivery.event_id = page.event_id
+    ) found
+    where page.occurred_at >= replay.since and page.occurred_at < replay.until
+      and page.type = any (replay.types) and found.outcome = any (replay.statuses)
   ), unsent as (
     delete from webhooks.delivery using chosen, replay
     where not replay.dry_run and delivery.endpoint_id = replay.endpoint_id and delivery.event_id = chosen.event_id
@@ -80,23 +80,23 @@ const REPLAY_PAGE = `
   ), ready as (${markQueuesReady('inserted')}
   )
   update webhooks.replay
-  set position = coalesce((select max(position) from looked_at), position),
+  set position = coalesce((select max(position) from page), position),
       events = events + (select count(*) from chosen),
-      state = case when (select count(*) from looked_at) < ${PAGE} then 'finished' else 'running' end,
-      finished_at = case when (select count(*) from looked_at) < ${PAGE} then $2::timestamptz end,
+      state = case when (select count(*) from page) < ${PAGE} then 'finished' else 'running' end,
+      finished_at = case when (select count(*) from page) < ${PAGE} then $2::timestamptz end,
       updated_at = $2
   where replay_id = $1
   returning state`;
 
 /**
- * Works through a replay for a time slice. Each page is a transaction: a retried job resumes after the last page, and one
- * whose time slice is over enqueues itself again, behind the waiting jobs.
+ * Works through a replay for a time slice. Each page is a transaction, so a retried job resumes after the last page. A
+ * job whose time slice is over enqueues itself again, behind the waiting jobs.
  */
 export const replayTask = (pool: pg.Pool, clock: Clock): JobTask =>
   handleJobs(REPLAY_EVENTS, async ({ replayId }, signal) => {
     const endsAt = performance.now() + TIME_SLICE_MS;
     while (await replayPage(pool, replayId, instant(clock.now()))) {
-      // Throwing puts the job back for another worker.
+      // Throwing returns the job to the queue for another worker.
       signal.throwIfAborted();
       if (performance.now() < endsAt) continue;
       const { text, values } = addReplayJob(replayId);
@@ -106,8 +106,8 @@ export const replayTask = (pool: pg.Pool, clock: Clock): JobTask =>
   });
 
 /**
- * While deliveries are being skipped it is not to be seen what becomes of their events: the replay waits, without
- * keeping a worker, until it is rescued.
+ * While deliveries are being skipped, the outcome of their events is unknown. The replay then waits for the rescue,
+ * without occupying a worker.
  * @returns whether there is more to do now
  */
 const replayPage = (pool: pg.Pool, replayId: string, at: string): Promise<boolean> =>
@@ -133,27 +133,30 @@ const replayPage = (pool: pg.Pool, replayId: string, at: string): Promise<boolea
     return moved.rows[0]!.state === 'running';
   });
 
-/** Until the page is committed the endpoint cannot be disabled: its deliveries would be sent when it is enabled again. */
+/**
+ * The endpoint cannot be disabled until the page commits. Otherwise its deliveries would be sent when it is enabled
+ * again.
+ */
 const lockEndpoint = async (
   client: pg.PoolClient,
   endpointId: string,
 ): Promise<{ readonly isEnabled: boolean; readonly isSkipping: boolean }> => {
   const locked = await client.query<{ is_open: boolean }>(LOCK_ENDPOINT, [endpointId]);
-  // A statement of its own sees what was noted until the endpoint was locked.
+  // A separate statement sees notes committed before the lock.
   const noted = await client.query('select from webhooks.skipping where endpoint_id = $1', [endpointId]);
-  // An endpoint that is not projected yet was created a moment ago.
+  // An endpoint without a row is new and not projected yet.
   return { isEnabled: locked.rows[0]?.is_open ?? true, isSkipping: noted.rows.length > 0 };
 };
 
 /**
- * Adds the job of replays again whose worker was killed: the job queue would hold theirs for hours. Ends those that nobody
- * can go on with, and forgets those that ended long ago.
+ * Adds the jobs of stalled replays again: the job queue would keep the job of a killed worker for hours. Stops replays
+ * that no worker can continue, and deletes those that ended long ago.
  */
 export const rescueReplays = (pool: pg.Pool, clock: Clock, giveUpAfterMs: number): WorkLoop => ({
   name: `${REPLAY_EVENTS.task}.rescue`,
   async run(signal) {
     while (!signal.aborted) {
-      // A database that is away is no reason to stop: the next round asks again.
+      // The database may be unavailable for a while: the next round tries again.
       await rescueAbandoned(pool, clock.now(), giveUpAfterMs).catch(() => undefined);
       await forgetEnded(pool, clock.now()).catch(() => undefined);
       await delay(LOOK_FOR_ABANDONED_EVERY_MS, undefined, { signal }).catch(() => undefined);
@@ -163,7 +166,7 @@ export const rescueReplays = (pool: pg.Pool, clock: Clock, giveUpAfterMs: number
 
 /**
  * @param now milliseconds since the epoch
- * @param giveUpAfterMs a replay that has not moved for this long is stopped, so that another can begin
+ * @param giveUpAfterMs a replay without progress for this long is stopped, so that another can start
  */
 export const rescueAbandoned = async (pool: pg.Pool, now: number, giveUpAfterMs: number): Promise<void> => {
   await pool.query(

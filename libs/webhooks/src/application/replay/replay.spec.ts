@@ -43,7 +43,7 @@ describe('A replay', () => {
     expect(await test.replay(early, {})).toMatchObject({ events: 0, state: 'finished' });
   });
 
-  it('moves what follows a failed delivery to its retry: nothing is due that cannot be sent', async () => {
+  it('delays what follows a failed delivery to its retry: nothing is due that cannot be sent', async () => {
     const endpointId = await test.endpoint();
     const { delayed, completed, published } = reading(randomUUID());
     await test.api.happen(WS, delayed(), completed(), published());
@@ -74,7 +74,7 @@ describe('A replay', () => {
     expect(test.receiver.received.map(({ headers }) => headers['x-service-redelivery'])).toEqual(['true']);
   });
 
-  it('steps back behind what is new, whatever was asked for first', async () => {
+  it('gives way to new events, whichever was requested first', async () => {
     const endpointId = await test.endpoint();
     const old = Array.from({ length: 12 }, () => randomUUID());
     for (const id of old) await test.api.happen(WS, reading(id).completed());
@@ -96,7 +96,7 @@ describe('A replay', () => {
     await test.settled();
     const order = test.arrivals().map(({ readingId }) => readingId);
     expect(order).toHaveLength(15);
-    // One replayed delivery was in flight already.
+    // One replayed delivery was already in flight.
     expect(order.slice(1, 4)).toEqual(fresh);
   });
 
@@ -124,7 +124,7 @@ describe('A replay', () => {
     }
   });
 
-  it('chooses by time, type and what became of the events', async () => {
+  it('chooses by time, type and outcome of the events', async () => {
     const gone = reading(randomUUID());
     await test.api.happen(WS, gone.completed({ at: DAY(2) }), gone.published({ at: DAY(3) }));
     await test.api.happen('ws_else', reading(randomUUID()).completed({ at: DAY(3) }));
@@ -153,7 +153,7 @@ describe('A replay', () => {
       (index % 2 === 0 ? status(500) : ok)(response, received, index);
     await test.sending.stop();
     test.sending = new TestService(test.database, {
-      // Enough attempts that none is exhausted, whoever it is that meets every second request.
+      // Enough attempts that no delivery is exhausted, whichever fails every second request.
       settings: { WEBHOOK_RETRY_SCHEDULE_MS: ['0', ...Array<string>(19).fill('10')].join(',') },
     });
     test.sending.dispatch();

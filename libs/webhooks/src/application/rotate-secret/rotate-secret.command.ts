@@ -3,9 +3,9 @@ import type { RequestContext } from '@app/event-sourcing/core/request-context.js
 import type { KnownEndpoint } from '../endpoint-access.js';
 
 export interface RotatedSecret extends KnownEndpoint {
-  /** Shown this once. */
+  /** Shown only this once. */
   readonly signingSecret: string;
-  /** RFC 3339: until then the secret before signs too. */
+  /** RFC 3339: the previous secret also signs until then. */
   readonly previousValidUntil: string;
 }
 

@@ -9,7 +9,7 @@ import { SECRET_BYTES, formatSecret } from '../../domain/signature/signature.js'
 
 export interface NewSecret {
   readonly ref: string;
-  /** Shown to the owner once, and nowhere else in clear. */
+  /** The secret in clear. Shown to the owner once and nowhere else. */
   readonly secret: string;
   readonly hint: string;
   readonly sealed: Buffer;
@@ -21,7 +21,7 @@ const OPENED_SECRETS = 1_000;
 /** Makes, seals and opens signing secrets. */
 @Injectable()
 export class SecretVault {
-  /** A secret never changes under its reference, so one that was opened stays good. */
+  /** The secret behind a reference never changes, so an opened one stays valid. */
   private readonly opened = new RecentlyUsed<string, string>(OPENED_SECRETS);
 
   constructor(
@@ -36,7 +36,7 @@ export class SecretVault {
     return { ref, secret, hint: secret.slice(-HINT_LENGTH), sealed };
   }
 
-  /** Stores a generated secret, on a connection whose transaction the caller owns, or by itself. */
+  /** Stores a generated secret, within the caller's transaction if a connection is given. */
   async store(
     { ref, hint, sealed }: NewSecret,
     owner: { endpointId: string; workspaceId: string; at: string },
@@ -49,7 +49,7 @@ export class SecretVault {
     );
   }
 
-  /** The last characters of a secret, to tell it by; empty when it is gone. */
+  /** The last characters of a secret, to identify it; empty when it was destroyed. */
   async hint(ref: string | null): Promise<string> {
     const found = await this.pool.query<{ hint: string }>(
       'select hint from webhooks.secret where secret_ref = $1',
@@ -58,7 +58,7 @@ export class SecretVault {
     return found.rows[0]?.hint ?? '';
   }
 
-  /** The secrets behind the references that still exist, in their order. @throws SealBroken */
+  /** The secrets behind the references that still exist, in order. @throws SealBroken */
   async open(endpointId: string, refs: readonly string[]): Promise<readonly string[]> {
     const unknown = refs.filter((ref) => this.opened.get(ref) === undefined);
     if (unknown.length > 0) {
@@ -76,7 +76,7 @@ export class SecretVault {
 
 const sealContext = (endpointId: string, ref: string): string => `webhook-secret|${endpointId}|${ref}`;
 
-/** Where the sealed secrets are, for a rotation of the key-encryption key. */
+/** Location of the sealed secrets, for a rotation of the key-encryption key. */
 export const SECRET_COLUMN: SealedColumn = {
   table: 'webhooks.secret',
   id: 'secret_ref',

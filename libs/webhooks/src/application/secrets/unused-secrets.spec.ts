@@ -35,13 +35,13 @@ describe('The clean-up of secrets', () => {
     const refs = state.secrets.map(({ ref }) => ref);
     expect(await service.vault.open(endpointId, refs)).toHaveLength(1);
     expect(await cleanUp(1_000 * HOUR)).toBe(0);
-    // Whatever the tables say, the endpoint's stream has the last word.
+    // The endpoint's stream decides, whatever the tables say.
     await database.pool.query(`update webhooks.endpoint set secrets = '[]'`);
     expect(await cleanUp(1_000 * HOUR)).toBe(0);
     expect(await left()).toBe(1);
   });
 
-  it('finds what is unused behind any number of older secrets that sign', async () => {
+  it('finds unused secrets behind any number of older ones that sign', async () => {
     const { endpointId } = await service.create(URL);
     await database.pool.query(
       `with signing as (
@@ -59,7 +59,7 @@ describe('The clean-up of secrets', () => {
     expect(await cleanUp(1.5 * HOUR)).toBe(1);
   });
 
-  it('destroys what a request left behind that failed before its event, but not at once', async () => {
+  it('destroys the secret of a request that failed before its event, but not at once', async () => {
     const secret = service.vault.generate('we_never');
     const at = new Date().toISOString();
     await service.vault.store(secret, { endpointId: 'we_never', workspaceId: 'ws_1', at });

@@ -5,19 +5,19 @@ import type { WorkLoop } from '@app/platform/work/work-registry.js';
 import type { EndpointStreams } from '../endpoint-streams.js';
 
 const EVERY_MS = 3_600_000;
-/** Younger secrets may be about to be named by an event. */
+/** An event may be about to name a younger secret. */
 const MINIMUM_AGE_MS = 3_600_000;
 const AT_A_TIME = 500;
 
 /**
- * Destroys secrets that sign nothing any more: their overlap has ended, newer ones pushed them out, or the request that
- * made them failed before its event. Signing never depends on it: an overlap ends by its time stamp.
+ * Destroys secrets that no longer sign: their overlap has ended, newer ones replaced them, or their request failed
+ * before its event. Signing never depends on this: the time stamp ends an overlap.
  */
 export const destroyUnusedSecrets = (pool: pg.Pool, streams: EndpointStreams, clock: Clock): WorkLoop => ({
   name: 'webhooks.unused-secrets',
   async run(signal) {
     while (!signal.aborted) {
-      // A store that is away is no reason to stop: the next round tries again.
+      // The store may be unavailable for a while: the next round tries again.
       await destroyUnused(pool, streams, clock.now()).catch(() => undefined);
       await delay(EVERY_MS, undefined, { signal }).catch(() => undefined);
     }
@@ -25,8 +25,7 @@ export const destroyUnusedSecrets = (pool: pg.Pool, streams: EndpointStreams, cl
 });
 
 /**
- * One round. The tables only propose; the endpoint's stream decides, because a fan-out that is behind must not cost a
- * secret.
+ * One round. The tables only propose; the endpoint's stream decides, because a lagging fan-out must not cost a secret.
  * @param now milliseconds since the epoch
  * @returns how many were destroyed
  */

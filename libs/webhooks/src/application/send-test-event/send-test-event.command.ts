@@ -4,7 +4,7 @@ import type { DeliveryRecord } from '../../read-models/delivery/delivery-rows.js
 
 /**
  * Sends an endpoint an event about a reading that does not exist. Fails with webhook_not_found, wrong_workspace,
- * rate_limited (as many as may wait do).
+ * rate_limited (the most allowed are waiting).
  */
 export class SendTestEvent extends Command<DeliveryRecord> {
   constructor(

@@ -24,7 +24,7 @@ describe('An endpoint that fails', () => {
     expect(disablement({ ...failure, consecutiveFailures: 9 }, 120 * HOUR)).toBeNull();
   });
 
-  it('is disabled at once when it says that it is gone', () => {
+  it('is disabled at once when it answers 410', () => {
     expect(disablement({ statusCode: 410, consecutiveFailures: 1, failingSince: 5, at: 5 }, 120 * HOUR)).toBe(
       'gone',
     );

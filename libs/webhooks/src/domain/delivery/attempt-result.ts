@@ -1,6 +1,6 @@
 import type { DisabledReason } from '../../contracts/events.js';
 
-/** Classes of error of an attempt: they show the owner what to repair, and nothing of our network. */
+/** Classes of error of an attempt. They show the owner what to repair, and reveal nothing about our network. */
 export const ATTEMPT_ERRORS = [
   'timeout',
   'dns_failed',
@@ -20,11 +20,11 @@ export interface AttemptResult {
   readonly error: AttemptError | null;
   readonly statusCode: number | null;
   readonly retryAfterMs: number | null;
-  /** First bytes of the answer. */
+  /** First bytes of the response body. */
   readonly responseBody: Uint8Array | null;
 }
 
-/** What an HTTP status means: 2xx alone is success, and redirects are not followed. */
+/** Classifies an HTTP status: only 2xx is success, and redirects are not followed. */
 export const judgeStatus = (statusCode: number): AttemptError | null => {
   if (statusCode >= 200 && statusCode < 300) return null;
   return statusCode >= 300 && statusCode < 400 ? 'redirect_not_followed' : 'http_error';
@@ -35,7 +35,7 @@ export const PROBE_AFTER_FAILURES = 10;
 export const PROBE_PAUSE_MS = 300_000;
 
 /**
- * Should the endpoint be disabled after this failure? At once when the receiver says it is gone (410); otherwise when
+ * Should the endpoint be disabled after this failure? At once when the receiver answers 410 (gone). Otherwise when
  * nothing has succeeded for `disableAfterMs` and at least ten attempts in a row have failed.
  */
 export const disablement = (

@@ -35,7 +35,7 @@ import type { DeliveryStatus } from '../../contracts/deliveries.js';
  */
 export type DeliveryTransition = 'succeed' | 'retry' | 'exhaust' | 'skip';
 
-/** From which status to which each transition leads. From any other status it changes nothing. */
+/** Each transition: the statuses it starts from and the one it leads to. It changes no other status. */
 export const DELIVERY_TRANSITIONS: Readonly<
   Record<DeliveryTransition, Readonly<Partial<Record<DeliveryStatus, DeliveryStatus>>>>
 > = {
@@ -55,7 +55,10 @@ export const initialStatus = (isOpen: boolean): DeliveryStatus => (isOpen ? 'pen
 export const transitionAfterFailure = (backOffMs: number | null): 'retry' | 'exhaust' =>
   backOffMs === null ? 'exhaust' : 'retry';
 
-/** When an event has several deliveries to one endpoint, the first status here that one of them has counts. */
+/**
+ * When an event has several deliveries to one endpoint, the outcome is the first status in this list that any of them
+ * has.
+ */
 export const OUTCOME_PRECEDENCE: readonly DeliveryStatus[] = ['pending', 'succeeded', 'exhausted', 'skipped'];
 
 /** The outcome of an event at an endpoint over all its deliveries there; `missing`: it has none. */

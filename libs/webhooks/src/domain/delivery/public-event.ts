@@ -9,11 +9,11 @@ import type { PublicEventType } from '../../contracts/event-types.js';
 export const API_VERSION = 'v1';
 
 /**
- * The event that receivers are sent: thin, no personal data. Its sequence number is known only when it is stored, so the
- * body is in two parts: `bodyHead`, the number, `bodyTail`.
+ * The event that receivers get: thin, without personal data. Its sequence number is assigned when it is stored, so the
+ * body has two parts, with the number between `bodyHead` and `bodyTail`.
  */
 export interface PublicEvent {
-  /** `evt_` and a UUID: always the same for one recorded event. */
+  /** `evt_` and a UUID, derived from the recorded event. */
   readonly eventId: string;
   readonly type: PublicEventType;
   readonly workspaceId: string;
@@ -21,7 +21,7 @@ export interface PublicEvent {
   readonly occurredAt: string;
   /** Position in the log, in decimal; `null` for a test event. A failure has the position of its release. */
   readonly position: string | null;
-  /** W3C trace context of the deciding span: attempts continue its trace. Receivers do not get it. */
+  /** W3C trace context of the deciding span. Attempts continue its trace; receivers do not get it. */
   readonly traceparent: string | null;
   readonly bodyHead: string;
   readonly bodyTail: string;
@@ -31,13 +31,13 @@ export type SourceEvent = Recorded<ReadingEvent | PublicationEvent>;
 
 const UNPUBLISHED = { available: false, version: null, artifactId: null, publishedAt: null };
 
-/** The public event of a recorded one; `null`: receivers are sent none. */
+/** The public event of a recorded event; `null` when receivers get none. */
 export const publicEventOf = (event: SourceEvent): PublicEvent | null => {
   const { occurredAt } = event.metadata;
   switch (event.type) {
     case 'ReadingDelayed': {
       const { attempts } = event.data;
-      // Version 1 did not say. Nearly always, a reading not yet started has its request alone before this event.
+      // Version 1 has no `attempts`. If the reading has not started, only its request usually comes before this event.
       const isWaiting = attempts === null ? event.revision === 1n : attempts === 0;
       return draft(event, 'reading.delayed', { status: isWaiting ? 'queued' : 'processing' });
     }
@@ -66,7 +66,7 @@ export const publicEventOf = (event: SourceEvent): PublicEvent | null => {
   }
 };
 
-/** Sent only once the reading's credits are released, so that a receiver that then reads its balance finds them. */
+/** Sent only after the reading's credits are released, so that a receiver that then reads its balance sees them. */
 export const isSentOnRelease = ({ type }: Pick<PublicEvent, 'type'>): boolean => type === 'reading.failed';
 
 interface EventData {

@@ -13,7 +13,7 @@ describe('The pause before a retry', () => {
     expect(Math.max(...pauses) - Math.min(...pauses)).toBeGreaterThan(1_500);
   });
 
-  it('is the same on any worker, and another for another attempt or delivery', () => {
+  it('is the same on any worker, and differs for another attempt or delivery', () => {
     const evenly = [0, 1_000_000, 1_000_000];
     expect(retryPause(evenly, 'd', 1, null)).toBe(retryPause(evenly, 'd', 1, null));
     expect(retryPause(evenly, 'd', 1, null)).not.toBe(retryPause(evenly, 'd', 2, null));

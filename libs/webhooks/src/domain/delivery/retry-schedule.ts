@@ -4,9 +4,9 @@ export const LONGEST_RETRY_AFTER_MS = 86_400_000;
 const JITTER = 0.2;
 
 /**
- * Milliseconds to wait after `attempts` attempts, or `null` when that was the last. The scheduled pause is spread by
- * ±20 % with a hash of delivery and attempt, so that any worker computes the same. A receiver's Retry-After can only
- * lengthen it, to 24 h at most.
+ * Milliseconds to wait after `attempts` attempts, or `null` after the last one. A hash of delivery and attempt spreads
+ * the scheduled pause by ±20 %, so that any worker computes the same. A receiver's Retry-After can only lengthen it, up
+ * to 24 h.
  * @param schedule pause before each attempt, in milliseconds; its length is the number of attempts
  */
 export const retryPause = (
@@ -21,13 +21,13 @@ export const retryPause = (
   return Math.max(jittered, Math.min(retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS));
 };
 
-/** Even over [0, 1). */
+/** Uniform over [0, 1). */
 const fraction = (deliveryId: string, attempts: number): number =>
   createHash('sha256').update(`${deliveryId}|${attempts}`).digest().readUInt32BE(0) / 2 ** 32;
 
 /**
- * Retry-After (RFC 9110, 10.2.3): whole seconds or an HTTP date, as milliseconds from `now`; `null` when it is absent
- * or makes no sense.
+ * Retry-After (RFC 9110, 10.2.3): whole seconds or an HTTP date, as milliseconds from `now`; `null` when absent or
+ * invalid.
  */
 export const parseRetryAfter = (header: string | undefined, now: number): number | null => {
   const text = header?.trim() ?? '';

@@ -27,7 +27,7 @@ const secretsOf = (vector: Vector): string[] => vector.secrets.map((name) => key
 const [v1, v2, v3] = vectors as readonly [Vector, Vector, Vector];
 
 const { webhooks } = new Stripe('sk_test_unused');
-/** Verifies as a receiver would with the `stripe` package; `now` in unix seconds. */
+/** Verifies like a receiver with the `stripe` package; `now` in unix seconds. */
 const stripeVerifies = (body: Buffer, header: string, secret: string, now: number): boolean => {
   try {
     webhooks.constructEvent(body, header, secret, 300, undefined, now * 1_000);

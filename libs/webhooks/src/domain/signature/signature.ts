@@ -4,7 +4,7 @@ export const SECRET_PREFIX = 'whsec_';
 /** Random bytes of a secret. A multiple of three, so that their base64 has no padding. */
 export const SECRET_BYTES = 33;
 
-/** `whsec_` and base64: what the owner is shown once. */
+/** `whsec_` and base64. Shown to the owner once. */
 export const formatSecret = (random: Uint8Array): string =>
   SECRET_PREFIX + Buffer.from(random).toString('base64');
 

@@ -68,14 +68,14 @@ describe('An address webhooks may reach', () => {
     expect(isReachable(text, [])).toBe(false),
   );
 
-  it('may be in a range the operator opened, and nowhere else', () => {
+  it('may be in a range that the operator opened, but in no other', () => {
     expect(isReachable('127.0.0.1', ['127.0.0.0/8'])).toBe(true);
     expect(isReachable('::ffff:127.0.0.1', ['127.0.0.0/8'])).toBe(true);
     expect(isReachable('10.0.0.1', ['127.0.0.0/8'])).toBe(false);
     expect(isReachable('fd12::1', ['fd12::/16'])).toBe(true);
   });
 
-  it('is never the one at which Azure serves its machines, although it is public', () => {
+  it('is never Azure’s platform address, although it is public', () => {
     expect(isReachable('168.63.129.16', [])).toBe(false);
     expect(isReachable('168.63.129.17', [])).toBe(true);
   });

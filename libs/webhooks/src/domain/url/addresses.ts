@@ -24,21 +24,24 @@ const DENIED_IPV4 = ranges(
   '240.0.0.0/4',
 );
 
-/** Of IPv6 only global unicast is reachable, less protocol assignments, documentation and 6to4. */
+/** IPv6 allows only global unicast, without protocol assignments, documentation and 6to4. */
 const GLOBAL_IPV6 = ranges('2000::/3');
 const DENIED_IPV6 = ranges('2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20');
 
-/** Prefixes that translate to IPv4 (NAT64, SIIT, IPv4-compatible) hold it in their last bytes; others elsewhere. */
+/**
+ * Prefixes that translate to IPv4 (NAT64, SIIT, IPv4-compatible). These hold the IPv4 address in their last bytes;
+ * others elsewhere.
+ */
 const TRANSLATED = ranges('64:ff9b::/96', '::ffff:0:0:0/96', '::/96');
 const LAST_BYTES = [12, 13, 14, 15];
 const SIX_TO_FOUR = ranges('2002::/16');
-/** Networks cut their own NAT64 prefixes from this one (RFC 8215): of 48, 56, 64 or 96 bits (RFC 6052, 2.2). */
+/** Networks derive their own NAT64 prefixes from this one (RFC 8215), of 48, 56, 64 or 96 bits (RFC 6052, 2.2). */
 const LOCAL_NAT64 = ranges('64:ff9b:1::/48');
 const LOCAL_NAT64_BYTES = [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], LAST_BYTES];
 
 /**
- * Where clouds answer machines, with credentials among other things: closed whatever the operator opens, and the one
- * that is a public address (Azure's) too. Link-local altogether: it leads to nobody else.
+ * Metadata addresses of clouds, which serve credentials among other things. Always closed, whatever the operator opens,
+ * including Azure's public address. All of link-local is closed: no receiver is there.
  */
 const METADATA = ranges(
   '169.254.0.0/16',
@@ -50,7 +53,7 @@ const METADATA = ranges(
   'fd20:ce::254/128', // Google
 );
 
-/** Is this an address, and not a name? Takes the form of a URL's host: IPv6 in brackets or not. */
+/** Is this an address, not a name? Accepts the form in a URL's host: IPv6 with or without brackets. */
 export const isAddress = (host: string): boolean => ipaddr.isValid(unbracketed(host));
 
 export const unbracketed = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
@@ -70,7 +73,7 @@ export const isReachable = (address: string, openedCidrs: readonly string[]): bo
     : isIn(parsed, GLOBAL_IPV6) && !isIn(parsed, DENIED_IPV6);
 };
 
-/** Two spellings of one address are the same address. */
+/** Different spellings of one address compare as equal. */
 export const isSameAddress = (a: string, b: string): boolean =>
   ipaddr.isValid(a) && ipaddr.isValid(b) && isSame(ipaddr.process(a), ipaddr.process(b));
 

@@ -45,8 +45,8 @@ describe('A webhook URL', () => {
     [' https://receiver.example/', 'after a space'],
     ['https://receiver.example/\n', 'before a line break'],
     ['https://exam\tple.com/', 'with a tab'],
-    ['https://receiver.example/\u202egnp.exe', 'that is not read as it is written'],
-    ['https://receiver.example/\u200bhook', 'with a space of no width'],
+    ['https://receiver.example/\u202egnp.exe', 'that displays differently from how it is written'],
+    ['https://receiver.example/\u200bhook', 'with a zero-width space'],
     ['https:\\\\receiver.example/', 'with backslashes'],
     ['http://127.0.0.1:80\\@example.com/', 'that parsers read in two ways'],
     ['https://exa%mple.com/', 'with a forbidden host character'],
@@ -96,7 +96,7 @@ describe('A webhook URL', () => {
     expect(codeOf('http://169.254.169.254/', opened)).toBe('webhook_url_blocked');
   });
 
-  it('is judged quickly, however hostile', () => {
+  it('is checked quickly, however hostile', () => {
     expect(codeOf(`https://${'a.'.repeat(100_000)}`)).toBe('invalid_webhook_url');
     expect(codeOf(`https://${'@'.repeat(2_000)}`)).toBe('invalid_webhook_url');
   });

@@ -3,7 +3,7 @@ import { isAddress, isReachable, unbracketed } from './addresses.js';
 export const MAXIMUM_URL_LENGTH = 2_048;
 
 export interface UrlPolicy {
-  /** Accept http:// beside https://. */
+  /** Also accept http://, not only https://. */
   readonly allowHttp: boolean;
   /** Private ranges that are open, as CIDRs. */
   readonly allowCidrs: readonly string[];
@@ -17,21 +17,21 @@ export type UrlVerdict =
       readonly detail: string;
     };
 
-/** WHATWG Fetch, "port blocking", of those at or above 1024: browsers never speak HTTP to them. */
+/** Blocked ports at or above 1024 (WHATWG Fetch, "port blocking"): browsers never speak HTTP to them. */
 const BAD_PORTS = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
   10080,
 ]);
 
 /**
- * Judges a webhook URL by its text alone; names are resolved elsewhere. The WHATWG parser has the last word on what
- * the host is, so that every spelling of an address (decimal, octal, hexadecimal, full-width) is seen as that address.
+ * Checks a webhook URL by its text alone; names are resolved elsewhere. The WHATWG parser determines the host, so every
+ * spelling of an address (decimal, octal, hexadecimal, full-width) is recognised as that address.
  */
 export const checkWebhookUrl = (text: string, policy: UrlPolicy): UrlVerdict => {
   const schemes = policy.allowHttp ? 'http:// or https://' : 'https://';
   if (text.length > MAXIMUM_URL_LENGTH) return invalid(`must be at most ${MAXIMUM_URL_LENGTH} characters`);
   if (!/^https?:\/\//i.test(text)) return invalid(`must be an absolute URL that begins with ${schemes}`);
-  // The parser drops or rewrites these silently; whoever wrote them meant another URL than the one it would see.
+  // The parser drops or rewrites these silently, so its URL would not be the one the caller meant.
   if (/[\s\p{Cc}\p{Cf}\\]/u.test(text))
     return invalid('must not hold spaces, control characters or backslashes');
   if (!URL.canParse(text)) return invalid('is not a URL');
@@ -46,7 +46,7 @@ export const checkWebhookUrl = (text: string, policy: UrlPolicy): UrlVerdict => 
   return checkHost(url, policy);
 };
 
-/** The port that will be dialled. */
+/** The port that is dialled. */
 export const portOf = (url: URL): number =>
   url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
 

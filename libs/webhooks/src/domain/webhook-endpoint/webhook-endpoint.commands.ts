@@ -1,7 +1,7 @@
 import type { PublicEventType } from '../../contracts/event-types.js';
 import type { DisabledReason } from '../../contracts/events.js';
 
-/** Settings that an owner may change; a member left out stays as it is. */
+/** Settings that an owner may change. An omitted member stays unchanged. */
 export interface EndpointChanges {
   readonly url?: string;
   readonly events?: readonly PublicEventType[];
@@ -21,7 +21,7 @@ export type WebhookEndpointCommand =
   | {
       readonly type: 'ChangeEndpoint';
       readonly changes: EndpointChanges;
-      /** Revisions the caller allows the endpoint to be at; `null`: any. */
+      /** Revisions at which the caller allows the change; `null`: any. */
       readonly ifRevision: readonly bigint[] | null;
     }
   /** `at`: milliseconds since the epoch. */
@@ -31,7 +31,7 @@ export type WebhookEndpointCommand =
       readonly at: number;
       readonly overlapSeconds: number;
     }
-  /** `url`: where the attempt went that this follows from. */
+  /** `url`: where the attempt that causes this was sent. */
   | { readonly type: 'DisableEndpoint'; readonly reason: DisabledReason; readonly url: string }
   | { readonly type: 'DeleteEndpoint'; readonly ifRevision: readonly bigint[] | null };
 

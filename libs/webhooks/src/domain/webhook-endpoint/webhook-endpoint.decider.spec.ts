@@ -50,7 +50,7 @@ describe('A webhook endpoint', () => {
       .thenIgnores('NothingChanges');
   });
 
-  it('tells a change of settings from being switched off and on', () => {
+  it('distinguishes a change of settings from being disabled and enabled', () => {
     given(webhookEndpoint, [created])
       .when(change({ url: 'https://other.example/', enabled: false }))
       .thenTypes('WebhookEndpointUpdated', 'WebhookEndpointDisabled');
@@ -68,7 +68,7 @@ describe('A webhook endpoint', () => {
       .thenRejects('RevisionMismatch');
   });
 
-  it('is disabled once, whoever asks', () => {
+  it('is disabled once, whatever the reason', () => {
     given(webhookEndpoint, [created])
       .when({ type: 'DisableEndpoint', reason: 'gone', url: settings.url })
       .thenTypes('WebhookEndpointDisabled');
@@ -77,7 +77,7 @@ describe('A webhook endpoint', () => {
       .thenIgnores('AlreadyDisabled');
   });
 
-  it('is not disabled for what became of the URL that it had before', () => {
+  it('is not disabled for failures of an earlier URL', () => {
     const moved = 'https://moved.example/hook';
     const updated: WebhookEndpointEvent = {
       type: 'WebhookEndpointUpdated',
@@ -112,7 +112,7 @@ describe('A webhook endpoint', () => {
     ]);
   });
 
-  it('lets no secret that has ended push out one that was promised to last', () => {
+  it('does not let an expired secret displace one that is still valid', () => {
     const [promised, ended] = ['2026-04-11T00:00:00.000Z', '2026-04-04T00:00:00.000Z'];
     const { state } = given(webhookEndpoint, [
       created,
@@ -131,7 +131,7 @@ describe('A webhook endpoint', () => {
     expect(given(webhookEndpoint, [created, disabled]).state.revision).toBe(1n);
   });
 
-  it('is gone for good once deleted', () => {
+  it('stays deleted', () => {
     given(webhookEndpoint, [created]).when({ type: 'DeleteEndpoint', ifRevision: null }).then(deleted);
     given(webhookEndpoint, [created, deleted]).when(change({})).thenRejects('EndpointNotFound');
     given(webhookEndpoint, []).when(change({})).thenRejects('EndpointNotFound');

@@ -29,7 +29,7 @@ const decide = (command: WebhookEndpointCommand, state: WebhookEndpoint): Endpoi
     }
     case 'DisableEndpoint':
       if (!state.enabled) return ignore('AlreadyDisabled');
-      // What became of the old URL says nothing about the new one.
+      // Failures of an earlier URL say nothing about the present one.
       if (command.url !== state.url) return ignore('MovedMeanwhile');
       return accept({ type: 'WebhookEndpointDisabled', data: { reason: command.reason } });
     case 'DeleteEndpoint':

@@ -4,11 +4,11 @@ import { assertNever } from '@app/event-sourcing/core/decision.js';
 
 export interface EndpointSecret {
   readonly ref: string;
-  /** RFC 3339; `null` for the newest, which has no end. */
+  /** RFC 3339; `null` for the newest, which does not expire. */
   readonly validUntil: string | null;
 }
 
-/** Old secrets that may go on signing beside the newest. */
+/** Old secrets that may sign beside the newest. */
 const OLD_SECRETS = 2;
 
 export interface WebhookEndpoint {
@@ -21,7 +21,7 @@ export interface WebhookEndpoint {
   readonly disabledReason: DisabledReason | null;
   /** Newest first. */
   readonly secrets: readonly EndpointSecret[];
-  /** Of the last event folded in; -1 before the first. */
+  /** Of the last event folded; -1 before the first. */
   readonly revision: bigint;
 }
 
@@ -63,7 +63,7 @@ export const evolve = (before: WebhookEndpoint, event: WebhookEndpointEvent): We
   }
 };
 
-/** The secrets after a rotation, the newest first. Of more old ones than may sign, those go that would end first. */
+/** The secrets after a rotation, newest first. If there are too many old ones, those that expire first are dropped. */
 export const rotated = (
   [current, ...older]: readonly EndpointSecret[],
   ref: string,

@@ -9,7 +9,7 @@ import { TestService, wipe } from '../../../test/service.js';
 import { replayTask } from '../../application/replay/replay.job.js';
 
 const WS = 'ws_1';
-/** Spellings of addresses inside, where `PORT` is that of a server that listens on this machine. */
+/** Spellings of internal addresses. `PORT` stands for the port of a server on this machine. */
 const LITERALS = [
   'http://2130706433:PORT/',
   'http://0x7f.1:PORT/',
@@ -28,7 +28,7 @@ const LITERALS = [
   'http://localhost:PORT/',
   'http://metadata.google.internal/',
 ];
-/** What a name leads to: at first a public address, then somewhere inside. */
+/** Addresses of a name: at first a public one, then an internal one. */
 const REBOUND: readonly (readonly [string, readonly string[]])[] = [
   ['loopback', ['127.0.0.1']],
   ['a public and a private address', ['93.184.215.14', '127.0.0.1']],
@@ -77,7 +77,7 @@ const settled = (count: number): Promise<void> =>
   eventually(
     async () => (await sending.deliveries()).filter(({ status }) => status !== 'pending').length >= count,
   );
-/** Sends to the endpoint in every way there is: an event, a trial, a redelivery, a replay. */
+/** Sends to the endpoint in every possible way: an event, a trial, a redelivery, a replay. */
 const sendInEveryWay = async (endpointId: string): Promise<void> => {
   await api.happen(WS, reading(randomUUID()).completed({ at: Date.now() }));
   await api.request('post', `/webhooks/${endpointId}/test`, WS, {}).expect(202);
@@ -96,7 +96,7 @@ const sendInEveryWay = async (endpointId: string): Promise<void> => {
   await settled(4);
 };
 
-describe('An address inside', () => {
+describe('An internal address', () => {
   it.each(LITERALS)('is refused when an endpoint is created or changed: %s', async (literal) => {
     const refused = await api.request('post', '/webhooks', WS, { url: here(literal) }).expect(400);
     const { endpointId } = await api.createEndpoint(WS);
@@ -111,7 +111,7 @@ describe('An address inside', () => {
 
   it.each(LITERALS)('is not dialled by an event, a trial, a redelivery or a replay: %s', async (literal) => {
     const { endpointId } = await api.createEndpoint(WS);
-    // As if it had been let in before the rules were what they are.
+    // As if it had been accepted before the present rules.
     await database.pool.query('update webhooks.endpoint set url = $2 where endpoint_id = $1', [
       endpointId,
       here(literal),

@@ -6,7 +6,7 @@ import type { ResolveHost } from '../../application/resolve-host.js';
 const test = sending();
 
 describe('A name', () => {
-  it('is resolved once; its address is dialled and the name is only spoken', async () => {
+  it('is resolved once; its address is dialled and the name is only sent', async () => {
     const asked: string[] = [];
     const resolve: ResolveHost = async (name) => {
       asked.push(name);
@@ -20,7 +20,7 @@ describe('A name', () => {
     });
   });
 
-  it('that leads elsewhere the next time is checked again', async () => {
+  it('that resolves differently the next time is checked again', async () => {
     const answers = [['127.0.0.1'], ['10.0.0.1']];
     const sender = senderWith({ resolve: async () => answers.shift()! });
     const url = `http://receiver.example:${test.receiver.port}/`;
@@ -40,7 +40,7 @@ describe('A name', () => {
     expect(test.receiver.sockets.size).toBe(0);
   });
 
-  it('without an address is a failure of its own, and so is a resolver that hangs', async () => {
+  it('without an address is a separate class of failure, and so is a resolver that hangs', async () => {
     const url = 'http://receiver.example/';
     expect(await send(senderWith({ resolve: async () => [] }), url)).toMatchObject({ error: 'dns_failed' });
     const failing = senderWith({ resolve: async () => Promise.reject(new Error('ENOTFOUND')) });

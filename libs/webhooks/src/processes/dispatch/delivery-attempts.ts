@@ -79,7 +79,7 @@ export class DeliveryAttempts {
     }
   }
 
-  /** Ends every attempt under way without a result. */
+  /** Cancels every attempt in progress without a result. */
   cancel(): void {
     this.parts.sender.cancel();
   }

@@ -7,7 +7,7 @@ import { Receiver, eventually, ok, status } from '../../../test/receiver.js';
 const test = dispatching();
 
 describe('The dispatcher', () => {
-  it('gives a delivery up after the last attempt, and then sends what had to wait for it', async () => {
+  it('gives up a delivery after the last attempt, and then sends those that waited for it', async () => {
     test.start();
     test.receiver.answer = (response, received, index) =>
       (received.headers['x-service-event'] === 'reading.completed' ? status(503) : ok)(
@@ -26,7 +26,7 @@ describe('The dispatcher', () => {
     expect((await test.service.deliveries()).map(({ status: is }) => is)).toEqual(['exhausted', 'succeeded']);
   });
 
-  it('does not let one reading hold up another', async () => {
+  it('does not let one reading delay another', async () => {
     test.start({ settings: { WEBHOOK_RETRY_SCHEDULE_MS: '0,3600000' } });
     const stuck = randomUUID();
     test.receiver.answer = (response, received, index) =>
@@ -39,7 +39,7 @@ describe('The dispatcher', () => {
     expect(test.receiver.received.filter(({ body }) => body.includes(stuck))).toHaveLength(1);
   });
 
-  it('keeps to the limits per endpoint and per workspace, and is fair over endpoints', async () => {
+  it('respects the limits per endpoint and per workspace, and treats endpoints fairly', async () => {
     test.start({
       settings: { WEBHOOK_ENDPOINT_CONCURRENCY: '3', WEBHOOK_WORKSPACE_CONCURRENCY: '5' },
       workers: 2,
@@ -77,7 +77,7 @@ describe('The dispatcher', () => {
       return (sequence === 1 && tried < 1 ? status(500) : ok)(response, received, index);
     };
     await test.service.create(test.receiver.url);
-    // Fewer than make the endpoint one that is only probed.
+    // Too few failures for an endpoint to be only probed.
     const ids = Array.from({ length: 8 }, () => randomUUID());
     for (const id of ids)
       await test.service.happen(reading(id).delayed(), reading(id).completed(), reading(id).published());
@@ -91,7 +91,7 @@ describe('The dispatcher', () => {
     }
   });
 
-  it('never sends what follows before the one before it succeeded or was given up, when 30 % fail at random', async () => {
+  it('never sends an event before the one before it succeeded or was given up, when 30 % fail at random', async () => {
     test.start({ workers: 2, settings: { WEBHOOK_RETRY_SCHEDULE_MS: '0,10,10' } });
     let state = 20_261_121;
     const random = (): number => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647;

@@ -44,7 +44,7 @@ describe('The dispatcher', () => {
     expect(delivery).toMatchObject({ status: 'succeeded', attempts: 1 });
   });
 
-  it('tries again with the same bytes until the receiver answers 2xx', async () => {
+  it('retries with the same bytes until the receiver answers 2xx', async () => {
     test.start();
     test.receiver.answer = (response, received, index) =>
       (index < 2 ? status(500) : ok)(response, received, index);
@@ -77,7 +77,7 @@ describe('The dispatcher', () => {
     expect(Number(rows[0]!.seconds)).toBeLessThan(3_660);
   });
 
-  it('signs with the old secret too until the overlap has ended, by time alone', async () => {
+  it('also signs with the old secret until the overlap ends, by time alone', async () => {
     const clock = { at: Date.parse('2026-04-04T10:00:00Z'), now: () => clock.at };
     test.start({ clock });
     const { endpointId, signingSecret } = await test.service.create(test.receiver.url);
@@ -98,7 +98,7 @@ describe('The dispatcher', () => {
     expect(after.headers['x-service-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
   });
 
-  it('keeps of an answer at most 4 KiB', async () => {
+  it('keeps at most 4 KiB of a response', async () => {
     test.start();
     test.receiver.answer = (response) => response.writeHead(200).end('x'.repeat(10_000));
     await test.service.create(test.receiver.url);

@@ -7,11 +7,11 @@ import { Receiver } from '../../../test/receiver.js';
 import { PinnedConnections, egressProxy } from './pinned-connections.js';
 import { Sender } from './sender.js';
 
-/** An HTTP proxy that connects wherever a request says, and remembers it. */
+/** An HTTP proxy that connects wherever a request says, and records it. */
 class Proxy {
   readonly asked: { readonly authority: string | undefined; readonly authorization: string | undefined }[] =
     [];
-  /** What it answers instead of connecting. */
+  /** Response sent instead of connecting. */
   refusal: string | null = null;
   private readonly sockets = new Set<Socket>();
   private constructor(private readonly server: Server) {}
@@ -70,8 +70,8 @@ afterEach(async () => {
   await receiver.stop();
 });
 
-describe('Through an egress proxy', () => {
-  it('gets the checked address, and the receiver the name; the connection is kept', async () => {
+describe('Sending through an egress proxy', () => {
+  it('gives the proxy the checked address and the receiver the name, and keeps the connection', async () => {
     const url = `http://receiver.example:${receiver.port}/hook`;
     expect(await send(url)).toMatchObject({ error: null, statusCode: 204 });
     await new Promise((resolve) => setImmediate(resolve));
@@ -84,7 +84,7 @@ describe('Through an egress proxy', () => {
     expect(receiver.received[0]!.headers).not.toHaveProperty('proxy-authorization');
   });
 
-  it('verifies certificates as ever, by the name', async () => {
+  it('verifies certificates by the name, as without a proxy', async () => {
     const names: string[] = [];
     const identity = makeCertificate({ name: 'receiver.example' });
     const server = createTlsServer({
@@ -100,7 +100,7 @@ describe('Through an egress proxy', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('does not ask for an address that is blocked', async () => {
+  it('does not request a blocked address', async () => {
     sender = senderThrough(proxy.url(), []);
     expect(await send(`http://receiver.example:${receiver.port}/`)).toMatchObject({
       error: 'blocked_address',
@@ -109,7 +109,7 @@ describe('Through an egress proxy', () => {
     expect(proxy.asked).toEqual([]);
   });
 
-  it('logs in where it must', async () => {
+  it('authenticates where required', async () => {
     sender = senderThrough(proxy.url('worker:p%40ss@'));
     await send(receiver.url);
     const authorization = `Basic ${Buffer.from('worker:p@ss').toString('base64')}`;
@@ -127,7 +127,7 @@ describe('Through an egress proxy', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('fails when the proxy is not there', async () => {
+  it('fails when the proxy is unreachable', async () => {
     const url = proxy.url();
     await proxy.stop();
     sender = senderThrough(url);

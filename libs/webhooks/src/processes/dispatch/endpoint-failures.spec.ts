@@ -9,7 +9,7 @@ import { WorkspaceQueues } from './workspace-queues.js';
 const test = dispatching();
 
 describe('The dispatcher', () => {
-  it('disables an endpoint that says it is gone, and sends it nothing more', async () => {
+  it('disables an endpoint that answers 410, and sends it nothing more', async () => {
     test.start();
     test.receiver.answer = status(410);
     const { endpointId } = await test.service.create(test.receiver.url);
@@ -29,7 +29,7 @@ describe('The dispatcher', () => {
     expect(test.receiver.received).toHaveLength(1);
   });
 
-  it('leaves an endpoint enabled that was moved while its old URL said it is gone', async () => {
+  it('does not disable an endpoint that moved while its old URL answered 410', async () => {
     test.start();
     const moved = await Receiver.start();
     const answers: (() => void)[] = [];
@@ -77,7 +77,7 @@ describe('The dispatcher', () => {
     expect((await test.service.rows.find(endpointId))!.record.health.disabledReason).toBe('failing');
   });
 
-  it('forgets failures with the first success', async () => {
+  it('resets failures at the first success', async () => {
     test.start();
     test.receiver.answer = (response, received, index) =>
       (index < 3 ? status(500) : ok)(response, received, index);

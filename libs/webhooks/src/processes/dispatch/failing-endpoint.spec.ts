@@ -62,7 +62,7 @@ const delivery = async (readingId: string) => {
 };
 
 describe('An endpoint that fails for days', () => {
-  it('is tried by the whole table, then probed, disabled at 120 hours, and after it is enabled has all replayed', async () => {
+  it('gets the whole retry schedule, then probes, is disabled at 120 hours, and can replay everything once enabled', async () => {
     const { endpointId } = await api.createEndpoint(WS, { url: receiver.url });
     const health = async () =>
       (await api.request('get', `/webhooks/${endpointId}/health`, WS)).body as Record<string, unknown>;

@@ -31,7 +31,7 @@ afterEach(async () => {
   }
 });
 
-/** Attempts made by a process of its own. */
+/** Attempts made by a separate process. */
 const attempts = async (
   urls: readonly string[],
   options: { timeoutMs?: number; repeats?: number; environment?: NodeJS.ProcessEnv } = {},
@@ -46,7 +46,7 @@ const attempts = async (
   return JSON.parse(stdout) as Attempts;
 };
 
-/** Writes the chunk again and again, as fast as it is read. */
+/** Writes the chunk repeatedly, as fast as it is read. */
 const pour = (socket: Socket, chunk: Buffer | string): void => {
   const more = (): void => {
     while (!socket.destroyed && socket.write(chunk));
@@ -82,7 +82,7 @@ describe('The memory of a worker', () => {
       const drip = setInterval(() => socket.write('.'), 50);
       socket.once('close', () => clearInterval(drip));
     });
-    // Time enough for forty connections on a busy machine: only the one that drips may use it up.
+    // Time enough for forty connections on a busy machine. Only the slow-drip case may use it up.
     const timeoutMs = 4_000;
     const repeats = 8;
     const urls = [gigabyte, bombing, headers, interim, dripping];
@@ -131,7 +131,7 @@ describe('A receiver over TLS', () => {
   it.each([
     ['as it is', {}],
     ['with the verification turned off for the process', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }],
-  ])('is not spoken to if self-signed, expired, or of another host; %s', async (_, environment) => {
+  ])('is sent nothing if self-signed, expired, or of another host; %s', async (_, environment) => {
     const anHourAgo = Date.now() - 3_600_000;
     const urls = [
       await serving(makeCertificate({ name: HOST, issuer })),
@@ -148,7 +148,7 @@ describe('A receiver over TLS', () => {
     ]);
   });
 
-  it('is not listened to until the deadline either, when it pours', async () => {
+  it('is also cut off before the deadline when it floods the connection', async () => {
     const pouring = await serving(makeCertificate({ name: HOST, issuer }), (socket) =>
       pour(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)),
     );

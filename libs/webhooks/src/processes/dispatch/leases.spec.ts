@@ -24,7 +24,7 @@ describe('A worker', () => {
     test.service.dispatch();
     await eventually(() => test.receiver.received.length === 1);
     expect(test.receiver.received[0]!.headers['x-service-attempt']).toBe('1');
-    // The worker was not dead after all, but late.
+    // The worker was late, not dead.
     const deliveryId = (await test.service.deliveries())[0]!.delivery_id;
     const { endpointId, url } = lost!.endpoints[0]!;
     const result = { error: 'timeout' as const, statusCode: null, retryAfterMs: null, responseBody: null };
@@ -51,7 +51,7 @@ describe('A worker', () => {
     expect(test.receiver.received).toHaveLength(1);
   });
 
-  it('releases what it has when it is stopped before the answer comes, for others to send at once', async () => {
+  it('releases its deliveries when it is stopped before the response, for others to send at once', async () => {
     test.start();
     test.receiver.answer = () => undefined;
     await test.service.create(test.receiver.url);
@@ -72,7 +72,7 @@ describe('A worker', () => {
     expect(test.receiver.received).toHaveLength(2);
   });
 
-  it('leaves a workspace alone whose failing endpoint has nothing more to be sent', async () => {
+  it('does not claim a workspace whose failing endpoint has nothing to send', async () => {
     test.start({ settings: { WEBHOOK_RETRY_SCHEDULE_MS: '0' } });
     test.receiver.answer = status(500);
     await test.service.create(test.receiver.url);

@@ -95,7 +95,7 @@ describe('A worker whose lease expired', () => {
     return rows;
   };
 
-  it('delays nothing with a failure, counts none and records no attempt', async () => {
+  it('delays nothing after a failure, counts none and records no attempt', async () => {
     const now = Date.now();
     const late = await claimNext(now);
     const own = await claimNext(now + LEASE_MS);
@@ -124,7 +124,7 @@ describe('A worker whose lease expired', () => {
 });
 
 describe('An attempt under way when its endpoint moves', () => {
-  it('and failed is recorded, and is no failure of the new URL', async () => {
+  it('and failed is recorded, but does not count against the new URL', async () => {
     const now = Date.now();
     const claim = await claimNext(now);
     await database.pool.query(`update webhooks.endpoint set url = 'http://127.0.0.1:9998/'`);

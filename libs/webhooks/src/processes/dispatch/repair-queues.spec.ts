@@ -36,7 +36,7 @@ afterEach(async () => {
 const repair = (): void => {
   repairing = repairQueues(database.pool, systemClock, 50).run(stopping.signal);
 };
-/** Inserts a delivery as the version before did, which left its queue to a trigger. */
+/** Inserts a delivery as the previous version did, which left its queue to a trigger. */
 const insertAsBefore = async (endpointId: string, due = 'now()'): Promise<void> => {
   const eventId = `evt_${randomUUID()}`;
   await database.pool.query(
@@ -64,7 +64,7 @@ const isIdle = async (): Promise<boolean> => {
   return found?.ready_at === IDLE && found.lease === null;
 };
 
-describe('A delivery inserted by a process of the version before', () => {
+describe('A delivery inserted by a process of the previous version', () => {
   it('is sent when a worker of this version repairs its queue', async () => {
     const { endpointId } = await service.create(receiver.url);
     await service.happen(reading(randomUUID()).completed());

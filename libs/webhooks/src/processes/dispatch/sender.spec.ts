@@ -55,7 +55,7 @@ describe('An attempt', () => {
     expect(test.receiver.sockets.size).toBe(2);
   });
 
-  it('pays no heed to proxy variables', async () => {
+  it('ignores proxy variables', async () => {
     const before = { ...process.env };
     Object.assign(process.env, {
       HTTP_PROXY: 'http://127.0.0.1:1',

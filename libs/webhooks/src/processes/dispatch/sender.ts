@@ -25,7 +25,7 @@ const CACHED_VERDICTS = 1_000;
 
 /** Makes one HTTP request to a receiver. Whatever the receiver or the network does becomes a result. */
 export class Sender {
-  private readonly underWay = new Set<Exchange>();
+  private readonly pending = new Set<Exchange>();
   /** The verdict on a URL or an address never changes. The addresses of a name do: it is resolved at every attempt. */
   private readonly verdicts = new RecentlyUsed<string, UrlVerdict>(CACHED_VERDICTS);
   private readonly reachable = new RecentlyUsed<string, boolean>(CACHED_VERDICTS);
@@ -45,7 +45,7 @@ export class Sender {
   async send(request: OutgoingRequest): Promise<AttemptResult | 'cancelled'> {
     const exchange = new Exchange();
     const timer = setTimeout(() => exchange.cancel(new AttemptFailed('timeout')), this.exchangeTimeoutMs);
-    this.underWay.add(exchange);
+    this.pending.add(exchange);
     // Sent once its address is known; it can be cancelled before.
     this.dispatch(request, exchange).catch((error: unknown) => exchange.cancel(error as Error));
     try {
@@ -55,13 +55,13 @@ export class Sender {
       return { error: classify(error), statusCode: null, retryAfterMs: null, responseBody: null };
     } finally {
       clearTimeout(timer);
-      this.underWay.delete(exchange);
+      this.pending.delete(exchange);
     }
   }
 
   /** Ends all requests under way without results. */
   cancel(): void {
-    for (const exchange of this.underWay) exchange.cancel(new Cancelled());
+    for (const exchange of this.pending) exchange.cancel(new Cancelled());
   }
 
   /** Closes every connection, in use or not. */

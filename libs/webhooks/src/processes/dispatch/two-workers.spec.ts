@@ -6,7 +6,7 @@ import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { Receiver, eventually, ok } from '../../../test/receiver.js';
 import { TestService, wipe } from '../../../test/service.js';
 
-/** More than one worker takes at a time. */
+/** More deliveries than one worker takes at a time. */
 const WORKSPACES = 60;
 const EVENTS = 8;
 
@@ -14,7 +14,7 @@ let database: TestDatabase;
 let receiver: Receiver;
 let workers: TestService[];
 let pools: pg.Pool[];
-/** Attempts by worker: each asks for the receiver's address itself. */
+/** Attempts by worker: each worker resolves the receiver's address itself. */
 let sent: number[];
 
 beforeAll(async () => {
@@ -85,7 +85,7 @@ describe('Two workers', () => {
     expect(Math.min(...sent)).toBeGreaterThan((WORKSPACES * EVENTS) / 4);
   });
 
-  it('send nothing twice when answers take longer than a worker has a workspace', async () => {
+  it('send nothing twice when responses take longer than a worker’s claim of a workspace', async () => {
     receiver.answer = (response, received, index) =>
       void setTimeout(() => ok(response, received, index), index % 10 === 0 ? 2_000 : 5);
     startWorkers(2);
@@ -99,7 +99,7 @@ describe('Two workers', () => {
 });
 
 describe('One worker', () => {
-  it('has places for others when more receivers than it has places keep it waiting', async () => {
+  it('has capacity for others when more receivers than its limit keep it waiting', async () => {
     const settings = {
       WEBHOOK_ENDPOINT_CONCURRENCY: '80',
       WEBHOOK_WORKSPACE_CONCURRENCY: '80',

@@ -75,7 +75,7 @@ const ENDPOINTS = `
   ) endpoint
   left join webhooks.endpoint_health health on health.endpoint_id = endpoint.endpoint_id`;
 
-/** A transaction that inserts deliveries may lock several queues. Nobody waits for one here, so there is no deadlock. */
+/** A transaction that inserts deliveries may lock several queues. Nothing waits for a lock here, so no deadlock. */
 const LOCK = `
   select lane.workspace_id from unnest($1::text[], $2::uuid[]) claim (workspace_id, lease)
   join webhooks.lane on lane.workspace_id = claim.workspace_id and lane.lease = claim.lease

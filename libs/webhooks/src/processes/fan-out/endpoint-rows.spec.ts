@@ -22,7 +22,7 @@ describe('An endpoint in the fan-out', () => {
     expect(status).toEqual({ [before]: 'skipped', [during]: 'skipped', [after]: 'pending' });
   });
 
-  it('forgets the failures of an endpoint that is enabled again', async () => {
+  it('resets the failures of an endpoint that is enabled again', async () => {
     await test.handle(A.created(), A.disabled(1));
     await test.database.pool.query(`insert into webhooks.endpoint_health values ('we_a', 12, now(), now())`);
     await test.handle(A.enabled(2));
@@ -30,7 +30,7 @@ describe('An endpoint in the fan-out', () => {
     expect(await test.endpointRow()).toMatchObject({ enabled: true, disabled_reason: null });
   });
 
-  it('forgets the failures of an endpoint that moves, and of no other', async () => {
+  it('resets the failures of an endpoint that moves, and of no other', async () => {
     await test.handle(A.created(), B.created());
     await test.database.pool.query(
       `insert into webhooks.endpoint_health values ('we_a', 12, now(), now()), ('we_b', 3, now(), null)`,

@@ -24,7 +24,7 @@ describe('The fan-out', () => {
     ]);
   });
 
-  it('sends an event to the endpoints that were there before it in the log, and to no other', async () => {
+  it('sends an event only to the endpoints created before it in the log', async () => {
     const [before, after] = [randomUUID(), randomUUID()];
     await test.handle(reading(before).completed(), A.created(), reading(after).completed());
     const inserted = await test.rows<{ reading_id: string }>('select reading_id from webhooks.delivery');
@@ -32,7 +32,7 @@ describe('The fan-out', () => {
     expect(await test.bodies()).toHaveLength(2);
   });
 
-  it('changes nothing when a batch comes again, whole or in other pieces', async () => {
+  it('changes nothing when a batch is repeated, whole or split differently', async () => {
     const [one, two, three] = [randomUUID(), randomUUID(), randomUUID()];
     const batch = [
       reading(one).delayed(),
@@ -112,7 +112,7 @@ describe('The fan-out', () => {
   it.each([
     ['queued', 'before its first attempt', { attempts: 0 }, 1, 2],
     ['queued', 'before its first attempt, after an abandoned request', { attempts: 0 }, 2, 2],
-    ['processing', 'once it has begun', { attempts: 1 }, 2, 2],
+    ['processing', 'once it has started', { attempts: 1 }, 2, 2],
     ['queued', 'right after its request, in the first version of the event', {}, 1, 1],
     ['processing', 'later, in the first version of the event', {}, 2, 1],
   ])('says that a delayed reading is %s %s', async (status, _, data, revision, version) => {

@@ -8,7 +8,7 @@ const A = endpoint('we_a');
 const B = endpoint('we_b');
 
 describe('The failure of a reading', () => {
-  it('is sent once its credits are released, whatever is repeated', async () => {
+  it('is sent once, after its credits are released, whatever is repeated', async () => {
     const [id, other] = [randomUUID(), randomUUID()];
     const failed = reading(id).failed();
     const release = released(failed);

@@ -15,7 +15,9 @@ export interface Release {
   readonly position: string;
 }
 
-/** Keeps the public events of failures until their credits are released. One kept or sent already adds nothing. */
+/**
+ * Stores the public events of failures until their credits are released. An event already stored or sent adds nothing.
+ */
 export const keepFailures = (failures: readonly UnreleasedFailure[]): Statement => {
   const column = <K extends keyof PublicEvent>(name: K): readonly PublicEvent[K][] =>
     failures.map(({ event }) => event[name]);

@@ -50,7 +50,7 @@ const isEnabled = async (endpointId: string): Promise<boolean | undefined> =>
   (await service.rows.find(endpointId))?.record.enabled;
 
 describe('An endpoint with thousands of pending deliveries that is disabled', () => {
-  it('does not hold up deliveries to others: most of them are skipped later', async () => {
+  it('does not delay deliveries to others: most of them are skipped later', async () => {
     const { endpointId } = await service.create(receiver.url, { workspaceId: 'ws_big' });
     await service.create(receiver.url);
     await addPending(endpointId, 'ws_big');
@@ -66,7 +66,7 @@ describe('An endpoint with thousands of pending deliveries that is disabled', ()
     expect(await rows.countSkipped(endpointId)).toBe(MANY);
   });
 
-  it('is sent none of them once it is enabled again, and all that happens from then on', async () => {
+  it('gets none of them once it is enabled again, and every later event', async () => {
     const { endpointId } = await service.create(receiver.url);
     await addPending(endpointId, 'ws_1');
     await change(endpointId, false);
@@ -77,7 +77,7 @@ describe('An endpoint with thousands of pending deliveries that is disabled', ()
     await service.happen(reading(randomUUID()).completed());
     await eventually(async () => (await count('skipped')) + (await count('pending')) === MANY + 1);
     await service.idle();
-    // The new one waits for the old ones to be gone.
+    // The new delivery waits until the old ones are gone.
     expect(receiver.received).toEqual([]);
     await service.skip();
     await eventually(() => receiver.received.length === 1);

@@ -40,10 +40,10 @@ const FORGET = `
     where delivery.endpoint_id = noted.endpoint_id and status = 'pending' and coalesce(added, 0) <= noted.up_to)`;
 
 /**
- * Skips the pending deliveries of an endpoint, for good: enabling it again sends none of them. Skips a few thousand at
- * once and notes the rest, which may be millions, so that the fan-out is not held up.
+ * Permanently skips the pending deliveries of an endpoint: enabling it again sends none of them. Skips a few thousand
+ * at once and notes the rest, which may be millions, so that the fan-out is not delayed.
  *
- * The caller locks the endpoint's row before, so that inserts under way are committed first.
+ * The caller locks the endpoint's row first, so that running inserts commit before.
  * @param revision of the event: it changes nothing for an endpoint that has seen it
  * @param at when the endpoint was disabled or deleted (RFC 3339)
  */

@@ -15,7 +15,8 @@ export class ListDeliveriesOfReadingHandler implements IQueryHandler<ListDeliver
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
 
   async execute({ readingId }: ListDeliveriesOfReading): Promise<readonly DeliveryOfReading[]> {
-    // By way of its events and the endpoints of its workspace, which have indexes; deliveries have none of readings.
+    // Joins the reading's events and its workspace's endpoints, which have indexes. Deliveries have no index by
+    // reading.
     const { rows } = await this.pool.query<Row>(
       `select delivery.delivery_id as "deliveryId", delivery.endpoint_id as "endpointId", event.event_id as "eventId",
               event.type as "eventType", delivery.status, delivery.attempts, delivery.created_at as "createdAt",

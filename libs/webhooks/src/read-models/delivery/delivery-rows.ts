@@ -5,7 +5,7 @@ import type { DeliveryStatus } from '../../contracts/deliveries.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
 import type { AttemptError } from '../../domain/delivery/attempt-result.js';
 
-/** One attempt as the endpoint's owner sees it: of the receiver's answer only the class of error and the status. */
+/** One attempt as the endpoint's owner sees it: of the response only the class of error and the status. */
 export interface AttemptRecord {
   readonly number: number;
   readonly startedAt: string;
@@ -26,14 +26,14 @@ export interface DeliveryRecord {
   readonly nextAttemptAt: string | null;
   readonly test: boolean;
   readonly redelivery: boolean;
-  /** Of the replay that it belongs to. */
+  /** Id of the replay that it belongs to. */
   readonly replayId: string | null;
   readonly createdAt: string;
   readonly settledAt: string | null;
   readonly lastAttempt: AttemptRecord | null;
 }
 
-/** What a list of deliveries is narrowed to; `null` and `false`: not by this. */
+/** Filters of a list of deliveries; `null` and `false` do not filter. */
 export interface DeliveryFilter {
   readonly statuses: readonly DeliveryStatus[] | null;
   readonly types: readonly PublicEventType[] | null;
@@ -41,7 +41,7 @@ export interface DeliveryFilter {
   /** Created at or after, and before (RFC 3339). */
   readonly since: string | null;
   readonly until: string | null;
-  /** Whose event has not reached the endpoint by this delivery or another. */
+  /** Only deliveries of events that have not reached the endpoint, by this or another delivery. */
   readonly undelivered: boolean;
 }
 
@@ -78,12 +78,14 @@ const SELECT = `
     select * from webhooks.attempt where attempt.delivery_id = delivery.delivery_id order by number desc limit 1
   ) last on true`;
 
-/** Skipped deliveries counted when an endpoint is enabled. */
+/** Most skipped deliveries counted when an endpoint is enabled. */
 const MOST_SKIPPED = 100_000;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** As a text, because the index of what has not succeeded is found by the text of a query and not by its values. */
+/**
+ * A literal, because the planner matches the partial index of unsuccessful deliveries by query text, not by parameters.
+ */
 const UNSUCCEEDED = `and delivery.status <> 'succeeded'`;
 const mayHaveSucceeded = ({ statuses, undelivered }: DeliveryFilter): boolean =>
   !undelivered && (statuses === null || statuses.includes('succeeded'));
@@ -93,7 +95,7 @@ const mayHaveSucceeded = ({ statuses, undelivered }: DeliveryFilter): boolean =>
 export class DeliveryRows {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
 
-  /** A delivery of this endpoint, or `null`; of another's endpoint as well. */
+  /** A delivery of this endpoint, or `null`, also for a delivery of another endpoint. */
   async find(endpointId: string, deliveryId: string): Promise<DeliveryRecord | null> {
     if (!UUID.test(deliveryId)) return null;
     const { rows } = await this.pool.query<Columns>(
@@ -103,7 +105,7 @@ export class DeliveryRows {
     return rows[0] ? fromColumns(rows[0]) : null;
   }
 
-  /** Every attempt at a delivery, the first first. */
+  /** All attempts of a delivery, the first first. */
   async attempts(deliveryId: string): Promise<readonly AttemptRecord[]> {
     const { rows } = await this.pool.query<AttemptColumns>(
       'select * from webhooks.attempt where delivery_id = $1 order by number',

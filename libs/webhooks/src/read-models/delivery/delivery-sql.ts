@@ -28,10 +28,11 @@ export const NEVER_ATTEMPTED = `
   delivery.status = 'skipped' and delivery.attempts = 0 and delivery.lease is null`;
 
 /**
- * SQL that every statement which inserts deliveries ends with: makes their workspace queues ready when they are due.
+ * SQL at the end of every statement that inserts deliveries. It makes their workspace queues ready for when they are
+ * due.
  *
- * In one order, so that two inserts cannot block each other. A worker that is releasing the queue is waited for: it has
- * not seen these deliveries.
+ * Queues are locked in one order, so that two inserts cannot deadlock. The insert waits for a worker that is releasing
+ * the queue: that worker has not seen these deliveries.
  * @param inserted a common table expression that returns workspace_id, status and due_at of the inserted deliveries
  */
 export const markQueuesReady = (inserted: string): string => `

@@ -6,7 +6,7 @@ import type { WebhookEndpointRecord } from '../../contracts/endpoint-record.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
 import type { DisabledReason } from '../../contracts/events.js';
 
-/** A projected endpoint, with what is not for its owner's eyes beside the record. */
+/** A projected endpoint: its record and fields that its owner does not see. */
 export interface EndpointRow {
   readonly record: WebhookEndpointRecord;
   readonly workspaceId: string;
@@ -31,7 +31,7 @@ export interface EndpointColumns {
   readonly hint: string | null;
 }
 
-/** Columns and tables of an endpoint, to which a query may add. */
+/** Columns and tables of an endpoint, for queries to extend. */
 export const ENDPOINT_COLUMNS = 'endpoint.*, health.consecutive_failures, health.failing_since, secret.hint';
 export const ENDPOINT_TABLES = `
   from webhooks.endpoint
@@ -42,7 +42,7 @@ const SELECT = `select ${ENDPOINT_COLUMNS} ${ENDPOINT_TABLES}`;
 const OWN_PROJECTION_MS = 750;
 const OWN_PROJECTION_POLL_MS = 15;
 
-/** Reads what the fan-out has projected of endpoints. */
+/** Reads the endpoints that the fan-out has projected. */
 @Injectable()
 export class EndpointRows {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
@@ -71,7 +71,7 @@ export class EndpointRows {
     return rows.map((row) => endpointFromColumns(row).record);
   }
 
-  /** Waits, but not long, until the caller's own write is to be seen here. */
+  /** Waits a short time until the caller's own write is visible here. */
   async waitFor(endpointId: string, revision: bigint): Promise<void> {
     const givesUpAt = performance.now() + OWN_PROJECTION_MS;
     while (performance.now() < givesUpAt) {

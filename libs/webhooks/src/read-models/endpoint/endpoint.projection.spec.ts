@@ -40,7 +40,7 @@ const row = {
 };
 
 describe('the row of an endpoint', () => {
-  it('is what it was created with', () => {
+  it('has the settings it was created with', () => {
     given(endpointProjection, [created]).thenRows({ 'webhooks.endpoint': [row] });
   });
 
@@ -70,7 +70,7 @@ describe('the row of an endpoint', () => {
     });
   });
 
-  it('is the same when events come again', () => {
+  it('is the same when events are repeated', () => {
     const disabled = happened(1, { type: 'WebhookEndpointDisabled', data: { reason: 'requested' } });
     const enabled = happened(2, { type: 'WebhookEndpointEnabled', data: {} });
     given(endpointProjection, [created, disabled, enabled, created, disabled]).thenRows({

@@ -80,7 +80,7 @@ export const endpoints = view<EndpointRow, Recorded<WebhookEndpointEvent>>({
   evolve,
 });
 
-/** Webhook endpoints. The fan-out keeps them, since it must see them as they were at each event. */
+/** Webhook endpoints. The fan-out updates them, because it needs their state at each event. */
 export const endpointProjection = defineProjection({
   name: 'webhooks.endpoint.v1',
   keptBy: 'webhooks.fanout.v1',

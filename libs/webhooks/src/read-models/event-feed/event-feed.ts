@@ -5,15 +5,15 @@ import type { PublicEventType } from '../../contracts/event-types.js';
 
 /** An event as it is pushed. */
 export interface FeedEvent {
-  /** Of the fact in the log, in decimal; of a failure, that of its release. */
+  /** Position of the recorded event in the log, in decimal; for a failure, of its release. */
   readonly position: string;
-  /** The very bytes that deliveries carry, as UTF-8 text. */
+  /** The exact bytes that deliveries carry, as UTF-8 text. */
   readonly body: string;
 }
 
 /**
- * The public events of a workspace in the order of the log. Only the fan-out adds to them, in log order and one
- * transaction after the other, so that nothing ever appears before what was read already.
+ * The public events of a workspace in log order. Only the fan-out adds events, in log order and one transaction at a
+ * time. So no event ever appears before one that was already read.
  */
 @Injectable()
 export class EventFeed {

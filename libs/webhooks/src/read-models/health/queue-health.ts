@@ -18,10 +18,12 @@ import {
 } from '../endpoint/endpoint-rows.js';
 import { freeAt } from '../delivery/delivery-sql.js';
 
-/** How far back attempts are counted. */
+/** Period over which attempts are counted. */
 const WINDOW_MS = 86_400_000;
 
-/** Pending deliveries and recent attempts of the `endpoint` of a query, and its `health`; $1: since when attempts are counted. */
+/**
+ * Pending deliveries and recent attempts of a query's `endpoint`, and its `health`. $1: start of the counted period.
+ */
 const HEALTH_COLUMNS = `
   (select count(*)::integer from webhooks.delivery
    where delivery.endpoint_id = endpoint.endpoint_id and delivery.status = 'pending') as pending,
@@ -42,7 +44,7 @@ interface HealthColumns {
   readonly attempts: Readonly<Record<string, number>>;
 }
 
-/** Tells how the queues of endpoints fare. */
+/** Reports the health of endpoint queues. */
 @Injectable()
 export class QueueHealth {
   constructor(
@@ -60,7 +62,7 @@ export class QueueHealth {
     return healthFromColumns(rows[0]!, now);
   }
 
-  /** Endpoints that are not deleted, the longest waiting first. `null`: not narrowed by this. */
+  /** Endpoints that are not deleted, the longest waiting first. `null`: no filter. */
   async list(by: {
     readonly endpointId: string | null;
     readonly workspaceId: string | null;

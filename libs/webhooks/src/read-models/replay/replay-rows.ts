@@ -38,7 +38,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export class ReplayRows {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
 
-  /** A replay of this endpoint, or `null`; of another endpoint as well. */
+  /** A replay of this endpoint, or `null`, also for a replay of another endpoint. */
   async find(endpointId: string, replayId: string): Promise<ReplayRecord | null> {
     if (!UUID.test(replayId)) return null;
     return this.first('where replay_id = $1 and endpoint_id = $2', [replayId, endpointId]);

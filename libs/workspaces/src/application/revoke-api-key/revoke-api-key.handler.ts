@@ -17,7 +17,7 @@ export class RevokeApiKeyHandler implements ICommandHandler<RevokeApiKey> {
   ) {}
 
   async execute({ keyId, reason, by, ...named }: RevokeApiKey) {
-    // Who names the workspace can revoke a key that no worker has projected yet.
+    // With the workspace's id, a key can be revoked that no worker has projected yet.
     const workspaceId = named.workspaceId ?? (await this.keys.find(keyId))?.workspaceId;
     if (workspaceId === undefined) return { outcome: 'unknown_key' } as const;
     const now = this.clock.now();
@@ -28,7 +28,7 @@ export class RevokeApiKeyHandler implements ICommandHandler<RevokeApiKey> {
     );
     if (outcome.kind === 'rejected') return { outcome: 'unknown_key' } as const;
     this.revoked.add(keyId);
-    // The projection does it too, but may be late, parked or stopped: a key that leaked must not wait for it.
+    // The projection does this too, but may be late, parked or stopped. Revoking a leaked key must not wait for it.
     await this.keys.close(keyId, now);
     return { outcome: outcome.kind === 'accepted' ? 'revoked' : 'already_revoked' } as const;
   }

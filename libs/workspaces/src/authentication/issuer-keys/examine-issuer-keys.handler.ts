@@ -25,7 +25,7 @@ export class ExamineIssuerKeysHandler implements IQueryHandler<ExamineIssuerKeys
 
   private report(value: unknown): Omit<IssuerKeysReport, 'source'> {
     const read = readKeySet(value, this.config.TOKEN_JWKS_MAX_KEYS);
-    if (!read) return { used: 0, unused: [], failure: 'answered what is no key set' };
+    if (!read) return { used: 0, unused: [], failure: 'the response is not a key set' };
     return { used: read.keys.length, unused: read.unused, failure: null };
   }
 }

@@ -23,44 +23,47 @@ export type Named = Pick<TokenShape, 'kid' | 'algorithm'>;
 /** Where the issuer's public keys come from. */
 export interface IssuerKeys {
   /**
-   * The key of a token; `null`: the issuer has none such.
-   * @throws KeysUnavailable when that cannot be told now
+   * The key of a token; `null` when the issuer does not have it.
+   * @throws KeysUnavailable when that is currently unknown
    */
   find(token: Named): Promise<VerificationKey | null>;
 }
 
-/** The issuer's keys cannot be had, and those known are too old to be trusted. */
+/** The issuer's keys cannot be fetched, and the known ones are too old to be trusted. */
 export class KeysUnavailable extends Error {
   override readonly name = 'KeysUnavailable';
 }
 
 const LOG_EVERY_MS = 60_000;
-/** Of keys that are not used, those that a log line names. */
+/** Most unused keys that a log line lists. */
 const NAMED_AT_MOST = 5;
 
-/** Keys that the configuration holds. */
+/** Keys from the configuration. */
 export const fixedKeys = (
   value: unknown,
   settings: IssuerSettings,
   log: Pick<Logger, 'warn'>,
 ): IssuerKeys => {
   const { keys, unused } = readKeySet(value, settings.TOKEN_JWKS_MAX_KEYS) ?? { keys: [], unused: [] };
-  tellUnused(unused, log);
+  logUnused(unused, log);
   return { find: async (token) => findKey(keys, token) };
 };
 
 /**
- * Keys that are fetched from the issuer, and asked for as seldom as can be: again when they are older than
- * TOKEN_JWKS_FRESH_MS, and for a key that is not among them at most every TOKEN_JWKS_COOLDOWN_MS, so that bad tokens cost
- * the issuer nothing. One request at a time, whoever waits. A failure is kept for TOKEN_JWKS_RETRY_MS; meanwhile, and
- * for TOKEN_JWKS_STALE_MS after they were fetched, the keys known stay good.
+ * Keys fetched from the issuer, as rarely as possible:
+ * - again when they are older than TOKEN_JWKS_FRESH_MS;
+ * - for an unknown key, once per TOKEN_JWKS_COOLDOWN_MS, so that bad tokens cost the issuer nothing;
+ * - after a failure, not before TOKEN_JWKS_RETRY_MS;
+ * - with one request at a time, shared by all callers.
+ *
+ * Known keys stay valid for TOKEN_JWKS_STALE_MS after they were fetched, also while fetching fails.
  */
 export class FetchedKeys implements IssuerKeys {
   private known: (KeySet & { readonly fetchedAt: number }) | null = null;
   private failedAt: number | null = null;
   private fetching: Promise<void> | null = null;
   private loggedAt = -Infinity;
-  private told = '';
+  private reported = '';
 
   constructor(
     private readonly url: string,
@@ -73,12 +76,12 @@ export class FetchedKeys implements IssuerKeys {
     await this.renew();
     const found = this.match(token);
     if (found) return found;
-    if (this.mayAskForMore()) {
+    if (this.mayFetchUnknown()) {
       await this.fetch();
       const renewed = this.match(token);
       if (renewed) return renewed;
     }
-    // The key may be one that the issuer has made meanwhile.
+    // The issuer may have added the key meanwhile.
     if (this.failedAt !== null) throw new KeysUnavailable();
     return null;
   }
@@ -89,7 +92,7 @@ export class FetchedKeys implements IssuerKeys {
       : null;
   }
 
-  /** Waits for the issuer only where its keys are not to be used without; else it is asked beside. */
+  /** Waits for the issuer only when the known keys cannot be used. Otherwise the fetch runs in the background. */
   private async renew(): Promise<void> {
     const { TOKEN_JWKS_FRESH_MS: fresh, TOKEN_JWKS_STALE_MS: stale } = this.settings;
     const age = this.known ? this.ageOf(this.known) : Infinity;
@@ -98,7 +101,7 @@ export class FetchedKeys implements IssuerKeys {
     if (age >= stale || this.failedAt === null) await fetched;
   }
 
-  private mayAskForMore(): boolean {
+  private mayFetchUnknown(): boolean {
     const cooled = !this.known || this.ageOf(this.known) >= this.settings.TOKEN_JWKS_COOLDOWN_MS;
     return cooled && !this.isPausing();
   }
@@ -112,13 +115,13 @@ export class FetchedKeys implements IssuerKeys {
   }
 
   private fetch(): Promise<void> {
-    this.fetching ??= this.ask().finally(() => {
+    this.fetching ??= this.download().finally(() => {
       this.fetching = null;
     });
     return this.fetching;
   }
 
-  private async ask(): Promise<void> {
+  private async download(): Promise<void> {
     const {
       TOKEN_JWKS_TIMEOUT_MS: timeoutMs,
       TOKEN_JWKS_MAX_BYTES: maxBytes,
@@ -126,27 +129,27 @@ export class FetchedKeys implements IssuerKeys {
     } = this.settings;
     try {
       const read = readKeySet(await fetchKeySet(this.url, { timeoutMs, maxBytes }), TOKEN_JWKS_MAX_KEYS);
-      if (!read) throw new Error('answered what is no key set');
+      if (!read) throw new Error('the response is not a key set');
       this.known = { ...read, fetchedAt: this.clock.now() };
       this.failedAt = null;
-      const told = JSON.stringify(read.unused);
-      if (told !== this.told) tellUnused(read.unused, this.log);
-      this.told = told;
+      const unused = JSON.stringify(read.unused);
+      if (unused !== this.reported) logUnused(read.unused, this.log);
+      this.reported = unused;
     } catch (error) {
       this.failedAt = this.clock.now();
-      this.tellFailure(error instanceof Error ? error.message : 'unknown');
+      this.logFailure(error instanceof Error ? error.message : 'unknown');
     }
   }
 
-  /** One line a minute: the portal may be away for days. */
-  private tellFailure(reason: string): void {
+  /** One line a minute: the portal may be unavailable for days. */
+  private logFailure(reason: string): void {
     if (this.clock.now() - this.loggedAt < LOG_EVERY_MS) return;
     this.loggedAt = this.clock.now();
     this.log.warn({ component: 'bearer-tokens', reason }, 'the issuer’s keys could not be fetched');
   }
 }
 
-const tellUnused = (unused: readonly UnusedKey[], log: Pick<Logger, 'warn'>): void => {
+const logUnused = (unused: readonly UnusedKey[], log: Pick<Logger, 'warn'>): void => {
   if (unused.length === 0) return;
   log.warn(
     { component: 'bearer-tokens', unused: unused.slice(0, NAMED_AT_MOST), count: unused.length },

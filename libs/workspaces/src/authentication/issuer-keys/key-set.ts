@@ -7,13 +7,13 @@ export interface VerificationKey {
   readonly kid: string | null;
   readonly algorithm: Algorithm;
   readonly key: KeyObject;
-  /** Of its signatures, bytes. */
+  /** Length of its signatures, bytes. */
   readonly signatureLength: number;
 }
 
 /** Why a key of the set is not used, for the operator. */
 export interface UnusedKey {
-  /** As much of its name as a log line bears; its place in the set where it has none. */
+  /** The first part of its name, as it fits a log line; without a name, its place in the set. */
   readonly name: string;
   readonly reason: string;
 }
@@ -36,9 +36,9 @@ const jwk = z.object({
 });
 
 /**
- * The keys of a JSON Web Key Set that can be used, and those that cannot: one bad key does not spoil the others.
+ * The usable keys of a JSON Web Key Set, and the unusable ones: one bad key does not affect the others.
  * Source: RFC 7517, RFC 7518, RFC 8037.
- * @returns `null` for what is no key set
+ * @returns `null` when the document is not a key set
  */
 export const readKeySet = (value: unknown, maxKeys: number): KeySet | null => {
   const { success, data } = z.object({ keys: z.array(z.unknown()) }).safeParse(value);
@@ -60,7 +60,7 @@ export const readKeySet = (value: unknown, maxKeys: number): KeySet | null => {
   return { keys: keys.filter((one) => !isTwin(one)), unused };
 };
 
-/** The key that a token says it is signed with: the one of its name, or the only one where it names none. */
+/** The key that signed a token: the one it names, or the only one when it names none. */
 export const findKey = (
   keys: readonly VerificationKey[],
   { kid, algorithm }: Pick<TokenShape, 'kid' | 'algorithm'>,
@@ -75,13 +75,13 @@ const readKey = (value: unknown, index: number): VerificationKey | UnusedKey => 
     name: nameOf(parsed.data?.kid ?? `number ${index + 1}`),
     reason,
   });
-  if (!parsed.success) return unused('it is no key');
+  if (!parsed.success) return unused('it is not a key');
   const { kid = null, alg, use = 'sig', key_ops: operations = ['verify'] } = parsed.data;
   if (use !== 'sig' || !operations.includes('verify')) return unused('it is not for signatures');
   const algorithm = algorithmOf(value as JsonWebKey);
   if (!algorithm || (alg ?? algorithm) !== algorithm)
     return unused('only EdDSA (Ed25519) and RS256 are used');
-  if ('d' in (value as object)) return unused('it is a private key: whoever fetches the set can sign');
+  if ('d' in (value as object)) return unused('it is a private key: anyone who fetches the set can sign');
   const key = importKey(value as JsonWebKey);
   if (!key) return unused('it cannot be read');
   if (algorithm === 'EdDSA') return { kid, algorithm, key, signatureLength: 64 };
@@ -104,11 +104,11 @@ const importKey = (key: JsonWebKey): KeyObject | null => {
   }
 };
 
-/** The same key under the same name is one. */
+/** The same key under the same name counts as one. */
 const distinct = (keys: readonly VerificationKey[]): readonly VerificationKey[] =>
   keys.filter(
     (one, index) => !keys.slice(0, index).some((other) => other.kid === one.kid && other.key.equals(one.key)),
   );
 
-/** Foreign text, on its way to a log and a terminal. */
+/** Escapes foreign text before it reaches a log or a terminal. */
 const nameOf = (kid: string): string => kid.slice(0, LONGEST_NAME).replaceAll(/[^\x20-\x7e]/g, '?');

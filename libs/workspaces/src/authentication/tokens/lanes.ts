@@ -1,9 +1,9 @@
-/** More is waiting than may. */
+/** Too many tasks are waiting. */
 export class LanesFull extends Error {
   override readonly name = 'LanesFull';
 }
 
-/** Carries out so many pieces of work at a time; so many more wait, in their order. */
+/** Runs a limited number of tasks at a time. A limited number more wait, in order. */
 export class Lanes {
   private busy = 0;
   private readonly waiting: (() => void)[] = [];
@@ -23,7 +23,7 @@ export class Lanes {
       return await work();
     } finally {
       const next = this.waiting.shift();
-      // The place goes to the next as it is.
+      // The slot passes directly to the next task.
       if (next) next();
       else this.busy -= 1;
     }

@@ -1,11 +1,15 @@
 import { z } from 'zod';
 
-/** Longest life of a token, from its issue and from now, seconds: it cannot be revoked, so it must not live long. */
+/**
+ * Longest life of a token, from its issue and from now, seconds. A token cannot be revoked, so its life must be short.
+ */
 const MAX_LIFE_S = 15 * 60;
-/** Clocks of issuer and service may differ by so much, seconds. */
+/** Tolerated difference between the clocks of issuer and service, seconds. */
 export const CLOCK_TOLERANCE_S = 5;
 
-/** Controls, marks of direction, halves of characters: what no log shows as it is, or no database keeps. */
+/**
+ * Control characters, direction marks, lone surrogates: logs do not show them as they are, or databases reject them.
+ */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 const claimsSchema = z.object({
@@ -27,8 +31,8 @@ const claimsSchema = z.object({
 export type TokenClaims = z.infer<typeof claimsSchema>;
 
 /**
- * The claims of a token that is meant for us and good now, or `null`. They are as true as the signature, which is still
- * to be verified.
+ * The claims of a token that is meant for this service and currently valid, or `null`. The caller must still verify the
+ * signature.
  * @param nowS seconds since the epoch
  */
 export const readClaims = (
@@ -44,7 +48,7 @@ export const readClaims = (
   return livesTooLong(claims, nowS) ? null : claims;
 };
 
-/** Measured from now, too: an issue in the future, or none at all, would let a token live for as long as it likes. */
+/** Also measured from now: otherwise an `iat` in the future, or a missing one, would allow any life. */
 const livesTooLong = ({ iat, exp }: TokenClaims, nowS: number): boolean =>
   exp - nowS > MAX_LIFE_S + CLOCK_TOLERANCE_S ||
   (iat !== undefined && (exp - iat > MAX_LIFE_S || iat - nowS > CLOCK_TOLERANCE_S));

@@ -1,9 +1,9 @@
-/** What a token says of itself, before anything of it is believed. */
+/** What a token says of itself, unverified. */
 export interface TokenShape {
   readonly algorithm: Algorithm;
-  /** The name of the key, where the token gives one. */
+  /** The key's name, if the token gives one. */
   readonly kid: string | null;
-  /** Of the payload, an object. */
+  /** The parsed payload, an object. */
   readonly claims: Readonly<Record<string, unknown>>;
   /** Bytes. */
   readonly signatureLength: number;
@@ -16,16 +16,16 @@ const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 /** RFC 7519, RFC 9068; the media type's prefix may be left out (RFC 7515, 4.1.9). */
 const TYPES = ['jwt', 'at+jwt'];
 /**
- * Members that change how a token is read (`crit`, `b64`, `zip`, `enc`), or bring the key or say where it is: nothing the
- * issuer of these tokens has a use for.
+ * Members that change how a token is read (`crit`, `b64`, `zip`, `enc`), carry a key, or reference one. The issuer of
+ * these tokens has no use for them.
  */
 const REFUSED_MEMBERS = ['crit', 'b64', 'zip', 'enc', 'jwk', 'jku', 'x5c', 'x5u'];
 const LONGEST_KID = 200;
 
 /**
- * Reads a compact JWS without verifying it: what is cheap comes before what is not.
+ * Reads a compact JWS without verifying it, with the cheap checks first.
  * Source: RFC 7515, RFC 8725.
- * @returns `null` for what cannot be a token of ours, however it is signed
+ * @returns `null` for text that cannot be a valid token, whoever signed it
  */
 export const readToken = (token: string, maxBytes: number): TokenShape | null => {
   if (token.length > maxBytes) return null;

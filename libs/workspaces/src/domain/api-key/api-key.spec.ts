@@ -28,7 +28,7 @@ describe('an API key', () => {
     }
   });
 
-  it('is drawn without bias from the random bytes, skipping the ones that would favour some characters', () => {
+  it('is drawn without bias: random bytes that would favour some characters are skipped', () => {
     expect(base62(Uint8Array.from([255, 248, 0, 61, 62]), 3)).toBe('0z0');
     expect(() => base62(Uint8Array.from([255, 255]), 1)).toThrow(RangeError);
   });

@@ -9,7 +9,9 @@ const SHAPE = new RegExp(
   `^ek_live_([0-9A-Za-z]{${ID_LENGTH}})_([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`,
 );
 
-/** Random bytes an API key or an id consumes at most; more than needed, because some are skipped to stay unbiased. */
+/**
+ * Most random bytes that an API key or an id consumes: more than its length, because some are skipped to avoid bias.
+ */
 export const RANDOM_BYTES = 128;
 
 /**
@@ -26,7 +28,7 @@ export const base62 = (random: Uint8Array, length: number): string => {
   return text;
 };
 
-/** CRC-32 of the key without its checksum, six base62 digits: tells a typing error without asking a database. */
+/** CRC-32 of the key without its checksum, as six base62 digits. Detects typing errors without a database query. */
 const checksum = (body: string): string => {
   let rest = crc32(body);
   let text = '';
@@ -37,7 +39,7 @@ const checksum = (body: string): string => {
   return text;
 };
 
-/** Lowercase hex SHA-256 of the secret: all that is stored. The secret has 190 bits, so no slow hash is needed. */
+/** Lowercase hex SHA-256 of the secret. Only this is stored. The secret has 190 bits, so no slow hash is needed. */
 export const hashSecret = (secret: string): string =>
   createHash('sha256').update(secret, 'ascii').digest('hex');
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { PersistentMap } from './persistent-map.js';
 
 describe('a persistent map', () => {
-  it('holds what a Map would after any changes, and every state before stays as it was', () => {
+  it('equals a Map after any changes, and leaves every earlier state unchanged', () => {
     const key = fc.constantFrom(...Array.from({ length: 40 }, (_, index) => `key${index}`));
     const change = fc.tuple(key, fc.option(fc.nat()));
     fc.assert(
@@ -27,7 +27,7 @@ describe('a persistent map', () => {
     );
   });
 
-  it('shares with the map before all but one path, so that a long fold costs no more for each event', () => {
+  it('shares all but one path with the previous map, so that each event of a long fold costs the same', () => {
     let map = PersistentMap.empty<number>();
     for (let index = 0; index < 20_000; index += 1) map = map.with(`key${index}`, index);
     const nodesOf = (one: unknown): Set<unknown> => {

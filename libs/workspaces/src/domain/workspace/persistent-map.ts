@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib';
 
-/** Children of a node: one for each value of this many bits of the key's hash. */
+/** A node has one child for each value of this many bits of the key's hash. */
 const BITS = 5;
 const WIDTH = 1 << BITS;
-/** Levels of nodes; below them 32,768 leaves, so that a leaf of a million keys holds thirty. */
+/** Levels of nodes. Below them are 32,768 leaves, so that a leaf of a million keys holds about thirty. */
 const LEVELS = 3;
 
 type Leaf<V> = ReadonlyMap<string, V>;
@@ -13,8 +13,8 @@ const NO_LEAF: Leaf<never> = new Map<string, never>();
 const NO_NODE: Node<never> = Array.from({ length: WIDTH }, () => undefined);
 
 /**
- * A map that is never changed: `with` and `without` answer another one, which shares with this all but one path of
- * nodes. A fold of n events therefore costs n times a constant, where copying a Map for each would cost n².
+ * An immutable map. `with` and `without` return a new map that shares all but one path of nodes with this one. A fold
+ * of n events therefore costs n times a constant; copying a Map for each would cost n².
  */
 export class PersistentMap<V> {
   private constructor(
@@ -46,7 +46,7 @@ export class PersistentMap<V> {
     return new PersistentMap(replaced(this.root, crc32(key), 1, leaf), this.size - 1);
   }
 
-  /** In no order that means anything. */
+  /** In no particular order. */
   values(): Iterable<V> {
     return valuesOf(this.root);
   }

@@ -33,7 +33,7 @@ describe('a workspace', () => {
     given(workspaceDecider, [opened, issued]).when(issue).thenIgnores('AlreadyIssued');
   });
 
-  it('issues no more keys than may be active at once; revoked and expired ones are not', () => {
+  it('issues no more keys than may be active at once; revoked and expired ones do not count', () => {
     const key = (keyId: string, expiresAt: string | null = null): WorkspaceEvent => ({
       type: 'ApiKeyIssued',
       data: { keyId, hash: 'h', label: null, expiresAt },

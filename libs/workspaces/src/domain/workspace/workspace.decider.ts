@@ -19,7 +19,7 @@ export type WorkspaceCommand =
       readonly label: string | null;
       /** RFC 3339, or `null` for a key that does not expire. */
       readonly expiresAt: string | null;
-      /** Most keys that may be active at once; those that are more already stay. */
+      /** Most keys that may be active at once. Existing keys above a lowered limit stay. */
       readonly limit: number;
       /** Milliseconds since the epoch. */
       readonly now: number;
@@ -33,13 +33,13 @@ export type WorkspaceRejection =
 
 export interface Workspace {
   readonly open: boolean;
-  /** Ids of keys that are not revoked, to when they expire: milliseconds since the epoch, or infinity. */
+  /** Expiry of each key that is not revoked, by id: milliseconds since the epoch, or infinity. */
   readonly standing: PersistentMap<number>;
-  /** Ids of keys that are. */
+  /** Ids of revoked keys. */
   readonly revoked: PersistentMap<true>;
 }
 
-/** Expired keys stand until they are revoked; they are counted only when it matters. */
+/** Expired keys remain until they are revoked. Only a check of the limit counts them. */
 const isFull = ({ standing }: Workspace, limit: number, now: number): boolean => {
   if (standing.size < limit) return false;
   let active = 0;

@@ -28,7 +28,9 @@ export class ApiKeyQuery {
     return rows[0] ?? null;
   }
 
-  /** Ends a key whose revocation is in the log, and tells every API process. @param at milliseconds since the epoch */
+  /**
+   * Ends a key whose revocation is in the log, and notifies every API process. @param at milliseconds since the epoch
+   */
   async close(keyId: string, at: number): Promise<void> {
     await this.pool.query(
       `with closed as (
@@ -38,7 +40,7 @@ export class ApiKeyQuery {
     );
   }
 
-  /** Keys of a workspace, the newest first, after the end of the page before (`issuedAt`, `keyId`). */
+  /** Keys of a workspace, newest first, after the last key of the page before (`issuedAt`, `keyId`). */
   async page(
     workspaceId: string,
     limit: number,

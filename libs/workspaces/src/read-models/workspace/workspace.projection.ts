@@ -2,7 +2,7 @@ import type { Recorded } from '@app/event-sourcing/core/event.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import { defineProjection } from '@app/event-sourcing/projections/projection.js';
 import { view } from '@app/event-sourcing/projections/view.js';
-import { tellRevoked } from '../api-key/revocations.js';
+import { notifyRevoked } from '../api-key/revocations.js';
 import { workspaceEvents, type WorkspaceEvent } from '../../contracts/events.js';
 
 interface WorkspaceRow {
@@ -64,6 +64,6 @@ export const workspaceProjection = defineProjection({
   name: 'workspaces.workspace.v1',
   catalogues: [workspaceEvents],
   views: [workspaces, apiKeys],
-  // Whoever revoked it told the API processes too, unless it ended on the way.
-  effects: (event) => (event.type === 'ApiKeyRevoked' ? [tellRevoked(event.data.keyId)] : []),
+  // The revoke command has usually notified the API processes already. A process killed in between has not.
+  effects: (event) => (event.type === 'ApiKeyRevoked' ? [notifyRevoked(event.data.keyId)] : []),
 });
