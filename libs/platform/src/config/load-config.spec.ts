@@ -99,7 +99,7 @@ describe('loadConfig', () => {
     expect(messageOf({ ...REQUIRED, KEY_VAULT_URL })).toMatch(/^ {2}KEY_VAULT_TOKEN_FILE: is required — /m);
     for (const canary of ['http://kms.example.com', 'ftp://canary'])
       expect(messageOf({ ...REQUIRED, KEY_VAULT_URL: canary })).toMatch(
-        /^ {2}KEY_VAULT_URL: must begin with/m,
+        /^ {2}KEY_VAULT_URL: must start with/m,
       );
     expect(loadConfig(settings, { ...REQUIRED, KEY_VAULT_URL, KEY_VAULT_TOKEN: 't' }).KEY_PROVIDER).toBe(
       'environment',
