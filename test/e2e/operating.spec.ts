@@ -101,7 +101,7 @@ describe('the log', () => {
     expect(await stack.ops(['streams', 'find', '--id', events[0]!.id])).toEqual({ events });
     expect(await stack.runOps(['streams', 'find'])).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/Choose at least one/),
+      stderr: expect.stringMatching(/Say what/),
     });
 
     const tail = spawn(

@@ -39,7 +39,7 @@ export const addFind = (streams: Command): void => {
     .action(async ({ since, limit, ...choice }: Options, command: Command) => {
       if (Object.keys(choice).every((name) => name === 'json'))
         throw new OpsError(
-          'Choose at least one of --category, --type, --workspace, --actor, --correlation and --id.',
+          'Say what to look for: --category, --type, --workspace, --actor, --correlation or --id.',
         );
       const events = await withSession(({ store }) => find(store, choice, { since, limit }));
       const rows = events.map(({ position, stream, revision, type, id, metadata }) => [
