@@ -127,6 +127,6 @@ describe('a bearer token', () => {
 
   it('is not minted for a workspace or a scope that does not exist', async () => {
     await expect(mint('ws_0000000000000000000000', 'keys:read')).rejects.toThrow(/no workspace/);
-    await expect(mint(customer.workspaceId, 'everything')).rejects.toThrow(/is no scope/);
+    await expect(mint(customer.workspaceId, 'everything')).rejects.toThrow(/is not a scope/);
   });
 });

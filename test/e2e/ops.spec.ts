@@ -142,13 +142,13 @@ describe('the operator’s commands', () => {
     expect(await stack.ops(twenty)).toEqual({ outcome: 'already_adjusted', ...answer });
     expect(await run(twenty)).toMatchObject({
       code: 0,
-      stdout: 'Adjusted before, under the same reference; 20 credits available\n',
+      stdout: 'Already adjusted under the same reference; 20 credits available\n',
       stderr: '',
     });
     expect(await run([...adjust, '--amount', '30'])).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: 'Under the reference INC-42, 20 credits were booked before: nothing was changed.\n',
+      stderr: '20 credits are already booked under the reference INC-42. Nothing changed.\n',
     });
     expect((await run([...adjust.slice(0, -1), ' ', '--amount', '1'])).stderr).toMatch(/--reference/);
     expect(await stack.ops(['ledger', 'balance', '--workspace', own])).toMatchObject({ adjusted: 20 });
@@ -214,7 +214,7 @@ describe('the operator’s commands', () => {
     [
       'a plan that needs approval',
       () => ['plan', 'subscribe', '--workspace', workspaceId, '--plan', 'access-local'],
-      /needs an approval reference: add --approval/,
+      /requires an approval reference: add --approval/,
     ],
     [
       'an amount that is no number',
@@ -225,13 +225,13 @@ describe('the operator’s commands', () => {
       'taking more than there is',
       () =>
         'credits adjust --amount -100000 --reason r --reference r --workspace'.split(' ').concat(workspaceId),
-      /credits are available: nothing was changed/,
+      /credits are available\. Nothing changed/,
     ],
     [
       'reversing what is not in the book',
       () =>
         'credits adjust --amount 5 --reason r --reverses nothing --workspace'.split(' ').concat(workspaceId),
-      /There is no event nothing in the book: nothing was changed/,
+      /The book has no event nothing\. Nothing changed/,
     ],
     ['a missing option', () => ['key', 'issue'], /--workspace/],
     [

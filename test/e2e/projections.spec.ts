@@ -196,7 +196,7 @@ describe('a rebuild under load', () => {
       stderr: expect.stringMatching(/name or --all/),
     });
     expect(await refusal('rebuild', 'x')).toMatchObject({
-      stderr: expect.stringMatching(/There are workspaces/),
+      stderr: expect.stringMatching(/Known projections: workspaces/),
     });
     await projections('drop', 'billing.balance.v1', '--unfinished');
   });

@@ -87,7 +87,8 @@ describe('An address', () => {
     const customer = await Integrator.open(stack, 0);
     const statuses: number[] = [];
     // A slow machine sends while the allowance refills, so it takes a few more.
-    for (let n = 0; n < 300 && statuses.at(-1) !== 429; n += 1) statuses.push((await credits('wrong')).status);
+    for (let n = 0; n < 300 && statuses.at(-1) !== 429; n += 1)
+      statuses.push((await credits('wrong')).status);
     expect(statuses.slice(0, 30)).toEqual(Array<number>(30).fill(401));
     expect(statuses.at(-1)).toBe(429);
     expect((await credits(customer.apiKey)).status).toBe(200);

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { StaticDocument } from '@app/platform/http/static-documents.js';
 
-/** An asset changes with a release, and has the same name then. */
+/** A release may change an asset but keeps its name. */
 const ASSET_CACHE_CONTROL = 'public, max-age=3600';
 const SCRIPT = 'text/javascript; charset=utf-8';
 
@@ -15,7 +15,7 @@ const ASSETS: Readonly<Record<string, string>> = {
   'favicon-16x16.png': 'image/png',
 };
 
-/** Relative, so that the page works behind a proxy that puts a prefix before it. */
+/** Relative links, so that the page works behind a proxy that adds a path prefix. */
 const PAGE = `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -44,7 +44,7 @@ const START = `window.ui = SwaggerUIBundle({
 });
 `;
 
-/** The page that shows the API, under /docs, with everything it is made of. */
+/** The page that shows the API, under /docs, with its assets. */
 export const apiPage = (cacheControl: string): readonly StaticDocument[] => {
   const page = { mediaType: 'text/html; charset=utf-8', cacheControl, bytes: Buffer.from(PAGE) };
   const folder = swaggerUiFolder();
@@ -60,7 +60,7 @@ export const apiPage = (cacheControl: string): readonly StaticDocument[] => {
   ];
 };
 
-/** That of @nestjs/swagger, which brings it. */
+/** The copy that @nestjs/swagger depends on. */
 const swaggerUiFolder = (): string => {
   const ofSwagger = createRequire(import.meta.url).resolve('@nestjs/swagger/package.json');
   return dirname(createRequire(ofSwagger).resolve('swagger-ui-dist/package.json'));

@@ -5,7 +5,7 @@ import { loadConfig } from '@app/platform/config/load-config.js';
 import { settings } from '../../service/src/settings.js';
 import { ApiModule } from './api.module.js';
 
-/** Required settings, of stores that are never asked. */
+/** Required settings; their stores are never used. */
 const NOWHERE = {
   DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
   EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false',
@@ -13,7 +13,7 @@ const NOWHERE = {
   DIGEST_KEY: Buffer.alloc(32).toString('base64'),
 };
 
-/** The API put together but not started: enough to read its routes off. Close it afterwards. */
+/** The API assembled but not started, so that its routes can be read. Close it afterwards. */
 export const describedApi = (): Promise<NestExpressApplication> =>
   NestFactory.create<NestExpressApplication>(
     ApiModule.forProcess(loadConfig(settings, NOWHERE), pino({ level: 'silent' })),

@@ -29,14 +29,14 @@ const live = (beyondHelp: boolean) => {
 };
 
 describe('liveness', () => {
-  it('is lost when the connection to the event store is beyond help, so that the process is restarted', () => {
+  it('fails when the connection to the event store is unusable, so that the process is restarted', () => {
     expect(live(true)).toEqual({ status: 503, body: { status: 'stuck' } });
     expect(live(false)).toEqual({ status: 200, body: { status: 'ok' } });
   });
 });
 
 describe('readiness', () => {
-  it('is looked at once for however many ask', async () => {
+  it('is evaluated once for any number of callers', async () => {
     let asked = 0;
     const health = controller({ head: async () => BigInt((asked += 1)) });
     const answers = Array.from({ length: 500 }, () => answering());

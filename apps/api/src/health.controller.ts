@@ -17,9 +17,9 @@ import { livenessSchema, readinessSchema, type Liveness, type Readiness } from '
 import type { Config } from '../../service/src/settings.js';
 
 const CHECK_WITHIN_MS = 2_000;
-/** However often it is asked, readiness is looked at this often at most: it is open to everybody. */
+/** Readiness is evaluated at most this often, because anyone may call it. */
 const FRESH_MS = 1_000;
-/** Enough to meet the oldest event that a consumer has not handled, in one short read. */
+/** Enough events to find the oldest one that a consumer has not handled, in one short read. */
 const LOOK_AHEAD = 64;
 
 @Controller()
@@ -36,29 +36,29 @@ export class HealthController {
     @Inject(CONFIG) private readonly config: Pick<Config, 'READINESS_WORKER_MS' | 'READINESS_LAG_MS'>,
   ) {}
 
-  /** 200 while the process works; 503 when only a restart can help it, never because a store is away. */
+  /** 200 while the process works; 503 when only a restart can help, never because a store is unavailable. */
   @Get('healthz')
   @ApiOperation({
     operationId: 'getLiveness',
-    summary: 'Ask whether the process works',
-    description: 'For who runs the service: restart the process when it is not 200.',
+    summary: 'Check whether the process works',
+    description: 'For operators: restart the process when the answer is not 200.',
   })
-  @Answers(200, 'It works', livenessSchema)
-  @Answers(503, 'Its connection to the event store is beyond help: restart it', livenessSchema)
+  @Answers(200, 'The process works', livenessSchema)
+  @Answers(503, 'The connection to the event store is unusable: restart the process', livenessSchema)
   live(@Res() response: Response): void {
     const stuck = this.connection.beyondHelp;
     answer(response, stuck ? 503 : 200, { status: stuck ? 'stuck' : 'ok' });
   }
 
-  /** 200 only when a POST would be accepted and its work would be done; else 503 with what is missing. */
+  /** 200 only when a POST would be accepted and its work done. Otherwise 503 with what is missing. */
   @Get('readyz')
   @ApiOperation({
     operationId: 'getReadiness',
-    summary: 'Ask whether a reading would be accepted and done',
-    description: 'For who runs the service.',
+    summary: 'Check whether a new reading would be accepted and completed',
+    description: 'For operators.',
   })
-  @Answers(200, 'Everything is there', readinessSchema)
-  @Answers(503, 'Something is missing: `checks` tells what', readinessSchema)
+  @Answers(200, 'Everything is available', readinessSchema)
+  @Answers(503, 'Something is missing: `checks` lists it', readinessSchema)
   async ready(@Res() response: Response): Promise<void> {
     const body = await this.readiness();
     answer(response, body.status === 'ready' ? 200 : 503, body);
@@ -80,12 +80,12 @@ export class HealthController {
       `select 1 from platform.heartbeat where role = 'worker' and beat_at > now() - make_interval(secs => $1) limit 1`,
       [this.config.READINESS_WORKER_MS / 1_000],
     );
-    if (rowCount === 0) throw new Error('No worker was heard of lately');
+    if (rowCount === 0) throw new Error('No worker has reported recently');
   }
 
   /**
-   * A consumer that is halted waits for a person, and the others go on: that is for an alert, not for the load balancer.
-   * One beyond the log tells that the two stores do not belong together.
+   * A halted consumer waits for a person while the others continue: that is for an alert, not for the load balancer. A
+   * consumer beyond the end of the log means that the two stores do not belong together.
    */
   private async consumersKeepUp(): Promise<void> {
     const lags = await consumerLag(this.pool, this.store, { lookAhead: LOOK_AHEAD });
@@ -99,7 +99,7 @@ export class HealthController {
   }
 }
 
-/** The door gives it again to whoever asks too often. */
+/** The front door repeats it to callers that ask too often. */
 const answer = (response: Response, status: number, body: Liveness | Readiness): void => {
   admissionOf(response.req)?.remember(status, JSON.stringify(body));
   response.status(status).json(body);

@@ -7,7 +7,7 @@ export type Liveness = z.infer<typeof liveness>;
 export const livenessSchema = apiSchema<Liveness>(
   'Liveness',
   liveness,
-  'Whether the process works; `stuck` when only a restart can help it.',
+  'Whether the process works; `stuck` when only a restart can help.',
   { status: 'ok' },
 );
 
@@ -16,9 +16,9 @@ const readiness = z.object({
   checks: z.object({
     eventStore: z.boolean(),
     postgres: z.boolean(),
-    /** One was heard of lately. */
+    /** A worker has sent a heartbeat recently. */
     worker: z.boolean(),
-    /** None that runs has left an event unhandled for too long. */
+    /** No running consumer has left an event unhandled for too long. */
     consumers: z.boolean(),
   }),
 });

@@ -57,7 +57,7 @@ const server = app.getHttpServer();
 const stopping = new AbortController();
 const stop = stopWhenTold(log, process.env, async () => {
   stopping.abort();
-  // Idle keep-alive connections end at once, busy ones when they have their answer, all of them after the drain time.
+  // Idle keep-alive connections close at once, busy ones after their answer, and all of them after the drain time.
   const drained = setTimeout(() => server.closeAllConnections(), config.HTTP_DRAIN_MS);
   server.closeIdleConnections();
   await app.close();
@@ -69,6 +69,6 @@ endBeyondHelp(app.get<StoreConnection>(EVENT_STORE_CONNECTION), config.EVENT_STO
   .run(stopping.signal)
   .catch((error: unknown) => {
     log.fatal({ err: error }, 'this process cannot help itself');
-    stop('the event store cannot be reached from here', 1);
+    stop('this process cannot reach the event store', 1);
   });
 announce({ event: 'listening', host: config.HOST, port: (server.address() as AddressInfo).port });

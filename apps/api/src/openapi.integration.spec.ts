@@ -21,7 +21,7 @@ interface RouterLayer {
   readonly route?: { readonly path: string; readonly methods: Readonly<Record<string, boolean>> };
 }
 
-/** What the router itself answers. */
+/** Problems that the router itself answers. */
 const served = (): readonly string[] => {
   const { stack } = app.getHttpAdapter().getInstance().router as { stack: readonly RouterLayer[] };
   return stack.flatMap(({ route }) =>
@@ -30,7 +30,7 @@ const served = (): readonly string[] => {
     ),
   );
 };
-/** The document itself and the page that shows it. */
+/** The OpenAPI document and the page that shows it. */
 const isDescription = (route: string): boolean => /^\w+ \/(openapi|docs)/.test(route);
 
 const operations = () =>
@@ -42,12 +42,12 @@ const operations = () =>
   );
 
 describe('The OpenAPI document', () => {
-  it('is committed as the code says it: else run `npm run openapi`', () => {
+  it('is committed as the code generates it (otherwise run `npm run openapi`)', () => {
     const committed: unknown = JSON.parse(readFileSync(projectPath('docs/openapi.json'), 'utf8'));
     expect(committed).toEqual(JSON.parse(JSON.stringify(document)));
   });
 
-  it('has every route that is served, and no other', () => {
+  it('has every served route and no other', () => {
     const described = operations().map(({ route }) => route);
     expect(described.sort()).toEqual(
       served()
@@ -56,7 +56,7 @@ describe('The OpenAPI document', () => {
     );
   });
 
-  it('tells of every operation what it does, who may, and how it is refused', () => {
+  it('describes for every operation its purpose, who may call it, and its refusals', () => {
     const wanting = operations().filter(
       ({ operation: { operationId, summary, description, tags, security, responses } }) =>
         !operationId || !summary || !description || tags?.length !== 1 || !security || !responses['500'],
@@ -64,7 +64,7 @@ describe('The OpenAPI document', () => {
     expect(wanting.map(({ route }) => route)).toEqual([]);
   });
 
-  it('has a shape for every answer of success that has a body, and for every body that is sent', () => {
+  it('has a schema for every request body and every successful response body', () => {
     const shapeless = operations().flatMap(({ route, operation }) => {
       const bodies = [
         ...Object.entries(operation.responses).map(([status, one]) => [status, one] as const),
@@ -79,7 +79,7 @@ describe('The OpenAPI document', () => {
     expect(shapeless).toEqual([]);
   });
 
-  it('names every problem code that there is somewhere', () => {
+  it('uses every problem code', () => {
     const text = JSON.stringify(document);
     const unnamed = Object.keys(PROBLEMS).filter((code) => !text.includes(`#/components/examples/${code}`));
     expect(unnamed).toEqual([]);

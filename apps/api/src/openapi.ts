@@ -6,18 +6,18 @@ import { schemaComponents } from '@app/publishing/publishing-http.module.js';
 import { describeWebhooks } from '@app/webhooks/webhooks-http.module.js';
 import { apiPage } from './api-page.js';
 
-const DESCRIPTION = `Create readings, follow them, fetch results and documents, and be told by signed webhooks.
+const DESCRIPTION = `Create readings, follow their progress, fetch results and documents, and receive signed webhooks.
 
-Every answer carries \`X-Request-Id\`. Every error is a problem (RFC 9457) whose \`code\` is of a closed list. A path that does not exist is answered 404 \`not_found\`, a method that a path does not have 405 \`method_not_allowed\` with \`Allow\`; HEAD is answered wherever GET is. Members may be added to answers within v1: ignore those you do not know.`;
+Every answer carries \`X-Request-Id\`. Every error is a problem (RFC 9457) with a \`code\` from a closed list. An unknown path gets 404 \`not_found\`. A method that a path does not support gets 405 \`method_not_allowed\` with \`Allow\`. HEAD works wherever GET does. v1 may add members to answers: ignore those you do not know.`;
 
 const TAGS: Readonly<Record<string, string>> = {
-  Readings: 'Create readings, follow them, and fetch what they yield.',
-  Webhooks: 'Endpoints that are told what happens to readings, and what was sent to them.',
-  Events: 'The same events, to be pulled.',
-  Credits: 'What readings are paid with.',
-  Keys: 'API keys of the workspace; with a bearer token only.',
-  Schemas: 'JSON Schemas of what readings yield; no credentials needed.',
-  Health: 'For who runs the service; no credentials needed.',
+  Readings: 'Create readings, follow their progress, and fetch their results.',
+  Webhooks: 'Endpoints that receive events about readings, and their deliveries.',
+  Events: 'The same events, to pull.',
+  Credits: 'Credits, which pay for readings.',
+  Keys: 'API keys of the workspace; require a bearer token.',
+  Schemas: 'JSON Schemas of reading results; no credentials needed.',
+  Health: 'For operators; no credentials needed.',
 };
 
 /** The OpenAPI 3.1 document of the API. */
@@ -28,14 +28,14 @@ export const openApiDocument = (app: NestExpressApplication): OpenAPIObject => {
     .setDescription(DESCRIPTION)
     .setVersion('v1')
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
-    .addServer('/', 'The service that answers this document')
+    .addServer('/', 'The service that serves this document')
     .addApiKey(
       {
         type: 'apiKey',
         in: 'header',
         name: 'x-api-key',
         description:
-          'A key of the workspace: whoever runs the service issues the first one (`ops key issue`), `POST /api/v1/keys` more.',
+          'An API key of the workspace. The operator issues the first one (`ops key issue`); `POST /api/v1/keys` creates more.',
       },
       'apiKey',
     )
@@ -44,7 +44,7 @@ export const openApiDocument = (app: NestExpressApplication): OpenAPIObject => {
         type: 'http',
         scheme: 'bearer',
         bearerFormat: 'JWT',
-        description: `A token of the portal, signed with EdDSA or RS256, that lives 15 minutes at most. Its \`scope\` names what it may do, as in \`webhooks:read keys:write\`; each operation lists the one that it needs. With both headers, \`x-api-key\` alone counts.`,
+        description: `A token of the portal, signed with EdDSA or RS256 and valid for 15 minutes at most. Its \`scope\` lists what it allows, as in \`webhooks:read keys:write\`; each operation lists the scope it needs. When both headers are present, only \`x-api-key\` counts.`,
       },
       'bearer',
     );
@@ -56,7 +56,7 @@ export const openApiDocument = (app: NestExpressApplication): OpenAPIObject => {
   });
 };
 
-/** They change with a release at most. */
+/** The documents change only with a release. */
 const CACHE_CONTROL = 'public, max-age=300';
 
 /** Serves the OpenAPI document at `/openapi.json` and its browsable form, with local assets, at `/docs`. */

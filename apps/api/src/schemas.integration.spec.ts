@@ -48,7 +48,7 @@ afterAll(() => app.close());
 
 const get = async (path: string, headers: Record<string, string> = {}): Promise<Response> =>
   fetch((await app.getUrl()) + path, { headers });
-/** Parsed here, since arrays that `fetch` made are no equals of those made in the test. */
+/** Parsed here, because arrays created by `fetch` never equal arrays created in the test. */
 const schemaAt = async (path: string): Promise<AnySchemaObject> =>
   JSON.parse(await (await get(path)).text()) as AnySchemaObject;
 
@@ -56,7 +56,7 @@ describe.each([
   ['/schemas/result.json', 'libs/numerology/schema/result.schema.json', [example, ...results]],
   ['/schemas/document_v1.json', 'libs/publishing/schema/document_v1.schema.json', documents],
 ])('GET %s', (path, file, valid) => {
-  it('answers the very bytes of the schema, to anyone, to be kept for an hour', async () => {
+  it('serves the exact bytes of the schema to anyone, cacheable for an hour', async () => {
     const response = await get(path);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/schema+json');
@@ -64,13 +64,13 @@ describe.each([
     expect(await response.text()).toBe(readFileSync(projectPath(file), 'utf8'));
   });
 
-  it('answers 304 to who has it', async () => {
+  it('answers 304 to a caller that has it', async () => {
     const etag = (await get(path)).headers.get('etag') ?? '';
     const again = await get(path, { 'if-none-match': etag });
     expect([again.status, await again.text()]).toEqual([304, '']);
   });
 
-  it('describes what readings answer with, and nothing else', async () => {
+  it('describes reading results and nothing else', async () => {
     const validate = validatorOf(await schemaAt(path));
     for (const value of valid) expect([validate(asJson(value)), validate.errors]).toEqual([true, null]);
     expect(validate({ ...(asJson(valid[0]) as object), surplus: 1 })).toBe(false);
@@ -83,7 +83,7 @@ describe('The OpenAPI document', () => {
   it.each([
     ['result', results],
     ['document_v1', documents],
-  ])('holds the schema of %s', (name, valid) => {
+  ])('contains the schema of %s', (name, valid) => {
     const validate = validatorOf(document, `#/components/schemas/${name}`);
     for (const value of valid) expect([validate(asJson(value)), validate.errors]).toEqual([true, null]);
     expect(validate({ ...(asJson(valid[0]) as object), surplus: 1 })).toBe(false);

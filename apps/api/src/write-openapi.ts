@@ -4,7 +4,7 @@ import { projectPath } from '@app/platform/project-path.js';
 import { describedApi } from './described-api.js';
 import { openApiDocument } from './openapi.js';
 
-/** Writes the OpenAPI document of the code as it is to docs/openapi.json, which is compared with it in a test. */
+/** Writes the OpenAPI document of the current code to docs/openapi.json. A test compares the two. */
 const file = projectPath('docs/openapi.json');
 const app = await describedApi();
 const document = openApiDocument(app);

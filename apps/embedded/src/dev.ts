@@ -9,9 +9,9 @@ import { openDemoWorkspace } from './first-start.js';
 import { Stack, type AppName } from './stack.js';
 import { StackError } from './stack-error.js';
 
-/** `npm run dev`: the embedded stack, whose API and worker restart when their sources change. The data stays. */
+/** `npm run dev`: the embedded stack. Its API and worker restart when their sources change; data is kept. */
 
-/** An editor writes a file in several steps, and often several files. */
+/** Editors write a file in several steps, and often several files at once. */
 const SETTLED_AFTER_MS = 100;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -42,7 +42,7 @@ const stop = async (exitCode: number): Promise<void> => {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
 if (process.env['EXIT_WITH_PARENT'] === '1') process.stdin.on('end', () => void stop(0)).resume();
 
-/** Which processes run the code of a source file, by its path in the project. */
+/** The processes that run the code of a source file, by its path in the project. */
 const processesOf = (file: string): readonly AppName[] => {
   if (!file.endsWith('.ts') || file.endsWith('.spec.ts')) return [];
   if (file.startsWith('apps/api/')) return ['api'];
@@ -50,13 +50,15 @@ const processesOf = (file: string): readonly AppName[] => {
   return file.startsWith('libs/') ? ['api', 'worker'] : [];
 };
 
-/** @returns whether it compiled; if not, what is running stays. */
+/** @returns whether it compiled; if not, the running processes stay. */
 const build = async (): Promise<boolean> => {
   try {
     await promisify(execFile)(process.execPath, [projectPath('tools', 'build.mjs'), '--if-stale']);
     return true;
   } catch (error) {
-    process.stderr.write(`${(error as { stderr: string }).stderr}\nNot restarted: it does not compile.\n`);
+    process.stderr.write(
+      `${(error as { stderr: string }).stderr}\nNot restarted: the code does not compile.\n`,
+    );
     return false;
   }
 };
@@ -77,7 +79,7 @@ const restartTouched = async (): Promise<void> => {
     const failed = results.flatMap((result) =>
       result.status === 'rejected' ? [result.reason as unknown] : [],
     );
-    // A process that is stopped while it starts has not failed.
+    // Stopping a process while it starts is not a failure.
     if (!isStopping) failed.forEach(complain);
     if (failed.length === 0)
       say(`Restarted ${names.join(' and ')} in ${((performance.now() - begin) / 1_000).toFixed(1)} s`);

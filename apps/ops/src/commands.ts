@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 
-/** A command of the first level: `ops <name>`. Its code is loaded when it is called, so that help appears at once. */
+/** A top-level command: `ops <name>`. Its code loads when it is called, so that help appears at once. */
 export interface TopCommand {
   readonly name: string;
   readonly alias?: string;
   readonly description: string;
-  /** Without subcommands. */
+  /** Whether it has no subcommands. */
   readonly isLeaf?: true;
   readonly argument?: readonly [name: string, description: string];
-  /** @returns what adds options, subcommands and actions */
+  /** @returns the function that adds options, subcommands and actions */
   readonly load: () => Promise<(command: Command) => void>;
 }
 
@@ -25,7 +25,7 @@ export const TOP_COMMANDS: readonly TopCommand[] = [
   },
   {
     name: 'token',
-    description: 'bearer tokens of the embedded stack’s own issuer',
+    description: 'mint bearer tokens of the embedded stack’s own issuer',
     load: async () => (await import('./commands/token.js')).addTokenCommands,
   },
   {
@@ -35,7 +35,7 @@ export const TOP_COMMANDS: readonly TopCommand[] = [
   },
   {
     name: 'pack',
-    description: 'one-off credit packs',
+    description: 'add one-off credit packs',
     load: async () => (await import('./commands/credits.js')).addPackCommands,
   },
   {
@@ -55,12 +55,12 @@ export const TOP_COMMANDS: readonly TopCommand[] = [
   },
   {
     name: 'projections',
-    description: 'look at read models and build them again from the log, while they are read',
+    description: 'inspect read models and rebuild them from the log while they stay in use',
     load: async () => (await import('./commands/projections.js')).addProjectionsCommands,
   },
   {
     name: 'processes',
-    description: 'look at what reacts to events, and deal with events that cannot be handled',
+    description: 'inspect the processes that react to events, and resolve events they cannot handle',
     load: async () => (await import('./commands/processes.js')).addProcessesCommands,
   },
   {
@@ -71,20 +71,20 @@ export const TOP_COMMANDS: readonly TopCommand[] = [
   {
     name: 'events',
     isLeaf: true,
-    description: 'the whole story of a reading or a request, in order, across modules, with causes',
+    description: 'list all events of a reading or a request, in order, across modules, with causes',
     load: async () => (await import('./commands/events.js')).addEventsCommand,
   },
   {
     name: 'erase',
     argument: ['<readingId>', 'the reading'],
     isLeaf: true,
-    description: 'erase the personal data of a reading by deleting its key; it cannot be undone',
+    description: 'erase the personal data of a reading by deleting its key; this cannot be undone',
     load: async () => (await import('./commands/erase.js')).addEraseCommand,
   },
   {
     name: 'keys',
     alias: 'encryption-keys',
-    description: 'key-encryption keys: their epochs, their rotation, their end; while the service runs',
+    description: 'rotate and destroy key-encryption keys and their epochs while the service runs',
     load: async () => (await import('./commands/keys.js')).addKeysCommands,
   },
   {
@@ -100,19 +100,19 @@ export const TOP_COMMANDS: readonly TopCommand[] = [
   {
     name: 'audit',
     isLeaf: true,
-    description: 'who asked for what, the newest first: by reading, key, subject, workspace or address',
+    description: 'list who requested what, newest first: by reading, key, subject, workspace or address',
     load: async () => (await import('./commands/audit.js')).addAuditCommand,
   },
   {
     name: 'migrate',
     isLeaf: true,
-    description: 'bring the Postgres schema to this version; safe to run from many machines at once',
+    description: 'migrate the PostgreSQL schema to this version; safe to run on many machines at once',
     load: async () => (await import('./commands/migrate.js')).addMigrateCommand,
   },
   {
     name: 'doctor',
     isLeaf: true,
-    description: 'check stores, clock, keys, schema, workers, lag, jobs and disk; exit code 1 on a failure',
+    description: 'check stores, clock, keys, schema, workers, lag, jobs and disk; exit code 1 on failure',
     load: async () => (await import('./commands/doctor.js')).addDoctorCommand,
   },
 ];

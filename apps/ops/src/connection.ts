@@ -5,8 +5,8 @@ import { OpsError } from './ops-error.js';
 import { settings, type Config } from '../../service/src/settings.js';
 
 /**
- * Where the operator's commands connect: the environment when DATABASE_URL is set, else the embedded stack that runs
- * on DATA_DIR (default `.data`), which leaves its connection facts in `runtime.json`.
+ * Where the operator's commands connect: to the stores in the environment when DATABASE_URL is set, otherwise to the
+ * embedded stack on DATA_DIR (default `.data`). That stack writes its connection data to `runtime.json`.
  * @throws OpsError
  */
 export const readConnection = (environment: NodeJS.ProcessEnv): Config => {
@@ -15,7 +15,7 @@ export const readConnection = (environment: NodeJS.ProcessEnv): Config => {
     : { ...readRuntimeFile(environment), ...environment };
   try {
     return loadConfig(settings, {
-      // A person waits for the answer, not a caller with a time limit.
+      // A person waits for the answer, so the time limit can be long.
       DATABASE_CONNECT_TIMEOUT_MS: '10000',
       ...given,
       LOG_LEVEL: 'silent',
@@ -31,7 +31,7 @@ const readRuntimeFile = (environment: NodeJS.ProcessEnv): Record<string, string>
   const path = join(resolve(environment['DATA_DIR'] ?? '.data'), 'runtime.json');
   if (!existsSync(path)) {
     throw new OpsError(
-      `No stack is running on ${path.replace(/runtime\.json$/, '')}: start one with npm start, set DATA_DIR to its folder, or set DATABASE_URL and EVENTSTORE_URL.`,
+      `No stack is running on ${path.replace(/runtime\.json$/, '')}: start it with npm start, set DATA_DIR to its folder, or set DATABASE_URL and EVENTSTORE_URL.`,
     );
   }
   const runtime = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;

@@ -8,7 +8,7 @@ import { WebhooksModule } from '@app/webhooks/webhooks.module.js';
 import { WorkspacesModule } from '@app/workspaces/workspaces.module.js';
 import type { Config } from '../../service/src/settings.js';
 
-/** The command handlers and queries the operator's commands use; no HTTP, no work of its own. */
+/** The command handlers and queries of the operator's commands; no HTTP and no background work. */
 @Module({})
 export class OpsModule {
   static forProcess(config: Config, log: Logger): DynamicModule {

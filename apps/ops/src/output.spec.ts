@@ -5,7 +5,7 @@ import { projectPath } from '@app/platform/project-path.js';
 import { table } from './output.js';
 
 describe('the output of the operator’s commands', () => {
-  it('keeps a cell in one line and its columns in their places, whatever strangers wrote', () => {
+  it('keeps cells on one line and columns aligned, whatever text strangers wrote', () => {
     expect(table(['label', 'n'], [['a\nb\u001b[2J\u202e', 1]])).toBe(
       ['label                    n', '-----------------------  -', 'a\\u000ab\\u001b[2J\\u202e  1'].join(
         '\n',
@@ -13,7 +13,7 @@ describe('the output of the operator’s commands', () => {
     );
   });
 
-  it('leaves by one door: a command that writes past it would print what strangers wrote as it is', () => {
+  it('goes through one function, because any other would print strangers’ text unescaped', () => {
     const folder = projectPath('apps/ops/src');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     const past = files
@@ -21,7 +21,7 @@ describe('the output of the operator’s commands', () => {
       .filter((name) =>
         /std(out|err)\.write|console\.|, process\.std/.test(readFileSync(join(folder, name), 'utf8')),
       );
-    // The error output of the parser, and a book to a pipe; both escape by themselves.
+    // The parser's error output and a book to a pipe; both escape by themselves.
     expect(past.toSorted()).toEqual(['commands/ledger/export.ts', 'output.ts', 'run.ts']);
   });
 });

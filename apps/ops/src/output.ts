@@ -2,15 +2,15 @@ import type { Command } from 'commander';
 import { printable, printableLines } from '@app/platform/text/printable.js';
 
 /**
- * With `--json`, exactly one JSON value; without, text for people. Nothing that strangers wrote reaches the terminal as
- * anything but text: neither escape sequences nor characters that hide or reorder what stands beside them.
+ * With `--json`, exactly one JSON value; without, text for people. Strangers' text reaches the terminal only as plain
+ * text, without escape sequences or characters that hide or reorder their neighbours.
  */
 export const print = (command: Command, value: object, text: string): void => {
   const { json } = command.optsWithGlobals<{ json?: boolean }>();
   process.stdout.write(`${json ? printable(JSON.stringify(value, bigintAsText)) : printableLines(text)}\n`);
 };
 
-/** A remark or a failure, in one line on standard error. */
+/** Writes a note or a failure in one line to standard error. */
 export const tell = (text: string): void => {
   process.stderr.write(`${printableLines(text)}\n`);
 };
@@ -19,9 +19,9 @@ export const tell = (text: string): void => {
 const bigintAsText = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? String(value) : value;
 
-/** Columns padded to their widest cell; numbers to the right. */
+/** Columns padded to their widest cell; numbers align right. */
 export const table = (head: readonly string[], body: readonly (readonly (string | number)[])[]): string => {
-  // Before widths are taken: a cell is one line.
+  // Escape before measuring: a cell is one line.
   const rows = body.map((row) => row.map((cell) => (typeof cell === 'number' ? cell : printable(cell))));
   const widths = head.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => String(row[column]).length)),

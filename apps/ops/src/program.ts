@@ -8,8 +8,8 @@ import { projectPath } from '@app/platform/project-path.js';
 const libraries = fileURLToPath(new URL('../../../libs', import.meta.url));
 
 /**
- * Tells one build of the program from another: SHA-256, in lowercase hex, of the code of all libraries and of
- * `package.json`, which pins the versions of what they use. Everything counts, since any helper may decide a row.
+ * Identifies a build of the program: SHA-256, in lowercase hex, of the code of all libraries and of `package.json`,
+ * which pins their dependencies. It covers all code, because any helper may influence a row.
  */
 export const programFingerprint = (): string => {
   const hash = createHash('sha256').update(readFileSync(projectPath('package.json')));

@@ -1,7 +1,7 @@
 import { SingleBar } from 'cli-progress';
 import type { Progress } from '@app/billing/contracts/index.js';
 
-/** Runs a long read with a bar on stderr, when that is a terminal; output on stdout stays clean either way. */
+/** Runs a long read with a progress bar on stderr, if that is a terminal. Output on stdout stays clean either way. */
 export const withProgress = async <T>(
   label: string,
   work: (progress?: Progress) => Promise<T>,

@@ -21,7 +21,7 @@ export const requireProjection = (name: string): Projection => {
   const found = PROJECTIONS.find((projection) => projection.name === name);
   if (!found) {
     const known = PROJECTIONS.map((projection) => projection.name).join(', ');
-    throw new OpsError(`There is no projection ${name}. There are ${known}.`);
+    throw new OpsError(`There is no projection ${name}. Known projections: ${known}.`);
   }
   return found;
 };

@@ -6,11 +6,11 @@ import { tell } from './output.js';
 
 const JSON_HELP = 'print one JSON value instead of text';
 
-/** The commands, each of which explains itself with `--help`. Only those that `args` name are loaded. */
+/** The commands; each has `--help`. Loads only those that `args` names. */
 const program = async (args: readonly string[]): Promise<Command> => {
   const ops = new Command('ops')
     .description(
-      'Operates a reading service: the embedded stack on DATA_DIR, or whatever DATABASE_URL and EVENTSTORE_URL name.',
+      'Operates a reading service: the embedded stack on DATA_DIR, or the stores at DATABASE_URL and EVENTSTORE_URL.',
     )
     .option('--json', JSON_HELP)
     // Refusals repeat what was typed, or pasted.
@@ -27,7 +27,7 @@ const program = async (args: readonly string[]): Promise<Command> => {
   return ops;
 };
 
-/** `--json` is welcome after the sub-command too, where hands put it. */
+/** Accepts `--json` after the subcommand too, where people type it. */
 const acceptJson = (group: Command): void => {
   for (const command of group.commands) {
     if (command.commands.length === 0) command.option('--json', JSON_HELP);
@@ -36,7 +36,7 @@ const acceptJson = (group: Command): void => {
 };
 
 /**
- * Carries out one command line, and prints what it has to say.
+ * Runs one command line and prints its output.
  * @returns the exit code: 0, or 1 when it was refused, failed, or found something wrong
  */
 export const run = async (args: readonly string[]): Promise<number> => {

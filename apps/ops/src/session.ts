@@ -13,7 +13,7 @@ import { readConnection } from './connection.js';
 import { OpsError } from './ops-error.js';
 import type { Config } from '../../service/src/settings.js';
 
-/** What a command works with while it runs. */
+/** What a running command works with. */
 export interface Session {
   readonly commands: CommandBus;
   readonly queries: QueryBus;
@@ -24,28 +24,29 @@ export interface Session {
   readonly keys: EpochKeys;
   /** `operator:<login name>`, recorded with every event. */
   readonly actor: string;
-  /** Who asks, for a command of another module. */
+  /** The request context for a command of another module. */
   readonly by: () => RequestContext;
   /** @throws OpsError when there is no such workspace */
   readonly requireWorkspace: (workspaceId: string) => Promise<void>;
 }
 
-/** A command that asks for the same again changes nothing. */
-export const HARMLESS_TO_REPEAT = 'repeating the command changes nothing then';
+/** For commands that are idempotent. */
+export const HARMLESS_TO_REPEAT = 'repeating the command is safe';
 
 const CLOSE_WITHIN_MS = 5_000;
 
 /**
- * Connects, does the work, disconnects.
- * @param whenUnknown what to do when nobody knows whether it was recorded; the default holds for every command
+ * Connects, runs the work, disconnects.
+ * @param whenUnknown what the operator should do when it is unknown whether the event was recorded; the default suits
+ *   every command
  * @throws OpsError in one clear line when the stores cannot be reached
  */
 export const withSession = async <T>(
   work: (session: Session) => Promise<T>,
-  whenUnknown = 'look before you repeat the command',
+  whenUnknown = 'check before you repeat the command',
 ): Promise<T> => {
   const config = readConnection(process.env);
-  // The framework and the modules are most of what there is to load.
+  // Loaded late: the framework and the modules are most of the code.
   const { openApplication } = await import('./application.js');
   const { stop, workspaceExists, ...application } = await openApplication(config);
   const actor = `operator:${userInfo().username}`;
@@ -70,7 +71,7 @@ export const withSession = async <T>(
     }
     throw error;
   } finally {
-    // What was asked is done or refused by now: connections that do not part are no reason to wait.
+    // The work is done or refused by now: do not wait for connections that fail to close.
     await within(CLOSE_WITHIN_MS, stop());
   }
 };

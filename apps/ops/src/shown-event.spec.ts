@@ -15,14 +15,14 @@ const golden = (category: string, name: string): StoredEvent => {
   return { id: ID, stream, revision: 0n, position: 0n, type, data, metadata: metadata as never };
 };
 
-describe('what operators are shown of an event', () => {
+describe('an event as shown to operators', () => {
   it.each([
     ['reading', 'ReadingRequested.v1'],
     ['reading', 'ReadingRequested.v2'],
     ['reading', 'ReadingCompleted.v1'],
     ['reading', 'ReadingCompleted.v2'],
     ['publication', 'DocumentPublished.v1'],
-  ])('has no digest and nothing sealed: %s %s', (category, name) => {
+  ])('has no digests and no sealed members: %s %s', (category, name) => {
     const event = golden(category, name);
     const { sealedInput, sealedResult } = event.data as Record<string, string | undefined>;
     const shown = JSON.stringify(shownEvent(event).data);
@@ -31,13 +31,13 @@ describe('what operators are shown of an event', () => {
     expect(shown).toContain('ws_4f1c7d2a9b3e4d5f8a6b7c8d9e0f1a2b');
   });
 
-  it('has no id where the id is a hash of nothing but what can be guessed', () => {
+  it('has no id where the id hashes only guessable facts', () => {
     expect(shownEvent(golden('publication', 'DocumentPublished.v1')).id).toBe('(withheld)');
     expect(shownEvent(golden('publication', 'DocumentPublished.v2')).id).toBe(ID);
     expect(shownEvent(golden('reading', 'ReadingCompleted.v1')).id).toBe(ID);
   });
 
-  it('is all of it where it is about no person', () => {
+  it('is complete when it concerns no person', () => {
     const event = golden('credits', 'CreditsReserved.v1');
     expect(shownEvent(event)).toBe(event);
   });

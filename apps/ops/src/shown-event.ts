@@ -5,7 +5,7 @@ import { readingEvents } from '@app/readings/contracts/index.js';
 
 const ABOUT_PEOPLE: readonly string[] = [readingEvents.category, publicationEvents.category];
 
-/** Sealed members, and digests that older versions of events have and that are not keyed by the reading's own key. */
+/** Sealed members, and digests of older event versions that are not keyed with the reading's own key. */
 const WITHHELD = new Set([
   'sealedInput',
   'sealedResult',
@@ -17,15 +17,15 @@ const WITHHELD = new Set([
 const MARK = '(withheld)';
 
 /**
- * A stored event as operators see it and may pass on: without what would let somebody test who an erased person was
- * (docs/adr/0018). The sealed parts go too, because ids of older events cover them together with an unkeyed digest.
+ * A stored event as operators see it and may share it. It lacks anything that could confirm who an erased person was
+ * (docs/adr/0018). Sealed members go too, because ids of older events cover them together with an unkeyed digest.
  */
 export const shownEvent = (event: StoredEvent): StoredEvent =>
   ABOUT_PEOPLE.includes(categoryOf(event.stream))
     ? { ...event, id: shownId(event), data: withhold(event.data) }
     : event;
 
-/** The first version of this event had nothing but facts that can be guessed: its id, a hash of them, confirms a guess. */
+/** The first version of this event has only guessable facts. Its id is a hash of them and would confirm a guess. */
 export const shownId = ({ id, type, metadata }: StoredEvent): string =>
   type === 'DocumentPublished' && metadata.schemaVersion === 1 ? MARK : id;
 

@@ -5,16 +5,16 @@ import { readings } from '@app/readings/manifest.js';
 import { webhooks } from '@app/webhooks/manifest.js';
 import { workspaces } from '@app/workspaces/manifest.js';
 
-/** The modules of the service, in the order of their migrations. */
+/** The modules of the service, in migration order. */
 export const MODULES = [workspaces, readings, publishing, billing, webhooks] as const;
 
-/** What PostgreSQL alone knows, by table: no event can rebuild it, so every backup needs it. */
+/** The tables that only PostgreSQL holds: no event can rebuild them, so every backup needs them. */
 export const OPERATIONAL_TABLES = operationalTables(MODULES);
 
-/** The resource whose id audit records hold. */
+/** The resource whose id audit records contain. */
 export const AUDITED = readings.audited;
 
-/** What a bearer token may open. */
+/** The areas that bearer tokens can grant. */
 export const SCOPE_AREAS: readonly string[] = MODULES.flatMap(({ scopeAreas }) => [...scopeAreas]);
-/** Every scope that a token may carry. */
+/** Every scope that a token may have. */
 export const SCOPES: readonly string[] = SCOPE_AREAS.flatMap((area) => [`${area}:read`, `${area}:write`]);

@@ -23,13 +23,13 @@ const messageOf = (environment: Record<string, string>): string => {
 };
 
 describe('the settings of the service', () => {
-  it('are those of the platform and of each module, no name twice', () => {
+  it('are those of the platform and of each module, without duplicate names', () => {
     const names = [platform.shape, ...MODULES.map((module) => module.settings)].flatMap(Object.keys);
     expect(names.toSorted()).toEqual([...settingNames(settings)].toSorted());
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('need no more than the platform does', () => {
+  it('require no more than the platform does', () => {
     const config = loadConfig(settings, REQUIRED);
     expect(config).toMatchObject({
       READING_ATTEMPTS: 5,
@@ -65,13 +65,13 @@ describe('the settings of the service', () => {
     ['WEBHOOK_PROXY_URL', 'http://proxy:3128?canary'],
     ['WEBHOOK_RETRY_SCHEDULE_MS', '0,canary'],
     ['WEBHOOK_RETRY_SCHEDULE_MS', '0,-1'],
-  ])('name %s when it is %p, and do not print the value', (name, value) => {
+  ])('name %s when it is %p, without printing the value', (name, value) => {
     const message = messageOf({ ...REQUIRED, [name]: value });
     expect(message).toMatch(new RegExp(`^  ${name}: `, 'm'));
     expect(message).not.toMatch(/canary/i);
   });
 
-  it('keep what one setting of the platform asks of another', () => {
+  it('keep the dependencies between settings of the platform', () => {
     expect(messageOf({ ...REQUIRED, KEY_PROVIDER: 'file' })).toMatch(/^ {2}KEY_DIRECTORY: is required — /m);
   });
 

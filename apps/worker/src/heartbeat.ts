@@ -6,7 +6,7 @@ import type { WorkLoop } from '@app/platform/work/work-registry.js';
 
 const EVERY_MS = 2_000;
 
-/** Tells that this worker lives and reaches both stores. The API's readiness asks for it. */
+/** Reports that this worker is alive and reaches both stores. The API's readiness check reads it. */
 export const heartbeat = (pool: Pool, store: EventStore): WorkLoop => {
   const instance = randomUUID();
   const beat = async (): Promise<void> => {
@@ -22,7 +22,7 @@ export const heartbeat = (pool: Pool, store: EventStore): WorkLoop => {
     name: 'heartbeat',
     async run(signal) {
       while (!signal.aborted) {
-        // A missed beat is the message.
+        // The missing heartbeat itself is the signal.
         await beat().catch(() => undefined);
         await delay(EVERY_MS, undefined, { signal }).catch(() => undefined);
       }

@@ -7,7 +7,10 @@ import type { WorkLoop } from '@app/platform/work/work-registry.js';
 
 const EVERY_MS = 600_000;
 
-/** Deletes what only takes up space: token buckets of callers who have gone, and answers to repeated requests after their seven days. */
+/**
+ * Deletes obsolete rows: token buckets of inactive callers, and stored answers to idempotent requests after their seven
+ * days.
+ */
 export const housekeeping = (pool: Pool, log: Pick<Logger, 'warn'>): WorkLoop => {
   const buckets = new TokenBuckets(pool);
   const requests = new IdempotentRequests(pool);

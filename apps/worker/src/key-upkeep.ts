@@ -12,7 +12,7 @@ import { repeatedWork } from '@app/platform/work/repeated-work.js';
 import type { WorkLoop } from '@app/platform/work/work-registry.js';
 import type { Config } from '../../service/src/settings.js';
 
-/** Wraps the keys of surviving readings with the key of each new epoch, and destroys the keys of old ones. */
+/** Rewraps the keys of surviving readings with each new epoch's key, and destroys the keys of old epochs. */
 export const keyUpkeep = (app: INestApplicationContext, config: Config, log: Logger): WorkLoop => {
   const parts = {
     pool: app.get<Pool>(POSTGRES),

@@ -61,19 +61,19 @@ measureKeys(pool, config, metrics);
 await telemetry.serve(metrics, config);
 
 const stopping = new AbortController();
-// Every consumer and loop listens, for as long as the process lives.
+// Every consumer and loop keeps a listener for the lifetime of the process.
 setMaxListeners(0, stopping.signal);
 const does = (role: WorkerRole): boolean => config.WORKER_ROLES.includes(role);
 const consumers = (does('follow') ? work.observedConsumers() : []).map((consumer) =>
   runConsumer(consumer, { store, pool, log }, stopping.signal),
 );
-// Whatever it does besides: that it lives.
+// Every worker sends heartbeats, whatever its roles.
 const ownLoops = work.loops.filter(({ role = 'upkeep' }) => does(role));
-// What it held is retaken when its leases run out.
+// Other workers take over when its leases expire.
 const connection = app.get<StoreConnection>(EVENT_STORE_CONNECTION);
 const loops = [heartbeat(pool, store), endBeyondHelp(connection, 0), ...ownLoops].map((loop) =>
   loop.run(stopping.signal).catch((error: unknown) => {
-    log.fatal({ loop: loop.name, err: error }, 'a loop ended by an error');
+    log.fatal({ loop: loop.name, err: error }, 'a loop ended with an error');
     process.exit(1);
   }),
 );

@@ -12,8 +12,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Ask whether the process works
-         * @description For who runs the service: restart the process when it is not 200.
+         * Check whether the process works
+         * @description For operators: restart the process when the answer is not 200.
          */
         get: operations["getLiveness"];
         put?: never;
@@ -32,8 +32,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Ask whether a reading would be accepted and done
-         * @description For who runs the service.
+         * Check whether a new reading would be accepted and completed
+         * @description For operators.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -1381,35 +1381,35 @@ export interface components {
             status: "ok" | "stuck";
         };
         Problem: {
-            /** @description `urn:problem:` and the code */
+            /** @description `urn:problem:` followed by the code */
             type: string;
             title: string;
             status: number;
             /**
-             * @description Decide by this; the list is closed
+             * @description Base decisions on this; the list is closed
              * @enum {string}
              */
             code: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile" | "invalid_format" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type" | "unauthenticated" | "insufficient_credits" | "auth_mode_not_allowed" | "wrong_workspace" | "not_found" | "reading_not_found" | "document_not_available" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "not_acceptable" | "reading_not_completed" | "reading_failed" | "endpoint_limit_reached" | "key_limit_reached" | "replay_in_progress" | "idempotency_in_progress" | "reading_erased" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "enqueue_unavailable" | "billing_misconfigured";
             detail?: string;
-            /** @description `urn:request:` and the request id */
+            /** @description `urn:request:` followed by the request id */
             instance: string;
-            /** @description Also the header `X-Request-Id` */
+            /** @description Also in the header `X-Request-Id` */
             requestId: string;
-            /** @description Fields at fault, all at once */
+            /** @description All invalid fields at once */
             errors?: {
-                /** @description RFC 6901, into the body; of a query parameter, `?` and its name */
+                /** @description RFC 6901 pointer into the body; for a query parameter, `?` and its name */
                 pointer: string;
                 code: string;
-                /** @description Never repeats what was sent */
+                /** @description Never repeats your input */
                 detail: string;
             }[];
-            /** @description Of `insufficient_credits`: what the reading costs */
+            /** @description With `insufficient_credits`: what the reading costs */
             required?: number;
-            /** @description Of `insufficient_credits`: what could be reserved */
+            /** @description With `insufficient_credits`: the credits available */
             available?: number;
             /**
              * Format: uuid
-             * @description Of `replay_in_progress`: the replay that runs
+             * @description With `replay_in_progress`: the running replay
              */
             replayId?: string;
         };
@@ -1873,7 +1873,7 @@ export interface components {
                 };
             };
         };
-        /** @description `replay_in_progress`: A replay of this endpoint is in progress */
+        /** @description `replay_in_progress`: A replay to this endpoint is in progress */
         replay_in_progress: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2048,82 +2048,82 @@ export interface components {
     };
     parameters: {
         /**
-         * @description Names this request: the same request again gets the first answer, for seven days, and does nothing twice. Printable ASCII, best a UUID.
+         * @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.
          * @example 6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12
          */
         IdempotencyKey: string;
         /**
-         * @description Answers 304 without a body when the state still has this `ETag`
+         * @description Returns 304 without a body when the state still has this `ETag`
          * @example "5f2d1c0b9a8e7d6c5b4a39281706f5e4"
          */
         IfNoneMatch: string;
         /**
-         * @description Does it only when the present state has this `ETag`, else answers 412
+         * @description Proceeds only if the current state has this `ETag`; otherwise returns 412
          * @example "0"
          */
         IfMatch: string;
         /**
-         * @description `wait=N` (RFC 7240) holds the request until the state changes, for N seconds at most, 60 at the longest
+         * @description `wait=N` (RFC 7240) holds the request until the state changes, for at most N seconds (60 at most)
          * @example wait=30
          */
         Prefer: string;
         /**
-         * @description Elements of a page at most
+         * @description Maximum number of elements per page
          * @example 20
          */
         Limit: number;
-        /** @description `nextCursor` of the page before, with the same filters; left out for the first page */
+        /** @description `nextCursor` of the previous page, with the same filters; omit it for the first page */
         Cursor: string;
     };
     requestBodies: never;
     headers: {
         /**
-         * @description Names this very request; quote it when you report a fault
+         * @description Identifies this request; quote it when you report a fault
          * @example req_3f0c1b9e-5d1e-4c0a-9a57-2f6b0f0a7c11
          */
         RequestId: string;
         /**
-         * @description The policy of the workspace that counts this request: its name, quota and window in seconds. Absent where the caller’s address is refused
+         * @description The workspace’s rate policy for this request: its name, quota and window in seconds. Absent when the caller’s address is refused
          * @example "read";q=1200;w=60
          */
         RateLimitPolicy: string;
         /**
-         * @description Requests left of the policy, and the seconds until all of them are there again. Absent where the caller’s address is refused
+         * @description Requests left in the policy, and the seconds until the full quota is available. Absent when the caller’s address is refused
          * @example "read";r=199;t=1
          */
         RateLimit: string;
         /**
-         * @description Seconds to wait before asking again
+         * @description Seconds to wait before a retry
          * @example 2
          */
         RetryAfter: number;
         /**
-         * @description Names this state; send it back in `If-None-Match` or `If-Match`
+         * @description Identifies this state; send it back in `If-None-Match` or `If-Match`
          * @example "0"
          */
         ETag: string;
         /**
-         * @description Where what was created is found
+         * @description The path of the created resource
          * @example /api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41
          */
         Location: string;
         /**
-         * @description `true`: this is the answer of the first request with this key
+         * @description `true`: this repeats the answer to the first request with this key
          * @example true
          */
         IdempotencyReplayed: string;
         /**
-         * @description The seconds for which the request could be held
+         * @description The seconds that the service may hold the request
          * @example wait=30
          */
         PreferenceApplied: string;
         /**
-         * @description Of a PDF: the name to save it under
+         * @description With a PDF: the file name
          * @example attachment; filename="reading-7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41.pdf"
          */
         ContentDisposition: string;
         /**
-         * @description The methods that the path has
+         * @description The methods that the path supports
          * @example GET, HEAD
          */
         Allow: string;
@@ -2211,7 +2211,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It works */
+            /** @description The process works */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2240,7 +2240,7 @@ export interface operations {
                 };
             };
             500: components["responses"]["internal_error"];
-            /** @description Its connection to the event store is beyond help: restart it */
+            /** @description The connection to the event store is unusable: restart the process */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2261,7 +2261,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Everything is there */
+            /** @description Everything is available */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2290,7 +2290,7 @@ export interface operations {
                 };
             };
             500: components["responses"]["internal_error"];
-            /** @description Something is missing: `checks` tells what */
+            /** @description Something is missing: `checks` lists it */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2306,11 +2306,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Elements of a page at most
+                 * @description Maximum number of elements per page
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `nextCursor` of the page before, with the same filters; left out for the first page */
+                /** @description `nextCursor` of the previous page, with the same filters; omit it for the first page */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -2362,7 +2362,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Names this request: the same request again gets the first answer, for seven days, and does nothing twice. Printable ASCII, best a UUID.
+                 * @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.
                  * @example 6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -2554,11 +2554,11 @@ export interface operations {
             query?: {
                 status?: "queued" | "processing" | "completed" | "failed";
                 /**
-                 * @description Elements of a page at most
+                 * @description Maximum number of elements per page
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `nextCursor` of the page before, with the same filters; left out for the first page */
+                /** @description `nextCursor` of the previous page, with the same filters; omit it for the first page */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -2610,7 +2610,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Names this request: the same request again gets the first answer, for seven days, and does nothing twice. Printable ASCII, best a UUID.
+                 * @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.
                  * @example 6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -2691,12 +2691,12 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Answers 304 without a body when the state still has this `ETag`
+                 * @description Returns 304 without a body when the state still has this `ETag`
                  * @example "5f2d1c0b9a8e7d6c5b4a39281706f5e4"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /**
-                 * @description `wait=N` (RFC 7240) holds the request until the state changes, for N seconds at most, 60 at the longest
+                 * @description `wait=N` (RFC 7240) holds the request until the state changes, for at most N seconds (60 at most)
                  * @example wait=30
                  */
                 Prefer?: components["parameters"]["Prefer"];
@@ -2767,7 +2767,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Answers 304 without a body when the state still has this `ETag`
+                 * @description Returns 304 without a body when the state still has this `ETag`
                  * @example "5f2d1c0b9a8e7d6c5b4a39281706f5e4"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -2854,11 +2854,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Elements of a page at most
+                 * @description Maximum number of elements per page
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `nextCursor` of the page before, with the same filters; left out for the first page */
+                /** @description `nextCursor` of the previous page, with the same filters; omit it for the first page */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -2983,7 +2983,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Answers 304 without a body when the state still has this `ETag`
+                 * @description Returns 304 without a body when the state still has this `ETag`
                  * @example "5f2d1c0b9a8e7d6c5b4a39281706f5e4"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -3089,7 +3089,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Answers 304 without a body when the state still has this `ETag`
+                 * @description Returns 304 without a body when the state still has this `ETag`
                  * @example "5f2d1c0b9a8e7d6c5b4a39281706f5e4"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -3146,7 +3146,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Answers 304 without a body when the state still has this `ETag`
+                 * @description Returns 304 without a body when the state still has this `ETag`
                  * @example "5f2d1c0b9a8e7d6c5b4a39281706f5e4"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -3202,11 +3202,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Elements of a page at most
+                 * @description Maximum number of elements per page
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `nextCursor` of the page before, with the same filters; left out for the first page */
+                /** @description `nextCursor` of the previous page, with the same filters; omit it for the first page */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -3258,7 +3258,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Names this request: the same request again gets the first answer, for seven days, and does nothing twice. Printable ASCII, best a UUID.
+                 * @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.
                  * @example 6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -3390,7 +3390,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Does it only when the present state has this `ETag`, else answers 412
+                 * @description Proceeds only if the current state has this `ETag`; otherwise returns 412
                  * @example "0"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -3446,7 +3446,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Does it only when the present state has this `ETag`, else answers 412
+                 * @description Proceeds only if the current state has this `ETag`; otherwise returns 412
                  * @example "0"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -3527,7 +3527,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Names this request: the same request again gets the first answer, for seven days, and does nothing twice. Printable ASCII, best a UUID.
+                 * @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.
                  * @example 6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -3609,7 +3609,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Names this request: the same request again gets the first answer, for seven days, and does nothing twice. Printable ASCII, best a UUID.
+                 * @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.
                  * @example 6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -3751,11 +3751,11 @@ export interface operations {
                 /** @description Only those whose event has reached the endpoint by no delivery */
                 undelivered?: boolean;
                 /**
-                 * @description Elements of a page at most
+                 * @description Maximum number of elements per page
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `nextCursor` of the page before, with the same filters; left out for the first page */
+                /** @description `nextCursor` of the previous page, with the same filters; omit it for the first page */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
@@ -3897,7 +3897,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Names this request: the same request again gets the first answer, for seven days, and does nothing twice. Printable ASCII, best a UUID.
+                 * @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.
                  * @example 6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -3993,7 +3993,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Names this request: the same request again gets the first answer, for seven days, and does nothing twice. Printable ASCII, best a UUID.
+                 * @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.
                  * @example 6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4217,16 +4217,16 @@ export interface operations {
                 /** @description Comma-separated; left out: all. A cursor belongs to its choice */
                 type?: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
                 /**
-                 * @description Elements of a page at most
+                 * @description Maximum number of elements per page
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description `nextCursor` of the page before, with the same filters; left out for the first page */
+                /** @description `nextCursor` of the previous page, with the same filters; omit it for the first page */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /**
-                 * @description Answers 304 without a body when the state still has this `ETag`
+                 * @description Returns 304 without a body when the state still has this `ETag`
                  * @example "5f2d1c0b9a8e7d6c5b4a39281706f5e4"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];

@@ -2,28 +2,28 @@ import type { z } from 'zod';
 
 /** A resource that audit records name. */
 export interface AuditedResource {
-  /** The parameter of a route that holds its id, a UUID. */
+  /** The route parameter that contains its id, a UUID. */
   readonly parameter: string;
-  /** Where it is created: the answer's `Location` is this path, a slash and the new id. */
+  /** The path that creates it: the answer's `Location` is this path, a slash and the new id. */
   readonly path: string;
 }
 
 /**
- * What a module tells the programs that are put together from modules. A plain object (`libs/<module>/src/manifest.ts`);
- * to import it loads no framework and no driver.
+ * What a module declares to the programs composed of modules. A plain object (`libs/<module>/src/manifest.ts`);
+ * importing it loads no framework and no driver.
  */
 export interface ModuleManifest {
-  /** Its folder below `libs/`, its schema in PostgreSQL, and the table that lists its applied migrations. */
+  /** Its folder under `libs/`, its schema in PostgreSQL, and the table of its applied migrations. */
   readonly name: string;
   /** The environment variables that it adds to the platform's. */
   readonly settings: z.ZodRawShape;
   /**
-   * Tables that only PostgreSQL knows, with what they hold. No event can rebuild them, so every backup needs them. Each
-   * other table of the schema is a view of a projection.
+   * Tables that exist only in PostgreSQL, with their contents. No event can rebuild them, so every backup needs them.
+   * All other tables of the schema belong to projections.
    */
   readonly operationalTables: Readonly<Record<`${string}.${string}`, string>>;
   /** The areas of its routes: a bearer token needs `<area>:read` or `<area>:write`. */
   readonly scopeAreas: readonly string[];
-  /** What audit records name of it. One module has such a resource. */
+  /** The resource of the module that audit records name. Only one module has one. */
   readonly audited?: AuditedResource;
 }

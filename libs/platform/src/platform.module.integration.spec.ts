@@ -13,7 +13,7 @@ import { PlatformModule } from './platform.module.js';
 const key = Buffer.alloc(32, 1).toString('base64');
 
 describe('the platform', () => {
-  it('closes the connection that it opened to the event store, also where another store takes its place', async () => {
+  it('closes its connection to the event store, even if another store replaces it', async () => {
     let asked = 0;
     const store = createServer((socket) => {
       asked += 1;
@@ -37,7 +37,7 @@ describe('the platform', () => {
       await app.init();
       while (asked === 0) await delay(50);
       await app.close();
-      // What was under way may still dial a few times. An open connection would never leave a second without an attempt.
+      // Earlier work may still dial a few times. An open connection would never leave a second without an attempt.
       let then = -1;
       for (let second = 0; second < 15 && asked !== then; second += 1) {
         then = asked;

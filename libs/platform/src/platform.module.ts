@@ -27,10 +27,10 @@ import { measuredEventStore } from './telemetry/measured-event-store.js';
 import { METRICS, createMetrics } from './telemetry/metrics.js';
 import { measurePool } from './telemetry/pool-metrics.js';
 
-/** Inside of this module; others see the port and the state of the connection. */
+/** Private to this module; others see the port and the state of the connection. */
 const EVENT_STORE_DB = Symbol('EventStoreDb');
 
-/** Connections, keys and clock of one process, open to every module. */
+/** Connections, keys and clock of one process, available to every module. */
 @Global()
 @Module({})
 export class PlatformModule implements OnApplicationShutdown {

@@ -13,7 +13,7 @@ const findRoot = (from: string): string => {
 const root = findRoot(dirname(fileURLToPath(import.meta.url)));
 
 /**
- * Absolute path of a file that ships with the project (SQL, content, fonts, compiled entry files).
- * The same from the sources (tests) and from `dist`, because assets are never copied.
+ * Absolute path of a file that ships with the project (SQL, content, fonts, compiled entry files). Works the same from
+ * the sources (tests) and from `dist`, because assets are never copied.
  */
 export const projectPath = (...segments: string[]): string => join(root, ...segments);

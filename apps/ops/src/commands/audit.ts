@@ -24,21 +24,21 @@ interface Options {
 
 export const addAuditCommand = (audit: Command): void => {
   audit
-    .option('--reading <id>', 'requests that named this reading, its creation included', parseReading)
+    .option('--reading <id>', 'requests that named this reading, including its creation', parseReading)
     .option('--key <id>', 'requests with this API key', parseKey)
     .option('--subject <name>', 'requests with bearer tokens of this subject')
     .option('--workspace <id>', 'requests of this workspace')
     .option(
       '--address <address>',
-      'requests from this address, or from a network as 203.0.113.0/24',
+      'requests from this address, or from a network such as 203.0.113.0/24',
       parseAddress,
     )
-    .option('--since <instant>', 'from then on', parseInstant)
-    .option('--until <instant>', 'before then', parseInstant)
+    .option('--since <instant>', 'at this time or later', parseInstant)
+    .option('--until <instant>', 'before this time', parseInstant)
     .option('--personal', 'only reads of personal data')
-    .option('--refused', 'only what was refused')
-    .option('--limit <n>', 'so many at most', wholeNumber, 100)
-    .option('--before <cursor>', 'what the list before named as `next`', parseCursor)
+    .option('--refused', 'only refused requests')
+    .option('--limit <n>', 'at most this many', wholeNumber, 100)
+    .option('--before <cursor>', 'the value of `next` in the previous page', parseCursor)
     .addHelpText(
       'after',
       '\nExamples:\n  ops audit --reading 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11 --personal\n  ops audit --key Ab3dE6gH --since 2026-04-01 --json\n  ops audit --refused --since 2026-04-12T10:00:00Z',
@@ -108,12 +108,12 @@ const describe = (
     'id',
   ];
   return [
-    records.length === 0 ? 'Nothing is recorded.' : table(head, rows),
+    records.length === 0 ? 'No records found.' : table(head, rows),
     ...losses
       .map(toldLoss)
       .map(
         ({ since, until, requests }) =>
-          `Not whole: from ${since} to ${until}, ${requests} requests of some callers went without a record.`,
+          `Incomplete: from ${since} to ${until}, ${requests} requests of some callers were not recorded.`,
       ),
     ...(next ? [`More: --before ${next}`] : []),
   ].join('\n');
@@ -144,7 +144,7 @@ function parseAddress(text: string): string {
 function parseCursor(text: string): NonNullable<AuditFilter['before']> {
   const [at = '', requestId = ''] = text.split(',');
   if (Number.isNaN(Date.parse(at)) || !UUID.test(requestId)) {
-    throw new InvalidArgumentError('must be what ops audit printed');
+    throw new InvalidArgumentError('must be a cursor that ops audit printed');
   }
   return { at: Date.parse(at), requestId };
 }

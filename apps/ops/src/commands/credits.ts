@@ -25,10 +25,10 @@ const planOf = (name: string): PlanId => name.replaceAll('-', '_') as PlanId;
 export const addPlanCommands = (plan: Command): void => {
   plan
     .command('subscribe')
-    .description('start a subscription and grant its first month, or change the plan from the next month on')
+    .description('start a subscription and grant its first month, or change the plan from next month')
     .requiredOption('--workspace <id>', 'the workspace')
     .addOption(new Option('--plan <plan>', 'the plan').choices(PLAN_NAMES).makeOptionMandatory())
-    .option('--approval <reference>', 'approval reference; access-local demands one')
+    .option('--approval <reference>', 'approval reference; required for access-local')
     .addHelpText('after', '\nExample:\n  ops plan subscribe --workspace ws_… --plan studio')
     .action(async (options: { workspace: string; plan: string; approval?: string }, command: Command) => {
       const answer = await withSession(async ({ commands, requireWorkspace, by }) => {
@@ -38,12 +38,12 @@ export const addPlanCommands = (plan: Command): void => {
         );
       }, HARMLESS_TO_REPEAT);
       if (answer.outcome === 'approval_required') {
-        throw new OpsError(`The plan ${options.plan} needs an approval reference: add --approval.`);
+        throw new OpsError(`The plan ${options.plan} requires an approval reference: add --approval.`);
       }
       print(
         command,
         answer,
-        `${answer.outcome === 'subscribed' ? 'Subscribed' : 'Subscribed before'}; ${answer.available} credits available`,
+        `${answer.outcome === 'subscribed' ? 'Subscribed' : 'Already subscribed'}; ${answer.available} credits available`,
       );
     });
 };
@@ -54,7 +54,7 @@ export const addPackCommands = (pack: Command): void => {
     .description('add a pack, once per order reference')
     .requiredOption('--workspace <id>', 'the workspace')
     .addOption(new Option('--pack <pack>', 'the pack').choices(Object.keys(PACKS)).makeOptionMandatory())
-    .requiredOption('--order <reference>', 'the order it was paid by')
+    .requiredOption('--order <reference>', 'the order that paid for it')
     .addHelpText('after', '\nExample:\n  ops pack add --workspace ws_… --pack sprint --order INV-2026-0042')
     .action(async (options: { workspace: string; pack: PackId; order: string }, command: Command) => {
       const answer = await withSession(async ({ commands, requireWorkspace, by }) => {
@@ -64,7 +64,7 @@ export const addPackCommands = (pack: Command): void => {
       print(
         command,
         answer,
-        `${answer.outcome === 'purchased' ? 'Added' : 'Added before'}; ${answer.available} credits available`,
+        `${answer.outcome === 'purchased' ? 'Added' : 'Already added'}; ${answer.available} credits available`,
       );
     });
 };
@@ -72,15 +72,15 @@ export const addPackCommands = (pack: Command): void => {
 export const addCreditsCommands = (credits: Command): void => {
   credits
     .command('adjust')
-    .description('correct a book by a signed number of credits')
+    .description('adjust a credit book by a signed number of credits')
     .requiredOption('--workspace <id>', 'the workspace')
-    .requiredOption('--amount <credits>', 'whole number, negative to take away', parseAmount)
-    .requiredOption('--reason <text>', 'why; kept in the ledger for ever')
+    .requiredOption('--amount <credits>', 'whole number; negative removes credits', parseAmount)
+    .requiredOption('--reason <text>', 'why; kept in the ledger permanently')
     .option('--approved-by <name>', 'who approved it; default: you')
-    .option('--reverses <event>', 'the id of the event of this book that it corrects')
+    .option('--reverses <event>', 'the id of the event in this book that the adjustment corrects')
     .option(
       '--reference <text>',
-      'what it is known by, booked once however often it is asked for; default: a new one, told before it is booked',
+      'idempotency reference: the same reference books once; default: a new one, printed before booking',
       parseReference,
     )
     .addHelpText(
@@ -94,12 +94,12 @@ Examples:
       const reference = options.reference ?? `ops-${randomUUID()}`;
       const answer = await withSession(
         (session) => adjust(session, options, reference),
-        `repeat the command with --reference ${reference}, which books it once`,
+        `repeat the command with --reference ${reference} to book it exactly once`,
       );
       if (answer.outcome === 'insufficient') {
-        throw new OpsError(`Only ${answer.available} credits are available: nothing was changed.`);
+        throw new OpsError(`Only ${answer.available} credits are available. Nothing changed.`);
       }
-      const said = answer.outcome === 'adjusted' ? 'Adjusted' : 'Adjusted before, under the same reference';
+      const said = answer.outcome === 'adjusted' ? 'Adjusted' : 'Already adjusted under the same reference';
       const { outcome, available } = answer;
       print(command, { outcome, reference, available }, `${said}; ${available} credits available`);
     });
@@ -114,7 +114,7 @@ interface Adjustment {
   readonly reference?: string;
 }
 
-/** @throws OpsError when it reverses what is not there, or another amount was booked under the reference */
+/** @throws OpsError when the reversed event does not exist, or the reference has another amount */
 const adjust = async (session: Session, options: Adjustment, reference: string) => {
   const { commands, queries, requireWorkspace, by, actor } = session;
   const { workspace, amount, reason, approvedBy, reverses } = options;
@@ -122,10 +122,10 @@ const adjust = async (session: Session, options: Adjustment, reference: string) 
   if (reverses !== undefined) {
     const entries = await queries.execute(new GetLedger(workspace));
     if (!entries.some(({ eventId }) => eventId === reverses)) {
-      throw new OpsError(`There is no event ${reverses} in the book: nothing was changed.`);
+      throw new OpsError(`The book has no event ${reverses}. Nothing changed.`);
     }
   }
-  // Told before: whoever is cut off from here on could not repeat it otherwise.
+  // Printed before booking: if the connection breaks later, the operator needs it to repeat the command.
   if (options.reference === undefined) tell(`Reference: ${reference}`);
   const adjustmentId = uuid5(workspace, 'adjustment', reference);
   const answer = await commands.execute(
@@ -135,7 +135,7 @@ const adjust = async (session: Session, options: Adjustment, reference: string) 
     const booked = await bookedAmount(session, workspace, adjustmentId);
     if (booked !== amount) {
       throw new OpsError(
-        `Under the reference ${reference}, ${booked} credits were booked before: nothing was changed.`,
+        `${booked} credits are already booked under the reference ${reference}. Nothing changed.`,
       );
     }
   }

@@ -6,14 +6,14 @@ import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';
 
 const HELP = `
-Three addresses of one database say what is wanted:
-  DATABASE_ADMIN_URL   a role that may make roles and databases; for this command alone
-  DATABASE_OWNER_URL   the role that is to own the schemas: ops migrate, ops projections
-  DATABASE_URL         the role that is to read and write rows: API, worker, every other command
+Three URLs of one database define the roles:
+  DATABASE_ADMIN_URL   a role that may create roles and databases; used only by this command
+  DATABASE_OWNER_URL   the role that will own the schemas: ops migrate, ops projections
+  DATABASE_URL         the role that will read and write rows: API, worker, all other commands
 
-What is missing is made: roles, database, rights. What an older version made as another role is given to the owner. It may
-be repeated: then only the passwords are set again. Run ops migrate after it. Statements carry no passwords, but SCRAM
-verifiers of them.
+Creates missing roles, the database and rights. Gives the owner what an older version created with another role. Safe to
+repeat: a second run only sets the passwords again. Run ops migrate next. The statements contain SCRAM verifiers, not
+passwords.
 
 Examples:
   ops database prepare --dry-run | less
@@ -29,7 +29,7 @@ const addresses = z.object({
 export const addDatabaseCommands = (database: Command): void => {
   database
     .command('prepare')
-    .description('make the roles and the database of the service, and give its schemas to their owner')
+    .description('create the roles and the database of the service, and give the owner its schemas')
     .option('--dry-run', 'print the statements without running them')
     .addHelpText('after', HELP)
     .action(async ({ dryRun = false }: { dryRun?: boolean }, command: Command) => {
@@ -43,7 +43,7 @@ export const addDatabaseCommands = (database: Command): void => {
       const refused = statements.filter((statement) => statement.startsWith(NOT_PERMITTED));
       const text = dryRun
         ? sql
-        : [`Prepared, in ${statements.length} statements. Next: ops migrate`, ...refused].join('\n');
+        : [`Prepared with ${statements.length} statements. Next: ops migrate`, ...refused].join('\n');
       print(command, { dryRun, statements }, text);
     });
 };

@@ -19,7 +19,7 @@ import { checkHolds, checkJobs, checkLag, checkParked, checkWorkers } from './do
 
 /** Longest wait for one check. */
 const CHECK_WITHIN_MS = 10_000;
-const UNREACHABLE = 'Is it running, and is the address right (DATA_DIR, or DATABASE_URL and EVENTSTORE_URL)?';
+const UNREACHABLE = 'Is it running, and is its address right (DATA_DIR, or DATABASE_URL and EVENTSTORE_URL)?';
 
 type Check = readonly [name: string, run: (session: Session) => Promise<Finding | readonly Finding[]>];
 
@@ -43,7 +43,7 @@ export const addDoctorCommand = (doctor: Command): void => {
   doctor
     .addHelpText('after', '\nExamples:\n  ops doctor\n  ops doctor --json | jq .failures')
     .action(async (_: object, command: Command) => {
-      // What is missing in the settings is told as such, not as a check that failed.
+      // Missing settings are reported as such, not as a failed check.
       readConnection(process.env);
       const findings = await withSession(async (session) =>
         (await Promise.all(CHECKS.map((check) => examine(check, session)))).flat(),
@@ -56,7 +56,7 @@ export const addDoctorCommand = (doctor: Command): void => {
     });
 };
 
-/** A check that cannot be made has failed; the others are made all the same. */
+/** A check that cannot run has failed; the others still run. */
 const examine = async ([name, run]: Check, session: Session): Promise<readonly Finding[]> => {
   const tooLate = (): never => {
     throw new Error(`no answer within ${CHECK_WITHIN_MS} ms`);

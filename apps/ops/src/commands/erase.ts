@@ -6,7 +6,7 @@ import { withSession } from '../session.js';
 
 export const addEraseCommand = (erase: Command): void => {
   erase
-    .option('--yes', 'do it; without this, only tell what would be erased')
+    .option('--yes', 'erase; without this, only show what would be erased')
     .addHelpText(
       'after',
       '\nExamples:\n  ops erase 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11\n  ops erase 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11 --yes --json',
@@ -29,9 +29,9 @@ const sentence = (
   { readingId, workspaceId, status }: { readingId: string; workspaceId: string; status: string },
 ): string => {
   if (outcome === 'erased')
-    return `Erased: the service cannot read the personal data of ${readingId} any more. Backups: docs/operations.md.`;
-  if (outcome === 'already_erased') return 'It was erased before.';
+    return `Erased: the service can no longer read the personal data of ${readingId}. For backups, see docs/operations.md.`;
+  if (outcome === 'already_erased') return 'Already erased.';
   const consequence =
-    status === 'queued' || status === 'processing' ? ' It would fail and release its credits.' : '';
+    status === 'queued' || status === 'processing' ? ' The reading would fail and release its credits.' : '';
   return `Would erase the personal data of ${readingId} (${status}, ${workspaceId}).${consequence} Add --yes to do it.`;
 };

@@ -4,13 +4,13 @@ import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';
 
 const HELP = `
-Two addresses say what is wanted:
-  EVENTSTORE_ADMIN_URL   as a member of $admins; for this command alone
-  EVENTSTORE_URL         as the service: its user and its password are made
+Two URLs define the logins:
+  EVENTSTORE_ADMIN_URL   a member of $admins; used only by this command
+  EVENTSTORE_URL         the service: its user and password, which this command creates
 
-The service may then read $all, and read and append to streams that are not the system's. It can delete no stream and
-change no metadata. Unless default access was set before, every other login but $admins is refused. It may be repeated;
-the password is set each time. For a store of its own: one that others share is better prepared by its administrator.
+The service may then read $all, and read and append to all streams but the system's. It cannot delete streams or change
+metadata. Every other login except $admins is refused, unless default access was already set. Safe to repeat: each run
+sets the password. Use it for a dedicated store; let the administrator prepare a shared one.
 
 Example:
   export EVENTSTORE_ADMIN_URL='esdb://admin:…@store.example.com:2113?tlsCAFile=/certs/ca.crt'
@@ -19,7 +19,7 @@ Example:
 export const addEventStoreCommands = (store: Command): void => {
   store
     .command('prepare')
-    .description('make the login of the service and set what it, and others, may do')
+    .description('create the service’s login and set what it and others may do')
     .addHelpText('after', HELP)
     .action(async (_: object, command: Command) => {
       const adminUrl = process.env['EVENTSTORE_ADMIN_URL'];
@@ -35,7 +35,7 @@ export const addEventStoreCommands = (store: Command): void => {
     });
 };
 
-/** The user and password of an address, which the client reads in the same way. */
+/** The user and password of a URL, parsed as the client does. */
 const loginOf = (url = ''): { username: string; password: string } | undefined => {
   const [, username, password] = /^esdb(?:\+discover)?:\/\/([^:@/]+):([^@]+)@/.exec(url) ?? [];
   if (username === undefined || password === undefined) return undefined;

@@ -19,22 +19,20 @@ interface Options {
   readonly format: 'table' | 'mermaid' | 'json';
 }
 
-/** Credits are reserved this long before a reading is requested, at most. */
+/** Credits are reserved at most this long before a reading is requested (ms). */
 const RESERVED_BEFORE_MS = 300_000;
 
-/** What happened to one reading or request, across modules. */
+/** Everything that happened to one reading or request, across modules. */
 export const addEventsCommand = (events: Command): void => {
   events
     .option(
       '--reading <id>',
-      'every event about this reading: its own, its publication’s, those of its credits, and what was sent of it',
+      'every event about this reading: its own, its publication’s, its credits’, and its webhook deliveries',
     )
-    .option('--correlation <id>', 'every event of this correlation id; reads the log')
-    .option('--since <instant>', 'with --correlation: read the log no further back', parseInstant)
+    .option('--correlation <id>', 'every event with this correlation id; reads the log')
+    .option('--since <instant>', 'with --correlation: how far back to read the log', parseInstant)
     .addOption(
-      new Option('--format <format>', 'how to tell it')
-        .choices(['table', 'mermaid', 'json'])
-        .default('table'),
+      new Option('--format <format>', 'output format').choices(['table', 'mermaid', 'json']).default('table'),
     )
     .addHelpText(
       'after',
@@ -46,7 +44,7 @@ Examples:
     )
     .action(async ({ reading, correlation, since, format }: Options, command: Command) => {
       if ((reading === undefined) === (correlation === undefined))
-        throw new OpsError('Say which story: either --reading <id> or --correlation <id>.');
+        throw new OpsError('Choose either --reading <id> or --correlation <id>.');
       const { events, deliveries } = await withSession(async ({ store, queries }) => {
         if (reading === undefined)
           return { events: await ofCorrelation(store, correlation!, since), deliveries: [] };
@@ -65,7 +63,7 @@ Examples:
     });
 };
 
-/** Its two streams, and of the book of its workspace what names it or its reservation. */
+/** The reading's two streams, and the events of its workspace's credit book that name it or its reservation. */
 const ofReading = async (store: EventStore, readingId: string): Promise<readonly StoredEvent[]> => {
   const own: StoredEvent[] = [];
   for (const category of [readingEvents.category, publicationEvents.category])
@@ -126,7 +124,7 @@ const deliveryTable = (deliveries: readonly DeliveryOfReading[]): string =>
     ]),
   );
 
-/** `--format json` is `--json` by another name. */
+/** `--format json` is an alias of `--json`. */
 const asJson = (command: Command): Command => {
   command.setOptionValue('json', true);
   return command;

@@ -17,10 +17,10 @@ const PROJECTED_WITHIN_MS = 5_000;
 export const addKeyCommands = (key: Command): void => {
   key
     .command('issue')
-    .description('issue an API key; it is shown this once')
-    .requiredOption('--workspace <id>', 'the workspace it speaks for')
+    .description('issue an API key; it is shown only once')
+    .requiredOption('--workspace <id>', 'the workspace it belongs to')
     .option('--label <text>', 'what it is for')
-    .option('--expires <instant>', 'RFC 3339 instant after which it is refused', parseInstant)
+    .option('--expires <instant>', 'RFC 3339 instant from which the key is refused', parseInstant)
     .addHelpText(
       'after',
       '\nExample:\n  ops key issue --workspace ws_… --label production --expires 2027-12-31T00:00:00Z',
@@ -36,20 +36,20 @@ export const addKeyCommands = (key: Command): void => {
         }
         if (answer.outcome === 'key_limit_reached') {
           throw new OpsError(
-            `${options.workspace} has ${answer.limit} active keys, as many as it may: revoke one (ops key list shows when each was last used), or raise API_KEYS_PER_WORKSPACE.`,
+            `${options.workspace} has the maximum of ${answer.limit} active keys: revoke one (ops key list shows when each was last used), or raise API_KEYS_PER_WORKSPACE.`,
           );
         }
         await waitUntilKnown(session, answer.keyId);
         return { keyId: answer.keyId, apiKey: answer.apiKey };
       });
-      print(command, issued, `Key ${issued.keyId}. Keep it now, it is not shown again:\n${issued.apiKey}`);
+      print(command, issued, `Key ${issued.keyId}. Store it now, it is not shown again:\n${issued.apiKey}`);
     });
   key
     .command('list')
-    .description('the keys of a workspace, the newest first, never their secrets')
+    .description('the keys of a workspace, newest first, without secrets')
     .requiredOption('--workspace <id>', 'the workspace')
-    .option('--limit <n>', 'so many at most', wholeNumber, 100)
-    .option('--after <cursor>', 'what the list before named as `next`', parseCursor)
+    .option('--limit <n>', 'at most this many', wholeNumber, 100)
+    .option('--after <cursor>', 'the value of `next` in the previous page', parseCursor)
     .addHelpText('after', '\nExample:\n  ops key list --workspace ws_… --limit 20')
     .action(async ({ workspace, limit, after }: ListOptions, command: Command) => {
       const found = await withSession(async ({ queries, requireWorkspace }) => {
@@ -66,7 +66,7 @@ export const addKeyCommands = (key: Command): void => {
     .command('revoke')
     .description('revoke an API key; it stops working at once')
     .requiredOption('--key <id>', 'the 8-character id of the key')
-    .option('--workspace <id>', 'whose it is: needed for a key that no worker has taken up yet')
+    .option('--workspace <id>', 'its workspace: required for a key that no worker has processed yet')
     .option('--reason <text>', 'why')
     .addHelpText('after', '\nExample:\n  ops key revoke --key Ab3dE6gH --reason leaked')
     .action(async (options: { key: string; workspace?: string; reason?: string }, command: Command) => {
@@ -79,7 +79,7 @@ export const addKeyCommands = (key: Command): void => {
       print(
         command,
         { keyId: options.key, ...answer },
-        answer.outcome === 'revoked' ? 'Revoked' : 'It was revoked before',
+        answer.outcome === 'revoked' ? 'Revoked' : 'Already revoked',
       );
     });
 };
@@ -95,7 +95,7 @@ type Cursor = readonly [issuedAt: string, keyId: string];
 function parseCursor(text: string): Cursor {
   const [, issuedAt, keyId] = /^([\d:.TZ-]{20,30}),([0-9A-Za-z]{8})$/.exec(text) ?? [];
   if (issuedAt === undefined || keyId === undefined || Number.isNaN(Date.parse(issuedAt))) {
-    throw new InvalidArgumentError('must be what ops key list printed');
+    throw new InvalidArgumentError('must be a cursor that ops key list printed');
   }
   return [issuedAt, keyId];
 }
@@ -109,12 +109,12 @@ const cells = ({ keyId, label, issuedAt, expiresAt, revokedAt, lastUsedAt }: Api
   lastUsedAt ?? 'never',
 ];
 
-/** A key works once the worker has projected it; waiting here spares the operator a puzzling 401. */
+/** A key works once the worker has projected it. Waiting here spares the operator an unexplained 401. */
 const waitUntilKnown = async ({ queries }: Session, keyId: string): Promise<void> => {
   for (const deadline = Date.now() + PROJECTED_WITHIN_MS; Date.now() < deadline; await delay(50)) {
     if (await queries.execute(new ApiKeyIsKnown(keyId))) return;
   }
-  tell('The key is issued but no worker has taken it up yet: it works once a worker runs.');
+  tell('The key is issued, but no worker has processed it yet. It works once a worker runs.');
 };
 
 function parseInstant(text: string): string {

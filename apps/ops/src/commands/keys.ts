@@ -7,14 +7,14 @@ export const addKeysCommands = (keys: Command): void => {
   keys.addHelpText(
     'after',
     `
-Not to be confused with "ops key", which is about API keys.
+For API keys, see "ops key".
 
-A rotation of ENCRYPTION_KEYS, without a stop:
-  1. Append the new key to ENCRYPTION_KEYS of every process and restart them one by one: all can open with it.
-  2. Put the new key first and restart them one by one: from now on it seals.
+To rotate ENCRYPTION_KEYS without downtime:
+  1. Append the new key to ENCRYPTION_KEYS of every process and restart them one by one: all can now open with it.
+  2. Put the new key first and restart the processes one by one: the new key now seals.
   3. ops keys rewrap --yes
-  4. ops keys status shows nothing sealed with the old key: take it out of ENCRYPTION_KEYS.
-Backups made before step 3 still need the old key. DIGEST_KEY cannot be rotated: reading ids are made with it.`,
+  4. When ops keys status shows nothing sealed with the old key, remove it from ENCRYPTION_KEYS.
+Backups made before step 3 still need the old key. DIGEST_KEY cannot be rotated: reading ids are derived from it.`,
   );
   addStatusCommand(keys);
   addRewrapCommand(keys);

@@ -8,7 +8,7 @@ import { addStatement } from './ledger/statement.js';
 import { addVerifyFile } from './ledger/verify-file.js';
 import { addVerify } from './ledger/verify.js';
 
-/** Finance's commands. All but close only read. */
+/** Commands for finance. All except close only read. */
 export const addLedgerCommands = (ledger: Command): void => {
   for (const add of [
     addBalance,

@@ -9,13 +9,13 @@ import { print } from '../output.js';
 const CONNECT_WITHIN_MS = 5_000;
 
 const ONE_ROLE =
-  'DATABASE_OWNER_URL is not set: the schemas belong to the role that the service runs as. ops database prepare gives it one that does not own them.';
+  'DATABASE_OWNER_URL is not set: the service’s own role owns the schemas. ops database prepare creates a separate owner.';
 
 export const addMigrateCommand = (command: Command): void => {
   command
     .addHelpText(
       'after',
-      '\nIt works as DATABASE_OWNER_URL, and gives the role of DATABASE_URL its rights. Without DATABASE_OWNER_URL it works as DATABASE_URL.',
+      '\nConnects with DATABASE_OWNER_URL and grants the role of DATABASE_URL its rights. Without DATABASE_OWNER_URL it connects with DATABASE_URL.',
     )
     .action(async (_: object, command: Command) => {
       const { DATABASE_URL, DATABASE_OWNER_URL } = readConnection(process.env);
@@ -34,7 +34,7 @@ export const addMigrateCommand = (command: Command): void => {
     });
 };
 
-/** Asked of the server: what a URL says may be changed on the way, as by a pooler. */
+/** Reads the role from the server, because a pooler may change the one in the URL. */
 const roleOf = async (databaseUrl: string): Promise<string> => {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_WITHIN_MS });
   try {
@@ -43,7 +43,7 @@ const roleOf = async (databaseUrl: string): Promise<string> => {
     return rows[0]!.role;
   } catch (error) {
     throw new OpsError(
-      `The role of DATABASE_URL cannot connect (${(error as Error).message}). ops database prepare makes it.`,
+      `The role of DATABASE_URL cannot connect (${(error as Error).message}). ops database prepare creates it.`,
     );
   } finally {
     await client.end().catch(() => undefined);

@@ -16,20 +16,20 @@ import { wholeNumber } from './options.js';
 import { eventsBehind } from './projections/look.js';
 import { withWorkshop } from './projections/workshop.js';
 
-/** Longer than a consumer pauses between two tries. */
+/** Longer than a consumer's pause between two attempts. */
 const WAIT_SECONDS = 30;
 const POLL_MS = 250;
 
-/** What reacts to events: how it fares, and what to do with an event that it cannot handle. */
+/** The processes that react to events: their state, and how to resolve an event that one cannot handle. */
 export const addProcessesCommands = (processes: Command): void => {
   processes.addHelpText(
     'after',
     `
-A process that cannot handle an event halts there, alerts, and tries again every few seconds: it never skips by itself.
-A view (projections list: on poison) parks the stream of such an event with all that follows in it, and goes on.
+A process that cannot handle an event halts there, alerts, and retries every few seconds. It never skips by itself.
+A projection (projections list: on poison) parks the stream of such an event, with all later events in it, and continues.
 
-There is no rebuild of processes, by design: their effects would happen a second time. Their checkpoints belong into
-every backup.`,
+Processes cannot be rebuilt, by design: their effects would happen a second time. Every backup needs
+their checkpoints.`,
   );
   for (const add of [addList, addStatus, addParked, addRetry, addSkip]) add(processes);
 };
@@ -39,7 +39,7 @@ const isProcess = ({ consumer }: ConsumerLag): boolean => PROJECTIONS.every(({ n
 const addList = (processes: Command): void => {
   processes
     .command('list')
-    .description('the processes that have ever run')
+    .description('list the processes that have ever run')
     .action(async (_: object, command: Command) => {
       const found = await withSession(async ({ pool, store }) =>
         (await consumerLag(pool, store))
@@ -54,7 +54,7 @@ const addList = (processes: Command): void => {
 const addStatus = (processes: Command): void => {
   processes
     .command('status')
-    .description('where each process stands, and why it halted; exit code 1 when one does not run')
+    .description('the position of each process, and why it halted; exit code 1 when one does not run')
     .addHelpText('after', '\nExample:\n  ops processes status --json')
     .action(async (_: object, command: Command) => {
       const found = await withSession(async ({ pool, store }) =>
@@ -77,7 +77,7 @@ const addStatus = (processes: Command): void => {
 const addParked = (processes: Command): void => {
   processes
     .command('parked')
-    .description('streams that processes halted at or views have parked, and what was skipped before')
+    .description('streams at which processes halted or that projections parked, and earlier skips')
     .argument('[consumer]', 'a process or projection; default: all')
     .addHelpText('after', '\nExample:\n  ops processes parked readings.reading.v1')
     .action(async (consumer: string | undefined, _: object, command: Command) => {
@@ -117,10 +117,15 @@ const addParked = (processes: Command): void => {
 const addRetry = (processes: Command): void => {
   processes
     .command('retry')
-    .description('handle again what is stopped: parked streams at once, a halted process at its next try')
+    .description('retry what is stopped: parked streams at once, a halted process at its next attempt')
     .argument('<consumer>', 'a process or projection')
     .option('--stream <stream>', 'only this stream')
-    .option('--wait <seconds>', 'how long to wait for the next try of a process', wholeNumber, WAIT_SECONDS)
+    .option(
+      '--wait <seconds>',
+      'how long to wait for the next attempt of a process',
+      wholeNumber,
+      WAIT_SECONDS,
+    )
     .addHelpText(
       'after',
       '\nExamples:\n  ops processes retry billing.settlement.v1\n  ops processes retry readings.reading.v1 --stream reading-7f9c24e8-…',
@@ -144,10 +149,10 @@ const addSkip = (processes: Command): void => {
   processes
     .command('skip')
     .description(
-      'give up the event a process halted at, or a parked stream; who and why is recorded for ever',
+      'skip the event a process halted at, or a parked stream; who and why are recorded permanently',
     )
     .argument('<consumer>', 'a process or projection')
-    .requiredOption('--stream <stream>', 'the stream it is stopped at')
+    .requiredOption('--stream <stream>', 'the stream where it stopped')
     .requiredOption('--reason <text>', 'why its effects may be missing')
     .addHelpText(
       'after',
@@ -162,12 +167,12 @@ const addSkip = (processes: Command): void => {
       });
       if (skipped === 0)
         throw new OpsError(
-          `${consumer} is past the event of ${options.stream} that it halted at: nothing was skipped.`,
+          `${consumer} has passed the event of ${options.stream} at which it halted. Nothing was skipped.`,
         );
       print(
         command,
         { consumer, stream: options.stream, skipped },
-        `${consumer} goes on without ${skipped} event${skipped === 1 ? '' : 's'} of ${options.stream}`,
+        `${consumer} continues without ${skipped} event${skipped === 1 ? '' : 's'} of ${options.stream}`,
       );
     });
 };
@@ -190,11 +195,12 @@ const requireStopped = async (
 
 const requireView = (name: string) => {
   const found = PROJECTIONS.find((projection) => projection.name === name);
-  if (!found) throw new OpsError(`${name} is no projection: only streams parked by one can be replayed.`);
+  if (!found)
+    throw new OpsError(`${name} is not a projection: only streams that a projection parked can be replayed.`);
   return found;
 };
 
-/** @throws OpsError when the process is still halted at the event after so many seconds */
+/** @throws OpsError when the process is still halted at the event after this many seconds */
 const untilPast = async ({ pool }: Session, stopped: StoppedStream, seconds: number): Promise<void> => {
   for (const deadline = Date.now() + seconds * 1_000; Date.now() < deadline; await delay(POLL_MS)) {
     const now = await stoppedStreams(pool, stopped.consumer);

@@ -3,7 +3,7 @@ import { addFind } from './streams/find.js';
 import { addShow } from './streams/show.js';
 import { addTail } from './streams/tail.js';
 
-/** The log itself. Personal data stays sealed in whatever these print. */
+/** Commands that read the log itself. Personal data stays sealed in their output. */
 export const addStreamsCommands = (streams: Command): void => {
   for (const add of [addShow, addTail, addFind]) add(streams);
 };

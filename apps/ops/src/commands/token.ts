@@ -19,11 +19,11 @@ interface MintOptions {
 export const addTokenCommands = (token: Command): void => {
   token
     .command('mint')
-    .description('sign a bearer token, as a portal would for a person who has logged in')
-    .requiredOption('--workspace <id>', 'the workspace it speaks for')
+    .description('sign a bearer token, as a portal would for a signed-in user')
+    .requiredOption('--workspace <id>', 'the workspace it grants access to')
     .requiredOption('--scope <scopes>', `space-separated: ${SCOPES.join(' ')}`, parseScope)
-    .option('--subject <name>', 'who bears it; recorded with what they do', 'operator')
-    .option('--minutes <n>', `how long it is valid, 1 to ${LONGEST_MINUTES}`, parseMinutes, LONGEST_MINUTES)
+    .option('--subject <name>', 'the user who holds it; recorded with their actions', 'operator')
+    .option('--minutes <n>', `minutes it is valid, 1 to ${LONGEST_MINUTES}`, parseMinutes, LONGEST_MINUTES)
     .addHelpText(
       'after',
       '\nExamples:\n  ops token mint --workspace ws_… --scope "keys:read keys:write"\n  curl -H "Authorization: Bearer $(ops token mint --workspace ws_… --scope credits:read)" http://127.0.0.1:3000/api/v1/credits',
@@ -36,7 +36,7 @@ export const addTokenCommands = (token: Command): void => {
       } = readConnection(process.env);
       if (!key || !issuer) {
         throw new OpsError(
-          'There is no issuer here: set TOKEN_SIGNING_KEY (a private JWK) and TOKEN_ISSUER.',
+          'No issuer is configured: set TOKEN_SIGNING_KEY (a private JWK) and TOKEN_ISSUER.',
         );
       }
       await withSession(({ requireWorkspace }) => requireWorkspace(workspace));
@@ -61,7 +61,7 @@ function parseScope(text: string): string {
   const scopes = text.split(/\s+/).filter(Boolean);
   const unknown = scopes.filter((scope) => !SCOPES.includes(scope));
   if (scopes.length === 0 || unknown.length > 0) {
-    throw new InvalidArgumentError(`${unknown.join(' ')} is no scope: use ${SCOPES.join(' ')}`);
+    throw new InvalidArgumentError(`${unknown.join(' ')} is not a scope: use ${SCOPES.join(' ')}`);
   }
   return scopes.join(' ');
 }

@@ -4,7 +4,7 @@ import { addHealth } from './webhooks/health.js';
 import { addList } from './webhooks/list.js';
 import { addReplay } from './webhooks/replay.js';
 
-/** What an operator does about webhooks: see which endpoints suffer, switch them on, send again what they missed. */
+/** The operator's commands for webhooks: find failing endpoints, enable them, replay what they missed. */
 export const addWebhooksCommands = (webhooks: Command): void => {
   for (const add of [addList, addHealth, addReplay, addEnable]) add(webhooks);
 };

@@ -8,7 +8,7 @@ export const addWorkspaceCommands = (workspace: Command): void => {
   workspace
     .command('create')
     .description('open a workspace and its credit book')
-    .requiredOption('--name <name>', 'what people call it')
+    .requiredOption('--name <name>', 'its display name')
     .addHelpText('after', '\nExample:\n  ops workspace create --name "Atelier Lumière"')
     .action(async ({ name }: { name: string }, command: Command) => {
       const created = await withSession(async ({ commands, by }) => {

@@ -3,12 +3,12 @@ import type { RefusedAtDoor } from '../http/door/front-door.js';
 import { addressKey } from '../rate-limit/address.js';
 import type { AuditTrail } from './audit-trail.js';
 
-/** Instead of a route: none was looked for. */
+/** Recorded instead of a route: the door refuses before routing. */
 const ROUTE = 'door';
 const RATE_LIMITED = 429;
 const IPV6_KEY = '::/64';
 
-/** Records what the front door refuses for the rate of its address. */
+/** Records requests that the front door refuses because of their address's rate. */
 export const auditDoor =
   (trail: Pick<AuditTrail, 'refusedAtDoor'>, clock: Clock) =>
   ({ requestId, address, method }: RefusedAtDoor): void =>

@@ -1,4 +1,4 @@
-/** One request, or several that were refused alike within a minute. Ids only, nothing personal. */
+/** One request, or several similar refusals within a minute. Only ids, no personal data. */
 export interface AuditRecord {
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -6,20 +6,20 @@ export interface AuditRecord {
   readonly requestId: string;
   readonly requests: number;
   readonly method: string;
-  /** The pattern that served it, never the path. */
+  /** The pattern of the route, never the path. */
   readonly route: string;
-  /** Of HTTP; 499 when the caller went away before the answer. */
+  /** HTTP status; 499 when the caller disconnected before the answer. */
   readonly status: number;
   readonly workspaceId: string | null;
-  /** `apiKey:<keyId>`, `user:<subject>` or `bearer`; `null`: nobody was proved. */
+  /** `apiKey:<keyId>`, `user:<subject>` or `bearer`; `null` when no caller was authenticated. */
   readonly actor: string | null;
   readonly address: string | null;
   readonly readingId: string | null;
-  /** The answer held personal data. */
+  /** Whether the answer contained personal data. */
   readonly personal: boolean;
 }
 
-/** Requests of which no record was kept. Times in milliseconds since the epoch. */
+/** Requests without a record. Times in milliseconds since the epoch. */
 export interface AuditLoss {
   readonly since: number;
   readonly until: number;

@@ -8,16 +8,16 @@ export interface AuditFilter {
   /** As recorded: `apiKey:<keyId>` or `user:<subject>`. */
   readonly actor?: string;
   readonly workspaceId?: string;
-  /** An address, or a network as 203.0.113.0/24. */
+  /** An address, or a network such as 203.0.113.0/24. */
   readonly address?: string;
-  /** Milliseconds since the epoch: from then, and before then. */
+  /** Milliseconds since the epoch; `since` inclusive, `until` exclusive. */
   readonly since?: number;
   readonly until?: number;
-  /** Only what was refused. */
+  /** Only refused requests. */
   readonly refused?: boolean;
   /** Only reads of personal data. */
   readonly personal?: boolean;
-  /** Older than this record: where the page before ended. */
+  /** Only records older than this one, the last of the previous page. */
   readonly before?: { readonly at: number; readonly requestId: string };
   readonly limit: number;
 }
@@ -44,7 +44,7 @@ const LOWEST_REFUSAL = 400;
 export class AuditRecords {
   constructor(private readonly pool: Pick<Pool, 'query'>) {}
 
-  /** A record that is there already stays as it is: a write whose outcome is unknown may be repeated. */
+  /** Keeps existing records, so that a write with unknown outcome can be retried. */
   async add(records: readonly AuditRecord[]): Promise<void> {
     await this.pool.query({
       name: 'audit-add',
@@ -62,7 +62,7 @@ export class AuditRecords {
     );
   }
 
-  /** The newest first. */
+  /** Newest first. */
   async find(filter: AuditFilter): Promise<readonly AuditRecord[]> {
     const values: unknown[] = [];
     const given = (value: unknown): string => `$${values.push(value)}`;
@@ -88,7 +88,7 @@ export class AuditRecords {
     return rows.map(fromRow);
   }
 
-  /** Requests without a record in a time; unknown bounds leave it open. */
+  /** Requests without a record in a period; a `null` bound leaves it open. */
   async losses({ since, until }: Pick<AuditFilter, 'since' | 'until'>): Promise<readonly AuditLoss[]> {
     const { rows } = await this.pool.query<{ since: Date; until: Date; requests: number }>(
       `select since, until, requests from platform.audit_loss
@@ -99,7 +99,7 @@ export class AuditRecords {
     return rows.map((row) => ({ ...row, since: row.since.getTime(), until: row.until.getTime() }));
   }
 
-  /** Deletes the oldest records from before an instant, at most `limit`. @returns how many */
+  /** Deletes the oldest records before an instant, at most `limit`. @returns how many */
   async forget(before: number, limit: number): Promise<number> {
     const { rowCount } = await this.pool.query(
       `delete from platform.audit_record where (at, request_id) in

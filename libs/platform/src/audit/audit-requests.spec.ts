@@ -13,7 +13,7 @@ interface Given {
   readonly path?: string;
   readonly caller?: 'counted' | 'accepted' | 'unknown';
   readonly status: number;
-  /** Whether the answer was begun before the connection closed. */
+  /** Whether the answer started before the connection closed. */
   readonly isAnswered: boolean;
   readonly forwardedFor?: string;
   readonly params?: Readonly<Record<string, string>>;
@@ -81,7 +81,7 @@ describe('a request is recorded', () => {
       200,
     ],
     [
-      'by itself when it hung up after that',
+      'by itself when its caller disconnected after that',
       { caller: 'counted', status: 200, isAnswered: false },
       'admitted',
       499,
@@ -93,7 +93,7 @@ describe('a request is recorded', () => {
       429,
     ],
     [
-      'in a tally when it hung up before the verdict',
+      'in a tally when its caller disconnected before the verdict',
       { caller: 'accepted', status: 200, isAnswered: false },
       'refused',
       499,
@@ -104,22 +104,22 @@ describe('a request is recorded', () => {
       'refused',
       429,
     ],
-    ['in a tally when nobody is proved', { status: 401, isAnswered: true }, 'refused', 401],
+    ['in a tally when nobody is authenticated', { status: 401, isAnswered: true }, 'refused', 401],
     [
-      'as what it was refused with, though its caller did not wait',
+      'with its refusal, although its caller did not wait',
       { status: 429, isAnswered: false },
       'refused',
       429,
     ],
     [
-      'in a tally when an unknown caller gave up a guarded route',
+      'in a tally when an unknown caller abandoned a guarded route',
       { status: 200, isAnswered: false },
       'refused',
       499,
     ],
   ])('%s', (_, given, kind, status) => expect(recorded(given)).toEqual([kind, status, '10.0.0.1']));
 
-  it('not when a public page was given up, or given', () => {
+  it('not when a public page was abandoned, or served', () => {
     expect(recorded({ path: '/docs', status: 200, isAnswered: false })).toBeNull();
     expect(recorded({ path: '/docs', status: 200, isAnswered: true })).toBeNull();
     expect(recorded({ path: '/nothing', status: 404, isAnswered: true })).toEqual([
@@ -129,7 +129,7 @@ describe('a request is recorded', () => {
     ]);
   });
 
-  it('with the address that the limits count, whole where the caller is known', () => {
+  it('with the address that the limits count, in full where the caller is known', () => {
     const forwardedFor = '192.0.2.1, [2001:DB8:1:2::3]:4711';
     const given = { status: 404, isAnswered: true, forwardedFor };
     expect(recorded({ ...given, caller: 'counted' })?.[2]).toBe('2001:db8:1:2::3');
@@ -144,7 +144,7 @@ describe('a record names the audited resource', () => {
     ['that the request created', { location: `/api/v1/orders/${ID}` }, ID.toLowerCase()],
     ['and none below it', { location: `/api/v1/orders/${ID}/lines` }, null],
     ['and no other resource', { location: `/api/v1/bills/${ID}`, params: { billId: ID } }, null],
-    ['and nothing that is no id', { params: { orderId: 'somebody' } }, null],
+    ['and only valid ids', { params: { orderId: 'somebody' } }, null],
   ])('%s', (_, given, expected) => {
     expect(recordOf({ ...answered, ...given })?.[1].readingId).toBe(expected);
   });

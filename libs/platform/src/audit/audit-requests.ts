@@ -15,18 +15,18 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const LONGEST_ACTOR = 256;
 const GONE_AWAY = 499;
 const LOWEST_REFUSAL = 400;
-/** The only paths whose routes ask for credentials. */
+/** The only paths whose routes require credentials. */
 const GUARDED = '/api/';
 
 /**
- * Records every request whose caller is known, and every one that is refused, once its connection is done with it: also
- * one that its caller gave up, but for public pages. Nothing of its query, its body or its path is kept, but for the id of
- * the audited resource.
+ * Records every request with a known caller and every refused request, once its connection has finished with it. That
+ * includes requests that their callers abandoned, except for public pages. Keeps nothing of query, body and path except
+ * the id of the audited resource.
  *
- * A request has a record of its own when it took a token of the rate limit or gave out personal data. All others, also
- * those that passed because the limit could not be asked, are bounded by tallies.
- * @param audited the resource whose id a record holds
- * @param proxies reverse proxies in front, whose X-Forwarded-For is believed
+ * A request gets its own record when it took a token of the rate limit or returned personal data. Tallies bound all
+ * others, including requests that passed because the limit was unavailable.
+ * @param audited the resource whose id a record contains
+ * @param proxies number of reverse proxies in front, whose X-Forwarded-For is trusted
  */
 export const auditRequests =
   (
@@ -36,10 +36,10 @@ export const auditRequests =
     proxies: number,
   ) =>
   (request: Request, response: Response, next: NextFunction): void => {
-    // A connection that has closed has no address any more.
+    // A closed connection no longer has an address.
     const address = addressOf(request, proxies);
     response.once('close', () => {
-      // A refusal that is held back has its status before it is sent.
+      // A delayed refusal has its status before it is sent.
       const isDecided = response.headersSent || response.statusCode >= LOWEST_REFUSAL;
       const status = isDecided ? response.statusCode : GONE_AWAY;
       const caller = identifiedAs(request);
@@ -52,7 +52,7 @@ export const auditRequests =
         route: patternOf(request),
         status,
         workspaceId: caller?.workspaceId ?? null,
-        // A subject is a stranger's text.
+        // Strangers choose the text of a subject.
         actor: caller ? printable(caller.actor).slice(0, LONGEST_ACTOR) : null,
         address: caller ? address : address && addressKey(address),
         readingId: auditedId(audited, request, response),
@@ -73,7 +73,7 @@ const addressOf = ({ socket, headers }: Request, proxies: number): string | null
   );
 };
 
-/** The id of the resource that the route names, or that was just created. */
+/** The id of the resource that the route names or has just created. */
 const auditedId = (
   { parameter, path }: AuditedResource,
   { params }: Request,
@@ -91,7 +91,7 @@ interface RouterLayer {
   match(path: string): boolean;
 }
 
-/** Requests that are refused before they are routed, such as one that is too large, have a route all the same. */
+/** Finds the route also for requests refused before routing, such as one that is too large. */
 const patternOf = (request: Request): string => {
   const route = routeOf(request);
   if (route !== 'unmatched') return route;
@@ -102,7 +102,7 @@ const patternOf = (request: Request): string => {
       stack.find((layer) => layer.route?.methods[method] && layer.match(request.path))?.route?.path ?? route
     );
   } catch {
-    // A path that does not decode.
+    // The path does not decode.
     return route;
   }
 };

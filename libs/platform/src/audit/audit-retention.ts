@@ -9,12 +9,12 @@ import { AuditRecords } from './audit-records.js';
 
 const EVERY_MS = 600_000;
 const AT_ONCE = 5_000;
-/** A million records in a round, and time for others between two statements. */
+/** At most a million records per round, with pauses for other work between statements. */
 const STATEMENTS = 200;
 const PAUSE_MS = 50;
 const DAY_MS = 86_400_000;
 
-/** Deletes audit records that are older than AUDIT_RETENTION_DAYS. Any number of workers may do so at once. */
+/** Deletes audit records older than AUDIT_RETENTION_DAYS. Any number of workers may run it at once. */
 export const auditRetention = (
   pool: Pool,
   clock: Clock,

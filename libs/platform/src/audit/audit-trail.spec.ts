@@ -64,7 +64,7 @@ const metric = async (name: string) =>
   ((await registry.getSingleMetric(name)!.get()).values[0] as { value: number }).value;
 
 describe('the audit trail', () => {
-  it('writes together what came within a moment', async () => {
+  it('writes records of the same moment in one batch', async () => {
     for (let count = 0; count < 15; count += 1) trail.admitted(record());
     expect(table).toHaveLength(0);
     await jest.advanceTimersByTimeAsync(250);
@@ -72,7 +72,7 @@ describe('the audit trail', () => {
     expect(await metric('audit_records_written_total')).toBe(15);
   });
 
-  it('keeps what it can while PostgreSQL is away, says so, and tells afterwards how much went unrecorded', async () => {
+  it('buffers what it can while PostgreSQL is unavailable, logs it, and afterwards reports how much went unrecorded', async () => {
     fault = () => AWAY;
     for (let count = 0; count < BUFFER + 7; count += 1) trail.admitted(record());
     await jest.advanceTimersByTimeAsync(30_000);
@@ -87,7 +87,7 @@ describe('the audit trail', () => {
     expect(losses).toEqual([expect.objectContaining({ requests: 7 })]);
   });
 
-  it('lets no personal data out unrecorded: there is no room for it then, and what was let in before is kept', async () => {
+  it('never releases personal data unrecorded: has no room for it then, and keeps what it admitted before', async () => {
     fault = () => AWAY;
     expect(trail.hasRoom()).toBe(true);
     for (let count = 0; count < BUFFER; count += 1) trail.admitted(record());
@@ -99,7 +99,7 @@ describe('the audit trail', () => {
     expect(trail.hasRoom()).toBe(true);
   });
 
-  it('is not held up by a record that PostgreSQL does not take', async () => {
+  it('is not blocked by a record that PostgreSQL rejects', async () => {
     const poison = record();
     fault = (batch) => (batch.includes(poison) ? Object.assign(new Error('no'), { code: '22P05' }) : null);
     for (const one of [record(), poison, record()]) trail.admitted(one);
@@ -108,7 +108,7 @@ describe('the audit trail', () => {
     expect(losses).toEqual([expect.objectContaining({ requests: 1 })]);
   });
 
-  it('writes what waits when the process stops, counted refusals too', async () => {
+  it('writes what waits when the process stops, including counted refusals', async () => {
     trail.admitted(record());
     for (let count = 0; count < 1_000; count += 1) trail.refused(record({ actor: null, status: 401 }));
     const stopped = trail.stop();
@@ -118,7 +118,7 @@ describe('the audit trail', () => {
     expect(table.length).toBeLessThan(15);
   });
 
-  it('writes a loss when the process stops, also where nothing else waits', async () => {
+  it('writes a loss when the process stops, even if nothing else waits', async () => {
     const poison = record();
     let refusals = 1;
     fault = (batch) =>
@@ -136,7 +136,7 @@ describe('the audit trail', () => {
     expect(losses).toEqual([expect.objectContaining({ requests: 1 })]);
   });
 
-  it('says that requests went unrecorded though it has just said that records wait', async () => {
+  it('logs that requests went unrecorded even right after logging that records wait', async () => {
     fault = () => AWAY;
     for (let count = 0; count < BUFFER; count += 1) trail.admitted(record());
     await jest.advanceTimersByTimeAsync(1_000);
@@ -147,7 +147,7 @@ describe('the audit trail', () => {
     ]);
   });
 
-  it('still tells who was refused for want of credentials while another sender asks for all there is', async () => {
+  it('still shows whose credentials were missing while another sender requests everything', async () => {
     const unknown = { actor: null, workspaceId: null };
     const loud = { ...unknown, address: '198.51.100.1' };
     for (let route = 0; route < 200; route += 1) {

@@ -7,12 +7,12 @@ import type { AuditRecord } from './audit-record.js';
 import type { AuditRecords } from './audit-records.js';
 import { RefusalTally } from './refusal-tally.js';
 
-/** Records of one statement. */
+/** Records per statement. */
 const AT_ONCE = 500;
 const LONGEST_PAUSE_MS = 5_000;
-/** Each message. */
+/** Minimum interval between two log entries of the same message (ms). */
 const COMPLAIN_EVERY_MS = 60_000;
-/** What waits when the process stops is written within this, or lost (ms). */
+/** At shutdown, waiting records are written within this time or lost (ms). */
 const LAST_WRITE_WITHIN_MS = 1_500;
 const UNAUTHENTICATED = 401;
 
@@ -22,14 +22,17 @@ export type AuditSettings = Pick<
 >;
 
 /**
- * Keeps the audit records of a process until PostgreSQL has them, in memory that is bounded: a batch every
- * AUDIT_FLUSH_MS, one at a time, again and again while PostgreSQL is away. When no more can be kept, requests go
- * unrecorded and are counted (metric, log, `platform.audit_loss`), but no personal data is given out (`hasRoom`).
- * Records of the last AUDIT_FLUSH_MS are lost with a process that is killed.
+ * Buffers the audit records of a process in bounded memory until PostgreSQL has them. Writes one batch at a time every
+ * AUDIT_FLUSH_MS, and retries while PostgreSQL is unavailable. When the buffer is full, requests go unrecorded and are
+ * counted (metric, log, `platform.audit_loss`), but no personal data is released (`hasRoom`). A killed process loses
+ * the records of the last AUDIT_FLUSH_MS.
  */
 export class AuditTrail {
   private waiting: AuditRecord[] = [];
-  /** Apart, so that a flood of one kind hides none of another: what any caller can cause, guesses, what callers cause. */
+  /**
+   * Separate tallies, so that a flood of one kind hides none of another: what anyone can cause, guessed credentials,
+   * what known callers cause.
+   */
   private readonly refusals: Readonly<Record<'door' | 'unknown' | 'guesses' | 'known', RefusalTally>>;
   private loss: { since: number; until: number; requests: number } | null = null;
   private writing: Promise<void> | null = null;
@@ -51,16 +54,16 @@ export class AuditTrail {
     const tally = () => new RefusalTally(config.AUDIT_REFUSED_ROWS_PER_MINUTE);
     this.refusals = { door: tally(), unknown: tally(), guesses: tally(), known: tally() };
     const counter = (name: string, help: string) => new Counter({ name, help, registers: [registry] });
-    this.written = counter('audit_records_written_total', 'Audit records that PostgreSQL has');
-    this.lost = counter('audit_records_lost_total', 'Requests of which no audit record could be kept');
+    this.written = counter('audit_records_written_total', 'Audit records that PostgreSQL has stored');
+    this.lost = counter('audit_records_lost_total', 'Requests whose audit record could not be kept');
     this.counted = counter(
       'audit_refusals_counted_total',
-      'Refused requests that have no audit record of their own, but are counted in one',
+      'Refused requests without an audit record of their own, counted in a shared one',
     );
     const read = () => this.waiting.length;
     new Gauge({
       name: 'audit_records_waiting',
-      help: 'Audit records in memory that PostgreSQL does not have yet',
+      help: 'Audit records in memory that PostgreSQL has not stored yet',
       registers: [registry],
       collect() {
         this.set(read());
@@ -68,27 +71,27 @@ export class AuditTrail {
     });
   }
 
-  /** Whether a request may be answered that must not go unrecorded. */
+  /** Whether a request that must be recorded may be answered. */
   hasRoom(): boolean {
     return this.waiting.length < this.config.AUDIT_BUFFER_RECORDS;
   }
 
-  /** A request that was let in: the rate limits bound how many there are. */
+  /** Records an admitted request; the rate limits bound their number. */
   admitted(record: AuditRecord): void {
-    // What may not go unrecorded was let in while there was room.
+    // Requests that must be recorded were admitted while there was room.
     if (record.personal || this.hasRoom()) this.waiting.push(record);
     else this.lose(1);
     this.schedule();
   }
 
-  /** A request that was turned away before the rate limit counted it, or by it. */
+  /** Records a request that was refused before the rate limit counted it, or by the rate limit. */
   refused(record: AuditRecord): void {
     const { known, guesses, unknown } = this.refusals;
     if (record.actor !== null) this.tally(record, known);
     else this.tally(record, record.status === UNAUTHENTICATED ? guesses : unknown);
   }
 
-  /** A request that was turned away before anything but its address was looked at. */
+  /** Records a request that was refused because of its address alone. */
   refusedAtDoor(record: AuditRecord): void {
     this.tally(record, this.refusals.door);
   }
@@ -101,7 +104,7 @@ export class AuditTrail {
     this.schedule();
   }
 
-  /** Writes what waits. To be called once, after the last request. */
+  /** Writes what waits. Call it once, after the last request. */
   async stop(): Promise<void> {
     if (this.timer) clearTimeout(this.timer);
     this.endMinute(Infinity);
@@ -116,7 +119,7 @@ export class AuditTrail {
     }
   }
 
-  /** Records that wait, and the one of a loss. */
+  /** The waiting records, and the record of a loss. */
   private get unwritten(): number {
     return this.waiting.length + (this.loss ? 1 : 0);
   }
@@ -153,7 +156,7 @@ export class AuditTrail {
     return this.writing;
   }
 
-  /** As many statements as what waited at the beginning needs. */
+  /** Runs as many statements as the records that waited at the start need. */
   private async writeAll(): Promise<void> {
     try {
       for (let left = this.waiting.length; left > 0; left -= AT_ONCE) await this.writeSome();
@@ -188,7 +191,7 @@ export class AuditTrail {
     this.written.inc(batch.length);
   }
 
-  /** One record that PostgreSQL does not take must not hold up the others. */
+  /** Writes record by record, because one that PostgreSQL rejects must not block the others. */
   private async writeOneByOne(batch: readonly AuditRecord[]): Promise<void> {
     for (const record of batch) {
       try {
@@ -221,7 +224,7 @@ export class AuditTrail {
   }
 }
 
-/** SQLSTATE classes of values that do not fit, unlike those of a database that cannot write. */
+/** SQLSTATE classes for invalid values, as opposed to a database that cannot write. */
 const isFaultOfData = (error: unknown): boolean => {
   const { code } = (error ?? {}) as { code?: unknown };
   return typeof code === 'string' && /^2[23]/.test(code);

@@ -8,12 +8,12 @@ const METADATA = 'audit:personal-data';
 const GIVEN = Symbol('personal data');
 type Marked = Request & { [GIVEN]?: true };
 
-/** Declares that a route answers with personal data: who reads it is recorded, or it is not answered. */
+/** Declares that a route returns personal data. The read is recorded, or refused. */
 export const GivesPersonalData = () => SetMetadata(METADATA, true);
 
 export const givesPersonalData = (request: Request): boolean => (request as Marked)[GIVEN] === true;
 
-/** Refuses reads of personal data while no more of them can be recorded. */
+/** Refuses reads of personal data while they cannot be recorded. */
 @Injectable()
 export class PersonalDataGuard implements CanActivate {
   constructor(

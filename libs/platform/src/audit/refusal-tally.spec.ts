@@ -37,7 +37,7 @@ describe('refused requests', () => {
     ).toHaveLength(10);
   });
 
-  it('are counted by sender and status when one sender floods, and none is forgotten', () => {
+  it('are counted by sender and status when one sender floods, without losing any', () => {
     const tally = new RefusalTally(100);
     const records = flood(
       tally,
@@ -48,7 +48,7 @@ describe('refused requests', () => {
     expect(records.every(({ address }) => address === '203.0.113.7')).toBe(true);
   });
 
-  it('stay within the limit of a minute, whatever addresses, readings and methods they come with', () => {
+  it('stay within the limit per minute for any addresses, readings and methods', () => {
     const tally = new RefusalTally(100);
     const records = flood(
       tally,
@@ -61,7 +61,7 @@ describe('refused requests', () => {
     expect(records.at(-1)).toMatchObject({ address: null, method: '*', readingId: null });
   });
 
-  it('of one sender have few records, whatever it asks for, and others have theirs', () => {
+  it('of one sender have few records for any mix of requests, and others keep theirs', () => {
     const tally = new RefusalTally(100);
     const records = flood(tally, [
       ...Array.from({ length: 5_000 }, (_, index) =>
@@ -76,7 +76,7 @@ describe('refused requests', () => {
     expect(requestsIn(records)).toBe(5_001);
   });
 
-  it('of one key are those of one sender, wherever it calls from', () => {
+  it('of one key count as one sender from any address', () => {
     const tally = new RefusalTally(100);
     const records = flood(
       tally,

@@ -1,17 +1,17 @@
 import type { AuditRecord } from './audit-record.js';
 
 const WINDOW_MS = 60_000;
-/** Refusals of one sender that have a record each, a minute. */
+/** Refusals of one sender per minute that get a record each. */
 const OWN_RECORDS = 10;
-/** Records of one sender a minute: beyond its own, one for each of so many statuses. */
+/** All records of one sender per minute: its individual ones, and then one for each of a few statuses. */
 const RECORDS_OF_SENDER = 14;
 const SEVERAL = '*';
 
 /**
- * Bounds what refused requests write, which no rate limits: the first of a sender in a minute have a record each, the
- * others are counted by sender and status. What a sender asks for does not make more records, so that it takes many
- * senders to spend `limit`; then, the requests of others are counted by route and status alone. A sender is a credential,
- * or else an address.
+ * Bounds the records of refused requests, which no rate limit covers. The first ones of a sender in a minute get a
+ * record each; the others are counted by sender and status. The mix of a sender's requests does not add records, so
+ * only many senders can reach `limit`. Beyond `limit`, requests are counted by route and status alone. A sender is a
+ * credential, or otherwise an address.
  */
 export class RefusalTally {
   private window = 0;
@@ -19,10 +19,10 @@ export class RefusalTally {
   private readonly seen = new Map<string, number>();
   private readonly counted = new Map<string, AuditRecord>();
 
-  /** @param limit records a minute, besides one for each route and status */
+  /** @param limit records per minute, in addition to one for each route and status */
   constructor(private readonly limit: number) {}
 
-  /** The record to be kept now, or `null` when the request is only counted. */
+  /** The record to keep now, or `null` when the request is only counted. */
   take(record: AuditRecord): AuditRecord | null {
     const { actor, address, route, status } = record;
     const sender = actor ?? address ?? '';
@@ -47,7 +47,7 @@ export class RefusalTally {
     return this.counted.size > 0;
   }
 
-  /** What was counted in the minutes before this one. @param now milliseconds since the epoch; infinity: everything */
+  /** The counts of earlier minutes. @param now milliseconds since the epoch; infinity: all counts */
   ended(now: number): readonly AuditRecord[] {
     const window = Math.floor(now / WINDOW_MS);
     if (window === this.window) return [];
@@ -68,7 +68,7 @@ export class RefusalTally {
     this.spent += 1;
   }
 
-  /** @param sender whose record this is when it is the first of its kind */
+  /** @param sender the sender of the record when it is the first of its kind */
   private count(key: string, record: AuditRecord, sender?: string): void {
     if (sender !== undefined) this.spend(sender);
     const before = this.counted.get(key);
@@ -76,7 +76,7 @@ export class RefusalTally {
   }
 }
 
-/** The last of several requests, without what they do not share. */
+/** The last of several requests, reduced to what they share. */
 const together = (before: AuditRecord, last: AuditRecord): AuditRecord => ({
   ...last,
   requests: before.requests + last.requests,

@@ -17,7 +17,7 @@ import {
   type Principal,
 } from './authentication.js';
 
-/** Default deny: verifies the credential first, then judges whether its mode and its scopes are allowed on the route. */
+/** Denies by default: verifies the credential first, then checks whether the route allows its mode and scopes. */
 @Injectable()
 export class AuthGuard implements CanActivate {
   constructor(
@@ -42,13 +42,13 @@ export class AuthGuard implements CanActivate {
     return true;
   }
 
-  /** Who sends wrong credentials again and again is told to stop; who has right ones is never held up by others. */
+  /** Limits repeated wrong credentials by address. Callers with valid credentials are never limited by others. */
   private async unauthenticated(request: Request): Promise<Problem> {
     const detail = 'Send a valid API key in x-api-key, or a bearer token where it is accepted';
     return (await this.tooMany(request)) ?? new Problem('unauthenticated', { detail });
   }
 
-  /** Credentials that cannot be judged now (503) prove nothing either: they count on the address like wrong ones. */
+  /** Credentials that cannot be verified now (503) count on the address like wrong ones. */
   private async unproved(error: unknown, request: Request): Promise<never> {
     throw (error instanceof Problem ? await this.tooMany(request) : null) ?? error;
   }
@@ -57,7 +57,7 @@ export class AuthGuard implements CanActivate {
     return this.addresses.refusal(admissionOf(request)?.address ?? request.ip ?? '');
   }
 
-  /** With both headers, the API key alone is looked at. */
+  /** When both headers are present, only the API key counts. */
   private async verify({ headers }: Request): Promise<Principal | EndedKey | null> {
     const apiKey = headers['x-api-key'];
     if (apiKey !== undefined) {

@@ -3,27 +3,27 @@ import type { Request } from 'express';
 
 export type AuthMode = 'apiKey' | 'bearer';
 
-/** Who calls, proved. */
+/** The authenticated caller. */
 export interface Principal {
   readonly mode: AuthMode;
   readonly workspaceId: string;
-  /** Recorded in event metadata: `apiKey:<keyId>`, `user:<sub>`, or `bearer` of a token that names nobody. */
+  /** Recorded in event metadata: `apiKey:<keyId>`, `user:<sub>`, or `bearer` for a token without subject. */
   readonly actor: string;
-  /** Of a bearer token; an API key speaks for its workspace without them. */
+  /** The scopes of a bearer token; an API key has full access to its workspace without scopes. */
   readonly scopes: readonly string[];
 }
 
-/** Who holds the right secret of an API key that was revoked or has expired: refused, but worth a record. */
+/** A caller with the correct secret of a revoked or expired API key: refused, but recorded. */
 export interface EndedKey extends Pick<Principal, 'workspaceId' | 'actor'> {
   readonly isEnded: true;
 }
 
-/** Verifies credentials. A module provides it. `null` means unknown or malformed, of a token also expired. */
+/** Verifies credentials. A module provides it. `null` means unknown or malformed; for a token, also expired. */
 export interface Authenticator {
   verifyApiKey(apiKey: string): Promise<Principal | EndedKey | null>;
   /**
    * @param token a JWT of the portal's issuer
-   * @throws Problem (503) when it cannot be told now whether the token is good
+   * @throws Problem (503) when the token cannot be verified now
    */
   verifyBearer(token: string): Promise<Principal | null>;
 }
@@ -49,7 +49,7 @@ export const Public = () => SetMetadata(MODES, 'public');
 export const AUTH_MODES_KEY = MODES;
 export const SCOPE_AREA_KEY = SCOPE_AREA;
 
-/** The scope that a bearer token needs for a method of a route of this area. */
+/** The scope that a bearer token needs for a method of a route in this area. */
 export const scopeFor = (area: string, method: string): string =>
   `${area}:${['GET', 'HEAD'].includes(method.toUpperCase()) ? 'read' : 'write'}`;
 
@@ -62,12 +62,12 @@ export const setPrincipal = (request: Request, principal: Principal): void => {
   (request as Authenticated)[PRINCIPAL] = principal;
 };
 
-/** Notes who proved to be the caller, before it is judged whether they may call, and whether the route is for them. */
+/** Notes the authenticated caller, before the check whether the caller may use the route. */
 export const setIdentified = (request: Request, principal: Identity): void => {
   (request as Authenticated)[IDENTIFIED] = principal;
 };
 
-/** Who called, whether or not they might; `null` when nobody was proved. */
+/** The authenticated caller, whether allowed or not; `null` when there is none. */
 export const identifiedAs = (request: Request): Identity | null =>
   (request as Authenticated)[IDENTIFIED] ?? null;
 

@@ -17,11 +17,11 @@ const messageOf = (environment: Record<string, string | undefined>): string => {
     expect(error).toBeInstanceOf(ConfigError);
     return (error as Error).message;
   }
-  throw new Error('The configuration was taken');
+  throw new Error('The configuration was accepted');
 };
 
 describe('loadConfig', () => {
-  it('needs only what has no sensible default', () => {
+  it('requires only what has no sensible default', () => {
     expect(loadConfig(settings, REQUIRED)).toMatchObject({
       HOST: '127.0.0.1',
       PORT: 3000,
@@ -73,14 +73,14 @@ describe('loadConfig', () => {
     ['EVENT_STORE_PROXY', 'canary'],
     ['METRICS_PORT', '65536'],
     ['WORKER_ROLES', 'jobs,canary'],
-  ])('names %s when it is %p, and does not print the value', (name, value) => {
+  ])('names %s when it is %p, without printing the value', (name, value) => {
     const message = messageOf({ ...REQUIRED, [name]: value });
     expect(message).toMatch(new RegExp(`^  ${name}: `, 'm'));
     expect(message).not.toMatch(/canary/i);
     expect(message).not.toContain(KEY);
   });
 
-  it('takes an empty variable for one that is not set', () => {
+  it('treats an empty variable as unset', () => {
     expect(loadConfig(settings, { ...REQUIRED, PORT: '', WORKER_ROLES: '' })).toMatchObject({
       PORT: 3000,
       WORKER_ROLES: ['follow', 'jobs', 'webhooks', 'upkeep'],
@@ -88,25 +88,25 @@ describe('loadConfig', () => {
     expect(messageOf({ ...REQUIRED, DIGEST_KEY: '' })).toContain('DIGEST_KEY: is required');
   });
 
-  it('refuses two keys of one name', () => {
+  it('refuses two keys with the same id', () => {
     expect(messageOf({ ...REQUIRED, ENCRYPTION_KEYS: `k1:${KEY},k1:${KEY}` })).toContain('ENCRYPTION_KEYS');
   });
 
-  it('names what a keeper of keys needs', () => {
+  it('names the settings that a key keeper requires', () => {
     expect(messageOf({ ...REQUIRED, KEY_PROVIDER: 'file' })).toMatch(/^ {2}KEY_DIRECTORY: is required — /m);
     expect(messageOf({ ...REQUIRED, KEY_PROVIDER: 'vault' })).toMatch(/^ {2}KEY_VAULT_URL: is required — /m);
     const KEY_VAULT_URL = 'https://kms.example.com';
     expect(messageOf({ ...REQUIRED, KEY_VAULT_URL })).toMatch(/^ {2}KEY_VAULT_TOKEN_FILE: is required — /m);
     for (const canary of ['http://kms.example.com', 'ftp://canary'])
       expect(messageOf({ ...REQUIRED, KEY_VAULT_URL: canary })).toMatch(
-        /^ {2}KEY_VAULT_URL: must begin with/m,
+        /^ {2}KEY_VAULT_URL: must start with/m,
       );
     expect(loadConfig(settings, { ...REQUIRED, KEY_VAULT_URL, KEY_VAULT_TOKEN: 't' }).KEY_PROVIDER).toBe(
       'environment',
     );
   });
 
-  it('tells all that is wrong at once', () => {
+  it('reports all faults at once', () => {
     const message = messageOf({ PORT: 'x', LOG_LEVEL: 'y' });
     for (const name of [...Object.keys(REQUIRED), 'PORT', 'LOG_LEVEL'])
       expect(message).toContain(`  ${name}: `);
@@ -114,7 +114,7 @@ describe('loadConfig', () => {
 });
 
 describe('configHelp', () => {
-  it('has one line for each variable, with its default or that it is required', () => {
+  it('has one line for each variable, with its default or "required"', () => {
     const lines = configHelp(settings).split('\n');
     expect(lines).toHaveLength(settingNames(settings).length);
     expect(lines.find((line) => line.includes('PORT '))).toMatch(/port the API listens on.* \[3000\]$/);

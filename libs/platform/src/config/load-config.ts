@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** Configuration that cannot be used. Its message names every variable at fault, and never prints a value. */
+/** The configuration is unusable. The message names every variable at fault and never prints a value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -12,7 +12,7 @@ export const loadConfig = <Of extends Settings>(
   settings: Of,
   given: Readonly<Record<string, string | undefined>>,
 ): z.output<Of> => {
-  // Compose files and shells pass on what is not set as an empty string.
+  // Compose files and shells pass unset variables as empty strings.
   const environment = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
   const parsed = settings.safeParse(environment);
   if (parsed.success) return parsed.data;
@@ -23,7 +23,7 @@ export const loadConfig = <Of extends Settings>(
   throw new ConfigError(`The configuration cannot be used:\n${lines.join('\n')}`);
 };
 
-/** One line per variable for `--help`: name, what it is, default. */
+/** One line per variable for `--help`: name, description, default. */
 export const configHelp = (settings: Settings): string =>
   Object.keys(settings.shape)
     .map((name) => `  ${name.padEnd(34)} ${describe(settings, name)}${defaultOf(settings, name)}`)

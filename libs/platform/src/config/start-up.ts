@@ -3,7 +3,10 @@ import { createLogger } from '../telemetry/logger.js';
 import { ConfigError } from './load-config.js';
 import type { Config } from './settings.js';
 
-/** Reads the configuration and makes the logger. Prints what is wrong with it on standard error and exits 1. */
+/**
+ * Reads the configuration and creates the logger. If the configuration is unusable, prints why to standard error and
+ * exits 1.
+ */
 export const startUp = <Of extends Pick<Config, 'LOG_LEVEL'>>(
   name: string,
   load: () => Of,

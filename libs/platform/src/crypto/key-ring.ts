@@ -3,12 +3,12 @@ import { SealBroken, open, seal } from './sealing.js';
 import { splitKeyId, withKeyId, type WrappingKey, type WrappingKeys } from './wrapping-keys.js';
 
 /**
- * The key-encryption keys of ENCRYPTION_KEYS. The first seals; any opens, so that a rotation needs no stop. Sealed bytes
- * begin with the id of their key: one length byte, the id, then the sealed part.
+ * The key-encryption keys of ENCRYPTION_KEYS. The first seals; any opens, so that a rotation needs no downtime. Sealed
+ * bytes start with the id of their key: one length byte, the id, then the sealed part.
  */
 export class KeyRing implements WrappingKeys {
   constructor(private readonly keys: readonly EncryptionKey[]) {
-    if (keys.length === 0) throw new TypeError('A key ring needs a key');
+    if (keys.length === 0) throw new TypeError('A key ring needs at least one key');
   }
 
   get currentKeyId(): string {

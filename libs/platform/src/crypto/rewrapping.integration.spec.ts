@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const counts = async () => Object.fromEntries(await countByKey(pool, SUBJECT_KEY_COLUMN));
 
-/** Seals something for each of so many new subjects. */
+/** Seals something for each of this many new subjects. */
 const sealFor = (count: number, keys: SubjectKeys) =>
   Promise.all(
     Array.from({ length: count }, async () => {
@@ -39,7 +39,7 @@ const sealFor = (count: number, keys: SubjectKeys) =>
   );
 
 describe('Rewrapping', () => {
-  it('leaves everything readable with the new key alone, while readers and writers go on', async () => {
+  it('leaves everything readable with only the new key, while readers and writers continue', async () => {
     const before = await sealFor(1_200, new SubjectKeys(pool, FORMER));
     expect(await counts()).toEqual({ k1: 1_200 });
     const steps: number[] = [];
@@ -71,7 +71,7 @@ describe('Rewrapping', () => {
     });
   });
 
-  it('names what no key opens, leaves it as it is, and goes on', async () => {
+  it('names what no key opens, leaves it unchanged, and continues', async () => {
     const [lost] = await sealFor(1, new SubjectKeys(pool, new KeyRing([key('k0', 9)])));
     await sealFor(3, new SubjectKeys(pool, FORMER));
     expect(await rewrap(pool, ROTATING, SUBJECT_KEY_COLUMN)).toEqual({

@@ -2,14 +2,14 @@ import type { Pool } from 'pg';
 import { SealBroken } from './sealing.js';
 import { KeyDestroyed, splitKeyId } from './wrapping-keys.js';
 
-/** A table with a column that a key-encryption key sealed. Names are SQL and come from code, never from outside. */
+/** A table with a column sealed by key-encryption keys. Names are SQL and come from code, never from input. */
 export interface SealedColumn {
   readonly table: string;
   readonly id: string;
   readonly sealed: string;
-  /** Columns that the context of a seal is made of. */
+  /** Columns that form the context of a seal. */
   readonly owner: readonly string[];
-  /** The context under which a row was sealed. */
+  /** The context with which a row was sealed. */
   readonly context: (id: string, owner: readonly string[]) => string;
 }
 
@@ -19,25 +19,25 @@ export interface Resealer {
   /** @throws SealBroken, KeyDestroyed */
   open(context: string, bytes: Uint8Array): Buffer | Promise<Buffer>;
   seal(context: string, plaintext: Uint8Array): Buffer;
-  /** SQL that is true for as long as rows may be sealed with the current key; always, without it. */
+  /** SQL that is true while rows may be sealed with the current key; absent: always. */
   readonly whileTrue?: string;
 }
 
 export interface Rewrapped {
   readonly rewrapped: number;
-  /** Ids of rows that no key opens; they are left as they are. */
+  /** Ids of rows that no key opens; they stay unchanged. */
   readonly unopened: readonly string[];
   /** Ids of keys other than the current one that may still have sealed a row. */
   readonly left: ReadonlySet<string>;
 }
 
-/** Rows looked at, and sealed anew, in one statement at most: short enough to lock nobody out. */
+/** Maximum number of rows read, and resealed, per statement: few enough to block no one for long. */
 const PAGE = 2_000;
 const BATCH = 500;
-/** Unopened rows named at most. */
+/** Maximum number of unopened rows to name. */
 const NAMED = 100;
 
-/** The id of the key-encryption key that sealed a value: a length byte, then so many ASCII characters. */
+/** The id of the key-encryption key that sealed a value: a length byte, then that many ASCII characters. */
 export const keyIdOf = (column: string): string =>
   `convert_from(substring(${column} from 2 for get_byte(${column}, 0)), 'UTF8')`;
 
@@ -59,8 +59,7 @@ interface Row {
 }
 
 /**
- * Rows that a key sealed, or that any other than a key did, page by page in the order of their ids: no statement grows
- * with the table.
+ * Rows that a key sealed, or that any other key sealed, page by page in id order: no statement grows with the table.
  */
 export const rowsSealed = async function* (
   pool: Pool,
@@ -84,10 +83,10 @@ export const rowsSealed = async function* (
 };
 
 /**
- * Seals with the current key what another one sealed. What was sealed inside (a reading's key, a secret) stays the
- * same, so readers and writers go on meanwhile; each row changes only if it still is what was read. Stopped half way, it
- * goes on where it was when run again.
- * @param onProgress is told how many rows of other keys have been looked at
+ * Reseals with the current key what other keys sealed. The content (a reading's key, a secret) stays the same, so
+ * readers and writers continue. Each row changes only if it is still as read. Run it again to resume after an
+ * interruption.
+ * @param onProgress receives how many rows of other keys have been processed
  */
 export const rewrap = async (
   pool: Pool,

@@ -34,7 +34,7 @@ describe('sealing', () => {
     }
   });
 
-  it('does not open when it was cut or lengthened', () => {
+  it('does not open when truncated or extended', () => {
     const sealed = seal(KEY, 'input', SECRET);
     for (let length = 0; length < sealed.length; length += 1) {
       expect(() => open(KEY, 'input', sealed.subarray(0, length))).toThrow(SealBroken);
@@ -42,7 +42,7 @@ describe('sealing', () => {
     expect(() => open(KEY, 'input', Buffer.concat([sealed, Buffer.from([0])]))).toThrow(SealBroken);
   });
 
-  it('does not open in another place or with another key', () => {
+  it('does not open with another context or key', () => {
     const sealed = seal(KEY, 'input', SECRET);
     expect(() => open(KEY, 'result', sealed)).toThrow(SealBroken);
     expect(() => open(OTHER, 'input', sealed)).toThrow(SealBroken);
@@ -53,7 +53,7 @@ describe('KeyRing', () => {
   const old = { id: 'k1', key: KEY };
   const current = { id: 'k2', key: OTHER };
 
-  it('seals with its first key and opens with any, so that a rotation needs no stop', () => {
+  it('seals with its first key and opens with any, so that a rotation needs no downtime', () => {
     const before = new KeyRing([old]).seal('place', SECRET);
     const rotating = new KeyRing([current, old]);
     expect(rotating.currentKeyId).toBe('k2');
@@ -63,7 +63,7 @@ describe('KeyRing', () => {
     expect(() => new KeyRing([old]).open('place', after)).toThrow(SealBroken);
   });
 
-  it('does not open what was changed anywhere, the name of the key included', () => {
+  it('does not open when any byte was changed, including the key’s id', () => {
     const ring = new KeyRing([current, old]);
     const sealed = ring.seal('place', SECRET);
     for (let at = 0; at < sealed.length; at += 1)
@@ -81,13 +81,13 @@ describe('Digester', () => {
   const digester = new Digester(KEY.toString('base64'));
   const hex = (...parts: [string, ...string[]]) => digester.digest(...parts).toString('hex');
 
-  it('is HMAC-SHA-256 of the purpose and the parts, the same for ever', () => {
+  it('is HMAC-SHA-256 of the purpose and the parts, and never changes', () => {
     expect(hex('reading-id', 'ws_1', 'key')).toBe(
       '40cc66d0bc7acf724947e8bc4b20542d08749ff97e71abd1807b835324c02012',
     );
   });
 
-  it('tells purposes, parts and keys apart', () => {
+  it('distinguishes purposes, parts and keys', () => {
     const digests = [
       hex('a', 'b', 'c'),
       hex('a', 'bc'),

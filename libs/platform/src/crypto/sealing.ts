@@ -10,8 +10,8 @@ export class SealBroken extends Error {
 }
 
 /**
- * AES-256-GCM (NIST SP 800-38D): 12 bytes of fresh nonce, the ciphertext, 16 bytes of tag. `context` is bound as
- * additional data, so that sealed bytes cannot be moved to another owner or another place.
+ * AES-256-GCM (NIST SP 800-38D): 12 bytes of fresh nonce, the ciphertext, 16 bytes of tag. `context` is additional
+ * authenticated data, so that sealed bytes cannot be moved to another owner or place.
  */
 export const seal = (key: Uint8Array, context: string, plaintext: Uint8Array): Buffer => {
   const nonce = randomBytes(IV_BYTES);

@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 describe('SubjectKeys', () => {
-  it('make one key per subject, however often and by however many at once', async () => {
+  it('make one key per subject, even when requested often and concurrently', async () => {
     const subject = randomUUID();
     const made = await Promise.all(Array.from({ length: 8 }, () => keys.create(subject, 'ws_1')));
     const sealed = made.map((key) => key.seal('input', SECRET));
@@ -43,7 +43,7 @@ describe('SubjectKeys', () => {
     expect(() => one.open('result', one.seal('input', SECRET))).toThrow(SealBroken);
   });
 
-  it('are gone for good once their row is deleted: what they sealed cannot be read, nor by a new key', async () => {
+  it('are gone permanently once their row is deleted: nothing, not even a new key, opens what they sealed', async () => {
     const subject = randomUUID();
     const sealed = (await keys.create(subject, 'ws_1')).seal('input', SECRET);
     await pool.query('delete from platform.subject_key where subject_id = $1', [subject]);

@@ -7,19 +7,19 @@ import type { SealedColumn } from './rewrapping.js';
 import { SealBroken, open, seal } from './sealing.js';
 import { KeyDestroyed, KeysUnavailable, splitKeyId, withKeyId, type WrappingKeys } from './wrapping-keys.js';
 
-/** Opened keys kept at most. */
+/** Maximum number of opened keys in memory. */
 const OPENED_KEYS = 10_000;
-/** An epoch can end between wrapping a key and storing it; the next one does not end at once. */
+/** Attempts: an epoch can end between wrapping a key and storing it, but the next one does not end at once. */
 const WRAPPINGS = 3;
 
-/** Seals and opens what belongs to one reading. Context names the place (`input`, `result`, `artifact:pdf:1`…). */
+/** Seals and opens the data of one reading. `context` names the place (`input`, `result`, `artifact:pdf:1`…). */
 export interface SubjectKey {
   seal(context: string, plaintext: Uint8Array): Buffer;
   /** @throws SealBroken */
   open(context: string, sealed: Uint8Array): Buffer;
   /**
-   * HMAC-SHA-256 under a key that is derived from this one for the purpose (HKDF, RFC 5869): once this key is destroyed,
-   * nobody can test by it what the bytes were.
+   * HMAC-SHA-256 with a key derived from this one for the purpose (HKDF, RFC 5869). Once this key is destroyed, nobody
+   * can use the digest to test a guess.
    */
   digest(purpose: string, bytes: Uint8Array): Buffer;
 }
@@ -31,15 +31,15 @@ interface WrappedKey {
 }
 
 interface KeyToStore extends WrappedKey {
-  /** Of the key that wrapped it, when that belongs to one. */
+  /** The epoch of the wrapping key, if it has one. */
   readonly epoch: string | null;
   readonly fingerprint: Buffer | null;
 }
 
 /**
- * One data key per reading, wrapped by a key-encryption key and kept in Postgres only. Once its row, the copies of the
- * row in PostgreSQL's log and backups, or the key of the last epoch that wrapped it are gone, nothing sealed with it
- * opens: docs/operations.md says when that is.
+ * One data key per reading, wrapped by a key-encryption key and kept only in PostgreSQL. Nothing sealed with it opens
+ * once either the row with all its copies in PostgreSQL's log and backups, or the key of the last epoch that wrapped
+ * it, is gone. docs/operations.md says when that is.
  */
 export class SubjectKeys {
   private readonly opened = new RecentlyUsed<string, { key: SubjectKey; until: number }>(OPENED_KEYS);
@@ -47,8 +47,8 @@ export class SubjectKeys {
   private readonly inserted = askedTogether((keys: readonly KeyToStore[]) => this.insert(keys));
 
   /**
-   * @param cache how long an opened key serves without asking the database again (ms); an erasure takes effect on this
-   *   process within it. 0 asks every time.
+   * @param cache how long an opened key is cached (ms); an erasure takes effect in this process within this time.
+   *   0 asks the database every time.
    */
   constructor(
     private readonly pool: Pool,
@@ -59,14 +59,14 @@ export class SubjectKeys {
     },
   ) {}
 
-  /** Makes sure that a key could be made now, without making one. @throws KeysUnavailable */
+  /** Checks that a key could be made now, without making one. @throws KeysUnavailable */
   async ready(): Promise<void> {
     await this.wrapping.current();
   }
 
   /**
-   * Makes the key of a subject, or returns the one it has: durable before anything is sealed with it. A key that it has
-   * counts as made now, so that nobody takes it for one that was left behind.
+   * Makes the key of a subject, or returns the existing one: durable before anything is sealed with it. Refreshes the
+   * creation time of an existing key, so that the sweep does not treat it as abandoned.
    * @throws KeysUnavailable
    */
   async create(subjectId: string, workspaceId: string): Promise<SubjectKey> {
@@ -79,11 +79,11 @@ export class SubjectKeys {
       if (kept?.wrapped.equals(wrapped)) return subjectKey(subjectId, workspaceId, key);
       const known = kept && (await this.usable(kept));
       if (known) return known;
-      // Nothing opens it any more: it makes way for a new one.
+      // Nothing opens it any more, so a new one replaces it.
       if (kept) await this.remove(kept);
       else this.wrapping.renew();
     }
-    throw new KeysUnavailable('The epochs of key-encryption keys end sooner than a key can be stored');
+    throw new KeysUnavailable('The epochs of key-encryption keys end before a key can be stored');
   }
 
   /** `null` when the subject has no key, or was erased. @throws KeysUnavailable */
@@ -97,13 +97,13 @@ export class SubjectKeys {
     return key;
   }
 
-  /** Destroys the key of a subject for ever; other processes forget theirs within their cache's time. */
+  /** Destroys the key of a subject permanently; other processes forget their copies within their cache time. */
   async destroy(subjectId: string): Promise<void> {
     await this.pool.query('delete from platform.subject_key where subject_id = $1', [subjectId]);
     this.opened.delete(subjectId);
   }
 
-  /** Restored from a backup that is older than the life of its epoch's key, a wrapped key is as good as erased. */
+  /** A wrapped key restored from a backup counts as erased once its epoch's key is destroyed. */
   private async read(subjectId: string): Promise<SubjectKey | null> {
     const row = await this.stored(subjectId);
     return row && this.usable(row);
@@ -150,7 +150,7 @@ export class SubjectKeys {
     return subjectIds.map((subjectId) => byId.get(subjectId) ?? null);
   }
 
-  /** Answers for each the key that its subject has now; `null` when its epoch has ended and it was not taken. */
+  /** Returns for each the current key of its subject; `null` when its epoch has ended and it was not stored. */
   private async insert(keys: readonly KeyToStore[]): Promise<readonly (WrappedKey | null)[]> {
     const { rows } = await this.pool.query<WrappedKey>({
       name: 'insert-subject-keys',
@@ -181,7 +181,7 @@ export class SubjectKeys {
 const wrapContext = (subjectId: string, workspaceId: string): string =>
   `subject-key|${subjectId}|${workspaceId}`;
 
-/** Where the wrapped keys are, for whoever wraps them anew. */
+/** Where the wrapped keys are stored, for rewrapping. */
 export const SUBJECT_KEY_COLUMN: SealedColumn = {
   table: 'platform.subject_key',
   id: 'subject_id',
@@ -196,7 +196,7 @@ const subjectKey = (subjectId: string, workspaceId: string, key: Buffer): Subjec
   digest: (purpose, bytes) => keyedDigest(key, purpose, bytes),
 });
 
-/** What `SubjectKey.digest` answers for the key itself. */
+/** The result of `SubjectKey.digest` for the raw key. */
 export const keyedDigest = (key: Uint8Array, purpose: string, bytes: Uint8Array): Buffer =>
   createHmac('sha256', new Uint8Array(hkdfSync('sha256', key, '', `digest|${purpose}`, 32)))
     .update(bytes)

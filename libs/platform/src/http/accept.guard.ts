@@ -6,10 +6,10 @@ import { Problem } from './problem.js';
 const MEDIA_TYPES = 'http:media-types';
 const DEFAULT = ['application/json'];
 
-/** The media types a route can answer with; without it, JSON. */
+/** The media types a route can return; the default is JSON. */
 export const Produces = (...types: readonly string[]) => SetMetadata(MEDIA_TYPES, types);
 
-/** Refuses requests that accept none of what the route can answer (RFC 9110, 12.5.1). */
+/** Refuses requests that accept none of the route's media types (RFC 9110, 12.5.1). */
 @Injectable()
 export class AcceptGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}
@@ -26,5 +26,5 @@ export class AcceptGuard implements CanActivate {
   }
 }
 
-/** The ways a caller may write a type, all of which name the bytes that are sent: text is UTF-8. */
+/** The spellings of a type that match the response; text is UTF-8. */
 const written = (type: string): string[] => [type, `${type}; charset=utf-8`];

@@ -6,8 +6,8 @@ interface RouterLayer {
 }
 
 /**
- * The methods that some route of the application answers at a path, upper case and sorted; none when the path is
- * unknown. Read off the router itself, so that it cannot disagree with what is served.
+ * The methods that the application's routes accept at a path, upper case and sorted; none when the path is unknown.
+ * Read from the router itself, so that it always matches what is served.
  */
 export const allowedMethods = (app: Application, path: string): readonly string[] => {
   const { stack } = app.router as unknown as { stack: readonly RouterLayer[] };

@@ -4,10 +4,10 @@ import { validate, type ValidationError } from 'class-validator';
 import { Problem, invalidRequest, type FieldError } from './problem.js';
 import { toPointer } from './strict-json.js';
 
-/** A DTO whose fields have rules beyond their shape. All field errors are told at once, so both kinds are joined. */
+/** A DTO whose fields have rules beyond their shape. The answer reports errors of both kinds at once. */
 export interface SelfChecking {
   /**
-   * @param sound whether a property passed the shape checks, nested ones included
+   * @param sound whether a property passed the shape checks, including nested ones
    * @param now milliseconds since the epoch
    */
   fieldErrors(sound: (property: string) => boolean, now: number): FieldError[];
@@ -17,8 +17,8 @@ const isSelfChecking = (dto: object): dto is SelfChecking =>
   'fieldErrors' in dto && typeof dto.fieldErrors === 'function';
 
 /**
- * Validates bodies against their DTO: unknown members anywhere are refused, all errors are told at once, values are
- * never repeated. A decorator's `context: { code }` becomes the error's code.
+ * Validates bodies against their DTO. Refuses unknown members at any depth, reports all errors at once, and never
+ * repeats values. A decorator's `context: { code }` becomes the error's code.
  */
 @Injectable()
 export class BodyPipe implements PipeTransform {
@@ -46,7 +46,7 @@ export class BodyPipe implements PipeTransform {
   }
 }
 
-/** Whether what is declared has another shape. A member too many leaves the rest to be judged. */
+/** Whether a declared member has the wrong shape. An unknown member does not stop the checks of the others. */
 const isMisshapen = ({ constraints = {}, children = [] }: ValidationError): boolean =>
   Object.keys(constraints).some((name) => name !== 'whitelistValidation') || children.some(isMisshapen);
 

@@ -11,7 +11,7 @@ import { routeOf } from './route-of.js';
 import { refuse } from './send-problem.js';
 import { traceRequests } from './trace-requests.js';
 
-/** The page under /docs is made of what is served with it: nothing of other hosts, and no script in the page itself. */
+/** The page under /docs loads only its own assets: nothing from other hosts, and no inline script. */
 const PAGE_POLICY = {
   defaultSrc: ["'self'"],
   styleSrc: ["'self'", "'unsafe-inline'"],
@@ -20,7 +20,7 @@ const PAGE_POLICY = {
   baseUri: ["'none'"],
 };
 
-/** What every HTTP process does alike: ids, size limit, security headers, one log line per request, problems. */
+/** The HTTP setup shared by all processes: ids, size limit, security headers, one log line per request, problems. */
 export const configureHttp = (app: NestExpressApplication, config: Config, log: Logger): void => {
   app.disable('x-powered-by');
   app.disable('etag');
@@ -31,24 +31,27 @@ export const configureHttp = (app: NestExpressApplication, config: Config, log: 
   app.use('/api', keptByNobody);
   app.use(traceRequests);
   app.use(logRequests(log));
-  // What matters to an API; the page under /docs gets the whole set.
+  // The headers relevant to an API; the page under /docs gets the full set.
   app.use(strictTransportSecurity(), xContentTypeOptions());
   app.use('/docs', helmet({ contentSecurityPolicy: { useDefaults: false, directives: PAGE_POLICY } }));
   app.use(setCodingAside);
   app.use(express.raw({ type: () => true, limit: config.HTTP_BODY_LIMIT_BYTES, inflate: false }));
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
-    // Before anyone has looked at the credentials: it counts as a request without them.
+    // Runs before the credentials are checked, so the request counts as one without credentials.
     refuse(request, response, admissionOf(request)?.charge() ?? toProblem(error), requestIdOf(request));
   });
 };
 
-/** Answers tell of people, keys and credits: no cache on the way keeps one, unless its route says otherwise. */
+/** Answers contain data about people, keys and credits: no cache may store them, unless the route says otherwise. */
 const keptByNobody = (_: Request, response: Response, next: NextFunction): void => {
   response.setHeader('Cache-Control', 'no-store');
   next();
 };
 
-/** Instead of Express's own, which adds a charset that JSON does not have (RFC 8259, 11): all JSON is alike. */
+/**
+ * Replaces Express's method, which adds a charset that JSON does not have (RFC 8259, 11), so that all JSON has one
+ * media type.
+ */
 function sendAsJson(this: Response, body: unknown): Response {
   this.setHeader('Content-Type', 'application/json');
   return this.end(JSON.stringify(body));

@@ -4,10 +4,13 @@ import express from 'express';
 import type { Config } from '../config/settings.js';
 import { FrontDoor } from './door/front-door.js';
 
-/** Node looks for requests that are late every 30 seconds unless told otherwise, whatever their limits are. */
+/** By default, Node checks for late requests only every 30 seconds, whatever their limits. */
 const LOOK_EVERY_MS = 1_000;
 
-/** A path has one spelling: `/API` is not `/api`, nor is `/api/`. Two of them would be two scopes of an Idempotency-Key. */
+/**
+ * A path has one spelling: neither `/API` nor `/api/` is `/api`. Otherwise an Idempotency-Key would have several
+ * scopes.
+ */
 const strictExpress = (): express.Express => {
   const app = express();
   app.set('case sensitive routing', true);
@@ -16,8 +19,7 @@ const strictExpress = (): express.Express => {
 };
 
 /**
- * Express behind the front door, on a server that closes the connections of clients that send their requests too slowly
- * (408).
+ * Express behind the front door, on a server that closes connections of clients that send requests too slowly (408).
  */
 export class HttpAdapter extends ExpressAdapter {
   readonly door: FrontDoor;

@@ -5,15 +5,15 @@ import { Problem } from './problem.js';
 import { parseStrictJson } from './strict-json.js';
 
 const MEDIA_TYPES = ['application/json', 'application/merge-patch+json'];
-/** The methods whose content means something here; that of others is not looked at (RFC 9110, 9.3.1). */
+/** The methods whose content has a meaning; the content of others is ignored (RFC 9110, 9.3.1). */
 const METHODS = ['POST', 'PATCH'];
 
 const CODING = Symbol('contentCoding');
 type Coded = Request & { [CODING]?: string };
 
 /**
- * Hides the coding of the body from the parser that reads it: that one would refuse it before anyone has asked who calls.
- * The interceptor refuses it, after those checks.
+ * Hides the body's content coding from the parser, which would refuse it before authentication. The interceptor refuses
+ * it after those checks.
  */
 export const setCodingAside = (request: Coded, _response: Response, next: NextFunction): void => {
   const coding = request.headers['content-encoding'];
@@ -24,7 +24,7 @@ export const setCodingAside = (request: Coded, _response: Response, next: NextFu
 
 /**
  * Parses the body after the guards, so that a caller without credentials learns nothing about bodies and costs no
- * parsing. Until then it is raw bytes, already limited in size.
+ * parsing. Until then the body is raw bytes, already limited in size.
  */
 @Injectable()
 export class JsonBodyInterceptor implements NestInterceptor {

@@ -12,16 +12,16 @@ import { checkParameters } from './query-parameters.js';
 
 const ANY_PARAMETERS = 'http:any-parameters';
 
-/** Routes of this controller ignore parameters that they do not know: probes add some to get by caches. */
+/** Routes of this controller ignore unknown parameters, because probes add some to bypass caches. */
 export const IgnoresParameters = () => SetMetadata(ANY_PARAMETERS, true);
 
-/** Whether `@IgnoresParameters()` stands on a controller. */
+/** Whether a controller has `@IgnoresParameters()`. */
 export const ignoresParameters = (controller: object): boolean =>
   Reflect.getMetadata(ANY_PARAMETERS, controller) === true;
 
 /**
- * Refuses query parameters that the route does not declare, and those that come twice: a filter with a typo would else
- * filter nothing. After the guards, so that who may not ask learns nothing.
+ * Refuses query parameters that the route does not declare, and duplicates. Otherwise a misspelt filter would filter
+ * nothing. Runs after the guards, so that callers without access learn nothing.
  */
 @Injectable()
 export class KnownParameters implements NestInterceptor {

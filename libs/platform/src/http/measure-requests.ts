@@ -4,7 +4,7 @@ import { routeOf } from './route-of.js';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Counts requests and takes their time, by route, method and status. */
+/** Counts and times requests, by route, method and status. */
 export const measureRequests = (registry: Registry) => {
   const labelNames = ['route', 'method', 'status'] as const;
   const count = new Counter({
@@ -15,7 +15,7 @@ export const measureRequests = (registry: Registry) => {
   });
   const seconds = new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Time from the head of a request to the end of its answer; held requests (Prefer: wait) included',
+    help: 'Time from the head of a request to the end of its answer, including held requests (Prefer: wait)',
     labelNames,
     buckets: SECONDS,
     registers: [registry],

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Digester } from '../crypto/digest.js';
 import { invalidParameter } from './query-parameters.js';
 
-/** What orders a list, of the last element of a page: where the next begins. */
+/** The sort key of the last element of a page, after which the next page starts. */
 export type PageEnd = readonly string[];
 
 export interface PageRequest {
@@ -16,8 +16,8 @@ const LARGEST_LIMIT = 100;
 const SIGNATURE_BYTES = 16;
 
 /**
- * Pages by opaque cursors, signed and bound to a scope: whose list it is, which, and its filters. A cursor of another
- * scope is refused.
+ * Pages with opaque cursors, signed and bound to a scope: the list's owner, the list, and its filters. Refuses a cursor
+ * of another scope.
  */
 @Injectable()
 export class PageCursors {
@@ -35,7 +35,7 @@ export class PageCursors {
     return { limit: count, after: cursor === undefined ? null : this.open(cursor, scope) };
   }
 
-  /** The answer to a list request. `read` was asked for one element more than the page holds, to know if there are more. */
+  /** The answer to a list request. `read` fetches one element more than the page holds, to know if there are more. */
   page<T>(rows: readonly T[], limit: number, endOf: (row: T) => PageEnd, ...scope: readonly string[]) {
     const data = rows.slice(0, limit);
     const last = data.at(-1);

@@ -17,7 +17,7 @@ import { Problem, type ProblemCode } from './problem.js';
 import { requestIdOf } from './request-id.js';
 import { refuse } from './send-problem.js';
 
-/** The one place that turns what was thrown into a problem. Causes are logged, never sent. */
+/** The only place that turns errors into problems. It logs causes and never sends them. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   constructor(@Inject(LOGGER) private readonly log: Logger) {}
@@ -43,13 +43,13 @@ export class ProblemFilter implements ExceptionFilter {
   }
 }
 
-/** No route was found, so that nobody has looked at the credentials: it counts as a request without them. */
+/** No route was found, so the credentials were not checked: the request counts as one without credentials. */
 const tooMany = (error: unknown, request: Request): Problem | null =>
   error instanceof NotFoundException || isUnreadableAddress(error)
     ? (admissionOf(request)?.charge() ?? null)
     : null;
 
-/** Nest says of a path with another method that there is no such route. */
+/** For a known path with another method, Nest reports that there is no such route. */
 const otherMethod = (error: unknown, request: Request): Problem | null => {
   if (!(error instanceof NotFoundException)) return null;
   const allowed = allowedMethods(request.app, request.path);
@@ -61,12 +61,12 @@ const otherMethod = (error: unknown, request: Request): Problem | null => {
       });
 };
 
-/** A path that does not decode (`%E0%A4%A`): Nest makes a 400 of the router's URIError. It names nothing we have. */
+/** A path that does not decode (`%E0%A4%A`): Nest turns the router's URIError into a 400. Such a path never exists. */
 const isUnreadableAddress = (error: unknown): boolean =>
   error instanceof URIError || error instanceof BadRequestException;
 
 const BY_STATUS: Readonly<Record<number, ProblemCode>> = {
-  // The body is shorter or longer than announced.
+  // The body is shorter or longer than its announced length.
   400: 'malformed_json',
   404: 'not_found',
   405: 'method_not_allowed',

@@ -1,8 +1,8 @@
 type ProblemKind = readonly [status: number, title: string, detail?: string];
 
 /**
- * Every problem code and its HTTP status and title: a closed list (RFC 9457, `urn:problem:<code>`). A third element is the
- * detail of every problem of this code that is thrown without one of its own.
+ * Every problem code and its HTTP status and title: a closed list (RFC 9457, `urn:problem:<code>`). A third element is
+ * the default detail of its problems.
  */
 export const PROBLEMS = {
   validation_failed: [400, 'Request is invalid'],
@@ -30,11 +30,11 @@ export const PROBLEMS = {
   reading_failed: [409, 'Reading has failed'],
   endpoint_limit_reached: [409, 'Webhook endpoint limit reached'],
   key_limit_reached: [409, 'API key limit reached'],
-  replay_in_progress: [409, 'A replay of this endpoint is in progress'],
+  replay_in_progress: [409, 'A replay to this endpoint is in progress'],
   idempotency_in_progress: [
     409,
     'A request with this idempotency key is in progress',
-    'Send it again with the same key after Retry-After: you will get its answer',
+    'Send the request again with the same key after Retry-After to get its answer',
   ],
   reading_erased: [410, 'The personal data of the reading was erased'],
   precondition_failed: [412, 'Precondition failed'],
@@ -43,7 +43,7 @@ export const PROBLEMS = {
   idempotency_key_reused: [
     422,
     'Idempotency key was used with another body',
-    'Use a new key for a new request, or repeat the very same body',
+    'Use a new key for a new request, or send exactly the same body',
   ],
   rate_limited: [429, 'Rate limit exceeded'],
   internal_error: [500, 'Internal error'],
@@ -53,7 +53,10 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** One field at fault: an RFC 6901 pointer (of a query parameter `?` and its name), a machine code and a sentence that never repeats the value. */
+/**
+ * One invalid field: an RFC 6901 pointer (for a query parameter, `?` and its name), a machine code, and a sentence. The
+ * sentence never repeats the value.
+ */
 export interface FieldError {
   readonly pointer: string;
   readonly code: string;
@@ -67,18 +70,18 @@ export interface ProblemOptions {
   /** Further members of the body, such as `required` and `available`. */
   readonly members?: Readonly<Record<string, string | number>>;
   readonly cause?: unknown;
-  /** Whoever throws it has logged its cause: anybody can ask for this answer as often as they like. */
+  /** Whether the thrower has logged the cause already, so that repeated requests do not fill the log. */
   readonly isLogged?: boolean;
-  /** Whether the answer is given a moment later, so that asking again at once gains nothing. */
+  /** Whether the answer is delayed a moment, so that an immediate retry gains nothing. */
   readonly isHeldBack?: boolean;
 }
 
-/** A refusal on its way to the caller as application/problem+json. */
+/** A refusal that the caller receives as application/problem+json. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly status: number;
   readonly title: string;
-  /** What is wrong or to be done in this very case, where it can be said. */
+  /** What is wrong, or what to do, in this case; where known. */
   readonly detail: string | undefined;
 
   constructor(
@@ -93,7 +96,7 @@ export class Problem extends Error {
   }
 }
 
-/** The body of a problem. `instance` and `requestId` let a caller quote the very request. */
+/** The body of a problem. A caller can quote `instance` or `requestId` to identify the request. */
 export const problemBody = (problem: Problem, requestId: string) => ({
   type: `urn:problem:${problem.code}`,
   title: problem.title,
@@ -106,9 +109,7 @@ export const problemBody = (problem: Problem, requestId: string) => ({
   ...problem.options.members,
 });
 
-/**
- * A 400 from field errors. Errors of one cause take that cause as the top code when it is a problem code of its own.
- */
+/** A 400 from field errors. When all errors have the same code and it is a problem code, it becomes the top code. */
 export const invalidRequest = (errors: readonly FieldError[]): Problem => {
   const codes = new Set(errors.map(({ code }) => code));
   const [only] = codes;

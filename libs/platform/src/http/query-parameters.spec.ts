@@ -33,9 +33,9 @@ describe('The parameters of a query', () => {
     ['a+b=1', ['?']],
     ['%E0%A4%A=1', ['?']],
     ['__proto__=1', ['?__proto__']],
-  ])('are named when they are at fault: %j', (query, expected) => expect(pointers(query)).toEqual(expected));
+  ])('are named when invalid: %j', (query, expected) => expect(pointers(query)).toEqual(expected));
 
-  it('have the code of their fault when it is the same in all', () => {
+  it('have the code of their fault when all share it', () => {
     expect([
       refusal('a=1&b=1')?.code,
       refusal('limit=1&limit=1')?.code,
@@ -43,7 +43,7 @@ describe('The parameters of a query', () => {
     ]).toEqual(['unknown_parameter', 'validation_failed', 'validation_failed']);
   });
 
-  it.each(['p', 'limit=1&', 'type=1&'])('are not looked at for ever: thousands of %j', (part) => {
+  it.each(['p', 'limit=1&', 'type=1&'])('are not all checked: thousands of %j', (part) => {
     const query = Array.from({ length: 5_000 }, (_, n) => (part === 'p' ? `p${n}&` : part)).join('');
     expect(pointers(query)!.length).toBeLessThanOrEqual(20);
   });

@@ -1,12 +1,14 @@
 import { unescape } from 'node:querystring';
 import { invalidRequest, type FieldError, type Problem } from './problem.js';
 
-/** Errors that are told of one request; a query can hold thousands. */
+/** Maximum number of reported errors per request; a query can contain thousands. */
 const MOST_ERRORS = 20;
-/** More than any route has: a query of more holds errors, and the parser that fills `request.query` stops at 1,000. */
+/**
+ * More than any route has: a longer query contains errors, and the parser that fills `request.query` stops at 1,000.
+ */
 const MOST_PARAMETERS = 100;
 
-/** Where a query parameter is at fault, in `errors[].pointer`. */
+/** The pointer of a query parameter in `errors[].pointer`. */
 export const parameterPointer = (name: string): string => `?${name}`;
 
 /** A 400 for one query parameter. */
@@ -15,8 +17,8 @@ export const invalidParameter = (name: string, detail: string, code = 'invalid_v
 
 /**
  * Checks the names of a query against those that a route knows.
- * @param query what follows the question mark, as it was sent
- * @param known names, and whether a parameter may come more than once
+ * @param query the raw text after the question mark
+ * @param known names, and whether a parameter may repeat
  * @throws Problem unknown_parameter or validation_failed with every name at fault, 20 at most
  */
 export const checkParameters = (query: string, known: ReadonlyMap<string, boolean>): void => {
@@ -45,7 +47,7 @@ const nameOf = (part: string): string => {
   return unescape(name.replaceAll('+', ' '));
 };
 
-/** What looks like a name is told, as a member of a body is; other text may be a value that went astray. */
+/** Repeats what looks like a name, as for members of a body. Other text may be a misplaced value. */
 const tellable = (name: string): string => (/^[\w.[\]-]{1,64}$/.test(name) ? parameterPointer(name) : '?');
 
 const unknown = (name: string): FieldError => ({

@@ -7,7 +7,7 @@ type Identified = Request & { [REQUEST_ID]?: string };
 
 export const newRequestId = (): string => `req_${randomUUID()}`;
 
-/** Gives every request an id and answers it in `x-request-id`; callers quote it, logs and events carry it. */
+/** Gives every request an id and returns it in `x-request-id`. Callers quote it, and logs and events contain it. */
 export const requestId = (request: Request, response: Response, next: NextFunction): void => {
   const id = newRequestId();
   (request as Identified)[REQUEST_ID] = id;

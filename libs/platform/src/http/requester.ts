@@ -4,7 +4,7 @@ import { requestedBy, type RequestContext } from '@app/event-sourcing/core/reque
 import { principalOf } from '../auth/authentication.js';
 import { requestIdOf } from './request-id.js';
 
-/** Parameter decorator: the context of a command that the verified caller gives by this request. */
+/** Parameter decorator: the context of a command that the verified caller sends with this request. */
 export const Requester = createParamDecorator((_: unknown, context: ExecutionContext): RequestContext => {
   const request = context.switchToHttp().getRequest<Request>();
   return requestedBy(principalOf(request).actor, requestIdOf(request));

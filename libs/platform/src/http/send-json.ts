@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Response } from 'express';
 
 /**
- * Sends JSON with a strong ETag (its SHA-256 unless given), or 304 when the caller has it. As text rather than bytes:
- * Node then writes head and body in one piece, which costs a system call less.
+ * Sends JSON with a strong ETag (its SHA-256 unless given), or 304 when the caller has it. Sends text rather than
+ * bytes: Node then writes head and body together, which saves a system call.
  */
 export const sendJson = (
   response: Response,
@@ -13,8 +13,8 @@ export const sendJson = (
 ): void => sendBody(response, json, { mediaType: 'application/json', ifNoneMatch, sha256 });
 
 /**
- * Sends a body with a strong ETag, or 304. Nothing about a person is kept by caches on the way: only what is the same for
- * everyone may name another `cacheControl`.
+ * Sends a body with a strong ETag, or 304. By default, caches must not store it; only documents that are the same for
+ * everyone may set another `cacheControl`.
  */
 export const sendBody = (
   response: Response,
@@ -30,12 +30,12 @@ export const sendBody = (
     ifNoneMatch?: string | undefined;
     sha256?: string | undefined;
     cacheControl?: string;
-    /** To be saved under this name instead of shown. */
+    /** Tells the browser to save it under this name instead of showing it. */
     fileName?: string | undefined;
   },
 ): void => {
   const etag = `"${(sha256 ?? createHash('sha256').update(body).digest('hex')).slice(0, 32)}"`;
-  // Not express's own `set`, which would add a charset to media types that have none.
+  // Not Express's `set`, which would add a charset to media types that have none.
   response.setHeader('ETag', etag);
   response.setHeader('Cache-Control', cacheControl);
   if (ifNoneMatch !== undefined && matches(ifNoneMatch, etag)) {
@@ -49,7 +49,7 @@ export const sendBody = (
   response.end(body);
 };
 
-/** Without taking a list of thousands apart that does not name it. */
+/** Checked first, to avoid splitting a list of thousands that does not contain it. */
 const matches = (ifNoneMatch: string, etag: string): boolean =>
   ifNoneMatch.trim() === '*' ||
   (ifNoneMatch.includes(etag) &&

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { admissionOf } from './door/admission.js';
 import { problemBody, type Problem } from './problem.js';
 
-/** Writes a problem as the answer, whatever was begun of another. */
+/** Writes a problem as the answer, replacing any answer already started. */
 export const sendProblem = (response: ServerResponse, problem: Problem, requestId: string): void => {
   for (const [name, value] of Object.entries(problem.options.headers ?? {})) response.setHeader(name, value);
   response.statusCode = problem.status;
@@ -11,7 +11,7 @@ export const sendProblem = (response: ServerResponse, problem: Problem, requestI
   response.end(JSON.stringify(problemBody(problem, requestId)));
 };
 
-/** Answers with a problem, a moment later where it is one that is held back. */
+/** Answers with a problem, delayed where required. */
 export const refuse = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -21,7 +21,7 @@ export const refuse = (
   const admission = problem.options.isHeldBack ? admissionOf(request) : undefined;
   const answer = (): void => sendProblem(response, problem, requestId);
   if (!admission) return answer();
-  // What is recorded of a caller who does not wait.
+  // Recorded even if the caller does not wait.
   response.statusCode = problem.status;
   admission.holdBack(answer);
 };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { sendBody } from './send-json.js';
 
-/** What is the same for everyone for as long as the process lives. */
+/** Documents that are the same for everyone during the lifetime of the process. */
 export interface StaticDocument {
   readonly path: string;
   readonly mediaType: string;
@@ -10,7 +10,7 @@ export interface StaticDocument {
   readonly bytes: Buffer;
 }
 
-/** Serves documents from bytes that are made once, each with a strong ETag, to GET and HEAD. */
+/** Serves documents from bytes created once, each with a strong ETag, to GET and HEAD. */
 export const serveDocuments = (
   app: Pick<NestExpressApplication, 'getHttpAdapter'>,
   documents: readonly StaticDocument[],

@@ -9,7 +9,7 @@ const refusal = (body: Uint8Array): Problem => {
   } catch (error) {
     return error as Problem;
   }
-  throw new Error('It was taken');
+  throw new Error('It was accepted');
 };
 const refusalOf = (text: string) => refusal(Buffer.from(text));
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
@@ -50,7 +50,7 @@ describe('parseStrictJson', () => {
     ['{"a":"\\udc00\\ud800"}', '/a'],
     ['{"a":{"b\\u0000":1}}', '/a'],
     ['"\\u0000"', ''],
-  ])('refuses text in %s that no database keeps', (text, pointer) => {
+  ])('refuses text in %s that no database can store', (text, pointer) => {
     const { code, options } = refusalOf(text);
     expect([code, options.errors]).toEqual([
       'validation_failed',
@@ -64,15 +64,15 @@ describe('parseStrictJson', () => {
     ]);
   });
 
-  it('takes whole surrogate pairs and other control characters', () => {
+  it('accepts whole surrogate pairs and other control characters', () => {
     expect(parse('{"a":"\\ud83d\\ude00\\u0001"}')).toEqual({ a: '😀\u0001' });
   });
 
-  it('sees a duplicate that is spelt with escapes', () => {
+  it('detects a duplicate spelt with escapes', () => {
     expect(refusalOf('{"a":1,"\\u0061":2}').options.errors).toMatchObject([{ pointer: '/a' }]);
   });
 
-  it('takes the same name in different objects', () => {
+  it('accepts the same name in different objects', () => {
     expect(parse('{"a":{"a":{"a":1}},"b":{"a":1}}')).toEqual({ a: { a: { a: 1 } }, b: { a: 1 } });
   });
 
@@ -89,7 +89,7 @@ describe('parseStrictJson', () => {
   });
 
   it.each(['__proto__', 'constructor'])(
-    'refuses the member %s, which no request has and a mapper would drop unseen',
+    'refuses the member %s, which no request has and a mapper would drop silently',
     (name) => {
       const problem = refusalOf(`{"a":{"${name}":{"isAdmin":true}}}`);
       expect(problem.options.errors).toMatchObject([{ pointer: `/a/${name}`, code: 'unknown_field' }]);

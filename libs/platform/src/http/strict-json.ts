@@ -6,9 +6,9 @@ const MAXIMUM_DEPTH = 8;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Parses a request body as JSON in UTF-8, refusing what JSON.parse lets pass: duplicate members (the last would win
- * silently), deep nesting, members that the mapping to a DTO would drop unseen, and text that no database keeps (U+0000
- * and halves of surrogate pairs, which escapes can spell).
+ * Parses a request body as JSON in UTF-8 and refuses what JSON.parse accepts: duplicate members (the last would win
+ * silently), deep nesting, members that the mapping to a DTO would drop silently, and text that no database can store
+ * (U+0000 and halves of surrogate pairs, which escapes can express).
  * @throws Problem malformed_json, or validation_failed with a pointer
  */
 export const parseStrictJson = (body: Uint8Array): unknown => {
@@ -28,7 +28,7 @@ export const parseStrictJson = (body: Uint8Array): unknown => {
 const invalid = (errors: readonly FieldError[]): Problem =>
   new Problem('validation_failed', { detail: errors[0]!.detail, errors });
 
-/** class-transformer skips these for safety; to the caller they are fields like any other that does not exist. */
+/** class-transformer skips these for safety. To the caller, they are unknown fields like any other. */
 const NEVER_FIELDS = new Set(['__proto__', 'constructor']);
 
 const structuralErrors = (text: string): FieldError[] => {
@@ -38,7 +38,7 @@ const structuralErrors = (text: string): FieldError[] => {
   const enter = (): void => {
     depth += 1;
     if (depth <= MAXIMUM_DEPTH) return;
-    // Thrown at once: the visitor recurses, and a body of brackets only would exhaust the stack.
+    // Thrown at once, because the visitor recurses and a body of only brackets would exhaust the stack.
     throw invalid([
       { pointer: '', code: 'too_deep', detail: `must not be nested more than ${MAXIMUM_DEPTH} deep` },
     ]);
@@ -54,7 +54,8 @@ const structuralErrors = (text: string): FieldError[] => {
     },
     onLiteralValue: (value: unknown, _offset, _length, _line, _character, path) => {
       if (typeof value === 'string' && !isStorable(value)) errors.push(unstorable(path()));
-      // JSON sets numbers no bound; this one has become infinite, which no canonical form and no database has.
+      // JSON does not limit numbers. This one became infinite, which neither the canonical form nor a database can
+      // represent.
       if (typeof value === 'number' && !Number.isFinite(value))
         errors.push({ pointer: toPointer(path()), code: 'invalid_value', detail: 'is too large a number' });
     },
@@ -85,7 +86,7 @@ const structuralErrors = (text: string): FieldError[] => {
   return errors;
 };
 
-/** A member name that cannot be kept is not told either: the pointer is that of its object. */
+/** A member name that cannot be stored is not reported either: the pointer is that of its object. */
 const unstorable = (path: readonly (string | number)[]): FieldError => ({
   pointer: toPointer(path),
   code: 'invalid_character',

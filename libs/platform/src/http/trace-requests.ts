@@ -5,8 +5,8 @@ import { requestIdOf } from './request-id.js';
 import { routeOf } from './route-of.js';
 
 /**
- * A span for each request, in which everything it causes takes place. A caller's `traceparent` is linked, not continued:
- * whether we record a request is not for strangers to decide.
+ * A span for each request, around everything that the request causes. A caller's `traceparent` is linked, not
+ * continued, because strangers must not decide whether we record a request.
  */
 export const traceRequests = (request: Request, response: Response, next: NextFunction): void => {
   const span = startSpan(request.method, {

@@ -7,7 +7,7 @@ import { Digester } from '../crypto/digest.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import type { IdempotentRequests } from './idempotent-requests.js';
 
-/** What becomes of a key whose request a handler answers, or fails, while answers can or cannot be kept. */
+/** What happens to a key when a handler answers or fails, while answers can or cannot be stored. */
 const intercept = async (handler: CallHandler, finish: () => Promise<void>): Promise<string[]> => {
   const done: string[] = [];
   const requests = {
@@ -37,13 +37,13 @@ const intercept = async (handler: CallHandler, finish: () => Promise<void>): Pro
 
 const away = (): Promise<void> => Promise.reject(new Error('the database is away'));
 
-it('An idempotency key is given up when its request fails, and kept when it was done', async () => {
+it('An idempotency key is released when its request fails, and kept when it succeeds', async () => {
   const fails = { handle: () => throwError(() => new Error('refused')) };
   expect(await intercept(fails, async () => undefined)).toEqual(['given up', 'refused']);
   const succeeds = { handle: () => of({ done: true }) };
   expect(await intercept(succeeds, async () => undefined)).toEqual(['kept']);
 });
 
-it('An answer that cannot be kept does not free the key: the request must not be done twice', async () => {
+it('An answer that cannot be stored does not release the key: the request must not be done twice', async () => {
   expect(await intercept({ handle: () => of({ done: true }) }, away)).toEqual(['the database is away']);
 });

@@ -21,15 +21,15 @@ import { IdempotentRequests, type RequestIdentity } from './idempotent-requests.
 const OWN = 'idempotency:own';
 export const OWN_IDEMPOTENCY_KEY = OWN;
 
-/** A route that keeps its idempotency keys itself. */
+/** Declares that a route handles idempotency keys itself. */
 export const OwnIdempotency = () => SetMetadata(OWN, true);
 
-/** Longer ones name nothing that exists, and an index entry of PostgreSQL has room for some 2,700 bytes. */
+/** No existing path is longer, and an index entry in PostgreSQL holds about 2,700 bytes. */
 const LONGEST_ROUTE = 512;
 
 /**
- * Method and path: the same key for two endpoints names two requests. Not as it was written, since an id can be written
- * with escapes and without.
+ * Method and path: the same key for two endpoints identifies two requests. The path is decoded, because an id can be
+ * written with or without escapes.
  */
 const routeKey = (request: Request): string => {
   const path = routeOf(request).replaceAll(/:(\w+)/g, (_, name: string) =>
@@ -40,12 +40,12 @@ const routeKey = (request: Request): string => {
     : `POST ${createHash('sha256').update(path).digest('hex')}`;
 };
 
-/** Shown once: a repeated answer is without them. */
+/** Secrets that are shown only once: a repeated answer omits them. */
 const SHOWN_ONCE = ['signingSecret', 'apiKey'];
 
 /**
- * Honours Idempotency-Key on every POST: the first request's answer is kept and given again to the same request; another
- * body under the same key is refused, a second request meanwhile too. Only answers of success are kept.
+ * Honours Idempotency-Key on every POST: stores the first request's answer and returns it to the same request. Refuses
+ * another body under the same key, and a second request while the first is in progress. Stores only successful answers.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
@@ -84,7 +84,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
       }
       case 'begun':
         return next.handle().pipe(
-          // Of the request alone: an answer that cannot be kept must not free the key, since what was asked is done.
+          // Only a failed request releases the key. An answer that cannot be stored must not, because the work is done.
           catchError(async (error: unknown) => {
             await this.requests.giveUp(identity).catch(() => undefined);
             throw error;

@@ -33,7 +33,7 @@ const age = ({ keyDigest }: RequestIdentity, interval: string) =>
   );
 
 describe('A request with an idempotency key', () => {
-  it('that was lost with its process may be made again after a minute, not before', async () => {
+  it('that was lost with its process may be repeated after a minute, not before', async () => {
     const request = newRequest();
     expect(await requests.begin(request, BODY)).toEqual({ outcome: 'begun' });
     await age(request, '50 seconds');
@@ -43,7 +43,7 @@ describe('A request with an idempotency key', () => {
     expect(await requests.begin(request, BODY)).toEqual({ outcome: 'in_progress' });
   });
 
-  it('keeps its answer for seven days; then the key begins anew and nothing of the old answer is told', async () => {
+  it('keeps its answer for seven days; then the key starts again without the old answer', async () => {
     const request = newRequest();
     await requests.begin(request, BODY);
     await requests.finish(request, ANSWER);

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { POSTGRES } from '../postgres/pool.js';
 
-/** Which request it is: the same key of another workspace or route is another request. */
+/** Identifies the request: the same key of another workspace or route is another request. */
 export interface RequestIdentity {
   readonly workspaceId: string;
   /** Method and path. */
@@ -23,7 +23,7 @@ export type Begun =
   | { readonly outcome: 'another_body' }
   | { readonly outcome: 'answered'; readonly answer: KeptAnswer };
 
-/** A request under way for longer than this was lost with its process, and may be made again. */
+/** A request in progress for longer than this was lost with its process and may be repeated. */
 const LOST_AFTER = '60 seconds';
 const KEPT_FOR = '7 days';
 
@@ -40,7 +40,7 @@ interface Row {
 export class IdempotentRequests {
   constructor(@Inject(POSTGRES) private readonly pool: Pool) {}
 
-  /** Claims the key for this request, or tells what became of the one that has it. One statement: nobody comes between. */
+  /** Claims the key for this request, or returns the state of the request that has it. Atomic, in one statement. */
   async begin({ workspaceId, route, keyDigest }: RequestIdentity, fingerprint: Buffer): Promise<Begun> {
     const { rows } = await this.pool.query<Row>(
       `with claimed as (
@@ -58,7 +58,7 @@ export class IdempotentRequests {
       [workspaceId, route, keyDigest, fingerprint],
     );
     const [row] = rows;
-    // Claimed and given up by another within this very statement: the caller tries again.
+    // Another request claimed and released the key during this statement: the caller retries.
     if (!row) return { outcome: 'in_progress' };
     if (row.mine) return { outcome: 'begun' };
     if (!row.same) return { outcome: 'another_body' };
@@ -68,7 +68,7 @@ export class IdempotentRequests {
       : { outcome: 'answered', answer: { status, location, body } };
   }
 
-  /** Keeps the answer of a request that was begun. */
+  /** Stores the answer of a started request. */
   async finish({ workspaceId, route, keyDigest }: RequestIdentity, answer: KeptAnswer): Promise<void> {
     await this.pool.query(
       `update platform.idempotent_request set status = $4, location = $5, body = $6
@@ -77,7 +77,7 @@ export class IdempotentRequests {
     );
   }
 
-  /** Gives the key back: the request did not succeed and may be made again. */
+  /** Releases the key: the request did not succeed and may be repeated. */
   async giveUp({ workspaceId, route, keyDigest }: RequestIdentity): Promise<void> {
     await this.pool.query(
       `delete from platform.idempotent_request

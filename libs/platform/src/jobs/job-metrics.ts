@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
 import { scrapedGauges } from '../telemetry/scraped-gauges.js';
 
-/** Jobs that are due and not taken; those with a later time, such as timers, wait rightly. */
+/** Due jobs that no worker has taken. Excludes jobs with a later time, such as timers. */
 const DUE = `
   select task_identifier as task, count(*)::integer as due,
          extract(epoch from now() - min(run_at))::float8 as oldest_seconds
@@ -10,14 +10,14 @@ const DUE = `
   where run_at <= now() and locked_at is null and attempts < max_attempts
   group by task_identifier`;
 
-/** The queue of jobs, the same for every worker: ask one of them, or take the maximum. */
+/** Metrics of the job queue. Every worker reports the same values: read one, or take the maximum. */
 export const measureJobs = (pool: Pool, tasks: readonly string[], registry: Registry): void =>
   scrapedGauges(
     registry,
     'jobs',
     {
-      jobs_due: { help: 'Jobs that could run and are not taken', labelNames: ['task'] },
-      jobs_oldest_due_seconds: { help: 'How long the oldest of them has waited', labelNames: ['task'] },
+      jobs_due: { help: 'Due jobs that no worker has taken', labelNames: ['task'] },
+      jobs_oldest_due_seconds: { help: 'How long the oldest due job has waited', labelNames: ['task'] },
     },
     async () => {
       const { rows } = await pool.query<{ task: string; due: number; oldest_seconds: number }>(DUE);

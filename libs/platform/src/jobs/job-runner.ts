@@ -4,15 +4,15 @@ import type { Logger } from 'pino';
 import { SpanKind } from '@opentelemetry/api';
 import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
 
-/** The jobs of one kind, as the queue holds them: `handleJobs` makes it from a kind and a typed handler. */
+/** The untyped handler of one kind of job: `handleJobs` makes it from a kind and a typed handler. */
 export interface JobTask {
   readonly task: string;
-  /** Of the span of an attempt. */
+  /** Attributes of an attempt's span. */
   readonly attributes: (payload: unknown) => Readonly<Record<string, string>>;
   readonly handle: (payload: unknown, signal: AbortSignal) => Promise<void>;
 }
 
-/** Starts taking jobs from Postgres (SKIP LOCKED, woken by NOTIFY); `stop()` finishes those in hand. */
+/** Starts taking jobs from PostgreSQL (SKIP LOCKED, woken by NOTIFY); `stop()` waits for running jobs. */
 export const startJobs = async (
   pool: Pool,
   tasks: readonly JobTask[],
@@ -44,7 +44,7 @@ export const startJobs = async (
   return runner;
 };
 
-/** One attempt at a job, as part of the trace of the event that made it. */
+/** One attempt at a job, in the trace of the event that created it. */
 const traced = (
   task: string,
   payload: unknown,

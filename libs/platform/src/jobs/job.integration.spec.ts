@@ -57,7 +57,7 @@ const start = async (
 const eventually = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
   const deadline = Date.now() + 20_000;
   while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error('It never came to be');
+    if (Date.now() > deadline) throw new Error('It never happened');
     await delay(20);
   }
 };
@@ -99,7 +99,7 @@ describe('addJob', () => {
     ]);
   });
 
-  it('is part of the transaction that makes it necessary', async () => {
+  it('is part of the transaction that requires it', async () => {
     const { text, values } = addJob(GREET, {});
     const failing = transaction(pool, async (client) => {
       await client.query(text, values as unknown[]);
@@ -111,7 +111,7 @@ describe('addJob', () => {
 });
 
 describe('handleJobs', () => {
-  it('passes on what is of its kind, and refuses anything else by the names of its members', async () => {
+  it('passes payloads of its kind, and refuses others by the names of their members', async () => {
     const seen: Greet[] = [];
     const { handle } = handleJobs(GREET, async (payload) => void seen.push(payload));
     const { signal } = new AbortController();
@@ -124,7 +124,7 @@ describe('handleJobs', () => {
 });
 
 describe('removeJob', () => {
-  it('removes a waiting job, and minds nothing when there is none', async () => {
+  it('removes a waiting job, and accepts that there is none', async () => {
     await run(addJob(GREET, {}, { key: 'k', runAt: '2100-01-01T00:00:00.000Z' }));
     await run(removeJob('k'));
     await run(removeJob('k'));
@@ -133,7 +133,7 @@ describe('removeJob', () => {
 });
 
 describe('startJobs', () => {
-  it('carries out jobs once, those that waited and those that come', async () => {
+  it('runs jobs once, both waiting and new ones', async () => {
     const done: unknown[] = [];
     await run(addJob(GREET, { nr: 1 }));
     await start(async ({ nr }) => void done.push(nr));
@@ -151,7 +151,7 @@ describe('startJobs', () => {
     expect(done).toEqual([2]);
   });
 
-  it('puts a job that failed back, and carries it out again', async () => {
+  it('returns a failed job to the queue, and retries it', async () => {
     let tries = 0;
     await run(addJob(GREET, {}, { key: 'k' }));
     await start(async () => {
@@ -163,7 +163,7 @@ describe('startJobs', () => {
     expect(tries).toBe(2);
   });
 
-  it('finishes the jobs in hand when it is stopped, and tells them', async () => {
+  it('finishes running jobs when it is stopped, and signals them', async () => {
     let finished = false;
     let begun = false;
     await run(addJob(GREET, {}));
@@ -175,7 +175,7 @@ describe('startJobs', () => {
     await eventually(() => begun);
     await runner.stop();
     expect(finished).toBe(true);
-    // Its row goes when its connection comes back to the pool, which whoever ends the process waits for.
+    // Its row disappears when its connection returns to the pool, which the end of the process waits for.
     await eventually(async () => (await waiting()).length === 0);
   });
 });

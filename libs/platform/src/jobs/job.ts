@@ -2,24 +2,24 @@ import { type z } from 'zod';
 import { sql, type Statement } from '@app/event-sourcing/projections/statement.js';
 import type { JobTask } from './job-runner.js';
 
-/** Ids and numbers: jobs are not sealed, so nothing personal may enter them. */
+/** Ids and numbers only: jobs are not sealed, so they must not contain personal data. */
 export type JobPayload = Readonly<Record<string, string | number | undefined>>;
 
-/** A kind of job: its name in the queue, and the payload that whoever adds it and whoever handles it agree on. */
+/** A kind of job: its name in the queue, and the payload that producers and handlers share. */
 export interface JobKind<Payload extends JobPayload> {
   readonly task: string;
   readonly payload: z.ZodType<Payload>;
-  /** Of the span of an attempt. */
+  /** Attributes of an attempt's span. */
   readonly attributes?: (payload: Payload) => Readonly<Record<string, string>>;
 }
 
 export interface JobOptions {
-  /** One job per key: adding it again replaces it while it waits. */
+  /** One job per key: adding it again replaces the waiting one. */
   readonly key?: string;
   /** RFC 3339; default: at once. */
   readonly runAt?: string;
   readonly maxAttempts?: number;
-  /** Of due jobs those of the lowest number go first; default: 0. */
+  /** Due jobs with the lowest number go first; default: 0. */
   readonly priority?: number;
 }
 
@@ -28,7 +28,7 @@ export const jobKind = <Payload extends JobPayload>(
   payload: z.ZodType<Payload>,
 ): JobKind<Payload> => ({ task, payload });
 
-/** SQL that adds a job, to be run in the transaction that makes it necessary. */
+/** SQL that adds a job; run it in the transaction that requires the job. */
 export const addJob = <Payload extends JobPayload>(
   { task }: JobKind<Payload>,
   payload: Payload,
@@ -42,8 +42,8 @@ export const addJob = <Payload extends JobPayload>(
 export const removeJob = (key: string): Statement => sql`select graphile_worker.remove_job(${key})`;
 
 /**
- * Carries out the jobs of one kind. Throwing puts a job back with exponential back-off; so does a payload that is not of
- * its kind, which an older or a newer version of the program wrote.
+ * Handles the jobs of one kind. An error returns the job to the queue with exponential back-off. So does an invalid
+ * payload, which an older or newer version of the program wrote.
  */
 export const handleJobs = <Payload extends JobPayload>(
   { task, payload, attributes }: JobKind<Payload>,

@@ -10,15 +10,15 @@ const AT_A_TIME = 200;
 /** Jobs that may have been lost, and how to add them again. */
 export interface OverdueJobs<Payload extends JobPayload, Row extends QueryResultRow> {
   readonly kind: JobKind<Payload>;
-  /** SQL that finds what is overdue, the longest overdue first, at most $1 rows. */
+  /** SQL that finds overdue steps, longest overdue first, at most $1 rows. */
   readonly overdue: string;
-  /** The key keeps the job single, however many workers add it. */
+  /** The key keeps the job unique, even if several workers add it. */
   readonly jobOf: (row: Row) => { readonly payload: Payload; readonly key: string };
 }
 
 /**
- * Adds jobs again whose step is overdue: the worker that had locked the job was killed, or its lease ran out. Several
- * workers may do so at once.
+ * Adds jobs again whose step is overdue, because the worker that had locked the job was killed or its lease expired.
+ * Several workers may run it at once.
  */
 export const rescueOverdue = <Payload extends JobPayload, Row extends QueryResultRow>(
   pool: Pool,

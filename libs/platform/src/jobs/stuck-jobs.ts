@@ -1,18 +1,18 @@
 import type { Pool } from 'pg';
 
 export interface StuckJobs {
-  /** Failed as often as they may. */
+  /** Jobs without attempts left. */
   readonly dead: number;
-  /** Failed some times, and to be tried again. */
+  /** Jobs that failed several times and will be retried. */
   readonly failing: number;
-  /** Due for five minutes, and nobody has taken them. */
+  /** Jobs due for five minutes that no worker has taken. */
   readonly overdue: number;
 }
 
 const SOME_FAILURES = 3;
 const OVERDUE_SECONDS = 300;
 
-/** Jobs that do not get done. */
+/** Jobs that make no progress. */
 export const stuckJobs = async (pool: Pick<Pool, 'query'>): Promise<StuckJobs> => {
   const { rows } = await pool.query<StuckJobs>(
     `select count(*) filter (where attempts >= max_attempts)::int as dead,

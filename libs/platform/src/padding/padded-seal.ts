@@ -3,14 +3,14 @@ import type { SubjectKey } from '../crypto/subject-keys.js';
 import { pad, unpad } from './padding.js';
 
 /**
- * Seals under the subject's key so that the length tells no more than how many steps it takes. That it is padded is part
- * of what the seal vouches for.
+ * Seals with the subject's key so that the length reveals only the number of steps. The seal also authenticates that
+ * the content is padded.
  * @param step bytes
  */
 export const sealPadded = (key: SubjectKey, context: string, step: number, plaintext: Uint8Array): Buffer =>
   key.seal(padded(context), pad(plaintext, step));
 
-/** Opens what was sealed padded, or as it was before lengths were padded. @throws SealBroken */
+/** Opens padded seals, and older ones from before lengths were padded. @throws SealBroken */
 export const openPadded = (key: SubjectKey, context: string, sealed: Uint8Array): Buffer => {
   let opened: Buffer;
   try {

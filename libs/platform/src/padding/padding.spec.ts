@@ -16,7 +16,7 @@ const keyOf = (byte: number): SubjectKey => {
 const KEY = keyOf(1);
 
 describe('padding', () => {
-  it('gives back the very bytes, zeros and marks at their end included', () => {
+  it('returns exactly the same bytes, including zeros and marks at their end', () => {
     const bytes = fc
       .array(fc.constantFrom(0x00, 0x80, 0x41), { maxLength: 40 })
       .map((each) => Uint8Array.from(each));
@@ -37,7 +37,7 @@ describe('padding', () => {
 });
 
 describe('a padded seal', () => {
-  it('is equally long for everything within a step', () => {
+  it('has the same length for everything within a step', () => {
     const lengths = ['Bo', 'Wolfeschlegelsteinhausen', 'x'.repeat(511)].map(
       (text) => sealPadded(KEY, 'input', 512, Buffer.from(text)).length,
     );
@@ -45,13 +45,13 @@ describe('a padded seal', () => {
     expect(sealPadded(KEY, 'input', 512, Buffer.alloc(512))).toHaveLength(1_024 + 28);
   });
 
-  it('opens to what was sealed, and so does what was sealed before there was padding', () => {
+  it('opens to what was sealed, as do older seals without padding', () => {
     const secret = Buffer.from('1815-12-10');
     expect(openPadded(KEY, 'input', sealPadded(KEY, 'input', 512, secret))).toEqual(secret);
     expect(openPadded(KEY, 'input', KEY.seal('input', secret))).toEqual(secret);
   });
 
-  it('does not open with another key or in another place', () => {
+  it('does not open with another key or context', () => {
     const sealed = sealPadded(KEY, 'input', 512, Buffer.from('x'));
     expect(() => openPadded(keyOf(2), 'input', sealed)).toThrow(SealBroken);
     expect(() => openPadded(KEY, 'result', sealed)).toThrow(SealBroken);
@@ -63,13 +63,13 @@ describe('a digest under the key of a subject', () => {
   const hex = (key: SubjectKey, purpose: string, text: string) =>
     key.digest(purpose, Buffer.from(text)).toString('hex');
 
-  it('is the same for ever', () => {
+  it('never changes', () => {
     expect(hex(KEY, 'artifact', 'Ada')).toBe(
       'da65bbb65064182af66f4cb472b18a68ff08bafe6428e2e1ccbd4de14816f3b6',
     );
   });
 
-  it('tells keys, purposes and bytes apart', () => {
+  it('distinguishes keys, purposes and bytes', () => {
     const digests = [
       hex(KEY, 'artifact', 'Ada'),
       hex(KEY, 'artifact', 'Ida'),

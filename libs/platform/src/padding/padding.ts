@@ -1,4 +1,4 @@
-/** The length to which so many bytes are padded: the next multiple of the step, with room for the mark. */
+/** The padded length of this many bytes: the next multiple of the step, with room for the mark. */
 export const paddedLength = (bytes: number, step: number): number => (Math.floor(bytes / step) + 1) * step;
 
 /** ISO/IEC 7816-4: one byte 0x80, then zeros, to a multiple of `step` bytes. */
@@ -9,7 +9,7 @@ export const pad = (bytes: Uint8Array, step: number): Buffer => {
   return padded;
 };
 
-/** The bytes that were padded. @throws RangeError when none were */
+/** The original bytes. @throws RangeError when the input is not padded */
 export const unpad = (padded: Buffer): Buffer => {
   let end = padded.length - 1;
   while (end >= 0 && padded[end] === 0) end -= 1;

@@ -4,8 +4,8 @@ import { JOBS_SCHEMA, MIGRATIONS_SCHEMA, dataSchemas, type Migrated } from './sc
 const name = (identifier: string): string => pg.escapeIdentifier(identifier);
 
 /**
- * What the API and the worker need, and no more: rows of every table, of the tables of migrations to read them.
- * Default rights cover what the owner makes later, such as the next version of a read model.
+ * Exactly the rights that API and worker need: the rows of every table; for the migration tables, only to read them.
+ * Default rights cover tables that the owner creates later, such as the next version of a read model.
  */
 const grants = (modules: Migrated, application: string): readonly string[] => {
   const role = name(application);
@@ -25,7 +25,7 @@ const grants = (modules: Migrated, application: string): readonly string[] => {
   ];
 };
 
-/** Tables of jobs show their rows to nobody but their owner unless a policy says so. */
+/** The job tables show their rows only to their owner, unless a policy allows more. */
 const policies = async (client: pg.ClientBase, application: string): Promise<readonly string[]> => {
   const { rows } = await client.query<{ table: string }>(
     `select format('%I.%I', n.nspname, c.relname) as table
@@ -43,12 +43,12 @@ const policies = async (client: pg.ClientBase, application: string): Promise<rea
   );
 };
 
-/** Of this program's own choosing: two that grant at once would fail with "tuple concurrently updated". */
+/** Lock id, an arbitrary number: concurrent grants would fail with "tuple concurrently updated". */
 const GRANTING = 7_230_164;
 
 /**
- * Gives the application's role its rights on the tables that the connected role owns. Safe to repeat, and from many
- * machines at once.
+ * Gives the application's role its rights on the tables that the connected role owns. Safe to repeat, and to run on
+ * many machines at once.
  */
 export const grantToApplication = async (
   client: pg.ClientBase,

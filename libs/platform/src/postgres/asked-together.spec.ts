@@ -14,14 +14,14 @@ const counting = (most?: number) => {
   return { asked, double };
 };
 
-it('Questions of one event-loop turn go out together, and each has its own answer', async () => {
+it('Questions of one event-loop turn share a statement, and each gets its own answer', async () => {
   const { asked, double } = counting();
   const later = Promise.resolve().then(() => double(3));
   expect(await Promise.all([double(1), double(2), later, double(1)])).toEqual([2, 4, 6, 2]);
   expect(asked.map((questions) => questions.toSorted())).toEqual([[1, 1, 2, 3]]);
 });
 
-it('No answer is kept: a question of a later turn is asked again', async () => {
+it('No answer is cached: a question of a later turn is asked again', async () => {
   const { asked, double } = counting();
   await double(1);
   await nextTurn();
@@ -29,13 +29,13 @@ it('No answer is kept: a question of a later turn is asked again', async () => {
   expect(asked).toEqual([[1], [1]]);
 });
 
-it('No more questions than allowed go out in one statement', async () => {
+it('One statement has at most the allowed number of questions', async () => {
   const { asked, double } = counting(2);
   await Promise.all([1, 2, 3, 4, 5].map(double));
   expect(asked).toEqual([[1, 2], [3, 4], [5]]);
 });
 
-it('A statement that fails fails for those who asked, and for nobody after them', async () => {
+it('A failed statement fails its own questions, and no later ones', async () => {
   let away = true;
   const ask = askedTogether<number, number>((questions) =>
     away ? Promise.reject(new Error('away')) : Promise.resolve([...questions]),

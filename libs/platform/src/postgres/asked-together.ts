@@ -1,11 +1,11 @@
 import DataLoader from 'dataloader';
 
-/** Questions put in one statement at most. */
+/** Maximum number of questions per statement. */
 const MOST = 256;
 
 /**
- * Puts questions that are asked in the same event-loop turn in one statement: under load the system calls and
- * parsing of a statement cost more than a row of it. A question asked alone goes out at once, and no answer is kept.
+ * Batches the questions of one event-loop turn into one statement: under load, a statement's system calls and parsing
+ * cost more than one of its rows. A single question is sent at once, and no answer is cached.
  * @param ask answers all of them, in their order
  */
 export const askedTogether = <Question, Answer>(
@@ -15,7 +15,7 @@ export const askedTogether = <Question, Answer>(
   const loader = new DataLoader<Question, Answer>(ask, {
     cache: false,
     maxBatchSize: most,
-    // After all connections that have something to say were heard.
+    // Runs after the event loop has read all ready connections.
     batchScheduleFn: (send) => setImmediate(send),
   });
   return (question) => loader.load(question);

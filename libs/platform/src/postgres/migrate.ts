@@ -9,7 +9,7 @@ import { MIGRATIONS_SCHEMA, migratedLibraries, schemaOf, type Migrated } from '.
 
 const folderOf = (owner: string): string => projectPath('libs', owner, 'migrations');
 
-/** Migrations of this program that the database has not seen, as `<library>/<name>`. */
+/** Migrations of this program that are not applied to the database, as `<library>/<name>`. */
 export const pendingMigrations = async (
   databaseUrl: string,
   modules: Migrated,
@@ -38,12 +38,12 @@ export const pendingMigrations = async (
 };
 
 /**
- * Brings the database to the schema of this program. Safe to run from many processes at once: they wait for one
- * another on an advisory lock.
- * @param databaseUrl of the role that is to own the schemas
+ * Migrates the database to the schema of this program. Safe to run in many processes at once: an advisory lock
+ * serialises them.
+ * @param databaseUrl with the role that will own the schemas
  * @param modules whose migrations follow those of the kernel and the platform, in this order
- * @param application the role that API and worker connect as, which is given its rights on what was made; without it,
- *   or when it is the owner itself, nothing is granted
+ * @param application the role of API and worker, which gets its rights on the schemas; without it, or when it is the
+ *   owner itself, nothing is granted
  */
 export const migrate = async (
   databaseUrl: string,

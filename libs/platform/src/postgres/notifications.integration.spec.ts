@@ -20,7 +20,7 @@ afterAll(async () => {
 const LISTENERS = `from pg_stat_activity where application_name like '%listens to test'`;
 
 describe('a listener', () => {
-  it('hears what is told, tells when its connection is new, and leaves none behind', async () => {
+  it('receives notifications, reports new connections, and leaves none open', async () => {
     const heard: string[] = [];
     let connections = 0;
     const notifications = new Notifications(postgres.databaseUrl, 'test', {

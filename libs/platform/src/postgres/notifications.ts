@@ -2,22 +2,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { within } from '../process/within.js';
 
-/** How often the connection is asked whether it still lives, and how long it may take to answer (ms). */
+/** How often the connection is checked, and how long the check may take (ms). */
 const ASK_EVERY_MS = 5_000;
 const ANSWER_WITHIN_MS = 2_000;
-/** Pause before connecting again, spread so that processes do not come together (ms). */
+/** Pause before reconnecting (ms), with jitter so that processes do not reconnect together. */
 const PAUSE_MS = 500;
 
 export interface NotificationHandlers {
-  /** @param payload what the sender gave to `pg_notify` */
+  /** @param payload the sender's argument to `pg_notify` */
   readonly onNotification: (payload: string) => void;
-  /** Whenever the connection is new: what was told while there was none was missed. */
+  /** Called for each new connection: notifications sent in between were missed. */
   readonly onConnected: () => void;
 }
 
 /**
- * Listens to a channel of PostgreSQL on a connection of its own, and connects again whenever it is lost. Best effort: a
- * message may be missed (cut off, or a connection pooler in between), so whatever depends on it needs a limit in time too.
+ * Listens to a PostgreSQL channel on its own connection, and reconnects when it is lost. Best effort: messages may be
+ * missed (lost connection, connection pooler in between), so anything that depends on them also needs a time limit.
  */
 export class Notifications {
   private readonly stopping = new AbortController();
@@ -46,7 +46,7 @@ export class Notifications {
     }
   }
 
-  /** Ends when the connection does. */
+  /** Resolves when the connection ends. */
   private async listen(signal: AbortSignal): Promise<void> {
     const client = new pg.Client({
       connectionString: this.connectionString,
@@ -70,7 +70,7 @@ export class Notifications {
       }
     } finally {
       await within(PAUSE_MS, client.end());
-      // A connection that is cut off never says goodbye.
+      // A dropped connection sends no close.
       (client as unknown as Destroyable).connection?.stream?.destroy();
     }
   }

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 
 /**
- * Does something unless another process is just doing it (an advisory lock of that name, on a connection of its own).
- * @returns whether it was done
+ * Runs the work unless another process is running it (advisory lock of that name, on its own connection).
+ * @returns whether it ran
  */
 export const onlyOne = async (pool: Pool, name: string, work: () => Promise<void>): Promise<boolean> => {
   const client = await pool.connect();
@@ -22,7 +22,7 @@ export const onlyOne = async (pool: Pool, name: string, work: () => Promise<void
         .catch((error: unknown) => (failure = error instanceof Error ? error : true));
     }
   } finally {
-    // A connection that may still have the lock is not used again.
+    // Discards a connection that may still hold the lock.
     client.release(failure);
   }
 };

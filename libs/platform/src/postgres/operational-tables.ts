@@ -1,22 +1,25 @@
 import type { ModuleManifest } from '../manifest.js';
 
-/** Of the kernel and the platform. The schemas `graphile_worker` (jobs) and `migrations` are operational as a whole. */
+/**
+ * The operational tables of kernel and platform. The schemas `graphile_worker` (jobs) and `migrations` are entirely
+ * operational.
+ */
 const OWN_TABLES: Readonly<Record<string, string>> = {
-  'event_sourcing.consumer': 'checkpoints; without those of processes, effects would be repeated',
-  'event_sourcing.parked_event': 'events that views have set aside',
-  'event_sourcing.skipped_event': 'who decided to skip what, and why',
-  'event_sourcing.projection_version': 'versions of the tables of projections',
+  'event_sourcing.consumer': 'checkpoints; without those of processes, effects would repeat',
+  'event_sourcing.parked_event': 'events that projections have parked',
+  'event_sourcing.skipped_event': 'who skipped what, and why',
+  'event_sourcing.projection_version': 'versions of projection tables',
   'platform.subject_key': 'data keys of readings: deleting one erases what it sealed',
-  'platform.key_epoch': 'when keys that wrap them were begun and destroyed; the keys are elsewhere',
-  'platform.key_sweep': 'how far keys without a reading were looked for; may be lost',
-  'platform.heartbeat': 'workers that live',
+  'platform.key_epoch': 'when the keys that wrap them started and were destroyed; the keys are elsewhere',
+  'platform.key_sweep': 'position of the sweep for keys without a reading; may be lost',
+  'platform.heartbeat': 'workers that are alive',
   'platform.rate_bucket': 'token buckets; may be lost',
-  'platform.idempotent_request': 'answers to repeated requests, for seven days',
-  'platform.audit_record': 'who asked for what, for as long as AUDIT_RETENTION_DAYS says',
+  'platform.idempotent_request': 'answers to idempotent requests, for seven days',
+  'platform.audit_record': 'who requested what, for AUDIT_RETENTION_DAYS',
   'platform.audit_loss': 'when requests went without an audit record, and how many',
 };
 
-/** What PostgreSQL alone knows of a service with these modules: no event can rebuild it, so every backup needs it. */
+/** The tables of these modules that exist only in PostgreSQL: no event can rebuild them, so every backup needs them. */
 export const operationalTables = (
   modules: readonly Pick<ModuleManifest, 'operationalTables'>[],
 ): Readonly<Record<string, string>> =>

@@ -28,7 +28,7 @@ const notes = async () =>
   (await pool.query<{ text: string }>('select text from note order by text')).rows.map(({ text }) => text);
 
 describe('transaction', () => {
-  it('commits what its work wrote and answers with its result', async () => {
+  it('commits what its work wrote and returns its result', async () => {
     const result = await transaction(pool, async (client) => {
       await client.query(`insert into note values ('committed')`);
       return 7;
@@ -37,7 +37,7 @@ describe('transaction', () => {
     expect(await notes()).toEqual(['committed']);
   });
 
-  it('rolls back when its work throws, and gives the connection back', async () => {
+  it('rolls back when its work throws, and returns the connection', async () => {
     for (let round = 0; round < 5; round += 1) {
       const work = transaction(pool, async (client) => {
         await client.query(`insert into note values ('lost')`);
@@ -48,7 +48,7 @@ describe('transaction', () => {
     expect(await notes()).toEqual(['committed']);
   });
 
-  it('fails as a dependency that is away when its connection is killed, and the process lives on', async () => {
+  it('fails as an unavailable dependency when its connection is killed, and the process survives', async () => {
     const between = transaction(pool, async (client) => {
       await terminate(await pidOf(client));
       await client.query(`insert into note values ('lost')`);
@@ -65,8 +65,8 @@ describe('transaction', () => {
   });
 });
 
-describe('a query that gets no answer', () => {
-  it('fails as a dependency that is away, and its connection serves nobody after it', async () => {
+describe('a query without an answer', () => {
+  it('fails as an unavailable dependency, and its connection is not reused', async () => {
     const impatient = openPool(postgres.databaseUrl, {
       size: 1,
       applicationName: 'impatient',
@@ -81,7 +81,7 @@ describe('a query that gets no answer', () => {
 });
 
 describe('migrate', () => {
-  it('may run in many processes at once, and again', async () => {
+  it('may run in many processes at once, and repeatedly', async () => {
     await Promise.all([
       migrate(postgres.databaseUrl, []),
       migrate(postgres.databaseUrl, []),

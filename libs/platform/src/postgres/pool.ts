@@ -2,7 +2,7 @@ import pg from 'pg';
 
 export const POSTGRES = Symbol('Postgres');
 
-/** The process's connection pool. A connection that breaks, idle or in use, is replaced and never ends the process. */
+/** The process's connection pool. It replaces broken connections, idle or in use; they never end the process. */
 export const openPool = (
   url: string,
   options: {
@@ -11,9 +11,9 @@ export const openPool = (
     applicationName: string;
     /** Longest wait for a connection, in the queue or from the server (ms). */
     connectTimeoutMs?: number;
-    /** Longest wait for the answer to one query; without it a server that froze would hold its callers for ever. */
+    /** Longest wait for the answer to one query (ms); without it, a frozen server would block callers forever. */
     queryTimeoutMs?: number;
-    /** Settings of its sessions, as `-c name=value`. */
+    /** Session settings, as `-c name=value`. */
     sessionSettings?: string;
   },
 ): pg.Pool => {
@@ -26,8 +26,8 @@ export const openPool = (
     ...(options.queryTimeoutMs === undefined ? {} : { query_timeout: options.queryTimeoutMs }),
   });
   pool.on('error', options.onError);
-  // The pool listens to idle connections only: one that breaks in use would be an uncaught error event, on top of the
-  // rejected query that its user deals with.
+  // The pool listens only to idle connections. One that breaks in use would raise an uncaught error event, in addition
+  // to the rejected query that its user handles.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 };

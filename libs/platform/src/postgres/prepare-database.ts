@@ -3,17 +3,17 @@ import pg from 'pg';
 import { scramVerifier } from './scram.js';
 import { serviceSchemas, type Migrated } from './schemas.js';
 
-/** A request that cannot be carried out, with what to do instead. */
+/** A request that cannot be done, with what to do instead. */
 export class UnusableRoles extends Error {
   override readonly name = 'UnusableRoles';
 }
 
 export interface DatabaseRoles {
-  /** Of a role that may make roles and databases; any database of the server. */
+  /** URL of a role that may create roles and databases; any database of the server. */
   readonly adminUrl: string;
-  /** Of the role that owns the schemas; names the database. */
+  /** URL of the role that owns the schemas; names the database. */
   readonly ownerUrl: string;
-  /** Of the role that API and worker connect as; names the same database. */
+  /** URL of the role of API and worker; names the same database. */
   readonly applicationUrl: string;
 }
 
@@ -24,12 +24,12 @@ interface Login {
 }
 
 /**
- * The statements that give the service its database and its two roles, and the owner what other roles own of it. They
- * depend on what is there: in a database that is prepared only the passwords are set again.
+ * The statements that give the service its database and its two roles, and give the owner what other roles own of it.
+ * They depend on the current state: in a prepared database, they only set the passwords again.
  * @param modules whose schemas the owner owns
- * @param carryOut whether to run them; otherwise nothing is changed
- * @returns the statements, in their order; passwords stand in them as SCRAM verifiers. One that only a superuser may run,
- * and that the service can do without, stands there as a comment when it was refused
+ * @param carryOut whether to run them; otherwise nothing changes
+ * @returns the statements in order, with passwords as SCRAM verifiers. An optional statement that only a superuser may
+ *   run appears as a comment when it was refused
  * @throws UnusableRoles when the URLs do not name three roles and one database, or objects are in use
  */
 export const prepareDatabase = async (
@@ -67,12 +67,12 @@ export const prepareDatabase = async (
   return done;
 };
 
-/** Begins a statement that was refused. */
+/** Prefix of a refused statement. */
 export const NOT_PERMITTED = '-- not permitted: ';
-/** Whoever uses a table that changes its owner queues behind the change, and the change behind who uses it now. */
+/** A change of owner waits for current users of the table, and new users wait behind the change. */
 const LONGEST_LOCK_WAIT = '5s';
 
-/** @returns false when the administrator may not, and the service can do without */
+/** @returns false when the administrator may not, and the statement is optional */
 const carriedOut = async (client: pg.Client, statement: string): Promise<boolean> => {
   try {
     await client.query(statement);
@@ -82,7 +82,7 @@ const carriedOut = async (client: pg.Client, statement: string): Promise<boolean
     if (code === '42501' && statement.endsWith(LESSENED)) return false;
     if (code === '55P03')
       throw new UnusableRoles(
-        `In use for more than ${LONGEST_LOCK_WAIT}: ${statement}. What was done before it stays: repeat the command, at a quieter time if need be.`,
+        `In use for more than ${LONGEST_LOCK_WAIT}: ${statement}. Earlier statements stay applied: repeat the command, if necessary at a quieter time.`,
       );
     throw error;
   }
@@ -141,7 +141,7 @@ const roleStatements = async (client: pg.Client, { role, password }: Login): Pro
 
 const LESSENED = 'with nocreatedb nocreaterole noreplication nobypassrls';
 
-/** What takes from a role that was there before what lets it administer the server. */
+/** Revokes administrative rights from an existing role. */
 const lessenedStatements = async (client: pg.Client, { role }: Login): Promise<readonly string[]> => {
   const { rowCount } = await client.query(
     `select from pg_roles
@@ -151,14 +151,14 @@ const lessenedStatements = async (client: pg.Client, { role }: Login): Promise<r
   return rowCount === 1 ? [`alter role ${id(role)} ${LESSENED}`] : [];
 };
 
-/** The owner may make schemas; nobody else may, nor temporary tables. */
+/** Only the owner may create schemas, and nobody else temporary tables. */
 const databaseStatements = (owner: Login, application: Login): readonly string[] => [
   `revoke create, temporary on database ${id(owner.database)} from public`,
   `grant connect, create on database ${id(owner.database)} to ${id(owner.role)}`,
   `grant connect on database ${id(owner.database)} to ${id(application.role)}`,
 ];
 
-/** Everything of the service's schemas that someone else owns: what was made before there was an owner. */
+/** Everything in the service's schemas that another role owns, from before there was a separate owner. */
 const ownershipStatements = async (
   client: pg.Client,
   modules: Migrated,
@@ -174,16 +174,16 @@ const ownershipStatements = async (
        where nspname = 'public' and has_schema_privilege('public', oid, 'create')) as open
      from pg_roles where rolname = current_user`,
   );
-  // Only a superuser, or a member of both, may give an object away.
+  // Only a superuser, or a member of both roles, may change the owner of an object.
   const membership = moves.length > 0 && !who[0]?.superuser ? [`grant ${id(owner)} to current_user`] : [];
-  // Open to everyone in databases that were made before PostgreSQL 15.
+  // Databases created before PostgreSQL 15 leave it open to everyone.
   const closing = who[0]?.open ? ['revoke create on schema public from public'] : [];
   return [...closing, ...membership, ...moves];
 };
 
 /**
- * Sequences of serial and identity columns follow their table, and row types theirs. $1 schemas, $2 the owner, who may
- * not exist yet.
+ * Sequences of serial and identity columns, and row types, follow their table. $1 schemas, $2 the owner, which may not
+ * exist yet.
  */
 const OWNED_BY_OTHERS = `
   with service as (select oid, nspname, nspowner from pg_namespace where nspname = any($1)),

@@ -1,17 +1,17 @@
 import type { Pool } from 'pg';
 import { serviceSchemas, type Migrated } from './schemas.js';
 
-/** What a role may do beyond reading and writing rows. */
+/** The rights of a role beyond reading and writing rows. */
 export interface RoleStanding {
   readonly role: string;
   readonly superuser: boolean;
-  /** It may make roles or databases, replicate, or pass row-level security by. */
+  /** Whether it may create roles or databases, replicate, or bypass row-level security. */
   readonly administrator: boolean;
-  /** It owns schemas or tables of the service, or may act as the role that does. */
+  /** Whether it owns schemas or tables of the service, or may act as their owner. */
   readonly owner: boolean;
 }
 
-/** Of the role that a pool connects as. */
+/** The rights of a pool's own role. */
 export const roleStanding = async (pool: Pool, modules: Migrated): Promise<RoleStanding> => {
   const { rows } = await pool.query<RoleStanding>(
     `select r.rolname as role, r.rolsuper as superuser,

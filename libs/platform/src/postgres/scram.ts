@@ -5,9 +5,9 @@ const ITERATIONS = 4_096;
 const HASH_BYTES = 32;
 
 /**
- * What PostgreSQL stores in place of a password (RFC 5802, RFC 7677), in its own notation. A statement that sets it
- * carries no password into the server's log, and its text can be shown.
- * @param password printable ASCII: other characters would have to be normalised first (SASLprep)
+ * What PostgreSQL stores instead of a password (RFC 5802, RFC 7677), in its own notation. A statement with it puts no
+ * password into the server's log and can be shown.
+ * @param password printable ASCII: other characters would need normalisation first (SASLprep)
  * @param salt 16 random bytes
  */
 export const scramVerifier = (password: string, salt: Uint8Array): string => {

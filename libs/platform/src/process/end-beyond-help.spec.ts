@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { endBeyondHelp } from './end-beyond-help.js';
 
-/** Seconds until the process ends, whose connection is beyond help in those seconds. */
+/** Seconds until the process ends, given the seconds in which its connection is unusable. */
 const endsAfter = async (afterMs: number, isBeyondHelp: (second: number) => boolean): Promise<number> => {
   let now = 0;
   const connection = {
@@ -26,8 +26,8 @@ const endsAfter = async (afterMs: number, isBeyondHelp: (second: number) => bool
   return ended ? now / 1_000 : Infinity;
 };
 
-describe('a process whose connection to the event store is beyond help', () => {
-  it('ends once it has been for so long on end', async () => {
+describe('a process with an unusable connection to the event store', () => {
+  it('ends once it has been unusable continuously for the given time', async () => {
     expect(await endsAfter(30_000, (second) => second >= 10)).toBe(40);
     expect(await endsAfter(30_000, (second) => second >= 10 && second !== 35)).toBe(66);
   });
@@ -36,7 +36,7 @@ describe('a process whose connection to the event store is beyond help', () => {
     expect(await endsAfter(0, (second) => second >= 10)).toBe(10);
   });
 
-  it('lives on when it is helped after all, or never was in need', async () => {
+  it('stays alive when the connection recovers, or never failed', async () => {
     expect(await endsAfter(30_000, (second) => second % 30 !== 0)).toBe(Infinity);
     expect(await endsAfter(0, () => false)).toBe(Infinity);
   });

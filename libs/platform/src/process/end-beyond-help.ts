@@ -5,7 +5,7 @@ import type { WorkLoop } from '../work/work-registry.js';
 const EVERY_MS = 1_000;
 
 interface Time {
-  /** Milliseconds of a clock that only goes forwards. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
   readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
@@ -16,9 +16,9 @@ const realTime: Time = {
 };
 
 /**
- * Fails once the connection to the event store has been beyond help for so long on end, so that the process ends and its
- * supervisor starts another: not every supervisor restarts what a probe calls stuck.
- * @param afterMs time for a probe to see it first; 0 for a process that nothing probes
+ * Fails once the connection to the event store has been unusable continuously for `afterMs`. The process then ends and
+ * its supervisor starts another, because not every supervisor restarts what a probe reports as stuck.
+ * @param afterMs time for a probe to detect it first; 0 for a process without probes
  */
 export const endBeyondHelp = (
   connection: Pick<StoreConnection, 'beyondHelp'>,

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { sharedAnswer } from './shared-answer.js';
 
 describe('a shared answer', () => {
-  it('is looked for once, whoever asks meanwhile, and once more when it is no longer fresh', async () => {
+  it('is computed once for all concurrent callers, and again when it is no longer fresh', async () => {
     let [found, time] = [0, 0];
     let finish = (): void => undefined;
     const ask = sharedAnswer(
@@ -23,7 +23,7 @@ describe('a shared answer', () => {
     expect(await Promise.all(second)).toEqual([2, 2]);
   });
 
-  it('shares an error as well, and looks again after it', async () => {
+  it('also shares an error, and is computed again after it', async () => {
     let [asked, time] = [0, 0];
     const ask = sharedAnswer(
       10,

@@ -1,7 +1,7 @@
 /**
- * One answer for everybody who asks while it is being found, and for `freshMs` afterwards: however many ask, the
- * question is worked on once at a time. An error is shared like an answer.
- * @param now milliseconds of a clock that only goes forwards
+ * One answer for everyone who asks while it is computed, and for `freshMs` afterwards: the work runs at most once at a
+ * time, for any number of callers. An error is shared like an answer.
+ * @param now milliseconds of a monotonic clock
  */
 export const sharedAnswer = <T>(
   freshMs: number,

@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
 
-/** A process that has not stopped by then is ended: what it held is retaken by others when its leases run out. */
+/** A process that has not stopped by then exits; others take over its work when its leases expire. */
 const STOP_WITHIN_MS = 9_500;
 
 /**
- * Stops the process in an orderly way on SIGTERM or SIGINT and, when EXIT_WITH_PARENT=1, when its standard input
- * closes because the parent is gone. Exits 0 when `stop` finished, 1 when it failed or took too long.
- * @returns what stops it for another reason, with an exit code of its own
+ * Shuts the process down in an orderly way on SIGTERM or SIGINT and, when EXIT_WITH_PARENT=1, when its standard input
+ * closes because the parent has ended. Exits 0 when `stop` finished, 1 when it failed or took too long.
+ * @returns a function that stops the process for another reason, with its own exit code
  */
 export const stopWhenTold = (
   log: Logger,
@@ -42,8 +42,8 @@ export const stopWhenTold = (
 };
 
 /**
- * The event-store client may reject promises of calls we gave up long ago. Those must not end the process; anything
- * else unforeseen must, because its state can no longer be trusted.
+ * The event-store client may reject promises of calls that we abandoned long ago. Those must not end the process. Any
+ * other unhandled rejection must, because the process's state can no longer be trusted.
  */
 export const surviveLateRejections = (log: Logger): void => {
   process.on('unhandledRejection', (error) => {
@@ -56,7 +56,7 @@ export const surviveLateRejections = (log: Logger): void => {
   });
 };
 
-/** One JSON line on standard output that a supervisor waits for. */
+/** Writes the JSON line to standard output that a supervisor waits for. */
 export const announce = (details: Readonly<Record<string, unknown>>): void => {
   process.stdout.write(`${JSON.stringify({ ...details, pid: process.pid })}\n`);
 };

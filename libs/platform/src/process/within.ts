@@ -1,6 +1,9 @@
 import { withDeadline } from '@app/event-sourcing/timing/deadline.js';
 
-/** What the work yields, or `null` when it fails or takes longer; it is not ended then, only not waited for. */
+/**
+ * The result of the work, or `null` when it fails or takes longer. The work continues then; the caller just stops
+ * waiting.
+ */
 export const within = <T>(milliseconds: number, work: Promise<T>): Promise<T | null> =>
   withDeadline<T | null, null>(
     milliseconds,

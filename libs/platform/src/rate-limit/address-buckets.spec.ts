@@ -19,12 +19,12 @@ describe('The bucket of an address', () => {
     expect(taken(buckets, 'a', 4)).toEqual([0, 0, 0, 1]);
   });
 
-  it('tells a wait of whole seconds, rounded up', () => {
+  it('returns a wait in whole seconds, rounded up', () => {
     const buckets = new AddressBuckets({ perMinute: 1, burst: 1 }, 10, () => 0);
     expect(taken(buckets, 'a', 2)).toEqual([0, 60]);
   });
 
-  it('is its own', () => {
+  it('is separate for each address', () => {
     const { buckets } = at(10);
     taken(buckets, 'a', 4);
     expect(buckets.take('b')).toBe(0);
@@ -32,20 +32,20 @@ describe('The bucket of an address', () => {
 });
 
 describe('The table of buckets', () => {
-  it('holds no more than its capacity, whatever comes', () => {
+  it('never exceeds its capacity', () => {
     const { buckets } = at(100);
     for (let n = 0; n < 10_000; n += 1) buckets.take(String(n));
     expect(buckets.size).toBe(100);
   });
 
-  it('does not forget who has spent its tokens because many others come', () => {
+  it('does not forget an address without tokens because many others arrive', () => {
     const { buckets } = at(100);
     taken(buckets, 'a', 3);
     for (let n = 0; n < 10_000; n += 1) buckets.take(String(n));
     expect(buckets.take('a')).toBe(1);
   });
 
-  it('lets those who come when it is full share one count, until there is room', () => {
+  it('lets new addresses share one count while it is full', () => {
     const { clock, buckets } = at(2);
     taken(buckets, 'a', 3);
     taken(buckets, 'b', 3);
@@ -57,18 +57,18 @@ describe('The table of buckets', () => {
 });
 
 describe('A full table', () => {
-  it('forgets a full bucket though the oldest one was drained', () => {
+  it('forgets a full bucket although the oldest one is empty', () => {
     const clock = { now: 0 };
     const drained = new AddressBuckets({ perMinute: 60, burst: 60 }, 20, () => clock.now);
     taken(drained, 'drained', 60);
     for (let n = 0; n < 19; n += 1) drained.take(String(n));
     clock.now += 2_000;
-    // All but the oldest are full again: each newcomer has a count of its own.
+    // All but the oldest are full again: each newcomer gets its own count.
     for (let n = 0; n < 19; n += 1) expect(taken(drained, `new ${n}`, 20)).toEqual(Array(20).fill(0));
     expect(drained.size).toBe(20);
   });
 
-  it('looks at the first sixteen only, and drained ones stay', () => {
+  it('checks only the first sixteen, and keeps empty ones', () => {
     const clock = { now: 0 };
     const buckets = new AddressBuckets({ perMinute: 60, burst: 60 }, 20, () => clock.now);
     for (let n = 0; n < 16; n += 1) taken(buckets, `drained ${n}`, 60);

@@ -2,23 +2,22 @@ import type { RatePolicy } from './policies.js';
 
 interface Bucket {
   tokens: number;
-  /** When `tokens` was true, milliseconds. */
+  /** When `tokens` was current (ms). */
   at: number;
 }
 
-/** Buckets looked at for one that can be forgotten, the oldest first: one that was drained must not keep all others. */
+/** How many buckets, oldest first, to check for one to forget: one empty bucket must not keep all others. */
 const LOOKED_AT = 16;
 
-/** Milliseconds of any clock that does not go back. */
+/** Milliseconds of a monotonic clock. */
 type Now = () => number;
 
 /**
- * Token buckets of addresses in the memory of one process, for what must be decided before anything is asked. The number
- * of buckets is bounded: a full one is forgotten without loss, and when there is none to forget, addresses that were not
- * heard of before share one bucket.
+ * Token buckets of addresses in the memory of one process, for decisions that must not need I/O. The number of buckets
+ * is bounded. A full bucket can be forgotten without loss; when there is none, new addresses share one bucket.
  */
 export class AddressBuckets {
-  /** The one that was not asked for longest comes first. */
+  /** Least recently used first. */
   private readonly buckets = new Map<string, Bucket>();
   private readonly ofOthers: Bucket;
 
@@ -30,7 +29,7 @@ export class AddressBuckets {
     this.ofOthers = { tokens: policy.burst, at: now() };
   }
 
-  /** Takes a token of this address. @returns 0, or the whole seconds until there is one */
+  /** Takes a token of this address. @returns 0, or the whole seconds until one is available */
   take(address: string): number {
     const bucket = this.of(address);
     this.fill(bucket);

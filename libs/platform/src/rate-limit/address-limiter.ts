@@ -12,8 +12,8 @@ import { rateLimited } from './rate-limited.js';
 import { RateLimiter } from './rate-limiter.js';
 
 /**
- * Counts requests without valid credentials by the address they come from, first in this process, then with all others:
- * an address that has spent its tokens here costs no statement.
+ * Counts requests without valid credentials by address, first in this process, then across all processes. An address
+ * without tokens here costs no statement.
  */
 @Injectable()
 export class AddressLimiter {
@@ -30,12 +30,12 @@ export class AddressLimiter {
     this.here = new AddressBuckets(this.policy, config.RATE_ADDRESSES);
   }
 
-  /** Counts one more. @returns the refusal for an address that has sent too many, or null */
+  /** Counts one more request. @returns the refusal for an address that has sent too many, or null */
   async refusal(ip: string): Promise<Problem | null> {
     const address = addressKey(ip) ?? ip;
     const seconds = this.here.take(address);
     if (seconds > 0) return rateLimited(this.policy, { retryAfterSeconds: seconds });
-    // An address is personal data: the bucket is named by a keyed digest of it.
+    // An address is personal data, so a keyed digest of it names the bucket.
     const subject = this.digester.digest('rate-address', address).toString('base64url');
     const verdict = await within(ASKED_WITHIN_MS, this.limiter.take(subject, this.policy));
     return verdict && !verdict.allowed ? rateLimited(this.policy, verdict) : null;

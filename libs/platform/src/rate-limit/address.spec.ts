@@ -18,7 +18,7 @@ describe('The key of an address', () => {
   ])('of %j is %s', (text, key) => expect(addressKey(text)).toBe(key));
 
   it.each(['', 'unknown', '_hidden', 'a'.repeat(10_000), '203.0.113.9, 203.0.113.10', '1.2.3.4.5', ':::'])(
-    'is none for what is no address: %j',
+    'is missing for text that is not an address: %j',
     (text) => expect(addressKey(text)).toBeNull(),
   );
 });
@@ -39,7 +39,7 @@ describe('A full address', () => {
     (text) => expect(fullAddress(text)).toBeNull(),
   );
 
-  it('of a caller stands where its key is taken from', () => {
+  it('of a caller comes from the same place as its key', () => {
     const peer = '10.0.0.1';
     expect(fullClientAddress(peer, 'unknown, [2001:db8::1]:80', 1)).toBe('2001:db8::1');
     expect(fullClientAddress(peer, 'unknown', 1)).toBe(peer);
@@ -53,12 +53,12 @@ describe('The address of a caller', () => {
 
   it.each<[string, string | undefined, number, string]>([
     ['is that of the peer without proxies', '203.0.113.9', 0, peer],
-    ['is that of the peer when the proxy names nobody', undefined, 1, peer],
+    ['is that of the peer when the proxy names no address', undefined, 1, peer],
     ['is what the proxy wrote', '203.0.113.9', 1, '203.0.113.9'],
-    ['is not what the caller wrote before it', '192.0.2.1, 203.0.113.9', 1, '203.0.113.9'],
+    ['is not what the caller wrote before the proxy’s entry', '192.0.2.1, 203.0.113.9', 1, '203.0.113.9'],
     ['is what the outermost of two wrote', '192.0.2.1, 203.0.113.9, 10.0.0.2', 2, '203.0.113.9'],
     ['is the nearest address when the chain is shorter', '203.0.113.9', 2, '203.0.113.9'],
-    ['is that of the peer when the text is no address', 'unknown', 1, peer],
+    ['is that of the peer when the text is not an address', 'unknown', 1, peer],
   ])('%s', (_, forwardedFor, proxies, address) =>
     expect(clientAddress(peer, forwardedFor, proxies)).toBe(address),
   );

@@ -1,6 +1,6 @@
 import type { Config } from '../config/settings.js';
 
-/** A token bucket: `perMinute` tokens flow in evenly, `burst` is the most it holds. */
+/** A token bucket: `perMinute` tokens flow in evenly; `burst` is its capacity. */
 export interface RatePolicy {
   readonly name: 'read' | 'create' | 'manage' | 'unauthenticated' | 'public' | 'probe';
   readonly perMinute: number;

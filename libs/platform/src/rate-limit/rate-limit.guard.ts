@@ -13,16 +13,16 @@ import { RateLimiter, type RateVerdict } from './rate-limiter.js';
 export const RATE_POLICIES = Symbol('RatePolicies');
 
 const POLICY = 'rate:policy';
-/** A database that is slower than this is not waited for, milliseconds. */
+/** Longest wait for the database (ms). */
 export const ASKED_WITHIN_MS = 300;
 
-/** Names the policy of a route; without it GET counts as `read` and everything else as `manage`. */
+/** Names the policy of a route; by default, GET counts as `read` and everything else as `manage`. */
 export const RateLimited = (policy: RatePolicy['name']) => SetMetadata(POLICY, policy);
 
 /**
- * Limits the requests of a workspace, whatever key or token it uses, and tells where it stands in the headers of
- * draft-ietf-httpapi-ratelimit-headers. When the buckets cannot be asked, requests pass: what follows needs the same
- * database and says itself that it is away.
+ * Limits the requests of a workspace across its keys and tokens, and reports its quota in the headers of
+ * draft-ietf-httpapi-ratelimit-headers. When the buckets are unavailable, requests pass: the following steps need the
+ * same database and report its outage themselves.
  */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
@@ -58,7 +58,7 @@ export class RateLimitGuard implements CanActivate {
   }
 }
 
-/** Quota and window of the policy; tokens left, and the seconds until all are there. */
+/** Quota and window of the policy; tokens left, and the seconds until the bucket is full. */
 export const rateHeaders = (
   { name, perMinute }: RatePolicy,
   verdict: RateVerdict,

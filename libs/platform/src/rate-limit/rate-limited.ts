@@ -2,10 +2,10 @@ import { Problem } from '../http/problem.js';
 import type { RatePolicy } from './policies.js';
 import type { RateVerdict } from './rate-limiter.js';
 
-/** They count who proves nothing. */
+/** The policies for requests without proven caller. */
 const OF_ADDRESSES: readonly RatePolicy['name'][] = ['unauthenticated', 'public', 'probe'];
 
-/** The refusal of a request that its bucket has no token for. */
+/** The refusal of a request whose bucket has no token. */
 export const rateLimited = (
   { name, perMinute, burst }: RatePolicy,
   { retryAfterSeconds }: Pick<RateVerdict, 'retryAfterSeconds'>,

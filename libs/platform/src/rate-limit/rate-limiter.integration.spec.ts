@@ -25,7 +25,7 @@ const slow: RatePolicy = { name: 'create', perMinute: 1, burst: 20 };
 const clock = { now: () => Date.now() };
 const subject = (): string => randomUUID();
 
-/** The bucket's time, set back: as if it had not been asked for so long. */
+/** Sets the bucket's time back, as if it had been idle for this long. */
 const age = (of: string, seconds: number) =>
   pool.query(
     'update platform.rate_bucket set refilled_at = refilled_at - make_interval(secs => $2) where subject = $1',
@@ -33,7 +33,7 @@ const age = (of: string, seconds: number) =>
   );
 
 describe('A token bucket', () => {
-  it('gives its burst at once, then nothing until tokens flow in, and is never fuller than its burst', async () => {
+  it('gives its burst at once, then nothing until tokens flow in, and never exceeds its burst', async () => {
     const of = subject();
     const policy: RatePolicy = { name: 'read', perMinute: 60, burst: 5 };
     expect(await buckets.take(of, policy, 3)).toMatchObject({ granted: 3 });
@@ -45,7 +45,7 @@ describe('A token bucket', () => {
     expect(await buckets.take(of, policy, 9)).toMatchObject({ granted: 5 });
   });
 
-  it('is one per subject and policy, and is forgotten when nobody asks for an hour', async () => {
+  it('is one per subject and policy, and is forgotten after an idle hour', async () => {
     const [of, other] = [subject(), subject()];
     await buckets.take(of, slow, 20);
     expect(await buckets.take(other, slow, 1)).toMatchObject({ granted: 1 });
@@ -56,7 +56,7 @@ describe('A token bucket', () => {
 });
 
 describe('The rate limiter', () => {
-  it('lets exactly the burst through, however many processes ask at once', async () => {
+  it('lets exactly the burst through, even if many processes ask at once', async () => {
     const of = subject();
     const processes = [1, 2, 3].map(() => new RateLimiter(buckets, clock));
     const verdicts = await Promise.all(
@@ -65,7 +65,7 @@ describe('The rate limiter', () => {
     expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(20);
   });
 
-  it('asks once for those who wait together, and uses what it took in advance', async () => {
+  it('asks once for requests that wait together, and uses tokens taken in advance', async () => {
     let asked = 0;
     const counting = {
       take: (...args: Parameters<TokenBuckets['take']>) => {
@@ -84,7 +84,7 @@ describe('The rate limiter', () => {
     expect(asked).toBe(before);
   });
 
-  it('loses what it took in advance after a second, so that nobody saves up', async () => {
+  it('loses tokens taken in advance after a second, so that none accumulate', async () => {
     let now = 0;
     const limiter = new RateLimiter(buckets, { now: () => now });
     const of = subject();
@@ -96,7 +96,7 @@ describe('The rate limiter', () => {
     expect(remaining).toBeLessThan(10);
   });
 
-  it('tells what is left, when it is full again, and when to come back', async () => {
+  it('returns the tokens left, when it is full again, and when to retry', async () => {
     const limiter = new RateLimiter(buckets, clock);
     const of = subject();
     expect(await limiter.take(of, slow)).toEqual({
@@ -112,7 +112,7 @@ describe('The rate limiter', () => {
     expect(refused.retryAfterSeconds).toBeLessThanOrEqual(60);
   });
 
-  it('passes on that the buckets cannot be asked, to everyone who waits', async () => {
+  it('reports to every waiting request that the buckets are unavailable', async () => {
     const limiter = new RateLimiter({ take: () => Promise.reject(new Error('away')) }, clock);
     const answers = await Promise.allSettled([1, 2, 3].map(() => limiter.take('s', slow)));
     expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);

@@ -7,9 +7,9 @@ export interface RateVerdict {
   readonly allowed: boolean;
   /** Whole tokens left. */
   readonly remaining: number;
-  /** Seconds until the bucket is full again; what `RateLimit: …;t=` tells. */
+  /** Seconds until the bucket is full again, for `RateLimit: …;t=`. */
   readonly fullAfterSeconds: number;
-  /** Seconds until a token is there, at least 1. */
+  /** Seconds until a token is available, at least 1. */
   readonly retryAfterSeconds: number;
 }
 
@@ -23,26 +23,28 @@ interface Waiting {
 }
 
 interface Share {
-  /** Taken in advance and not used yet. */
+  /** Tokens taken in advance and not used yet. */
   tokens: number;
-  /** Of the shared bucket when it was last asked. */
+  /** State of the shared bucket at the last request to it. */
   left: number;
   until: number;
   waiting: Waiting[];
   asking: boolean;
 }
 
-/** Subjects whose share is remembered; a forgotten one only asks the shared bucket again. */
+/** Maximum number of subjects to remember; a forgotten one simply asks the shared bucket again. */
 const SHARES = 10_000;
-/** How long tokens taken in advance may be used, milliseconds. Then they are lost. */
+/** How long tokens taken in advance stay usable (ms); then they are lost. */
 const SHARE_MS = 1_000;
-/** Part of a second's inflow taken in advance: four processes that waste all of it still waste no more than flows in. */
+/**
+ * Fraction of a second's inflow to take in advance: four processes that waste all of it waste no more than flows in.
+ */
 const ADVANCE = 1 / 4;
 
 /**
- * Asks the shared buckets for as many tokens as there are requests waiting, and a few in advance, so that a busy caller
- * costs a statement now and then instead of one per request. Tokens are taken before they are used: the limit holds over
- * any number of processes.
+ * Takes as many tokens from the shared buckets as requests are waiting, and a few in advance, so that a busy caller
+ * costs an occasional statement instead of one per request. Tokens are taken before they are used, so the limit holds
+ * across any number of processes.
  */
 export class RateLimiter {
   private readonly shares = new RecentlyUsed<string, Share>(SHARES);
@@ -52,7 +54,7 @@ export class RateLimiter {
     private readonly clock: Clock,
   ) {}
 
-  /** Takes one token. @throws whatever the buckets throw */
+  /** Takes one token. @throws what the buckets throw */
   async take(subject: string, policy: RatePolicy): Promise<RateVerdict> {
     const share = this.shareOf(`${policy.name} ${subject}`);
     if (share.tokens >= 1 && share.until > this.clock.now()) {
@@ -74,7 +76,7 @@ export class RateLimiter {
     return share;
   }
 
-  /** One question at a time: those who come meanwhile are asked for together, next. */
+  /** One statement at a time: the next one covers all requests that arrive in the meantime. */
   private async ask(subject: string, policy: RatePolicy, share: Share): Promise<void> {
     const advance = Math.floor((policy.perMinute / 60) * ADVANCE);
     share.asking = true;

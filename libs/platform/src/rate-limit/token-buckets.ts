@@ -3,16 +3,16 @@ import type { RatePolicy } from './policies.js';
 
 /** What a bucket gave. */
 export interface Taken {
-  /** Tokens given: as many as were asked for, or those that were there. */
+  /** Tokens granted: as many as requested, or all that were left. */
   readonly granted: number;
   /** Tokens left, with fractions. */
   readonly left: number;
 }
 
-/** Buckets older than this are full again, whatever their policy, and can be forgotten. */
+/** Buckets idle for longer than this are full again under every policy, and can be deleted. */
 const FORGET_AFTER = '1 hour';
 
-/** Token buckets in Postgres: one statement refills a bucket by the database's clock and takes from it. */
+/** Token buckets in PostgreSQL: one statement refills a bucket by the database's clock and takes from it. */
 export class TokenBuckets {
   constructor(private readonly pool: Pool) {}
 
@@ -32,7 +32,7 @@ export class TokenBuckets {
     return rows[0] ?? { granted: 0, left: 0 };
   }
 
-  /** Deletes buckets that nobody asked for in an hour. @returns how many */
+  /** Deletes buckets that were idle for an hour. @returns how many */
   async forget(): Promise<number> {
     const { rowCount } = await this.pool.query(
       `delete from platform.rate_bucket where refilled_at < now() - interval '${FORGET_AFTER}'`,

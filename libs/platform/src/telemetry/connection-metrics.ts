@@ -1,11 +1,11 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { StoreConnection } from '@app/event-sourcing/store/store-connection.js';
 
-/** How this process uses its connection to the event store. */
+/** Metrics of this process's connection to the event store. */
 export const measureStoreConnection = (connection: StoreConnection, registry: Registry): void => {
   new Gauge({
     name: 'event_store_open_calls',
-    help: 'Calls that this process has open at the event store, which takes 100 on a connection',
+    help: 'Open calls of this process to the event store, which accepts 100 per connection',
     labelNames: ['kind'],
     registers: [registry],
     collect() {
@@ -14,7 +14,7 @@ export const measureStoreConnection = (connection: StoreConnection, registry: Re
   });
   new Gauge({
     name: 'event_store_reads_waiting',
-    help: 'Reads of this process that wait for a slot',
+    help: 'Reads of this process waiting for a slot',
     registers: [registry],
     collect() {
       this.set(connection.waitingReads);
@@ -22,7 +22,7 @@ export const measureStoreConnection = (connection: StoreConnection, registry: Re
   });
   new Counter({
     name: 'event_store_connection_renewals_total',
-    help: 'Connections to the event store opened anew because calls were stuck on the old one',
+    help: 'Reconnections to the event store because calls were stuck on the old connection',
     registers: [registry],
     collect() {
       this.reset();

@@ -3,11 +3,13 @@ import { pino, type Logger } from 'pino';
 
 export const LOGGER = Symbol('Logger');
 
-/** One JSON line per entry on standard output. Callers pass ids, never names, dates of birth, gender or secrets. */
+/**
+ * Logs one JSON line per entry to standard output. Callers pass ids, never names, dates of birth, gender or secrets.
+ */
 export const createLogger = (name: string, level: string): Logger =>
   pino({ name, level, redact: ['*.apiKey', '*.signingSecret', '*.authorization', 'headers'] });
 
-/** Nest's own messages through the same logger; its start-up chatter is debug. */
+/** Sends Nest's own messages through the same logger; its start-up messages become debug. */
 export const nestLogger = (logger: Logger): LoggerService => ({
   log: (message: unknown, context?: unknown) => logger.debug({ context }, String(message)),
   error: (message: unknown, trace?: unknown, context?: unknown) =>

@@ -5,18 +5,18 @@ import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
-/** The store with its appends measured: how long they take, and how often they must be made again. */
+/** Measures the store's appends: their duration, and how often they are retried. */
 export const measuredEventStore = (store: EventStore, registry: Registry): EventStore => {
   const seconds = new Histogram({
     name: 'event_store_append_duration_seconds',
-    help: 'Time of one append, whatever came of it',
+    help: 'Time of one append, successful or not',
     labelNames: ['category', 'outcome'],
     buckets: SECONDS,
     registers: [registry],
   });
   const retries = new Counter({
     name: 'event_store_append_retries_total',
-    help: 'Appends that were decided again after a conflict, or repeated because their outcome was unknown',
+    help: 'Appends decided again after a conflict, or repeated because their outcome was unknown',
     labelNames: ['reason'],
     registers: [registry],
   });

@@ -9,7 +9,7 @@ describe('metrics', () => {
     expect(await serveMetrics(createMetrics('api', true), { METRICS_HOST: '127.0.0.1' })).toBeNull();
   });
 
-  it('are all that is served on their port', async () => {
+  it('are the only thing served on their port', async () => {
     const server = await serveMetrics(createMetrics('api', true), {
       METRICS_PORT: 0,
       METRICS_HOST: '127.0.0.1',
@@ -25,7 +25,7 @@ describe('metrics', () => {
 });
 
 describe('gauges that are read when scraped', () => {
-  it('share one read, and tell zero apart from nothing', async () => {
+  it('share one read, and distinguish zero from no value', async () => {
     const registry = createMetrics('worker', false);
     let reads = 0;
     scrapedGauges(registry, 'queue', QUEUE, async () => {
@@ -39,7 +39,7 @@ describe('gauges that are read when scraped', () => {
     expect(text).not.toMatch(/^queue_age_seconds\{/m);
   });
 
-  it('are left out when they cannot be read, which is counted; the others are told', async () => {
+  it('are omitted and counted when they cannot be read, and the others are reported', async () => {
     const registry = createMetrics('worker', false);
     scrapedGauges(registry, 'queue', QUEUE, () => Promise.reject(new Error('away')));
     scrapedGauges(registry, 'ledger', { books: { help: 'books' } }, async () => ({ books: [{ value: 3 }] }));

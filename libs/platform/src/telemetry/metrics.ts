@@ -6,12 +6,15 @@ import { Registry, collectDefaultMetrics } from 'prom-client';
 /** The metrics of one process. */
 export const METRICS = Symbol('Metrics');
 
-/** How often the event loop's delay is looked at (ms). prom-client's own 10 makes Node's metrics cost twice as much CPU. */
+/**
+ * How often the event loop's delay is sampled (ms). prom-client's default of 10 makes Node's metrics cost twice as much
+ * CPU.
+ */
 const EVENT_LOOP_PRECISION_MS = 100;
 
 /**
  * @param role `api` or `worker`: a label of every metric
- * @param isServed whether anyone will ask for them: Node's own metrics are not free
+ * @param isServed whether the metrics are served: Node's own metrics are not free
  */
 export const createMetrics = (role: string, isServed: boolean): Registry => {
   const registry = new Registry();
@@ -28,7 +31,7 @@ export interface MetricsServer {
 }
 
 /**
- * Answers `GET /metrics` on a port of its own, so that the public one has nothing of it; `null` without a port.
+ * Answers `GET /metrics` on its own port, never on the public one; `null` without a port.
  * @throws when the port is taken
  */
 export const serveMetrics = async (

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { Gauge, type Registry } from 'prom-client';
 
-/** How much of this process's database connections is in use. */
+/** Metrics of this process's database connections. */
 export const measurePool = (pool: Pool, registry: Registry): void => {
   new Gauge({
     name: 'postgres_pool_connections',
@@ -15,7 +15,7 @@ export const measurePool = (pool: Pool, registry: Registry): void => {
   });
   new Gauge({
     name: 'postgres_pool_waiting',
-    help: 'Callers of this process that wait for a connection',
+    help: 'Callers in this process waiting for a connection',
     registers: [registry],
     collect() {
       this.set(pool.waitingCount);

@@ -11,15 +11,15 @@ export interface GaugeDefinition {
   readonly labelNames?: readonly string[];
 }
 
-/** Scrapes closer together than this get the same figures: several servers that scrape cost no more than one. */
+/** Scrapes closer together than this get the same values (ms): several scraping servers cost no more than one. */
 const FRESH_MS = 2_000;
-/** A store that does not answer must not hold up the other metrics. */
+/** Longest wait for a read (ms): a store that does not answer must not delay the other metrics. */
 const READ_WITHIN_MS = 3_000;
 
 /**
- * Gauges that one read tells when they are scraped, such as the age of a queue. What cannot be read is left out, rather
- * than told as it was, and counted in `metrics_read_failures_total`.
- * @param name of the read, a label of that counter
+ * Gauges that one read fills at each scrape, such as the age of a queue. Values that cannot be read are omitted, not
+ * repeated, and counted in `metrics_read_failures_total`.
+ * @param name name of the read, a label of that counter
  */
 export const scrapedGauges = <N extends string>(
   registry: Registry,
@@ -31,7 +31,7 @@ export const scrapedGauges = <N extends string>(
     (registry.getSingleMetric('metrics_read_failures_total') as Counter<'read'> | undefined) ??
     new Counter({
       name: 'metrics_read_failures_total',
-      help: 'Reads of figures for metrics that failed or took too long',
+      help: 'Reads of values for metrics that failed or took too long',
       labelNames: ['read'],
       registers: [registry],
     });

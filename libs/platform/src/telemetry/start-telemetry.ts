@@ -5,7 +5,7 @@ import { within } from '../process/within.js';
 import { serveMetrics } from './metrics.js';
 import { startTracing } from './tracing.js';
 
-/** The last spans are sent, or given up after this (ms): a collector that is away must not hold up a restart. */
+/** The last spans are sent, or dropped after this time (ms): an unavailable collector must not delay a restart. */
 const LAST_SPANS_WITHIN_MS = 1_500;
 
 export interface Telemetry {
@@ -14,7 +14,9 @@ export interface Telemetry {
   stop(): Promise<void>;
 }
 
-/** To be called before anything of the process works; says on standard error what cannot be used, and exits 1. */
+/**
+ * Call it before the process does anything else. If a setting is unusable, it prints why to standard error and exits 1.
+ */
 export const startTelemetry = async (name: string, environment: NodeJS.ProcessEnv): Promise<Telemetry> => {
   const stopTracing = await startTracing(name, environment).catch((error: unknown) => {
     process.stderr.write(`${(error as Error).message}\n`);

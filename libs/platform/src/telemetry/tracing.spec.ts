@@ -20,17 +20,17 @@ describe('tracing', () => {
   it.each([
     ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc', /OTEL_EXPORTER_OTLP_PROTOCOL must be http\/protobuf/],
     ['OTEL_TRACES_SAMPLER', 'jaeger_remote', /OTEL_TRACES_SAMPLER must be one of always_on, /],
-  ])('refuses what it cannot do: %s=%s', async (name, value, message) => {
+  ])('refuses unsupported values: %s=%s', async (name, value, message) => {
     await expect(startTracing('api', { ...ENDPOINT, [name]: value })).rejects.toThrow(message);
     expect(isTracing()).toBe(false);
   });
 
-  it('refuses a ratio that is none', async () => {
+  it('refuses an invalid ratio', async () => {
     const ratio = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '2' };
     await expect(startTracing('api', { ...ENDPOINT, ...ratio })).rejects.toThrow(/OTEL_TRACES_SAMPLER_ARG/);
   });
 
-  it('stays off without being asked for', async () => {
+  it('stays off by default', async () => {
     const stop = await startTracing('api', {});
     expect(isTracing()).toBe(false);
     await stop();

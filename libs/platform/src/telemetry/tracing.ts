@@ -12,7 +12,7 @@ const SAMPLERS = [
   'parentbased_traceidratio',
 ] as const;
 
-/** On as soon as OpenTelemetry's own variables name an exporter or where to export to, and none of them forbids it. */
+/** On when OpenTelemetry's own variables name an exporter or an endpoint, and none of them disables it. */
 export const isTracingWanted = (environment: Environment): boolean => {
   if (environment['OTEL_SDK_DISABLED']?.toLowerCase() === 'true') return false;
   const exporter = environment['OTEL_TRACES_EXPORTER'];
@@ -23,8 +23,8 @@ export const isTracingWanted = (environment: Environment): boolean => {
 };
 
 /**
- * Starts tracing over OTLP (http/protobuf) when the standard OTEL_* variables ask for it; without them nothing of
- * OpenTelemetry's SDK is even loaded. Answers what to do before the process ends: it sends the last spans.
+ * Starts tracing over OTLP (http/protobuf) when the standard OTEL_* variables enable it; otherwise OpenTelemetry's SDK
+ * is not even loaded. Returns a function that sends the last spans; call it before the process ends.
  * @throws Error that names the variable at fault
  */
 export const startTracing = async (
@@ -42,7 +42,7 @@ export const startTracing = async (
       import('@opentelemetry/resources'),
     ]);
   const named = resources.resourceFromAttributes({ 'service.name': `reading-service-${serviceName}` });
-  // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES have the last word.
+  // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence.
   const given = resources.detectResources({ detectors: [resources.envDetector] });
   const provider = new sdk.TracerProvider({
     resource: resources.defaultResource().merge(named).merge(given),

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { printable, printableLines } from './printable.js';
 
 describe('text of strangers', () => {
-  it('is left as it is when it is ordinary text of any language', () => {
+  it('is unchanged when it is ordinary text of any language', () => {
     const text = 'Zoé Łąka-O’Neil · 日本語 עברית العربية 😀 \\ "quoted" e\u0301';
     expect(printable(text)).toBe(text);
   });
@@ -16,7 +16,7 @@ describe('text of strangers', () => {
     ['line breaks of any kind', 'a\r\n\u0085\u2028\u2029b', 'a\\u000d\\u000a\\u0085\\u2028\\u2029b'],
     ['tag characters', 'a\u{e0041}', 'a\\udb40\\udc41'],
     ['half a surrogate pair', 'a\ud800', 'a\\ud800'],
-  ])('shows %s instead of doing what it says', (_, text, shown) => {
+  ])('shows %s instead of applying it', (_, text, shown) => {
     expect(printable(text)).toBe(shown);
   });
 

@@ -10,11 +10,11 @@ const escaped = (character: string): string =>
     .join('');
 
 /**
- * Text of strangers, made fit for a terminal, a log or a table: what would move the cursor, reorder or hide what stands
- * beside it is written as `\u001b`, as JSON does. Source: Unicode general categories Cc, Cf, Zl, Zp, Cs.
+ * Makes strangers' text safe for a terminal, a log or a table. Characters that would move the cursor, or reorder or
+ * hide their neighbours, are written as `\u001b`, as JSON does. Source: Unicode general categories Cc, Cf, Zl, Zp, Cs.
  */
 export const printable = (text: string): string => text.replace(UNPRINTABLE, escaped);
 
-/** The same for text of several lines, whose line breaks are ours. */
+/** The same for multi-line text whose line breaks are our own. */
 export const printableLines = (text: string): string =>
   text.replace(UNPRINTABLE, (character) => (character === '\n' ? character : escaped(character)));

@@ -3,13 +3,13 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { NodeCompiler } from '@myriaddreamin/typst-ts-node-compiler';
 
-/** Tagged, with alternative texts, title and language, all checked by the exporter itself. */
+/** Tagged, with alternative texts, title and language; the exporter itself checks all of it. */
 export const PDF_STANDARD = 'ua-1';
 
-/** A Typst template with its fonts, loaded once. Synchronous and busy. */
+/** A Typst template with its fonts, loaded once. Synchronous and CPU-bound. */
 export interface TypstTemplate {
   /**
-   * A PDF/UA-1 file. The same inputs give the same bytes: the host's fonts and clock are never looked up.
+   * A PDF/UA-1 file. The same inputs give the same bytes: it never uses the host's fonts or clock.
    * @param inputs texts that the template reads from `sys.inputs`; data, never markup
    * @throws Error with the compiler's diagnostics
    */
@@ -17,7 +17,7 @@ export interface TypstTemplate {
 }
 
 /**
- * A Typst compiler that knows these fonts and no others.
+ * A Typst compiler with only these fonts.
  * @param folder absolute; templates may read nothing outside it
  * @param fonts paths inside packages, such as `@expo-google-fonts/…/….ttf`
  */
@@ -44,7 +44,7 @@ export const loadTypstTemplate = (folder: string, main: string, fonts: readonly 
           { pdfStandard: PDF_STANDARD },
         );
       } finally {
-        // What Typst memoises would grow with every document.
+        // Clears Typst's memoisation, which would grow with every document.
         compiler.evictCache(0);
       }
     },

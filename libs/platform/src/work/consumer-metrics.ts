@@ -8,7 +8,7 @@ import { beyondTheLog } from '@app/event-sourcing/projections/end-of-log.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { scrapedGauges, type Sample } from '../telemetry/scraped-gauges.js';
 
-/** Events looked at behind the slowest consumer: a lag of that many means at least so many. */
+/** Maximum number of events to read behind the slowest consumer: a lag of this value means at least this many. */
 const LOOK_AHEAD = 2_000;
 
 interface ConsumerRow {
@@ -23,7 +23,7 @@ const CONSUMERS = `
          (select count(*)::integer from event_sourcing.parked_event where parked_event.consumer = consumer.name) as parked
   from event_sourcing.consumer where name = any ($1)`;
 
-/** How far consumers are behind the log, the same for every worker: ask one of them, or take the maximum. */
+/** How far consumers are behind the log. Every worker reports the same values: read one, or take the maximum. */
 export const measureConsumers = (
   { pool, store, clock }: { pool: Pool; store: EventStore; clock: Clock },
   consumers: readonly Consumer[],
@@ -68,10 +68,10 @@ export const measureConsumers = (
     {
       consumer_lag_events: { help: `Events not handled yet, up to ${LOOK_AHEAD}`, labelNames },
       consumer_lag_seconds: { help: 'Age of the oldest event not handled yet', labelNames },
-      consumer_halted: { help: '1: it stands still at an event that it cannot handle', labelNames },
-      consumer_beyond_log: { help: '1: its checkpoint is beyond the end of the log', labelNames },
+      consumer_halted: { help: '1: halted at an event that it cannot handle', labelNames },
+      consumer_beyond_log: { help: '1: the checkpoint is beyond the end of the log', labelNames },
       consumer_parked_events: {
-        help: 'Events set aside because their stream has one that fails',
+        help: 'Events parked because their stream has one that fails',
         labelNames,
       },
     },

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { repeatedWork } from './repeated-work.js';
 
-it('Repeated work goes on after a round that failed, says so, and ends when told', async () => {
+it('Repeated work continues after a failed round, logs it, and ends when aborted', async () => {
   const ending = new AbortController();
   const said: unknown[] = [];
   let rounds = 0;

@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import type { WorkLoop } from './work-registry.js';
 
 /**
- * A loop that does something every so many milliseconds until it is told to end. A round that fails is logged, and the
- * next one comes as usual: a database that is away is no reason to stop.
+ * Runs the work at a fixed interval (ms) until aborted. A failed round is logged and the next one follows as usual: an
+ * unavailable database is no reason to stop.
  */
 export const repeatedWork = (
   name: string,

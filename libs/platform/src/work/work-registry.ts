@@ -4,7 +4,7 @@ import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
 import type { WorkerRole } from '../config/settings.js';
 import type { JobTask } from '../jobs/job-runner.js';
 
-/** Work that goes on by itself until the signal aborts, such as a dispatcher. It resolves once it has let go of all it held. */
+/** Work that runs until the signal aborts, such as a dispatcher. It resolves once it has released all it held. */
 export interface WorkLoop {
   readonly name: string;
   /** Default: `upkeep`. */
@@ -12,7 +12,9 @@ export interface WorkLoop {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** What a worker process does. Modules add their parts while they are initialised; the worker then starts them all. */
+/**
+ * The work of a worker process. Modules register their parts during initialisation; the worker then starts them all.
+ */
 @Injectable()
 export class WorkRegistry {
   readonly consumers: Consumer[] = [];
@@ -32,12 +34,12 @@ export class WorkRegistry {
     this.loops.push(loop);
   }
 
-  /** For measurements: the observer is told of what a consumer handled, once its checkpoint has moved. */
+  /** For measurements: the observer receives what a consumer handled, once its checkpoint has advanced. */
   onHandled(consumer: string, observer: (events: readonly StoredEvent[]) => void): void {
     this.observers.set(consumer, observer);
   }
 
-  /** The consumers with who observes them. */
+  /** The consumers with their observers. */
   observedConsumers(): readonly Consumer[] {
     return this.consumers.map((consumer) => {
       const handled = this.observers.get(consumer.name);

@@ -10,12 +10,12 @@ import { failure, graded, ok, warning, type Finding } from './finding.js';
 import { MODULES } from '../../../../service/src/modules.js';
 import type { Config } from '../../../../service/src/settings.js';
 
-/** PostgreSQL versions: older ones are not tested; those below the first lack what the SQL uses. */
+/** PostgreSQL major versions: the oldest with all SQL features in use, and the oldest tested one. */
 const POSTGRES_LEAST = 150_000;
 const POSTGRES_TESTED = 180_000;
-/** Milliseconds of difference between this clock and the database's. */
+/** Difference between this clock and the database's (ms). */
 const SKEW_MS = [500, 5_000] as const;
-/** Part of the disk that is used. */
+/** Used fraction of the disk. */
 const DISK_USED = [0.85, 0.95] as const;
 const INFO_WITHIN_MS = 1_000;
 
@@ -28,13 +28,13 @@ export const checkPostgres = async (pool: Pool): Promise<Finding> => {
   const { version, number, size } = rows[0]!;
   const message = `PostgreSQL ${version}, database of ${size}`;
   if (number < POSTGRES_LEAST)
-    return failure(check, message, 'Upgrade to PostgreSQL 18; 15 is the oldest that can work.');
+    return failure(check, message, 'Upgrade to PostgreSQL 18; the oldest that can work is 15.');
   return number < POSTGRES_TESTED
-    ? warning(check, message, 'It is tested on PostgreSQL 18: plan an upgrade.')
+    ? warning(check, message, 'The service is tested on PostgreSQL 18: plan an upgrade.')
     : ok(check, message);
 };
 
-/** Without TLS an EventStoreDB asks for no login, and its client sends none. */
+/** Without TLS, EventStoreDB requires no login and its client sends none. */
 const OPEN = /[?&]tls=false(&|$)/i;
 
 export const checkEventStore = async (store: EventStore, { EVENTSTORE_URL }: Config): Promise<Finding> => {
@@ -46,12 +46,15 @@ export const checkEventStore = async (store: EventStore, { EVENTSTORE_URL }: Con
     ? warning(
         'event store',
         `${message}; without TLS and login`,
-        'Whoever reaches its port can append events: give it certificates, then ops event-store prepare (docs/operations.md).',
+        'Anyone who reaches its port can append events: install certificates, then run ops event-store prepare (docs/operations.md).',
       )
     : ok('event store', message);
 };
 
-/** EventStoreDB tells its version over HTTP, to who trusts its CA: fetch knows no tlsCAFile. The embedded store tells none. */
+/**
+ * EventStoreDB reports its version over HTTP, if this process trusts its CA: fetch has no tlsCAFile. The embedded store
+ * reports none.
+ */
 const eventStoreVersion = async (url: string): Promise<string> => {
   const { host, searchParams } = new URL(url.replace(/^esdb(\+discover)?:/, 'http:'));
   const scheme = searchParams.get('tls') === 'false' ? 'http' : 'https';
@@ -59,7 +62,7 @@ const eventStoreVersion = async (url: string): Promise<string> => {
     const answer = await fetch(`${scheme}://${host}/info`, { signal: AbortSignal.timeout(INFO_WITHIN_MS) });
     return `EventStoreDB ${((await answer.json()) as { esVersion: string }).esVersion}`;
   } catch {
-    return 'reachable, version not told';
+    return 'reachable, version unknown';
   }
 };
 
@@ -69,18 +72,21 @@ export const checkClock = async (pool: Pool): Promise<Finding> => {
     'select extract(epoch from clock_timestamp())::float8 * 1000 as now',
   );
   const after = Date.now();
-  // What the answer took is no difference of clocks.
+  // Subtracts the time of the round trip.
   const skew = Math.max(0, before - rows[0]!.now, rows[0]!.now - after);
   return graded(
     'clock',
     skew,
     SKEW_MS,
-    `${Math.round(skew)} ms apart from the database`,
+    `${Math.round(skew)} ms from the database’s clock`,
     'Synchronise the clocks (NTP): leases, timers and signatures depend on them.',
   );
 };
 
-/** Opens the oldest and the newest data key: whoever lost a key-encryption key should know before a customer does. */
+/**
+ * Opens the oldest and the newest data key, so that the operator learns of a lost key-encryption key before customers
+ * do.
+ */
 export const checkKeys = async (pool: Pool, epochKeys: EpochKeys): Promise<Finding> => {
   const check = 'encryption keys';
   const { rows } = await pool.query<{ subject_id: string }>(
@@ -93,7 +99,7 @@ export const checkKeys = async (pool: Pool, epochKeys: EpochKeys): Promise<Findi
   } catch (error) {
     return failure(
       check,
-      `A known seal cannot be opened: ${(error as Error).message}`,
+      `A sealed key cannot be opened: ${(error as Error).message}`,
       'Put the missing key back into ENCRYPTION_KEYS, or where KEY_PROVIDER keeps it: ops keys status.',
     );
   }
@@ -101,22 +107,22 @@ export const checkKeys = async (pool: Pool, epochKeys: EpochKeys): Promise<Findi
   return ok(
     check,
     rows.length === 0
-      ? `nothing is sealed yet; ${id} will seal`
-      : `the oldest and the newest seal open; ${id} seals`,
+      ? `nothing is sealed yet; ${id} will seal new keys`
+      : `the oldest and the newest seal open; ${id} seals new keys`,
   );
 };
 
-/** A role that may do more than read and write rows hands that on to whoever finds a way into the program. */
+/** An attacker inside the program gets the rights of its role, so the role should only read and write rows. */
 export const checkDatabaseRole = async (pool: Pool): Promise<Finding> => {
   const check = 'database role';
   const { role, superuser, administrator, owner } = await roleStanding(pool, MODULES);
   const may = [
     ...(superuser ? ['is a superuser'] : []),
-    ...(administrator && !superuser ? ['may make roles or databases'] : []),
+    ...(administrator && !superuser ? ['may create roles or databases'] : []),
     ...(owner && !superuser ? ['owns tables of the service'] : []),
   ];
   return may.length === 0
-    ? ok(check, `${role} may read and write rows, and no more`)
+    ? ok(check, `${role} may only read and write rows`)
     : warning(
         check,
         `${role} ${may.join(' and ')}`,
@@ -127,14 +133,14 @@ export const checkDatabaseRole = async (pool: Pool): Promise<Finding> => {
 export const checkMigrations = async ({ DATABASE_URL }: Config): Promise<Finding> => {
   const pending = await pendingMigrations(DATABASE_URL, MODULES);
   return pending.length === 0
-    ? ok('migrations', 'the schema is that of this program')
+    ? ok('migrations', 'the schema matches this program')
     : failure('migrations', `not applied: ${pending.join(', ')}`, 'Run ops migrate.');
 };
 
 /** The folder of the embedded stack, when it is on this machine. */
 export const checkDisk = async (environment: NodeJS.ProcessEnv): Promise<Finding> => {
   const check = 'disk';
-  if (environment['DATABASE_URL']) return ok(check, 'not looked at: the stores are elsewhere');
+  if (environment['DATABASE_URL']) return ok(check, 'not checked: the stores are on another machine');
   const folder = resolve(environment['DATA_DIR'] ?? '.data');
   const { bsize, blocks, bavail } = await statfs(folder);
   const used = 1 - bavail / blocks;

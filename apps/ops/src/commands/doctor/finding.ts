@@ -1,9 +1,9 @@
-/** What one check says. */
+/** The result of one check. */
 export interface Finding {
   readonly check: string;
   readonly level: 'ok' | 'warning' | 'failure';
   readonly message: string;
-  /** What to do about it; empty when all is well. */
+  /** What to do; empty when the check passes. */
   readonly advice: string;
 }
 
@@ -21,7 +21,7 @@ export const failure = (check: string, message: string, advice: string): Finding
   advice,
 });
 
-/** Ok below the first bound, a warning below the second, a failure from there on. */
+/** Ok below the first limit, a warning below the second, a failure at or above it. */
 export const graded = (
   check: string,
   value: number,

@@ -6,7 +6,7 @@ import { stuckJobs } from '@app/platform/jobs/stuck-jobs.js';
 import type { Session } from '../../session.js';
 import { failure, graded, ok, warning, type Finding } from './finding.js';
 
-/** Seconds that the oldest event not handled has waited. */
+/** Age of the oldest unhandled event (seconds). */
 const LAG_SECONDS = [10, 120] as const;
 
 export const checkWorkers = async (pool: Pool, within: number): Promise<Finding> => {
@@ -20,8 +20,8 @@ export const checkWorkers = async (pool: Pool, within: number): Promise<Finding>
     ? ok('workers', `${alive} alive`)
     : failure(
         'workers',
-        `none was heard of in ${within / 1_000} s`,
-        'Start a worker: no reading is calculated and no webhook sent.',
+        `no heartbeat for ${within / 1_000} s`,
+        'Start a worker: without one, no reading is calculated and no webhook sent.',
       );
 };
 
@@ -33,14 +33,14 @@ export const checkLag = async ({ pool, store }: Session): Promise<readonly Findi
       return failure(
         `lag of ${consumer}`,
         `its checkpoint ${position} is beyond the end of the log`,
-        'PostgreSQL is newer than the event store: stop API and workers, restore a PostgreSQL older than the event store.',
+        'PostgreSQL is newer than the event store: stop API and workers, and restore a PostgreSQL backup older than the event store’s.',
       );
     }
     return status === 'halted'
       ? failure(
           `lag of ${consumer}`,
           `halted at ${error}`,
-          `Mend the cause; ops processes retry ${consumer}, or as the last resort skip.`,
+          `Fix the cause, then run ops processes retry ${consumer}, or as a last resort skip.`,
         )
       : graded(
           `lag of ${consumer}`,
@@ -49,7 +49,7 @@ export const checkLag = async ({ pool, store }: Session): Promise<readonly Findi
           events === 0
             ? 'caught up'
             : `${events}${atLeast ? ' or more' : ''} events, ${seconds.toFixed(1)} s`,
-          'Is a worker running and does it keep up? Its log tells; ops projections lag shows whether it shrinks.',
+          'Is a worker running and keeping up? See its log; ops projections lag shows whether the lag shrinks.',
         );
   });
 };
@@ -61,14 +61,15 @@ export const checkParked = async (pool: Pool): Promise<Finding> => {
   return warning(
     'parked streams',
     `${parked.length}, such as ${first!.stream} by ${first!.consumer}`,
-    'ops processes parked shows why; when the cause is mended, ops processes retry makes their rows anew.',
+    'ops processes parked shows why. Fix the cause, then ops processes retry rebuilds their rows.',
   );
 };
 
 export const checkJobs = async (pool: Pool): Promise<Finding> => {
   const { dead, failing, overdue } = await stuckJobs(pool);
-  const message = `${dead} given up, ${failing} failing, ${overdue} overdue`;
-  const advice = 'The worker’s log has the errors. Readings and replays add their jobs again by themselves.';
+  const message = `${dead} out of attempts, ${failing} failing, ${overdue} overdue`;
+  const advice =
+    'The worker’s log has the errors. Jobs of readings and replays are added again automatically.';
   if (overdue > 0)
     return failure('jobs', message, `Is a worker running, with enough WORKER_CONCURRENCY? ${advice}`);
   return dead + failing > 0 ? warning('jobs', message, advice) : ok('jobs', message);
@@ -78,10 +79,10 @@ export const checkHolds = async ({ queries, config }: Session): Promise<Finding>
   const olderThanMs = config.READING_TIMEOUT_MS + config.RESERVATION_FENCE_MS;
   const holds = await queries.execute(new CountOldHolds(olderThanMs));
   return holds === 0
-    ? ok('holds', 'none is older than a reading may take')
+    ? ok('holds', 'none older than a reading may take')
     : warning(
         'holds',
-        `${holds} are older than a reading may take`,
+        `${holds} older than a reading may take`,
         'ops ledger reconcile shows them; settlement may be halted.',
       );
 };

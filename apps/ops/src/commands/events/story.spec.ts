@@ -32,7 +32,7 @@ const completed = event('e3', 'reading-1', 'ReadingCompleted', 200n, 'e2');
 const captured = event('e4', 'credits-ws_1', 'CreditsCaptured', 220n, 'e3');
 
 describe('the story of a reading', () => {
-  it('tells every event once, in the order of the log, with the event that caused it', () => {
+  it('lists every event once, in log order, with its cause', () => {
     const story = tellStory([captured, requested, completed, reserved, requested]);
     expect(story.map(({ type, afterMs, cause }) => [type, afterMs, cause.type ?? cause.id])).toEqual([
       ['CreditsReserved', 0, 'req_1'],
@@ -42,7 +42,7 @@ describe('the story of a reading', () => {
     ]);
   });
 
-  it('is drawn with an arrow from the stream of the cause, or from who asked', () => {
+  it('is drawn with an arrow from the stream of the cause, or from the caller', () => {
     expect(drawStory(tellStory([reserved, requested, completed, captured]))).toBe(
       [
         'sequenceDiagram',
@@ -57,7 +57,7 @@ describe('the story of a reading', () => {
     );
   });
 
-  it('ends, when drawn, with what was sent of it', () => {
+  it('ends the drawing with its deliveries', () => {
     const delivery = {
       deliveryId: 'd',
       endpointId: 'we_1',

@@ -3,11 +3,11 @@ import type { DeliveryOfReading } from '@app/webhooks/contracts/index.js';
 import { shownId } from '../../shown-event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 
-/** An event of a story, with what caused it. */
+/** An event of a story, with its cause. */
 export interface Chapter {
   readonly position: bigint;
   readonly occurredAt: string;
-  /** Since the first event of the story. */
+  /** Time since the first event of the story. */
   readonly afterMs: number;
   readonly stream: string;
   readonly revision: bigint;
@@ -15,11 +15,11 @@ export interface Chapter {
   readonly eventId: string;
   readonly actor: string;
   readonly correlationId: string;
-  /** An event of the story, or whatever else is recorded as the cause: a request, a command, another event. */
+  /** An event of the story, or another recorded cause: a request, a command, an event outside the story. */
   readonly cause: { readonly id: string; readonly type: string | null; readonly stream: string | null };
 }
 
-/** Events in the order of the log, each once, with their causes looked up among them. */
+/** The events in log order without duplicates, each with its cause looked up among them. */
 export const tellStory = (events: readonly StoredEvent[]): readonly Chapter[] => {
   const byId = new Map(events.map((event) => [event.id, event]));
   const ordered = [...byId.values()].sort((one, other) => (one.position < other.position ? -1 : 1));
@@ -43,8 +43,8 @@ export const tellStory = (events: readonly StoredEvent[]): readonly Chapter[] =>
 };
 
 /**
- * A Mermaid sequence diagram: the streams' categories stand side by side, time runs down, and each event is an arrow
- * from the stream of its cause, or from who asked for it. What was sent of it comes last.
+ * A Mermaid sequence diagram: stream categories are columns, time runs down, and each event is an arrow from the stream
+ * of its cause, or from the caller. Deliveries come last.
  */
 export const drawStory = (
   chapters: readonly Chapter[],

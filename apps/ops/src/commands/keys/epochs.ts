@@ -8,13 +8,13 @@ import { upkeepOf } from './holdings.js';
 export const addEpochCommands = (keys: Command): void => {
   keys
     .command('advance')
-    .description('end the epoch of now and begin the next one, before its time')
-    .option('--yes', 'do it; without this, nothing is changed')
+    .description('end the current epoch early and start the next one')
+    .option('--yes', 'do it; without this, nothing changes')
     .addHelpText(
       'after',
       `
-What is erased until then can be read from backups until the retention of the epoch that ends here is over, not a week
-longer. The worker wraps surviving keys anew within a minute; "ops keys rewrap --yes" does it now.
+Data erased before this command stays readable in backups until the retention of the ended epoch is over, and not a
+week longer. The worker rewraps surviving keys within a minute; "ops keys rewrap --yes" does it now.
 
 Examples:
   ops keys advance --yes`,
@@ -32,7 +32,7 @@ Examples:
         command,
         answer,
         yes
-          ? `${answer.former ?? 'No epoch'} has ended, ${answer.current} wraps.`
+          ? `${answer.former ?? 'No epoch'} has ended; ${answer.current} wraps new keys.`
           : `Would end ${answer.former ?? 'no epoch'}. Add --yes to do it.`,
       );
     });
@@ -40,10 +40,10 @@ Examples:
   keys
     .command('retire')
     .description(
-      'destroy now the keys whose retention is over, as the worker does by itself; exit 1 when one has to wait',
+      'destroy now the keys whose retention is over, as the worker also does; exit 1 when one must wait',
     )
-    .option('--yes', 'do it; without this, nothing is changed')
-    .addHelpText('after', '\nIt cannot be undone.\n\nExamples:\n  ops keys retire --yes')
+    .option('--yes', 'do it; without this, nothing changes')
+    .addHelpText('after', '\nThis cannot be undone.\n\nExamples:\n  ops keys retire --yes')
     .action(async ({ yes = false }: { yes?: boolean }, command: Command) => {
       if (!yes) {
         print(command, { done: false }, 'ops keys status shows what is due. Add --yes to destroy it.');
@@ -64,13 +64,13 @@ Examples:
 
   keys
     .command('forget')
-    .description('take the key of an epoch as destroyed that was lost: what it wrapped counts as erased')
-    .argument('<epoch>', 'as ops keys status names it')
-    .option('--yes', 'do it; without this, nothing is changed')
+    .description('declare the lost key of an epoch destroyed: everything it wrapped then counts as erased')
+    .argument('<epoch>', 'the epoch, as shown by ops keys status')
+    .option('--yes', 'do it; without this, nothing changes')
     .addHelpText(
       'after',
       `
-While a key is missing, its readings answer 503 and their jobs are tried again, in case it comes back. It cannot be
+While a key is missing, its readings answer 503 and their jobs retry, in case the key returns. Forgetting it cannot be
 undone.
 
 Examples:
@@ -83,13 +83,13 @@ Examples:
         if (!found || found.provider === 'environment') throw new OpsError(`There is no epoch ${epoch}.`);
         if (found.destroyedAt !== null) throw new OpsError(`The key of ${epoch} was destroyed.`);
         const key = await epochKeys.storeOf(found.provider).open(epoch, found.stored);
-        if (key !== 'missing') throw new OpsError(`The key of ${epoch} is there: nothing is lost.`);
+        if (key !== 'missing') throw new OpsError(`The key of ${epoch} is present: nothing is lost.`);
         if (yes) await rows.markDestroyed(epoch);
       });
       print(
         command,
         { epoch, done: yes },
-        yes ? `${epoch} counts as destroyed.` : `Would give up ${epoch}. Add --yes to do it.`,
+        yes ? `${epoch} now counts as destroyed.` : `Would declare ${epoch} destroyed. Add --yes to do it.`,
       );
     });
 };

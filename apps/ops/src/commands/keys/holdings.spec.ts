@@ -35,7 +35,7 @@ const holdings = (provider: 'environment' | 'file') => {
 };
 
 describe('What key-encryption keys have sealed', () => {
-  it('has the keys of epochs of a keeper that wraps no more, which ENCRYPTION_KEYS still seal', async () => {
+  it('includes epoch keys of a keeper no longer in use, which ENCRYPTION_KEYS still seal', async () => {
     await new FileKeyStore(folder, new KeyRing([FORMER])).make(EPOCH);
     const ofEpochs = (await holdings('environment')).find(({ what }) => what === 'keys of epochs')!;
     expect(Object.fromEntries(await ofEpochs.count())).toEqual({ k1: 1 });
@@ -43,7 +43,7 @@ describe('What key-encryption keys have sealed', () => {
     expect(Object.fromEntries(await ofEpochs.count())).toEqual({ k2: 1 });
   });
 
-  it('is told without beginning an epoch', async () => {
+  it('is shown without starting an epoch', async () => {
     asked.length = 0;
     const [ofReadings] = await holdings('file');
     expect(ofReadings!.current).toBeNull();

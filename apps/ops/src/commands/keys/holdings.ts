@@ -8,10 +8,10 @@ import type { Session } from '../../session.js';
 
 export type Counts = ReadonlyMap<string, number>;
 
-/** What a key-encryption key has sealed, and how it is sealed anew. */
+/** What a key-encryption key has sealed, and how to seal it again. */
 export interface Holding {
   readonly what: string;
-  /** The id of the key that seals this now; `null` when it is made with the next one that is sealed. */
+  /** The id of the key that seals this now; `null` when the next seal creates it. */
   readonly current: string | null;
   readonly count: () => Promise<Counts>;
   readonly rewrap: (
@@ -40,7 +40,7 @@ export const holdingsOf = async (session: Session): Promise<readonly Holding[]> 
       count: () => queries.execute(new CountSecretsByKey()),
       rewrap: (onProgress) => commands.execute(new RewrapSecrets(onProgress)),
     },
-    // Those of a provider that wraps no more are still needed.
+    // Keys of a provider no longer in use are still needed.
     ...keys.stores.map((store) => ({
       what: keys.stores.length > 1 ? `keys of epochs (${store.provider})` : 'keys of epochs',
       current: ring.currentKeyId,

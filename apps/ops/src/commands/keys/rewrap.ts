@@ -10,16 +10,18 @@ const sealedByOthers = (counts: Counts, current: string | null): number =>
 export const addRewrapCommand = (keys: Command): void => {
   keys
     .command('rewrap')
-    .description('seal with the current keys what other keys sealed; exit 1 when something cannot be opened')
-    .option('--yes', 'do it; without this, only tell how much there is to do')
+    .description(
+      'seal again with the current keys what older keys sealed; exit 1 when something cannot be opened',
+    )
+    .option('--yes', 'do it; without this, only show how much there is to do')
     .addHelpText(
       'after',
-      '\nIt may be stopped and run again at any time.\n\nExamples:\n  ops keys rewrap\n  ops keys rewrap --yes --json',
+      '\nYou may stop it and run it again at any time.\n\nExamples:\n  ops keys rewrap\n  ops keys rewrap --yes --json',
     )
     .action(async ({ yes = false }: { yes?: boolean }, command: Command) => {
       const { current, done } = await withSession(async (session) => {
         const done = [];
-        // Begins the epoch of now, where there is none, so that it can be named.
+        // Starts the current epoch if there is none, so that it has a name.
         if (yes) await session.keys.current();
         for (const { what, current, count, rewrap: renew } of await holdingsOf(session)) {
           const due = sealedByOthers(await count(), current);
@@ -35,9 +37,9 @@ export const addRewrapCommand = (keys: Command): void => {
       const lines = done.map(({ what, current: key, due, rewrapped, unopened }) =>
         [
           yes
-            ? `${what}: ${rewrapped} of ${due} sealed anew with ${key}`
+            ? `${what}: ${rewrapped} of ${due} sealed again with ${key}`
             : `${what}: ${due} to seal with ${key ?? 'the key of the next epoch'}`,
-          ...unopened.map((id) => `  no key that is left opens ${id}`),
+          ...unopened.map((id) => `  no available key opens ${id}`),
         ].join('\n'),
       );
       const left = sum(done.map(({ unopened }) => unopened.length));

@@ -10,7 +10,7 @@ export const addStatusCommand = (keys: Command): void => {
   keys
     .command('status')
     .description(
-      'what each key-encryption key has sealed, and when each epoch’s key is destroyed; exit 1 when one is overdue or gone',
+      'what each key-encryption key has sealed, and when each epoch’s key will be destroyed; exit 1 when one is overdue or missing',
     )
     .addHelpText('after', '\nExamples:\n  ops keys status\n  ops keys status --json')
     .action(async (_: object, command: Command) => {
@@ -34,14 +34,16 @@ export const addStatusCommand = (keys: Command): void => {
       const gone = epochs.filter(({ rows, opens }) => rows > 0 && !opens).length;
       const advice = [
         ...epochs.filter((one) => one.provider === 'environment').flatMap(adviceOf),
-        ...(gone > 0 ? [`${gone} keys that wrap readings cannot be opened: is it the right place?`] : []),
-        ...(overdue > 0 ? [`${overdue} overdue: the log of the worker says why (docs/operations.md).`] : []),
+        ...(gone > 0
+          ? [`${gone} keys that wrap readings cannot be opened: is the key keeper configured correctly?`]
+          : []),
+        ...(overdue > 0 ? [`${overdue} overdue: the worker’s log says why (docs/operations.md).`] : []),
       ];
       print(
         command,
         { provider, current, sealed, epochs, nextDestruction: next, overdue, gone },
         [
-          `Keys of readings are wrapped by "${provider}".`,
+          `Key keeper: "${provider}" wraps the keys of readings.`,
           '',
           table(
             ['epoch', 'provider', 'state', 'began', 'ended', 'rows', 'destroyed'],
@@ -92,13 +94,13 @@ const shown = async ({ pool, config, keys, ring }: Session): Promise<readonly Sh
   );
 };
 
-/** With ENCRYPTION_KEYS alone it is the operator who ends an epoch. */
+/** With ENCRYPTION_KEYS alone, the operator ends an epoch. */
 const adviceOf = ({ epoch, state, startedAt }: Shown): readonly string[] => {
   if (state === 'current')
     return [
-      `${epoch} has sealed since ${startedAt.slice(0, 10)}: what is erased stays readable to whoever has it and an old backup, until it is rotated out.`,
+      `${epoch} has sealed since ${startedAt.slice(0, 10)}: until you rotate it out, anyone with this key and an old backup can read erased data.`,
     ];
   return state === 'due' || state === 'overdue'
-    ? [`${epoch} is due: take it out of ENCRYPTION_KEYS and destroy every copy of it.`]
+    ? [`${epoch} is due: remove it from ENCRYPTION_KEYS and destroy every copy.`]
     : [];
 };

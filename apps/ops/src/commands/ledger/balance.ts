@@ -8,9 +8,9 @@ import { parseInstant } from './options.js';
 export const addBalance = (ledger: Command): void => {
   ledger
     .command('balance')
-    .description('balance of a workspace, folded from its ledger')
+    .description('balance of a workspace, computed from its ledger')
     .requiredOption('--workspace <id>', 'the workspace')
-    .option('--as-of <instant|revision>', 'then instead of now', parseAsOf)
+    .option('--as-of <instant|revision>', 'at this time instead of now', parseAsOf)
     .addHelpText(
       'after',
       '\nExample:\n  ops ledger balance --workspace ws_… --json\n  ops ledger balance --workspace ws_… --as-of 2026-04-30T12:00:00Z',

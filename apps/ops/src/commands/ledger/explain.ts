@@ -8,9 +8,9 @@ import { movement } from './movement.js';
 export const addExplain = (ledger: Command): void => {
   ledger
     .command('explain')
-    .description('every credit movement of a reading and its cause; exit code 1 when the two do not fit')
+    .description('every credit movement of a reading and its cause; exit code 1 when they do not match')
     .argument('<reading>', 'the reading id')
-    .option('--workspace <id>', 'its workspace: needed only for a reading that was never accepted')
+    .option('--workspace <id>', 'its workspace: required only for a reading that was never accepted')
     .addHelpText('after', '\nExample:\n  ops ledger explain 0198c5f2-… --json')
     .action(async (readingId: string, { workspace }: { workspace?: string }, command: Command) => {
       const explanation = await withSession(({ queries }) =>

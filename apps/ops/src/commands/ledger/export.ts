@@ -27,9 +27,9 @@ export const addExport = (ledger: Command): void => {
     .addOption(
       new Option('--format <format>', 'csv or jsonl').choices(['csv', 'jsonl']).makeOptionMandatory(),
     )
-    .option('--from <instant>', 'start with the first event dated then or later', parseInstant)
-    .option('--to <instant>', 'end before the first event dated then or later', parseInstant)
-    .option('--out <file>', 'write there, readable by you alone, instead of to standard output')
+    .option('--from <instant>', 'start with the first event dated at this time or later', parseInstant)
+    .option('--to <instant>', 'end before the first event dated at this time or later', parseInstant)
+    .option('--out <file>', 'write to this file, readable only by you, instead of standard output')
     .addHelpText(
       'after',
       '\nExample:\n  ops ledger export --workspace ws_… --format csv --from 2026-04-01 --to 2026-05-01 --out april.csv',
@@ -56,7 +56,7 @@ export const addExport = (ledger: Command): void => {
     });
 };
 
-/** As it is to a pipe or a file, which may be verified; to a terminal, as all other text. */
+/** Writes exact bytes to a pipe or a file, because they may be verified. A terminal gets escaped text. */
 const shown = (text: AsyncIterable<string>): AsyncIterable<string> =>
   process.stdout.isTTY ? printableParts(text) : text;
 
@@ -64,7 +64,7 @@ async function* printableParts(text: AsyncIterable<string>): AsyncGenerator<stri
   for await (const part of text) yield printableLines(part);
 }
 
-/** The file appears under its name only once it is whole. */
+/** The file appears under its name only when complete. */
 const writeWhole = async (out: string, text: AsyncIterable<string>): Promise<void> => {
   const part = `${out}.part`;
   try {
@@ -73,6 +73,6 @@ const writeWhole = async (out: string, text: AsyncIterable<string>): Promise<voi
   } catch (error) {
     await rm(part, { force: true });
     if ((error as NodeJS.ErrnoException).path === undefined) throw error;
-    throw new OpsError(`${out} cannot be written: ${(error as Error).message}.`);
+    throw new OpsError(`Cannot write ${out}: ${(error as Error).message}.`);
   }
 };

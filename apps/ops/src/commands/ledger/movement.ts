@@ -1,5 +1,5 @@
 import type { Posting } from '@app/billing/contracts/index.js';
 
-/** Postings as people read them: `available -20, held +20`. */
+/** Postings as text for people: `available -20, held +20`. */
 export const movement = (postings: readonly Posting[]): string =>
   postings.map(({ account, amount }) => `${account} ${amount > 0 ? '+' : ''}${amount}`).join(', ');

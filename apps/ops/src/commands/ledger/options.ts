@@ -9,7 +9,7 @@ export interface Chosen {
 /** The workspace, or `null` for all. @throws OpsError unless exactly one of the two was chosen */
 export const chosenWorkspace = ({ workspace, all }: Chosen): string | null => {
   if ((workspace === undefined) === (all === undefined)) {
-    throw new OpsError('Say which books: either --workspace <id> or --all.');
+    throw new OpsError('Choose either --workspace <id> or --all.');
   }
   return workspace ?? null;
 };

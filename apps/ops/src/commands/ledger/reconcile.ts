@@ -11,12 +11,12 @@ const GRACE_S = 60;
 export const addReconcile = (ledger: Command): void => {
   ledger
     .command('reconcile')
-    .description('captures against completed readings against balances; exit code 1 on any difference')
+    .description('compare captures, completed readings and balances; exit code 1 on any difference')
     .option('--workspace <id>', 'one workspace')
     .option('--all', 'every workspace')
     .option(
       '--grace <seconds>',
-      'how long a completed reading may wait for its capture, and a book for the balance view',
+      'how long a completed reading may wait for its capture, and the balance view for a book',
       parseSeconds,
       GRACE_S,
     )

@@ -16,7 +16,7 @@ interface Month {
 export const addClose = (ledger: Command): void => {
   ledger
     .command('close')
-    .description('record the end of a month that is over; does nothing when it is recorded')
+    .description('record the end of a past month; does nothing when already recorded')
     .requiredOption('--workspace <id>', 'the workspace')
     .requiredOption('--period <yyyy-mm>', 'the month (UTC)', parsePeriod)
     .addHelpText('after', '\nExample:\n  ops ledger close --workspace ws_… --period 2026-04')
@@ -25,8 +25,8 @@ export const addClose = (ledger: Command): void => {
         await requireWorkspace(workspace);
         await commands.execute(new RecordDue(workspace, by()));
         const statement = await queries.execute(new GetMonthlyStatement(workspace, period));
-        if (!statement) throw new OpsError(`Nothing is recorded of ${workspace} in ${period}.`);
-        if (!statement.closed) throw new OpsError(`The month ${period} is not over: nothing was closed.`);
+        if (!statement) throw new OpsError(`There are no records of ${workspace} in ${period}.`);
+        if (!statement.closed) throw new OpsError(`The month ${period} is not over. Nothing was closed.`);
         const { eventId, revision, occurredAt } = statement.entries.at(-1)!;
         return {
           workspaceId: workspace,
@@ -48,11 +48,11 @@ export const addClose = (ledger: Command): void => {
 export const addSeal = (ledger: Command): void => {
   ledger
     .command('seal')
-    .description('sign the end of a closed month (Ed25519); keep the seal where we cannot change it')
+    .description('sign the end of a closed month (Ed25519); store the seal where we cannot change it')
     .requiredOption('--workspace <id>', 'the workspace')
     .requiredOption('--period <yyyy-mm>', 'the month (UTC)', parsePeriod)
-    .requiredOption('--key <file>', 'the private key of ops ledger keygen')
-    .option('--out <file>', 'write the seal there instead of to standard output')
+    .requiredOption('--key <file>', 'the private key from ops ledger keygen')
+    .option('--out <file>', 'write the seal to this file instead of standard output')
     .addHelpText(
       'after',
       '\nExample:\n  ops ledger seal --workspace ws_… --period 2026-04 --key seal-private.pem --out seal-2026-04.json',
@@ -65,14 +65,14 @@ export const addSeal = (ledger: Command): void => {
         return queries.execute(new SealPeriod(workspace, period, privateKey));
       });
       if (result.outcome === 'not_closed') {
-        throw new OpsError(`The month ${period} is not closed: ops ledger close closes it once it is over.`);
+        throw new OpsError(`The month ${period} is not closed: run ops ledger close once it is over.`);
       }
       if (result.outcome === 'not_an_ed25519_key') {
-        throw new OpsError(`${key} holds no Ed25519 private key: ops ledger keygen makes one.`);
+        throw new OpsError(`${key} contains no Ed25519 private key: ops ledger keygen creates one.`);
       }
       if (result.outcome === 'does_not_verify') {
         throw new OpsError(
-          `The book does not verify from revision ${result.firstBadRevision} on: nothing was sealed.`,
+          `The book does not verify from revision ${result.firstBadRevision} on. Nothing was sealed.`,
         );
       }
       const { seal } = result;
@@ -82,7 +82,7 @@ export const addSeal = (ledger: Command): void => {
       print(
         command,
         seal,
-        `Sealed ${period} at revision ${seal.revision} in ${out}; head hash ${seal.headHash}`,
+        `Sealed ${period} at revision ${seal.revision} into ${out}; head hash ${seal.headHash}`,
       );
     });
 };
@@ -90,7 +90,7 @@ export const addSeal = (ledger: Command): void => {
 export const addKeygen = (ledger: Command): void => {
   ledger
     .command('keygen')
-    .description('make a key pair for seals: seal-private.pem for you alone, seal-public.pem for auditors')
+    .description('create a key pair for seals: seal-private.pem for you only, seal-public.pem for auditors')
     .requiredOption('--out <dir>', 'an existing folder')
     .addHelpText('after', '\nExample:\n  ops ledger keygen --out ~/seals')
     .action(({ out }: { out: string }, command: Command) => {
@@ -99,7 +99,7 @@ export const addKeygen = (ledger: Command): void => {
         publicKeyEncoding: { type: 'spki', format: 'pem' },
       });
       const files = { privateKey: join(out, 'seal-private.pem'), publicKey: join(out, 'seal-public.pem') };
-      // A key that exists is never overwritten: its seals could no longer be made again.
+      // Never overwrites an existing key, because its seals could not be made again.
       onFile(files.privateKey, () =>
         writeFileSync(files.privateKey, privateKey, { mode: 0o600, flag: 'wx' }),
       );
@@ -113,7 +113,7 @@ const onFile = <T>(path: string, work: () => T): T => {
     return work();
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw new OpsError(`${path} exists already and is not overwritten.`);
+    if (code === 'EEXIST') throw new OpsError(`${path} already exists and was not overwritten.`);
     throw new OpsError(code === 'ENOENT' ? `There is no ${path}.` : `${path} cannot be used: ${message}`);
   }
 };

@@ -24,22 +24,24 @@ const write = (out: string, pdf: Uint8Array): void => {
   try {
     writeFileSync(out, pdf, { mode: 0o600 });
   } catch (error) {
-    throw new OpsError(`${out} cannot be written: ${(error as Error).message}.`);
+    throw new OpsError(`Cannot write ${out}: ${(error as Error).message}.`);
   }
 };
 
 export const addStatement = (ledger: Command): void => {
   ledger
     .command('statement')
-    .description('every movement of a workspace, oldest first; of one month with opening, closing and grants')
+    .description(
+      'every movement of a workspace, oldest first; for one month with opening, closing and grants',
+    )
     .requiredOption('--workspace <id>', 'the workspace')
     .option('--period <yyyy-mm>', 'one month (UTC)', parsePeriod)
     .addOption(
-      new Option('--format <format>', 'pdf has a chart of the balance')
+      new Option('--format <format>', 'output format; pdf includes a chart of the balance')
         .choices(['text', 'pdf'])
         .default('text'),
     )
-    .option('--out <file>', 'the file to write, for pdf')
+    .option('--out <file>', 'the file to write (pdf only)')
     .addHelpText(
       'after',
       '\nExample:\n  ops ledger statement --workspace ws_… --period 2026-04\n  ops ledger statement --workspace ws_… --period 2026-04 --format pdf --out april.pdf',
@@ -48,14 +50,14 @@ export const addStatement = (ledger: Command): void => {
       const { workspace, period, format, out } = options;
       if (format === 'pdf' && (period === undefined || out === undefined)) {
         throw new OpsError(
-          'A PDF is of one month and goes to a file: add --period <yyyy-mm> and --out <file>.',
+          'A PDF covers one month and goes to a file: add --period <yyyy-mm> and --out <file>.',
         );
       }
       await withSession(async ({ queries, requireWorkspace }) => {
         await requireWorkspace(workspace);
         if (format === 'pdf') {
           const pdf = await queries.execute(new TypesetMonthlyStatement(workspace, period!));
-          if (!pdf) throw new OpsError(`Nothing is recorded of ${workspace} in ${period}.`);
+          if (!pdf) throw new OpsError(`There are no records of ${workspace} in ${period}.`);
           write(out!, pdf);
           print(command, { out, bytes: pdf.byteLength }, `Wrote ${pdf.byteLength} bytes to ${out}`);
           return;
@@ -66,7 +68,7 @@ export const addStatement = (ledger: Command): void => {
           return;
         }
         const statement = await queries.execute(new GetMonthlyStatement(workspace, period));
-        if (!statement) throw new OpsError(`Nothing is recorded of ${workspace} in ${period}.`);
+        if (!statement) throw new OpsError(`There are no records of ${workspace} in ${period}.`);
         print(command, statement, describe(statement));
       });
     });

@@ -8,14 +8,14 @@ interface Options {
   readonly publicKey?: string;
 }
 
-/** Runs the auditor's own file, which imports nothing of this program: what it says here, it says anywhere. */
+/** Runs the standalone program for auditors. It imports nothing of this program, so the result is the same anywhere. */
 export const addVerifyFile = (ledger: Command): void => {
   ledger
     .command('verify-file')
-    .description('check a jsonl export from the file alone, offline; exit code 1 on any finding')
-    .argument('<export>', 'a file of ops ledger export --format jsonl')
-    .option('--seal <file>', 'a seal of ops ledger seal that the export must agree with')
-    .option('--public-key <file>', 'the public key (PEM) the seal must be signed with')
+    .description('check a jsonl export offline, using only the file; exit code 1 on any finding')
+    .argument('<export>', 'a file from ops ledger export --format jsonl')
+    .option('--seal <file>', 'a seal from ops ledger seal that the export must match')
+    .option('--public-key <file>', 'the public key (PEM) that must verify the seal')
     .addHelpText(
       'after',
       '\nExample:\n  ops ledger verify-file book.jsonl --seal seal-2026-04.json --public-key seal-public.pem',

@@ -11,7 +11,7 @@ import { wholeNumber } from '../options.js';
 export const addList = (projections: Command): void => {
   projections
     .command('list')
-    .description('the projections, their tables, and the tables that no event tells (operational)')
+    .description('the projections, their tables, and the tables that no event can rebuild (operational)')
     .addHelpText('after', '\nExample:\n  ops projections list --json')
     .action((_: object, command: Command) => {
       const known = PROJECTIONS.map((projection) => ({
@@ -42,7 +42,7 @@ export const addList = (projections: Command): void => {
 export const addStatus = (projections: Command): void => {
   projections
     .command('status')
-    .description('the versions of each projection, how far they came, and whether they were verified')
+    .description('the versions of each projection, their positions, and whether they were verified')
     .argument('[name]', 'one projection; default: all')
     .addHelpText(
       'after',
@@ -82,7 +82,7 @@ export const addLag = (projections: Command): void => {
     .description('how far each projection and process is behind the log, in events and seconds')
     .option(
       '--max-seconds <n>',
-      'exit with 1 when one is further behind, halted, or beyond the log',
+      'exit with 1 when one is further behind, halted, or beyond the end of the log',
       wholeNumber,
     )
     .addHelpText(
@@ -108,7 +108,7 @@ export const addLag = (projections: Command): void => {
     });
 };
 
-/** `12`, or `10000+` when there may be more. */
+/** `12`, or `10000+` if there may be more. */
 export const eventsBehind = ({ events, atLeast }: ConsumerLag): string => `${events}${atLeast ? '+' : ''}`;
 
 const lagOf = (lags: readonly ConsumerLag[], name: string): ConsumerLag | null =>

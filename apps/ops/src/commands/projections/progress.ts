@@ -1,10 +1,10 @@
 import { SingleBar } from 'cli-progress';
 import type { RebuildProgress } from '@app/event-sourcing/rebuilding/rebuild.js';
 
-/** Parts a bar has. */
+/** Steps of the progress bar. */
 const PARTS = 1_000;
 
-/** Runs a rebuild with a bar on stderr that tells rate and time left, when that is a terminal. */
+/** Runs a rebuild with a progress bar on stderr, if that is a terminal. The bar shows the rate and the time left. */
 export const withRebuildProgress = async <T>(
   label: string,
   work: (progress?: RebuildProgress) => Promise<T>,

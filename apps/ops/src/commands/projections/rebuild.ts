@@ -12,7 +12,7 @@ import { chosenProjections, withWorkshop, type Chosen } from './workshop.js';
 
 const ACCEPT = '--accept-differences <reason>';
 
-/** Those that have a version under construction, when all are meant: the others have nothing to verify or switch. */
+/** With --all, only projections that have a version under construction: the others have nothing to verify or switch. */
 const underConstruction = async (
   { pool }: Workshop,
   projections: readonly Projection[],
@@ -30,7 +30,9 @@ const underConstruction = async (
 export const addRebuild = (projections: Command): void => {
   projections
     .command('rebuild')
-    .description('fill another version of the tables from the log; run it again to go on after a kill')
+    .description(
+      'fill a new version of the tables from the log; run it again to resume an interrupted rebuild',
+    )
     .argument('[name]', 'the projection')
     .option('--all', 'every projection, one after the other')
     .addHelpText(
@@ -132,14 +134,14 @@ const describe = (verified: readonly Verified[]): string => {
 export const addSwitch = (projections: Command): void => {
   projections
     .command('switch')
-    .description('let the verified version take the place of the live one, in one transaction')
+    .description('replace the live version with the verified one, in one transaction')
     .argument('[name]', 'the projection')
     .option('--all', 'every projection that is being rebuilt')
-    .option(ACCEPT, 'switch though rows differ or were not compared; the reason is recorded')
+    .option(ACCEPT, 'switch although rows differ or were not compared; the reason is recorded')
     .addHelpText(
       'after',
       `
-Refused when the version is not caught up or not verified, differs, has parked events, or the schema has changed.
+Refused when the version is not caught up, is not verified, differs or has parked events, or when the schema has changed.
 
 Examples:
   ops projections switch readings.reading.v1
@@ -176,15 +178,15 @@ const request = (by: string, acceptDifferences: string | undefined) =>
   acceptDifferences === undefined ? { by } : { by, acceptDifferences };
 
 const sentence = ({ projection, version, retired, position }: Switched): string =>
-  `${projection} is v${version} from position ${position} on; v${retired} stays until ops projections drop ${projection}`;
+  `${projection} is v${version} from position ${position} on; v${retired} remains until ops projections drop ${projection}`;
 
 export const addDrop = (projections: Command): void => {
   projections
     .command('drop')
-    .description('delete the tables of versions that were switched from')
+    .description('delete the tables of replaced versions')
     .argument('[name]', 'the projection')
     .option('--all', 'every projection')
-    .option('--unfinished', 'and those of the version being built')
+    .option('--unfinished', 'also drop the version being built')
     .addHelpText(
       'after',
       '\nExamples:\n  ops projections drop readings.reading.v1\n  ops projections drop --all --unfinished',
@@ -215,18 +217,15 @@ export const addDrop = (projections: Command): void => {
 export const addReplay = (projections: Command): void => {
   projections
     .command('replay')
-    .description('rebuild, verify, switch and drop in one go; or only the rows of one stream')
+    .description('rebuild, verify, switch and drop in one step; or replay only the rows of one stream')
     .argument('[name]', 'the projection')
     .option('--all', 'every projection, one after the other')
-    .option(
-      '--stream <stream>',
-      'make the rows of this stream anew, in place; releases it when it was parked',
-    )
-    .option(ACCEPT, 'switch though rows differ; the reason is recorded')
+    .option('--stream <stream>', 'rebuild the rows of this stream in place; releases a parked stream')
+    .option(ACCEPT, 'switch although rows differ; the reason is recorded')
     .addHelpText(
       'after',
       `
-When the rows differ, nothing is switched and the version stays for ops projections status.
+When the rows differ, the command does not switch, and keeps the version for ops projections status.
 
 Examples:
   ops projections replay --all
@@ -241,9 +240,9 @@ Examples:
       ) => {
         const chosen = chosenProjections(name, options);
         if (stream !== undefined) {
-          if (chosen.length > 1) throw new OpsError('--stream is for one projection: name it.');
+          if (chosen.length > 1) throw new OpsError('--stream requires the name of one projection.');
           const done = await withWorkshop((workshop) => replayStream(workshop, chosen[0]!, stream));
-          print(command, done, `${done.events} events of ${done.streams.join(' and ')} were replayed`);
+          print(command, done, `Replayed ${done.events} events of ${done.streams.join(' and ')}`);
           return;
         }
         const replayed = await withWorkshop(async (workshop, { actor }) => {

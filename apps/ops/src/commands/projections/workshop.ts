@@ -10,21 +10,24 @@ export interface Chosen {
   readonly all?: true;
 }
 
-/** The projection named, or all. @throws OpsError unless exactly one of the two was said */
+/** The named projection, or all. @throws OpsError unless exactly one of the two was given */
 export const chosenProjections = (name: string | undefined, { all }: Chosen): readonly Projection[] => {
   if ((name === undefined) === (all === undefined))
-    throw new OpsError('Say which projection: either its name or --all. ops projections list shows them.');
+    throw new OpsError('Choose either a projection by name or --all. ops projections list shows the names.');
   return name === undefined ? PROJECTIONS : [requireProjection(name)];
 };
 
-/** Connections that rebuilding uses at once: its lock, the live view held, the version, a snapshot, and one to spare. */
+/**
+ * Connections that a rebuild uses at once: its lock, the paused live view, the new version, a snapshot, and a spare
+ * one.
+ */
 const CONNECTIONS = 5;
 const silent = { warn: () => undefined, error: () => undefined };
 
-/** As `withSession`, with what rebuilding works with. @throws OpsError with the reasons when it is refused */
+/** Like `withSession`, with what a rebuild needs. @throws OpsError with the reasons when it is refused */
 export const withWorkshop = <T>(work: (workshop: Workshop, session: Session) => Promise<T>): Promise<T> =>
   withSession(async (session) => {
-    // Versions of tables are made, renamed and dropped, which only their owner may.
+    // Only the owner of the tables may create, rename and drop versions.
     const pool = openPool(session.config.DATABASE_OWNER_URL ?? session.config.DATABASE_URL, {
       size: CONNECTIONS,
       applicationName: 'reading-service ops projections',

@@ -2,7 +2,7 @@ import { printable } from '@app/platform/text/printable.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 
-/** Which events an operator wants to see; what is left out does not matter. */
+/** Which events an operator wants to see; an absent member matches every event. */
 export interface Choice {
   readonly category?: string;
   readonly type?: string;
@@ -25,6 +25,6 @@ export const isChosen = (
     [id, event.id],
   ].every(([wanted, given]) => wanted === undefined || wanted === given);
 
-/** One line of an event. */
+/** An event in one line. */
 export const line = ({ position, stream, revision, type, metadata }: StoredEvent): string =>
   `${position}  ${metadata.occurredAt}  ${stream}@${revision}  ${type}  by ${printable(metadata.actor)}`;

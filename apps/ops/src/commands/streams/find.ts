@@ -19,15 +19,19 @@ interface Options extends Choice {
 export const addFind = (streams: Command): void => {
   streams
     .command('find')
-    .description('events anywhere in the log, newest first; it reads backwards until there are enough')
-    .option('--category <category>', 'of streams of this category, such as reading')
-    .option('--type <type>', 'of this type, such as ReadingFailed')
-    .option('--workspace <id>', 'of this workspace')
-    .option('--actor <actor>', 'decided by this actor, such as operator:ada or apiKey:Ab3dE6gH')
-    .option('--correlation <id>', 'of this correlation id')
-    .option('--id <uuid>', 'the event of this id')
-    .option('--since <instant>', 'decided then or later; the log is read no further back', parseInstant)
-    .option('--limit <n>', 'at most so many', wholeNumber, LIMIT)
+    .description('events anywhere in the log, newest first; reads backwards until it has enough')
+    .option('--category <category>', 'only streams of this category, such as reading')
+    .option('--type <type>', 'only this type, such as ReadingFailed')
+    .option('--workspace <id>', 'only this workspace')
+    .option('--actor <actor>', 'only events caused by this actor, such as operator:ada or apiKey:Ab3dE6gH')
+    .option('--correlation <id>', 'only this correlation id')
+    .option('--id <uuid>', 'the event with this id')
+    .option(
+      '--since <instant>',
+      'only events at this time or later; the log is read no further back',
+      parseInstant,
+    )
+    .option('--limit <n>', 'at most this many', wholeNumber, LIMIT)
     .addHelpText(
       'after',
       '\nExamples:\n  ops streams find --type ReadingFailed --since 2026-04-01\n  ops streams find --actor operator:ada --limit 10 --json',

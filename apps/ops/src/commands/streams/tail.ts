@@ -8,11 +8,11 @@ import { isChosen, line, type Choice } from './choice.js';
 export const addTail = (streams: Command): void => {
   streams
     .command('tail')
-    .description('events as they are appended, until interrupted; with --json one JSON value a line')
+    .description('events as they are appended, until interrupted; with --json one JSON value per line')
     .option('--category <category>', 'only streams of this category, such as reading')
     .option('--type <type>', 'only events of this type')
     .option('--workspace <id>', 'only events of this workspace')
-    .option('--count <n>', 'end after so many events', wholeNumber)
+    .option('--count <n>', 'end after this many events', wholeNumber)
     .addHelpText(
       'after',
       '\nExamples:\n  ops streams tail --category credits\n  ops streams tail --type ReadingFailed --count 1 --json',

@@ -7,7 +7,7 @@ import { asOpsError, requireEndpoint } from './endpoint.js';
 export const addEnable = (webhooks: Command): void => {
   webhooks
     .command('enable')
-    .description('enable an endpoint and forget its failures; sends nothing of what it missed')
+    .description('enable an endpoint and reset its failures; does not send what it missed')
     .requiredOption('--endpoint <id>', 'the endpoint')
     .addHelpText('after', '\nExample:\n  ops webhooks enable --endpoint we_…')
     .action(async ({ endpoint: endpointId }: { endpoint: string }, command: Command) => {
@@ -17,11 +17,11 @@ export const addEnable = (webhooks: Command): void => {
           .execute(new EnableWebhookEndpoint(endpointId, workspaceId, session.by()))
           .catch((error: unknown) => Promise.reject(asOpsError(error) as Error));
       });
-      const missed = `${skippedDeliveries} deliveries were skipped meanwhile: ops webhooks replay sends them.`;
+      const missed = `${skippedDeliveries} deliveries were skipped in the meantime: ops webhooks replay sends them.`;
       print(
         command,
         { endpoint: record, skippedDeliveries },
-        skippedDeliveries === null ? 'It was enabled before' : `Enabled; ${missed}`,
+        skippedDeliveries === null ? 'Already enabled' : `Enabled; ${missed}`,
       );
     });
 };

@@ -9,6 +9,6 @@ export const requireEndpoint = async ({ queries }: Session, endpointId: string):
   return found;
 };
 
-/** Tells a refusal in one line. */
+/** Reports a refusal in one line. */
 export const asOpsError = (error: unknown): unknown =>
   error instanceof WebhookRefused ? new OpsError(`${error.message}.`) : error;

@@ -12,7 +12,7 @@ interface Options {
 export const addHealth = (webhooks: Command): void => {
   webhooks
     .command('health')
-    .description('queue age, attempts of the last 24 hours by how they ended, failing and disabled endpoints')
+    .description('queue age, attempts of the last 24 hours by outcome, failing and disabled endpoints')
     .option('--endpoint <id>', 'of one endpoint')
     .option('--max-queue-age <seconds>', 'exit with 1 when a delivery has been due for longer', parseSeconds)
     .addHelpText(

@@ -11,7 +11,7 @@ interface Options {
 export const addList = (webhooks: Command): void => {
   webhooks
     .command('list')
-    .description('webhook endpoints and their state, the longest waiting first')
+    .description('webhook endpoints and their state, longest waiting first')
     .option('--workspace <id>', 'of one workspace')
     .addOption(new Option('--state <state>', 'in one state').choices(['ok', 'failing', 'disabled']))
     .addHelpText(

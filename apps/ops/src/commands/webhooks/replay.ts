@@ -28,16 +28,16 @@ interface Options {
 
 const WAIT_SECONDS = 300;
 const POLL_MS = 200;
-/** The parts that a progress bar has. */
+/** Steps of the progress bar. */
 const PARTS = 1_000;
 
 export const addReplay = (webhooks: Command): void => {
   webhooks
     .command('replay')
-    .description('send past events to an endpoint, in order; counts only, unless --yes is given')
+    .description('send past events to an endpoint, in order; without --yes, only count them')
     .requiredOption('--endpoint <id>', 'the endpoint')
-    .requiredOption('--since <instant>', 'events that happened then or later', parseInstant)
-    .option('--until <instant>', 'events that happened before; default: now', parseInstant)
+    .requiredOption('--since <instant>', 'events at this time or later', parseInstant)
+    .option('--until <instant>', 'events before this time; default: now', parseInstant)
     .addOption(
       new Option(
         '--types <types>',
@@ -47,13 +47,13 @@ export const addReplay = (webhooks: Command): void => {
     .addOption(
       new Option(
         '--statuses <statuses>',
-        'what became of them at the endpoint, comma-separated; default: missing,skipped,exhausted',
+        'their delivery statuses at the endpoint, comma-separated; default: missing,skipped,exhausted',
       ).argParser(choiceOf(REPLAYABLE_STATUSES)),
     )
     .option('--yes', 'send them')
     .option(
       '--wait <seconds>',
-      'how long to wait for a worker to work through the log',
+      'how long to wait for a worker to process the log',
       parseSeconds,
       WAIT_SECONDS,
     )
@@ -68,9 +68,7 @@ Examples:
       const replay = await withSession((session) => run(session, options));
       const { dryRun, events, state } = replay;
       if (state === 'stopped')
-        throw new OpsError(
-          'The replay has stopped: somebody stopped it, or the endpoint was disabled meanwhile.',
-        );
+        throw new OpsError('The replay stopped: someone stopped it, or the endpoint was disabled.');
       print(
         command,
         replay,
@@ -99,7 +97,7 @@ const run = async (session: Session, options: Options): Promise<ReplayRecord> =>
       if (now && (now.state === 'finished' || now.state === 'stopped')) return now;
     }
     throw new OpsError(
-      `The replay ${record.replayId} is not through after ${wait} s. Is a worker running? It goes on by itself.`,
+      `The replay ${record.replayId} is not finished after ${wait} s. Is a worker running? The replay continues by itself.`,
     );
   });
 };
@@ -109,7 +107,7 @@ function choiceOf<T extends string>(allowed: readonly T[]): (text: string) => re
     const chosen = text.split(',');
     const known = allowed.filter((one) => chosen.includes(one));
     if (known.length !== new Set(chosen).size)
-      throw new InvalidArgumentError(`must be of ${allowed.join(', ')}`);
+      throw new InvalidArgumentError(`must be one or more of ${allowed.join(', ')}`);
     return known;
   };
 }

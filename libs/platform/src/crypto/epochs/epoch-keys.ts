@@ -6,35 +6,38 @@ import { EpochRows, type EpochRow, type Provider } from './epoch-rows.js';
 import type { EpochKeyStore } from './key-store.js';
 
 export interface EpochSettings {
-  /** Who keeps the keys that wrap from now on; those of any store that is given still open. */
+  /** The keeper of the keys that wrap from now on; keys of any given store still open. */
   readonly provider: Provider;
   readonly lengthMs: number;
-  /** How long an opened key is used without asking again (ms): a destroyed one has left this process within it. */
+  /** How long an opened key is cached (ms); within this time, the process forgets a destroyed key. */
   readonly cacheMs: number;
 }
 
 interface Opened {
   readonly key: Buffer | 'destroyed';
-  /** On this process's own, steady clock. */
+  /** On this process's monotonic clock. */
   readonly until: number;
-  /** Until then its keeper, which has just failed, is not asked again. */
+  /** When to ask a keeper that has just failed again. */
   retryAt?: number;
 }
 
-/** After a failure nobody is asked again for so long: a KMS that is away is not flooded. */
+/** Pause after a failure, so that an unavailable KMS is not flooded. */
 const PAUSE_AFTER_FAILURE_MS = 500;
-/** A key that is known serves so long without asking: a KMS that swallows packets costs every caller its time-outs. */
+/**
+ * How long a cached key serves after a failure: otherwise a KMS that drops packets would cost every caller its
+ * time-outs.
+ */
 const PAUSE_WHILE_KNOWN_MS = 5_000;
-/** An opened key that could not be asked about again serves so many times as long. */
+/** How many times longer an opened key serves while its keeper is unavailable. */
 const OUTAGE_FACTOR = 12;
 const BEGINNINGS = 3;
-/** setTimeout knows no longer ones. */
+/** The longest delay that setTimeout supports. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * The key-encryption keys of data keys, one for each epoch. PostgreSQL says which epoch it is, by its own clock, so that
- * all processes agree; the key comes from the store, which keeps it apart from PostgreSQL. What ENCRYPTION_KEYS wrapped
- * before there were epochs is still opened.
+ * The key-encryption keys of data keys, one for each epoch. PostgreSQL determines the epoch by its own clock, so that
+ * all processes agree. The key comes from the store, which keeps it apart from PostgreSQL. Data keys that
+ * ENCRYPTION_KEYS wrapped before epochs existed still open.
  */
 export class EpochKeys implements WrappingKeys {
   private readonly rows: EpochRows;
@@ -64,7 +67,7 @@ export class EpochKeys implements WrappingKeys {
   }
 
   async named(id: string): Promise<Buffer> {
-    // Anything that is not the name of an epoch is, or was, one of ENCRYPTION_KEYS.
+    // Any id that is not an epoch's name is, or was, one of ENCRYPTION_KEYS.
     if (startOf(id) === null) return this.ring.named(id);
     const known = this.opened.get(id);
     const now = this.steadyNow();
@@ -86,14 +89,14 @@ export class EpochKeys implements WrappingKeys {
     return this.named(id);
   }
 
-  /** The id of the key that wraps now; `null` when it is yet to be made. Begins no epoch, and asks no keeper. */
+  /** The id of the key that wraps now; `null` when it does not exist yet. Starts no epoch and asks no keeper. */
   async wrapsNow(): Promise<string | null> {
     const { provider } = this.settings;
     if (provider === 'environment') return this.ring.currentKeyId;
     return (await this.rows.current(provider))?.row.epoch ?? null;
   }
 
-  /** The store of the provider that wraps; `null` with `environment`. */
+  /** The store of the current provider; `null` with `environment`. */
   get store(): EpochKeyStore | null {
     const { provider } = this.settings;
     return provider === 'environment' ? null : this.storeOf(provider);
@@ -104,7 +107,7 @@ export class EpochKeys implements WrappingKeys {
     const store = this.stores.find((one) => one.provider === provider);
     if (!store)
       throw new KeysUnavailable(
-        `Keys of epochs are kept by "${provider}", which is not configured here: ${provider === 'vault' ? 'KEY_VAULT_URL' : 'KEY_DIRECTORY'}`,
+        `"${provider}" keeps epoch keys and is not configured here: ${provider === 'vault' ? 'KEY_VAULT_URL' : 'KEY_DIRECTORY'}`,
       );
     return store;
   }
@@ -123,7 +126,9 @@ export class EpochKeys implements WrappingKeys {
     }
   }
 
-  /** A row that was lost may have been made again, with another key than the one that this process knows by its name. */
+  /**
+   * A lost row may have been created again with a different key than the one this process has cached under its name.
+   */
   private async keyOf({ epoch, fingerprint }: EpochRow): Promise<Buffer> {
     const key = await this.named(epoch);
     if (!fingerprint || fingerprintOf(epoch, key).equals(fingerprint)) return key;
@@ -143,16 +148,16 @@ export class EpochKeys implements WrappingKeys {
       if (found) return found;
       await this.begin(provider);
     }
-    throw new KeysUnavailable('No epoch of key-encryption keys could be begun; the next second will do');
+    throw new KeysUnavailable('Could not start an epoch of key-encryption keys; retry in a second');
   }
 
-  /** Any number of processes may begin one epoch at once: the store keeps one key, PostgreSQL one row. */
+  /** Any number of processes may start the same epoch at once: the store keeps one key, PostgreSQL one row. */
   private async begin(provider: Provider): Promise<void> {
     const store = this.storeOf(provider);
     const before = await this.rows.before(provider);
     if (before === null) return;
     const { now, lastEnd, newest } = before;
-    // In a folder that is not mounted, or another's, keys would be made that are lost with this process.
+    // In an unmounted or wrong folder, new keys would be lost with this process.
     if (newest !== null) {
       await this.named(newest).catch((error: unknown) => {
         if (!(error instanceof KeyDestroyed)) throw error;
@@ -180,7 +185,7 @@ export class EpochKeys implements WrappingKeys {
     return usable(id, key);
   }
 
-  /** What nobody asks for any more leaves the memory of this process, too. */
+  /** Also drops unused keys from memory. */
   private keep(id: string, key: Buffer | 'destroyed', until: number): void {
     const opened = { key, until };
     this.opened.set(id, opened);
@@ -195,7 +200,7 @@ export class EpochKeys implements WrappingKeys {
 
   private async fetch(id: string): Promise<Buffer | 'destroyed'> {
     const row = await this.rows.find(id);
-    if (!row) throw new KeysUnavailable(`Nothing is known of the epoch ${id}`);
+    if (!row) throw new KeysUnavailable(`Unknown epoch ${id}`);
     if (row.destroyedAt !== null) return 'destroyed';
     const key = await this.storeOf(row.provider).open(id, row.stored);
     if (key === 'missing')

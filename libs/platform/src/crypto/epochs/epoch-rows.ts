@@ -3,14 +3,14 @@ import type { Epoch } from './epoch.js';
 
 export type Provider = 'environment' | 'file' | 'vault';
 
-/** What PostgreSQL knows of an epoch. Times in milliseconds since 1970, by its clock. */
+/** PostgreSQL's record of an epoch. Times in milliseconds since 1970, by its clock. */
 export interface EpochRow {
   readonly epoch: string;
   readonly provider: Provider;
   readonly stored: Buffer | null;
   readonly fingerprint: Buffer | null;
   readonly startedAt: number;
-  /** `null`: not known yet, with the provider `environment`. */
+  /** `null` while unknown, and with the provider `environment`. */
   readonly endsAt: number | null;
   readonly emptiedAt: number | null;
   readonly announcedAt: number | null;
@@ -45,7 +45,7 @@ export class EpochRows {
     return rows[0] ?? null;
   }
 
-  /** The epoch whose key wraps now, and for how long yet (ms). */
+  /** The epoch whose key wraps now, and its remaining time (ms). */
   async current(provider: Provider): Promise<{ row: EpochRow; remainingMs: number } | null> {
     const { rows } = await this.pool.query<EpochRow & { remainingMs: number }>(
       `select ${COLUMNS}, (extract(epoch from ends_at - clock_timestamp()) * 1000)::float8 as "remainingMs"
@@ -59,9 +59,9 @@ export class EpochRows {
   }
 
   /**
-   * What the next epoch of a provider comes after: its newest epoch whose key is not destroyed, and when the next one of
-   * all may begin: after the end of those that have ended, and a second after the beginning of those that have not, as of
-   * another provider. `null` while an epoch of this provider wraps: another process has just begun it.
+   * What the next epoch of a provider follows: the provider's newest epoch whose key is not destroyed, and the earliest
+   * start. The earliest start is after the end of all ended epochs, and a second after the start of open ones, such as
+   * another provider's. `null` while an epoch of this provider wraps: another process has just started it.
    */
   async before(provider: Provider): Promise<{ now: number; lastEnd: number; newest: string | null } | null> {
     const { rows } = await this.pool.query<{
@@ -83,7 +83,7 @@ export class EpochRows {
     return wraps ? null : { now, lastEnd: lastEnd ?? 0, newest };
   }
 
-  /** Of several processes that begin one epoch, the first counts. */
+  /** When several processes start the same epoch, the first one wins. */
   async add(
     { id, startsAt, endsAt }: Epoch,
     provider: Provider,
@@ -97,7 +97,7 @@ export class EpochRows {
     );
   }
 
-  /** An epoch whose key is there and of which this database, restored from a backup, knows nothing: it has ended. */
+  /** Adds, as ended, an epoch whose key exists but that this database, restored from a backup, does not have. */
   async adopt(epoch: string, provider: Provider, startsAt: number): Promise<void> {
     await this.pool.query(
       `insert into platform.key_epoch (epoch, provider, started_at, ends_at)
@@ -125,7 +125,7 @@ export class EpochRows {
     );
   }
 
-  /** Ends the epoch that wraps now before its time. */
+  /** Ends the current epoch early. */
   async end(provider: Provider): Promise<void> {
     await this.pool.query(
       `update platform.key_epoch set ends_at = clock_timestamp()
@@ -142,7 +142,9 @@ export class EpochRows {
     );
   }
 
-  /** Announces that a key is about to be destroyed. One announced in the future was so by a clock that was wrong. */
+  /**
+   * Announces the destruction of a key. Replaces an announcement dated in the future, which came from a wrong clock.
+   */
   async announce(epoch: string): Promise<void> {
     await this.pool.query(
       `update platform.key_epoch set announced_at = clock_timestamp()
@@ -151,7 +153,7 @@ export class EpochRows {
     );
   }
 
-  /** The key that wraps now, too, may be taken as destroyed, once it is lost: its epoch ends with it. */
+  /** Marks a key as destroyed. A lost current key may be marked too, which ends its epoch. */
   async markDestroyed(epoch: string): Promise<void> {
     await this.pool.query(
       `update platform.key_epoch set destroyed_at = clock_timestamp(), stored = null,
@@ -167,8 +169,8 @@ export class EpochRows {
   }
 
   /**
-   * Waits for every statement that was storing keys when it was called. What is stored later is held against the ends of
-   * epochs as they are now. Whoever stores a key meanwhile waits as well: therefore only for a moment.
+   * Waits for every statement that was storing keys at the time of the call. Later statements are checked against the
+   * current ends of epochs. They wait too, so this waits only briefly.
    * @returns whether all of them have ended
    */
   async writersPassed(): Promise<boolean> {

@@ -5,7 +5,7 @@ const WEEK_MS = 604_800_000;
 const at = (text: string): number => Date.parse(text);
 
 describe('epochs', () => {
-  it('of a week begin on Monday, UTC, and lie end to end', () => {
+  it('of a week start on Monday, UTC, and are contiguous', () => {
     const epoch = epochAt(at('2026-11-22T13:45:10Z'), WEEK_MS, 0);
     expect(epoch).toEqual({
       id: '20261116T000000Z',
@@ -16,7 +16,7 @@ describe('epochs', () => {
     expect(startOf(epoch.id)).toBe(epoch.startsAt);
   });
 
-  it('never begin before the one before has ended, whatever becomes of their length', () => {
+  it('never start before the previous one has ended, even if their length changes', () => {
     const ended = at('2026-11-18T10:00:00.250Z');
     const next = epochAt(at('2026-11-18T10:00:00.300Z'), WEEK_MS, ended);
     expect(next.id).toBe('20261118T100001Z');
@@ -33,12 +33,12 @@ describe('epochs', () => {
     }
   });
 
-  it('have names that are no id of ENCRYPTION_KEYS, nor lead anywhere', () => {
+  it('have names that are neither ids of ENCRYPTION_KEYS nor paths', () => {
     for (const name of ['k1', '20261116t000000z', '../20261116T000000Z', '20261116T000000Z/..', ''])
       expect(startOf(name)).toBeNull();
   });
 
-  it('are told apart by key and name, without telling the key', () => {
+  it('have fingerprints that differ by key and name and do not reveal the key', () => {
     const [key, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
     const prints = [fingerprintOf('a', key), fingerprintOf('b', key), fingerprintOf('a', other)];
     expect(new Set(prints.map((print) => print.toString('hex'))).size).toBe(3);

@@ -1,14 +1,14 @@
 import { createHmac } from 'node:crypto';
 
-/** A stretch of time in which one key-encryption key wraps. Milliseconds since 1970, UTC. */
+/** A period in which one key-encryption key wraps. Milliseconds since 1970, UTC. */
 export interface Epoch {
-  /** Its start, as `20261116T000000Z`: no id of ENCRYPTION_KEYS looks like it. */
+  /** Its start, such as `20261116T000000Z`; no id of ENCRYPTION_KEYS has this form. */
   readonly id: string;
   readonly startsAt: number;
   readonly endsAt: number;
 }
 
-/** The first Monday after 1970-01-01: epochs of a week begin on Mondays. */
+/** The first Monday after 1970-01-01, so that epochs of a week start on Mondays. */
 const FIRST_MONDAY_MS = 4 * 86_400_000;
 const SECOND_MS = 1_000;
 
@@ -19,22 +19,22 @@ const idOf = (startsAt: number): string =>
     .replace(/[-:]/g, '');
 
 /**
- * The epoch that begins at or before `now`. Epochs of one length lie end to end, but none begins before the one before
- * it has ended, so that a change of their length, or an end before its time, makes no two of one name.
+ * The epoch that starts at or before `now`. Epochs of one length are contiguous. None starts before the previous one
+ * has ended, so that a changed length or an early end never yields two epochs with one name.
  * @param lengthMs at least a second
- * @param after when the epoch before ended; 0 without one
+ * @param after when the previous epoch ended; 0 without one
  */
 export const epochAt = (now: number, lengthMs: number, after: number): Epoch => {
   const aligned = now - ((now - FIRST_MONDAY_MS) % lengthMs);
   const startsAt = Math.ceil(Math.max(aligned, after) / SECOND_MS) * SECOND_MS;
-  // An end just before that of the length would leave an epoch of no time.
+  // A previous end just before the regular boundary would leave an epoch of almost no time.
   const endsAt = Math.max(aligned + lengthMs, startsAt + SECOND_MS);
   return { id: idOf(startsAt), startsAt, endsAt };
 };
 
 const EPOCH_ID = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/;
 
-/** When the epoch of this name began; `null` for any other name. */
+/** When the epoch of this name started; `null` for any other name. */
 export const startOf = (id: string): number | null => {
   const parts = EPOCH_ID.exec(id);
   if (!parts) return null;
@@ -43,6 +43,6 @@ export const startOf = (id: string): number | null => {
   return Number.isNaN(at) ? null : at;
 };
 
-/** Tells two keys of one name apart without saying anything about either (HMAC-SHA-256, cut to 128 bits). */
+/** Distinguishes two keys of the same name without revealing either (HMAC-SHA-256, truncated to 128 bits). */
 export const fingerprintOf = (id: string, key: Uint8Array): Buffer =>
   createHmac('sha256', key).update(`key-epoch|${id}`).digest().subarray(0, 16);

@@ -21,7 +21,7 @@ beforeEach(() => {
 afterEach(() => rmSync(join(folder, '..'), { recursive: true, force: true }));
 
 describe('FileKeyStore', () => {
-  it('makes one key of an epoch, by however many processes at once', async () => {
+  it('makes one key per epoch, even by many processes at once', async () => {
     const stores = Array.from({ length: 16 }, () => new FileKeyStore(folder, RING));
     const made = await Promise.all(stores.map((one) => one.make(EPOCH)));
     expect(new Set(made.map(({ key }) => key.toString('hex'))).size).toBe(1);
@@ -38,17 +38,17 @@ describe('FileKeyStore', () => {
     await expect(stranger.open(EPOCH)).rejects.toThrow(/ENCRYPTION_KEYS do not open it/);
   });
 
-  it('does not open the key of one epoch as that of another', async () => {
+  it('does not open the key of one epoch as another’s', async () => {
     await store.make(EPOCH);
     writeFileSync(join(folder, `${NEXT}.key`), readFileSync(join(folder, `${EPOCH}.key`)));
     await expect(store.open(NEXT)).rejects.toBeInstanceOf(KeysUnavailable);
   });
 
-  it('remembers that it destroyed a key, leaves no byte of it, and never makes it again', async () => {
+  it('remembers that it destroyed a key, leaves no byte of it, and never recreates it', async () => {
     await store.make(EPOCH);
     await store.make(NEXT);
     const bytes = readFileSync(join(folder, `${EPOCH}.key`));
-    // As a process leaves it that is killed while it makes the key.
+    // What a process killed while making the key leaves behind.
     writeFileSync(join(folder, `${EPOCH}.0f.draft`), bytes);
     await store.destroy(EPOCH);
     await store.destroy(EPOCH);
@@ -59,12 +59,12 @@ describe('FileKeyStore', () => {
     await expect(store.make(EPOCH)).rejects.toThrow(/was destroyed/);
   });
 
-  it('takes what is only not there for missing, not for destroyed', async () => {
+  it('treats an absent key as missing, not as destroyed', async () => {
     expect(await store.open(EPOCH)).toBe('missing');
     expect(await store.list()).toEqual([]);
   });
 
-  it('seals its keys anew when ENCRYPTION_KEYS are rotated', async () => {
+  it('seals its keys again when ENCRYPTION_KEYS are rotated', async () => {
     const { key } = await store.make(EPOCH);
     const rotating = new FileKeyStore(folder, new KeyRing([root('k2', 2), root('k1', 1)]));
     expect(await rotating.sealedBy()).toEqual(new Map([['k1', 1]]));
@@ -75,12 +75,12 @@ describe('FileKeyStore', () => {
     expect(readdirSync(folder)).toEqual([`${EPOCH}.key`]);
   });
 
-  it('goes nowhere but into its folder', async () => {
+  it('never leaves its folder', async () => {
     for (const name of ['../escaped', `${EPOCH}/../../x`, ''])
       await expect(store.make(name)).rejects.toBeInstanceOf(KeysUnavailable);
   });
 
-  it('says what it cannot do, as something that may pass', async () => {
+  it('reports failures as transient', async () => {
     writeFileSync(folder, '');
     await expect(store.make(EPOCH)).rejects.toThrow(
       /Cannot make the key of .* in KEY_DIRECTORY: E(EXIST|NOTDIR)/,

@@ -12,9 +12,9 @@ const KEY = '.key';
 const DESTROYED = '.destroyed';
 
 /**
- * Keys of epochs as files of a folder, each sealed with the first of ENCRYPTION_KEYS: the folder alone opens nothing.
- * Every process of the service needs the same folder. A key is destroyed by overwriting and unlinking its file; a file
- * system that copies on write, an SSD or a snapshot may keep the old bytes, which then still need ENCRYPTION_KEYS.
+ * Epoch keys as files in a folder, each sealed with the first of ENCRYPTION_KEYS: the folder alone opens nothing. Every
+ * process of the service needs the same folder. Destroying a key overwrites and unlinks its file. A copy-on-write file
+ * system, an SSD or a snapshot may keep the old bytes, which still need ENCRYPTION_KEYS to open.
  */
 export class FileKeyStore implements EpochKeyStore {
   readonly provider = 'file';
@@ -28,7 +28,7 @@ export class FileKeyStore implements EpochKeyStore {
     return this.attempt(`make the key of ${epoch}`, async () => {
       await mkdir(this.folder, { recursive: true, mode: 0o700 });
       if (await exists(this.path(epoch, DESTROYED)))
-        throw new KeysUnavailable(`The key of epoch ${epoch} was destroyed; it is not made again`);
+        throw new KeysUnavailable(`The key of epoch ${epoch} was destroyedand is not made again`);
       const draft = this.path(epoch, `.${randomUUID()}.draft`);
       await writeNew(draft, this.ring.seal(context(epoch), randomBytes(32)));
       // Unlike a rename, a link fails when another process was first.
@@ -36,14 +36,14 @@ export class FileKeyStore implements EpochKeyStore {
       await unlink(draft);
       await this.sync();
       const key = await this.read(epoch);
-      if (!key) throw new KeysUnavailable(`The key of epoch ${epoch} vanished while it was being made`);
+      if (!key) throw new KeysUnavailable(`The key of epoch ${epoch} disappeared while it was being made`);
       return { key, stored: null };
     });
   }
 
   open(epoch: string) {
     return this.attempt(`open the key of ${epoch}`, async () => {
-      // The mark counts, whatever a process that was killed while it sealed anew has left.
+      // The destruction mark wins over files that a process killed during resealing left behind.
       if (await exists(this.path(epoch, DESTROYED))) return 'destroyed';
       return (await this.read(epoch)) ?? 'missing';
     });
@@ -53,7 +53,7 @@ export class FileKeyStore implements EpochKeyStore {
     return this.attempt(`destroy the key of ${epoch}`, async () => {
       await writeNew(this.path(epoch, DESTROYED), Buffer.alloc(0)).catch(unless('EEXIST'));
       await this.sync();
-      // Drafts of a process that was killed while it made the key, too.
+      // Includes drafts of a process that was killed while making the key.
       for (const name of await readdir(this.folder)) {
         if (name.startsWith(`${epoch}.`) && !name.endsWith(DESTROYED))
           await shred(join(this.folder, name)).catch(unless('ENOENT'));
@@ -63,13 +63,13 @@ export class FileKeyStore implements EpochKeyStore {
   }
 
   list() {
-    return this.attempt('list the keys of epochs', async () =>
+    return this.attempt('list the epoch keys', async () =>
       (await this.names()).filter((name) => name.endsWith(KEY)).map((name) => name.slice(0, -KEY.length)),
     );
   }
 
   sealedBy() {
-    return this.attempt('read the keys of epochs', async () => {
+    return this.attempt('read the epoch keys', async () => {
       const counts = new Map<string, number>();
       for (const name of (await this.names()).filter((one) => one.endsWith(KEY))) {
         const { id } = splitKeyId(await readFile(join(this.folder, name)));
@@ -80,7 +80,7 @@ export class FileKeyStore implements EpochKeyStore {
   }
 
   reseal() {
-    return this.attempt('seal the keys of epochs anew', async () => {
+    return this.attempt('reseal the epoch keys', async () => {
       let resealed = 0;
       for (const name of (await this.names()).filter((one) => one.endsWith(KEY))) {
         const epoch = name.slice(0, -KEY.length);
@@ -93,7 +93,7 @@ export class FileKeyStore implements EpochKeyStore {
         const draft = this.path(epoch, `.${randomUUID()}.draft`);
         await writeNew(draft, this.ring.seal(context(epoch), this.ring.open(context(epoch), bytes)));
         await rename(draft, join(this.folder, name));
-        // Destroyed meanwhile by another process: it does not come back.
+        // Another process has destroyed it in the meantime: do not recreate it.
         if (await exists(this.path(epoch, DESTROYED))) await this.destroy(epoch);
         resealed += 1;
       }
@@ -113,12 +113,12 @@ export class FileKeyStore implements EpochKeyStore {
   }
 
   private path(epoch: string, ending: string): string {
-    // Names come from the database; none may lead out of the folder.
-    if (startOf(epoch) === null) throw new TypeError(`${epoch} names no epoch`);
+    // Names come from the database; none may point outside the folder.
+    if (startOf(epoch) === null) throw new TypeError(`${epoch} is not the name of an epoch`);
     return join(this.folder, `${epoch}${ending}`);
   }
 
-  /** What was created or unlinked stays so across a power cut. */
+  /** Makes creation and removal survive a power cut. */
   private async sync(): Promise<void> {
     const folder = await open(this.folder, constants.O_RDONLY);
     try {

@@ -5,14 +5,14 @@ import { scrapedGauges } from '../../telemetry/scraped-gauges.js';
 import { EpochRows } from './epoch-rows.js';
 import { overdueEpochs } from './key-status.js';
 
-/** Whether keys are destroyed when they should be, the same for every worker. */
+/** Whether keys are destroyed on time; every worker reports the same values. */
 export const measureKeys = (pool: Pool, config: Config, registry: Registry): void =>
   scrapedGauges(
     registry,
     'keys',
     {
-      key_epochs: { help: 'Epochs of key-encryption keys whose keys are not destroyed' },
-      key_epochs_overdue: { help: 'Of these, the ones whose keys should be destroyed by now' },
+      key_epochs: { help: 'Epochs whose key-encryption keys are not destroyed' },
+      key_epochs_overdue: { help: 'Epochs whose keys should already be destroyed' },
     },
     async () => {
       const overdue = await overdueEpochs(pool, {

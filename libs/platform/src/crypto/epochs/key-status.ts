@@ -9,23 +9,25 @@ export interface EpochStatus {
   readonly epoch: string;
   readonly provider: Provider;
   /**
-   * `current` wraps. `ended` opens until `destroyAt`. `due`: its key goes with the next rounds, or, with the provider
-   * `environment`, is yours to take out of ENCRYPTION_KEYS. `overdue`: that should have happened, or rows are still
-   * wrapped by it long after its end. `destroyed` opens nothing.
+   * `current` wraps. `ended` opens until `destroyAt`. `due`: the next rounds destroy its key; with the provider
+   * `environment`, the operator removes it from ENCRYPTION_KEYS. `overdue`: that should have happened, or its key still
+   * wraps rows long after its end. `destroyed` opens nothing.
    */
   readonly state: 'current' | 'ended' | 'due' | 'overdue' | 'destroyed';
   readonly startedAt: string;
   readonly endsAt: string | null;
-  /** Keys of readings that it wraps. */
+  /** Number of reading keys that it wraps. */
   readonly rows: number;
-  /** When its key is destroyed, or may be taken out of ENCRYPTION_KEYS; then no erased person of it can be read. */
+  /**
+   * When its key is destroyed, or may be removed from ENCRYPTION_KEYS. From then on, no data erased in it can be read.
+   */
   readonly destroyAt: string | null;
   readonly destroyedAt: string | null;
 }
 
-/** Upkeep comes by every minute: what it has not done in so long it does not do. */
+/** Upkeep runs every minute: work that it has not done after this time is stuck. */
 export const OVERDUE_AFTER_MS = 3_600_000;
-/** Wrapping the keys of all surviving readings anew may take a while. */
+/** Rewrapping the keys of all surviving readings may take a while. */
 const REWRAPPED_WITHIN_MS = 86_400_000;
 
 interface Bounds {
@@ -34,7 +36,7 @@ interface Bounds {
   readonly ringIds: readonly string[];
 }
 
-/** What is known of each epoch, the oldest first. */
+/** The status of each epoch, oldest first. */
 export const epochStatus = async (pool: Pool, bounds: Bounds): Promise<readonly EpochStatus[]> => {
   const rows = new EpochRows(pool);
   const [now, known, counts] = [
@@ -45,7 +47,7 @@ export const epochStatus = async (pool: Pool, bounds: Bounds): Promise<readonly 
   return known.map((row) => statusOf(row, counts.get(row.epoch) ?? 0, now, bounds));
 };
 
-/** Epochs whose keys should be gone, or whose rows should have been wrapped anew: without looking at rows. */
+/** Epochs whose keys should be destroyed, or whose rows should be rewrapped. Does not scan rows. */
 export const overdueEpochs = async (pool: Pool, bounds: Bounds): Promise<number> => {
   const rows = new EpochRows(pool);
   const [now, known] = [await rows.now(), await rows.all()];
@@ -61,7 +63,7 @@ const statusOf = (
   { retentionMs, noticeMs, ringIds }: Bounds,
 ): EpochStatus => {
   const isRing = row.provider === 'environment';
-  // A former key that is configured no more was destroyed by the operator.
+  // The operator has destroyed a former key that is no longer configured.
   const destroyedAt =
     isRing && !ringIds.includes(row.epoch) ? (row.destroyedAt ?? row.endsAt) : row.destroyedAt;
   const destroyAt = isRing
@@ -72,7 +74,7 @@ const statusOf = (
   const state = (): EpochStatus['state'] => {
     if (destroyedAt !== null) return 'destroyed';
     if (row.endsAt === null || row.endsAt > now || destroyAt === null) return 'current';
-    // An announcement that came late, as after a stop of all workers, is waited for.
+    // Allows for a late announcement, for example after all workers were down.
     const late = Math.max(destroyAt, (row.announcedAt ?? now) + noticeMs) + OVERDUE_AFTER_MS;
     if (now > late || (count > 0 && !isRing && now > row.endsAt + REWRAPPED_WITHIN_MS)) return 'overdue';
     return now > destroyAt ? 'due' : 'ended';

@@ -17,21 +17,21 @@ import { disagreement } from './trusted-time.js';
 export interface UpkeepSettings {
   /** How long the key of an epoch is kept after its end (ms). */
   readonly retentionMs: number;
-  /** The least time between the announcement of a key's destruction and the destruction (ms). */
+  /** The minimum time between announcing a key's destruction and destroying it (ms). */
   readonly noticeMs: number;
-  /** How far clocks may be apart while keys are destroyed (ms). */
+  /** The maximum difference between clocks for keys to be destroyed (ms). */
   readonly skewMs: number;
 }
 
 export interface Retired {
   readonly destroyed: readonly string[];
-  /** Keys whose time has come and that were not destroyed, and why. */
+  /** Due keys that were not destroyed, and why. */
   readonly waiting: readonly { readonly epoch: string; readonly why: string }[];
 }
 
-/** Rows wrapped by ENCRYPTION_KEYS come from processes of an older version: how often they are looked for. */
+/** How often to search for rows wrapped by ENCRYPTION_KEYS, which processes of an older version write (ms). */
 const LOOK_AT_ALL_MS = 3_600_000;
-/** A key in the store of which PostgreSQL knows nothing may be just being made; later it was left by a restore. */
+/** A key in the store without a row in PostgreSQL may be new. Older than this (ms), it remained from a restore. */
 const UNKNOWN_AFTER_MS = 600_000;
 
 interface Parts {
@@ -44,9 +44,9 @@ interface Parts {
 }
 
 /**
- * Wraps the keys of surviving readings with the key of the epoch that is now, and destroys the keys of epochs whose time
- * has come. Any number of workers may do so at once: rows change only from what was read, and a key goes only when no
- * row can need it.
+ * Rewraps the keys of surviving readings with the current epoch's key, and destroys the keys of due epochs. Any number
+ * of workers may run it at once: updates are conditional on what was read, and a key is destroyed only when no row can
+ * need it.
  */
 export class KeyUpkeep {
   private readonly rows: EpochRows;
@@ -59,7 +59,7 @@ export class KeyUpkeep {
     this.rows = new EpochRows(parts.pool);
   }
 
-  /** One round. @throws KeysUnavailable, or when PostgreSQL or the event store is away */
+  /** Runs one round. @throws KeysUnavailable, or when PostgreSQL or the event store is unavailable */
   async round(signal: AbortSignal): Promise<void> {
     const { pool, keys, ring, log } = this.parts;
     if (keys.store === null) {
@@ -84,8 +84,8 @@ export class KeyUpkeep {
   }
 
   /**
-   * Wraps with the key of now whatever another one wrapped, and notes epochs that wrap nothing any more: what is looked
-   * at comes after every statement that may have stored a key under them.
+   * Rewraps with the current key what other keys wrapped, and notes epochs that wrap nothing any more. It reads the
+   * rows after every statement that may have stored a key under those epochs.
    */
   async rewrapAll(onProgress: (seen: number) => void, signal?: AbortSignal): Promise<Rewrapped> {
     const { pool } = this.parts;
@@ -100,7 +100,10 @@ export class KeyUpkeep {
     return done;
   }
 
-  /** Destroys each key whose epoch has ended a retention ago, unless a row needs it, a clock is wrong, or nobody was told. */
+  /**
+   * Destroys each key whose retention after the epoch's end is over. Exceptions: a row needs it, a clock is wrong, or
+   * the destruction was not announced.
+   */
   async retire(signal?: AbortSignal): Promise<Retired> {
     const { retentionMs, noticeMs } = this.settings;
     const destroyed: string[] = [];
@@ -121,7 +124,7 @@ export class KeyUpkeep {
     return { destroyed, waiting };
   }
 
-  /** Ends the epoch of now before its time; the next one begins with its first key. */
+  /** Ends the current epoch early; the next one starts with its first key. */
   async advance(): Promise<string> {
     const { keys } = this.parts;
     if (keys.store === null) return (await keys.current()).id;
@@ -131,7 +134,7 @@ export class KeyUpkeep {
     return (await keys.current()).id;
   }
 
-  /** Why its key is not destroyed; `null` when it was. A keeper that fails holds up no key of another. */
+  /** Why the key was not destroyed; `null` when it was. A failing keeper does not block the keys of others. */
   private async destroy(row: EpochRow): Promise<string | null> {
     try {
       const why = await this.obstacle(row);
@@ -155,16 +158,16 @@ export class KeyUpkeep {
     const { pool, store, clock, keys } = this.parts;
     const apart = await disagreement({ pool, store, clock }, this.settings.skewMs);
     if (apart !== null) return apart;
-    // A database restored from a backup that is older than the key's end still knows it, and rows that it wrapped.
+    // A database restored from a backup older than the key's end still has it, and rows that it wrapped.
     const key = await keys.storeOf(provider).open(epoch, stored);
     if (key === 'destroyed') return null;
-    // In a folder that is not mounted, or another's, nothing would be destroyed but the knowledge that there is a key.
+    // In an unmounted or wrong folder, destroying would only lose the knowledge that the key exists.
     if (fingerprint !== null && (key === 'missing' || !fingerprintOf(epoch, key).equals(fingerprint)))
       return 'its key is not where it should be (ops keys forget, when it is lost)';
     if (emptiedAt === null) return 'rows that it wrapped have not been wrapped anew';
-    if (!(await this.rows.writersPassed())) return 'keys are being stored just now';
+    if (!(await this.rows.writersPassed())) return 'keys are being stored right now';
     for await (const [row] of rowsSealed(pool, SUBJECT_KEY_COLUMN, { by: epoch }))
-      if (row) return 'rows that it wrapped have come back, as from a backup';
+      if (row) return 'rows that it wrapped have come back, for example from a backup';
     return null;
   }
 
@@ -207,7 +210,7 @@ const isToBeEmptied = ({ provider, endsAt, emptiedAt, destroyedAt }: EpochRow, n
   endsAt !== null &&
   endsAt <= now;
 
-/** When the key of an epoch is destroyed (ms); `null` when it was, or is not ours to destroy, or has not ended. */
+/** When to destroy the key of an epoch (ms); `null` when it is destroyed, is not ours to destroy, or has not ended. */
 export const dueAtOf = ({ provider, endsAt, destroyedAt }: EpochRow, retentionMs: number): number | null =>
   provider === 'environment' || destroyedAt !== null || endsAt === null ? null : endsAt + retentionMs;
 

@@ -8,7 +8,7 @@ import type { EpochKeyStore } from './key-store.js';
 import { VaultClient } from './vault-client.js';
 import { VaultKeyStore } from './vault-key-store.js';
 
-/** The key-encryption keys as configured. Every store that is named opens; KEY_PROVIDER says which one wraps. */
+/** The key-encryption keys as configured. Every configured store opens; KEY_PROVIDER selects the one that wraps. */
 export const openEpochKeys = (pool: Pool, ring: KeyRing, config: Config): EpochKeys => {
   const stores: EpochKeyStore[] = [];
   if (config.KEY_DIRECTORY) stores.push(new FileKeyStore(resolve(config.KEY_DIRECTORY), ring));

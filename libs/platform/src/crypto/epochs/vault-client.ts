@@ -5,22 +5,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { KeysUnavailable } from '../wrapping-keys.js';
 
 export interface VaultSettings {
-  /** As https://vault.example.com:8200. */
+  /** Such as https://vault.example.com:8200. */
   readonly url: string;
   readonly namespace?: string | undefined;
-  /** The token itself, or the file in which an agent keeps a fresh one. */
+  /** The token, or the file in which an agent keeps a fresh one. */
   readonly token?: string | undefined;
   readonly tokenFile?: string | undefined;
   /** Certificates (PEM) to trust instead of the system's. */
   readonly caFile?: string | undefined;
-  /** Longest wait for one answer (ms). */
+  /** Longest wait for one response (ms). */
   readonly timeoutMs: number;
 }
 
 export interface VaultAnswer {
   readonly status: number;
   readonly data: Readonly<Record<string, unknown>>;
-  /** What the KMS says against it; it may name keys, and has no secrets. */
+  /** The KMS's reason for a refusal; it may name keys, but contains no secrets. */
   readonly errors: string;
 }
 
@@ -29,13 +29,13 @@ const FIRST_PAUSE_MS = 100;
 const LARGEST_ANSWER_BYTES = 1_048_576;
 
 /**
- * HTTP calls in the manner of HashiCorp Vault. What may pass (no connection, no answer in time, 412, 429, 5xx) is tried
- * three times with growing, jittered pauses; redirects are not followed, proxies of the environment not used.
+ * HTTP calls as HashiCorp Vault expects them. Retries transient failures (no connection, time-out, 412, 429, 5xx) up to
+ * three attempts with growing, jittered pauses. Does not follow redirects or use the environment's proxies.
  */
 export class VaultClient {
   constructor(private readonly settings: VaultSettings) {}
 
-  /** @throws KeysUnavailable when no attempt was answered */
+  /** @throws KeysUnavailable when no attempt got a response */
   async call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<VaultAnswer> {
     for (let attempt = 1; ; attempt += 1) {
       let failure: KeysUnavailable;
@@ -59,7 +59,7 @@ export class VaultClient {
     const target = new URL(`/v1/${path}`, url);
     const options = {
       method,
-      // Read anew each time: an agent renews it.
+      // Read each time, because an agent renews it.
       headers: {
         'x-vault-token': await this.token(),
         'x-vault-request': 'true',
@@ -92,7 +92,7 @@ const readAnswer = async (response: IncomingMessage): Promise<VaultAnswer> => {
     length += chunk.length;
     if (length > LARGEST_ANSWER_BYTES) {
       response.destroy();
-      throw new Error('an answer that is too long');
+      throw new Error('a response that is too long');
     }
     chunks.push(chunk);
   }
@@ -105,6 +105,6 @@ const parse = (text: string): { data?: Record<string, unknown> | null; errors?: 
   try {
     return JSON.parse(text === '' ? '{}' : text) as { data?: Record<string, unknown>; errors?: string[] };
   } catch {
-    return { errors: ['an answer that is no JSON'] };
+    return { errors: ['a response that is not JSON'] };
   }
 };

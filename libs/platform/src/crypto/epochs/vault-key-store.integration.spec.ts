@@ -27,7 +27,7 @@ beforeEach(async () => {
 afterEach(() => kms.stop());
 
 describe('VaultKeyStore', () => {
-  it('makes a key that opens again, and whose stored part does not tell it', async () => {
+  it('makes a key that opens again, and whose stored part does not reveal it', async () => {
     const { key, stored } = await store.make(EPOCH);
     expect(key).toHaveLength(32);
     expect(stored.toString()).toMatch(/^vault:v1:/);
@@ -37,7 +37,7 @@ describe('VaultKeyStore', () => {
     expect(await store.list()).toEqual([EPOCH]);
   });
 
-  it('destroys a key for good, remembers it, and never makes it again', async () => {
+  it('destroys a key permanently, remembers it, and never recreates it', async () => {
     const { stored } = await store.make(EPOCH);
     const { key: surviving, stored: survivor } = await store.make(NEXT);
     await store.destroy(EPOCH);
@@ -48,13 +48,13 @@ describe('VaultKeyStore', () => {
     await expect(store.make(EPOCH)).rejects.toThrow(/was destroyed/);
   });
 
-  it('takes a key that somebody else deleted for missing, not for destroyed', async () => {
+  it('treats a key that someone else deleted as missing, not as destroyed', async () => {
     const { stored } = await store.make(EPOCH);
     (kms.keys as Map<string, unknown>).clear();
     expect(await store.open(EPOCH, stored)).toBe('missing');
   });
 
-  it('is tried again when it fails in passing, and no more than three times', async () => {
+  it('is retried after transient failures, at most three attempts', async () => {
     kms.mood = 503;
     await expect(store.make(EPOCH)).rejects.toThrow('The KMS answers 503');
     expect(kms.calls).toHaveLength(3);
@@ -63,13 +63,13 @@ describe('VaultKeyStore', () => {
     expect((await store.make(EPOCH)).key).toHaveLength(32);
   });
 
-  it('is not waited for longer than it may take, and not found where it is not', async () => {
+  it('times out, and reports a wrong address', async () => {
     kms.mood = 'silent';
     await expect(storeWith({ timeoutMs: 30 }).make(EPOCH)).rejects.toThrow(/cannot be reached/);
     await expect(storeWith({ url: 'http://127.0.0.1:1' }).make(EPOCH)).rejects.toThrow(/ECONNREFUSED/);
   });
 
-  it('that refuses is not asked again, and says why without the token', async () => {
+  it('is not retried after a refusal, whose reason excludes the token', async () => {
     const refusal = await storeWith({ token: 'wrong' })
       .make(EPOCH)
       .catch((error: unknown) => error);
@@ -85,7 +85,7 @@ describe('VaultKeyStore', () => {
     ).rejects.toThrow(/refuses the data key/);
   });
 
-  it('gets the token that is in the file now', async () => {
+  it('gets the token currently in the file', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'kms-token-'));
     const tokenFile = join(folder, 'token');
     writeFileSync(tokenFile, 'stale');

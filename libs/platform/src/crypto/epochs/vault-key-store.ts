@@ -6,7 +6,7 @@ import type { VaultAnswer, VaultClient } from './vault-client.js';
 export interface VaultPlace {
   /** Where the transit engine is mounted. */
   readonly mount: string;
-  /** Before the names of our keys there. */
+  /** The prefix of our key names in the vault. */
   readonly prefix: string;
 }
 
@@ -14,10 +14,10 @@ const DESTROYED = '-destroyed';
 const KEY_TYPE = 'aes256-gcm96';
 
 /**
- * Keys of epochs in HashiCorp Vault's transit engine, or what speaks its API: a transit key for each epoch, which never
- * leaves it, seals the epoch's data key. The sealed data key lies in PostgreSQL and opens nothing once the transit key
- * is deleted. An epoch costs each process one call; none is made for a reading. That a key was destroyed on purpose is
- * remembered as a transit key whose name ends in `-destroyed`.
+ * Epoch keys in HashiCorp Vault's transit engine, or a server with its API. For each epoch, a transit key that never
+ * leaves the vault seals the epoch's data key. PostgreSQL stores the sealed data key, which opens nothing once the
+ * transit key is deleted. An epoch costs each process one call; a reading costs none. A transit key whose name ends in
+ * `-destroyed` records that a key was destroyed on purpose.
  */
 export class VaultKeyStore implements EpochKeyStore {
   readonly provider = 'vault';
@@ -52,14 +52,17 @@ export class VaultKeyStore implements EpochKeyStore {
     const config = await this.client.call('POST', `${this.path('keys', epoch)}/config`, {
       deletion_allowed: true,
     });
-    this.expect(config, `leave to delete the key of ${epoch}`);
-    this.expect(await this.client.call('DELETE', this.path('keys', epoch)), `the end of the key of ${epoch}`);
+    this.expect(config, `permission to delete the key of ${epoch}`);
+    this.expect(
+      await this.client.call('DELETE', this.path('keys', epoch)),
+      `the deletion of the key of ${epoch}`,
+    );
   }
 
   async list(): Promise<readonly string[]> {
     const answer = await this.client.call('GET', `${this.place.mount}/keys?list=true`);
     if (answer.status === 404) return [];
-    this.expect(answer, 'the names of keys');
+    this.expect(answer, 'the list of keys');
     const names = Array.isArray(answer.data['keys']) ? (answer.data['keys'] as unknown[]).map(String) : [];
     return names
       .filter((name) => name.startsWith(`${this.place.prefix}-`))
@@ -77,7 +80,7 @@ export class VaultKeyStore implements EpochKeyStore {
     return 0;
   }
 
-  /** Making a key that is there changes nothing. */
+  /** Making an existing key again changes nothing. */
   private async create(name: string): Promise<void> {
     const answer = await this.client.call('POST', this.path('keys', name), {
       type: KEY_TYPE,
@@ -95,7 +98,8 @@ export class VaultKeyStore implements EpochKeyStore {
   }
 
   private path(what: string, name: string): string {
-    if (startOf(name.replace(DESTROYED, '')) === null) throw new TypeError(`${name} names no epoch`);
+    if (startOf(name.replace(DESTROYED, '')) === null)
+      throw new TypeError(`${name} is not the name of an epoch`);
     return `${this.place.mount}/${what}/${this.place.prefix}-${name}`;
   }
 
@@ -110,6 +114,6 @@ export class VaultKeyStore implements EpochKeyStore {
 
 const keyOf = ({ data }: VaultAnswer): Buffer => {
   const key = Buffer.from(typeof data['plaintext'] === 'string' ? data['plaintext'] : '', 'base64');
-  if (key.length !== 32) throw new KeysUnavailable('The KMS answers with something that is no key');
+  if (key.length !== 32) throw new KeysUnavailable('The KMS returned something that is not a key');
   return key;
 };

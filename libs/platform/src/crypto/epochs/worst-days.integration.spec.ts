@@ -77,7 +77,7 @@ const make = async (keys: EpochKeys | KeyRing, subject = randomUUID()) => {
   await new SubjectKeys(pool, keys).create(subject, 'ws_1');
   return subject;
 };
-/** An epoch that has ended, wraps nothing, and whose key is due. */
+/** An ended epoch that wraps nothing and whose key is due. */
 const endedEpoch = async (keys: EpochKeys): Promise<string> => {
   const { id } = await keys.current();
   await upkeepOf(keys).advance();
@@ -86,8 +86,8 @@ const endedEpoch = async (keys: EpochKeys): Promise<string> => {
   return id;
 };
 
-describe('When the row of the epoch of now is lost, as by a failover', () => {
-  it('no process stores under its name what another key wrapped', async () => {
+describe('When the row of the current epoch is lost, for example by a failover', () => {
+  it('no process stores under its name what a different key wrapped', async () => {
     const lagging = keysBy('vault');
     await lagging.current();
     await pool.query('truncate platform.key_epoch');
@@ -98,7 +98,7 @@ describe('When the row of the epoch of now is lost, as by a failover', () => {
     expect(await new SubjectKeys(pool, lagging).find(theirs)).not.toBeNull();
   });
 
-  it('no survivor is wrapped anew by a key that nobody else has', async () => {
+  it('no survivor is rewrapped by a key that only one process has', async () => {
     const lagging = keysBy('vault');
     const survivors = [await make(RING), await make(RING)];
     await lagging.current();
@@ -118,14 +118,14 @@ describe('When the row of the epoch of now is lost, as by a failover', () => {
   });
 });
 
-describe('When keys change their keeper', () => {
-  it('an epoch of the new keeper begins at once, within that of the former', async () => {
+describe('When the key keeper changes', () => {
+  it('an epoch of the new keeper starts at once, within the former keeper’s epoch', async () => {
     await keysBy('file').current();
     const { id } = await keysBy('vault').current();
     expect((await rows.find(id))!.provider).toBe('vault');
   });
 
-  it('one begins at once, too, when that of the former began before its time', async () => {
+  it('one also starts at once when the former keeper’s epoch started early', async () => {
     const former = keysBy('file');
     await former.current();
     await upkeepOf(former).advance();
@@ -133,7 +133,7 @@ describe('When keys change their keeper', () => {
     expect((await rows.find(id))!.provider).toBe('vault');
   });
 
-  it('one keeper that is not configured holds up no key of another', async () => {
+  it('an unconfigured keeper does not block the keys of another', async () => {
     const keys = keysBy('file');
     await rows.add(
       { id: '20260105T000000Z', startsAt: Date.UTC(2026, 0, 5), endsAt: Date.UTC(2026, 0, 12) },
@@ -156,8 +156,8 @@ describe('When keys change their keeper', () => {
   });
 });
 
-describe('When the key of the epoch of now is lost', () => {
-  it('looking which one wraps begins no epoch and needs no key', async () => {
+describe('When the key of the current epoch is lost', () => {
+  it('reading which key wraps starts no epoch and needs no key', async () => {
     expect(await keysBy('file').wrapsNow()).toBeNull();
     expect(await rows.all()).toEqual([]);
     const { id } = await keysBy('file').current();
@@ -165,7 +165,7 @@ describe('When the key of the epoch of now is lost', () => {
     expect(await keysBy('file').wrapsNow()).toBe(id);
   });
 
-  it('the next epoch begins as soon as it counts as destroyed', async () => {
+  it('the next epoch starts as soon as the key counts as destroyed', async () => {
     const { id } = await keysBy('file').current();
     const lost = await make(keysBy('file'));
     rmSync(folder, { recursive: true });
@@ -188,7 +188,7 @@ describe('When the key of the epoch of now is lost', () => {
 });
 
 describe('When the keeper of keys does not answer', () => {
-  it('a known key serves at once: it is asked about once in a while, not for each reading', async () => {
+  it('a cached key serves at once: the keeper is asked now and then, not for each reading', async () => {
     let now = 0;
     const keys = keysBy('vault', () => now);
     const { id } = await keys.current();
@@ -206,7 +206,7 @@ describe('When the keeper of keys does not answer', () => {
 });
 
 describe('Destroying keys', () => {
-  it('marks none as destroyed that is not where it should be', async () => {
+  it('marks no missing key as destroyed', async () => {
     const id = await endedEpoch(keysBy('file'));
     const right = folder;
     folder = `${folder}-wrong`;
@@ -219,7 +219,7 @@ describe('Destroying keys', () => {
     expect(readdirSync(right)).toContain(`${id}.destroyed`);
   });
 
-  it('waits no longer than a moment for statements that store keys, and comes back', async () => {
+  it('waits only briefly for statements that store keys, and tries again later', async () => {
     const keys = keysBy('file');
     const { id } = await keys.current();
     await upkeepOf(keys).advance();
@@ -237,7 +237,7 @@ describe('Destroying keys', () => {
     expect((await rows.find(id))!.emptiedAt).not.toBeNull();
   });
 
-  it('trusts no time while the newest event has none', async () => {
+  it('trusts no clock while the newest event has no date', async () => {
     const dateless = {
       readAll: async function* () {
         yield { metadata: { occurredAt: 'soon' } };
@@ -249,7 +249,7 @@ describe('Destroying keys', () => {
 });
 
 describe('A key that was destroyed in a folder', () => {
-  it('stays so, whatever a killed process left there', async () => {
+  it('stays destroyed, whatever a killed process left there', async () => {
     const store = inFiles();
     const id = '20260105T000000Z';
     await store.make(id);

@@ -3,15 +3,15 @@ import type { Problem } from '../problem.js';
 
 const ADMISSION = Symbol('admission');
 
-/** What the door knows of a request that it let in. */
+/** The door's record of a request that it admitted. */
 export interface Admission {
-  /** One form for all spellings of the caller's address; of IPv6 its /64. */
+  /** The canonical form of the caller's address; for IPv6, its /64. */
   readonly address: string;
-  /** Counts the request on its address, unless it was counted at the door. @returns the refusal when there are too many */
+  /** Counts the request on its address, unless the door has counted it. @returns the refusal when there are too many */
   charge(): Problem | null;
-  /** Gives the answer later, unless the caller leaves before: who is refused again and again waits a little each time. */
+  /** Delays the answer, unless the caller disconnects first: repeated refusals each cost the caller a short wait. */
   holdBack(answer: () => void): void;
-  /** Notes the answer (JSON) to a probe, which is given again to whoever asks too often. */
+  /** Stores the answer (JSON) to a probe, to repeat it to callers that ask too often. */
   remember(status: number, body: string): void;
 }
 
@@ -19,6 +19,6 @@ export const setAdmission = (request: IncomingMessage, admission: Admission): vo
   (request as { [ADMISSION]?: Admission })[ADMISSION] = admission;
 };
 
-/** Undefined where there is no door, as in tests of a single module. */
+/** Undefined without a door, as in tests of a single module. */
 export const admissionOf = (request: IncomingMessage): Admission | undefined =>
   (request as { [ADMISSION]?: Admission })[ADMISSION];

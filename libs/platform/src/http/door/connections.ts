@@ -16,23 +16,23 @@ export type Begin = (request: IncomingMessage, response: ServerResponse) => void
 export type CutReason = 'connections' | 'waiting' | 'unread';
 
 interface Connection {
-  /** The answer under way. */
+  /** The answer in progress. */
   current: ServerResponse | null;
   waiting: [IncomingMessage, ServerResponse][];
-  /** An answer that was given and not taken yet, and since when (ms). */
+  /** An answer that the client has not received yet, and since when (ms). */
   untaken: ServerResponse | null;
   untakenSince: number;
 }
 
-/** How often answers that nobody takes are looked for, milliseconds. */
+/** How often to check for answers that clients do not receive (ms). */
 const LOOK_EVERY_MS = 500;
 
-/** What makes Node's parser leave the rest of what was read alone: as after an upgrade to another protocol. */
+/** Makes Node's parser ignore the rest of the data it has read, as after a protocol upgrade. */
 const LEAVE_THE_REST = 2;
 
 /**
- * Node parses everything it has read, up to 64 KiB or 2,000 requests, of a connection that was cut off at the tenth.
- * There is no public way to stop it; where the parser looks different, the rest is parsed for nothing.
+ * Node parses all data it has read (up to 64 KiB or 2,000 requests), even if the connection was cut off at the tenth
+ * request. There is no public way to stop it. If a future parser differs, the rest is parsed without use.
  */
 const stopParsingWhenCut = (socket: Socket): void => {
   const { parser } = socket as Socket & { parser?: { onIncoming?: (...args: unknown[]) => unknown } };
@@ -42,9 +42,9 @@ const stopParsingWhenCut = (socket: Socket): void => {
 };
 
 /**
- * Keeps what one connection, and one address, can make the process hold. Requests of a connection are begun one after the
- * other, so that it has one answer in memory; those that wait are few, and are dropped when it closes. Node would begin
- * every pipelined request at once and keep every answer.
+ * Bounds what one connection, and one address, can make the process hold in memory. Requests of a connection start one
+ * after the other, so that it has one answer in memory. Only a few may wait, and they are dropped when the connection
+ * closes. Node would start every pipelined request at once and keep every answer.
  */
 export class Connections {
   private readonly open = new Map<Socket, Connection>();
@@ -65,7 +65,7 @@ export class Connections {
     server.on('close', () => clearInterval(this.looking));
   }
 
-  /** A request whose head has come: begins it, lets it wait, or cuts the connection off. */
+  /** Handles a request whose head has arrived: starts it, queues it, or cuts off the connection. */
   arrived(request: IncomingMessage, response: ServerResponse): void {
     const connection = this.open.get(request.socket);
     if (!connection || request.socket.destroyed) return;
@@ -75,7 +75,7 @@ export class Connections {
     else this.cut(request.socket, 'waiting');
   }
 
-  /** Whether other requests wait behind the one that is answered. */
+  /** Whether other requests wait behind the current one. */
   hasWaiting(socket: Socket): boolean {
     return (this.open.get(socket)?.waiting.length ?? 0) > 0;
   }
@@ -91,7 +91,7 @@ export class Connections {
   }
 
   private admit(socket: Socket): void {
-    // Behind proxies, connections are theirs and not those of callers.
+    // Behind proxies, connections belong to the proxies, not to callers.
     const address =
       this.limits.TRUSTED_PROXIES > 0 ? null : (addressKey(socket.remoteAddress ?? '') ?? 'unknown');
     if (address !== null) {

@@ -21,7 +21,7 @@ afterEach(() => {
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 const ok: Listener = (_, response) => void response.end('from the route');
 
-/** A door with one token for an address; refusals are held for longer than a test lasts unless told otherwise. */
+/** A door with one token per address; by default, it holds refusals longer than a test lasts. */
 const doorOf = async (changes: Record<string, string> = {}, listener: Listener = ok) => {
   const door = new FrontDoor(
     loadConfig(settings, {
@@ -43,7 +43,7 @@ const doorOf = async (changes: Record<string, string> = {}, listener: Listener =
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  /** What the door does with a request on a connection of its own. */
+  /** What the door does with a request on its own connection. */
   const ask = (path = '/nothing', { method = 'GET', headers = '' } = {}) => {
     const socket = connect(port, '127.0.0.1');
     open.sockets.push(socket);
@@ -64,8 +64,8 @@ const statusOf = async (asked: { text: string; end: Promise<unknown> }): Promise
 
 const HELD = 16;
 
-describe('A refusal that is held back', () => {
-  it('is one of sixteen of an address; the connection of a further one is closed without an answer', async () => {
+describe('A delayed refusal', () => {
+  it('is limited to sixteen per address; the connection of a further one is closed without an answer', async () => {
     const { ask, door } = await doorOf();
     expect(await statusOf(ask())).toBe('200');
     const asked = Array.from({ length: HELD + 5 }, () => ask());
@@ -84,7 +84,7 @@ describe('A refusal that is held back', () => {
     expect(door.refused.rate).toBe(HELD + 5);
   });
 
-  it('makes room for another when its caller leaves', async () => {
+  it('makes room for another when its caller disconnects', async () => {
     const { ask } = await doorOf({ HTTP_REFUSAL_HOLD_MS: '20' });
     await statusOf(ask());
     for (let round = 0; round < 3; round += 1) {
@@ -93,7 +93,7 @@ describe('A refusal that is held back', () => {
     }
   });
 
-  it('is given at once behind proxies, whose connections are everybody’s', async () => {
+  it('is sent at once behind proxies, whose connections are shared', async () => {
     const { ask } = await doorOf({ TRUSTED_PROXIES: '1' });
     const headers = 'x-forwarded-for: 203.0.113.9\r\n';
     await statusOf(ask('/nothing', { headers }));
@@ -105,7 +105,7 @@ describe('A refusal that is held back', () => {
 });
 
 describe('The count of refusals', () => {
-  it('holds every 429 for an address, whoever found it out', async () => {
+  it('includes every 429 for an address, from any part of the service', async () => {
     const policy = { name: 'unauthenticated', perMinute: 1, burst: 1 } as const;
     const { ask, door } = await doorOf({ HTTP_REFUSAL_HOLD_MS: '1' }, (request, response) =>
       refuse(request, response, rateLimited(policy, { retryAfterSeconds: 1 }), 'req_1'),
@@ -137,7 +137,7 @@ describe('A probe', () => {
     expect(door.refused.rate).toBe(0);
   });
 
-  it('is answered by its route again when the last answer is a second old', async () => {
+  it('is answered by its route again once the last answer is a second old', async () => {
     const state = { status: 200, body: '{"status":"ok"}', asked: 0 };
     const { ask } = await doorOf({}, health(state));
     await statusOf(ask('/healthz'));
@@ -146,7 +146,7 @@ describe('A probe', () => {
     expect(await statusOf(ask('/healthz'))).toBe('503');
   });
 
-  it('is a GET or HEAD: other methods count as requests of anybody', async () => {
+  it('is a GET or HEAD: other methods count as public requests', async () => {
     const { ask } = await doorOf({ HTTP_REFUSAL_HOLD_MS: '1' });
     const method = 'POST';
     expect(await statusOf(ask('/healthz', { method }))).toBe('200');

@@ -16,22 +16,22 @@ export type RefusalReason = CutReason | 'rate';
 
 export interface RefusedAtDoor {
   readonly requestId: string;
-  /** As `Admission.address`. */
+  /** See `Admission.address`. */
   readonly address: string;
   readonly method: string;
 }
 
-/** The only paths whose routes ask for credentials. */
+/** The only paths whose routes require credentials. */
 const GUARDED = '/api/';
 
 /**
- * What a request meets before Express does: limits of its connection, and of its address when nothing proves who asks.
- * Decided in memory, without parsing, logging or asking anyone, so that a flood costs as little as it can.
+ * The checks before Express: the limits of the connection, and of the address when the request has no credentials.
+ * Decides in memory, without parsing, logging or I/O, so that a flood costs as little as possible.
  */
 export class FrontDoor {
-  /** Requests refused (429) for their address, and connections cut off, since the start, by reason. */
+  /** Requests refused (429) for their address and connections cut off since the start, by reason. */
   readonly refused: Record<RefusalReason, number> = { rate: 0, connections: 0, waiting: 0, unread: 0 };
-  /** Called for each request that is refused for its rate before Express sees it: must cost next to nothing. */
+  /** Called for each request refused for its rate before Express sees it. It must be very cheap. */
   onRefused: (refused: RefusedAtDoor) => void = () => undefined;
   private readonly connections: Connections;
   private readonly held: HeldAnswers;
@@ -54,13 +54,13 @@ export class FrontDoor {
     };
   }
 
-  /** Lets into `listener` what may enter. */
+  /** Passes admitted requests to `listener`. */
   guard(server: Server, listener: RequestListener): void {
     this.listener = listener;
     const arrived = (request: IncomingMessage, response: ServerResponse): void =>
       this.connections.arrived(request, response);
     server.on('request', arrived);
-    // Node's own answers to these would pass by the limits.
+    // Node's own answers to these would bypass the limits.
     server.on('checkContinue', arrived);
     server.on('checkExpectation', arrived);
     this.connections.watch(server);
@@ -81,7 +81,7 @@ export class FrontDoor {
     };
     const holdBack = (answer: () => void): void => {
       this.refused.rate += 1;
-      // A connection of a proxy carries the requests of others too.
+      // A proxy's connection also carries the requests of others.
       if (this.config.TRUSTED_PROXIES > 0) answer();
       // Who does not wait for its refusals is not to be answered at all.
       else if (this.connections.hasWaiting(request.socket)) request.socket.resetAndDestroy();
@@ -129,13 +129,13 @@ const repeat = (response: ServerResponse, { status, body }: ProbeAnswer): void =
   response.end(body);
 };
 
-/** The headers that every answer has. */
+/** The headers of every answer. */
 const setCommonHeaders = (response: ServerResponse, requestId: string): void => {
   response.setHeader('X-Request-Id', requestId);
   response.setHeader('Strict-Transport-Security', 'max-age=31536000; includeSubDomains');
   response.setHeader('X-Content-Type-Options', 'nosniff');
 };
 
-/** Whether they are any good is found out later. */
+/** Whether the request has credentials; they are verified later. */
 const bringsCredentials = ({ headers }: IncomingMessage): boolean =>
   headers['x-api-key'] !== undefined || headers.authorization !== undefined;

@@ -1,20 +1,20 @@
 import type { ServerResponse } from 'node:http';
 
-/** Answers of one address that are held at a time. */
+/** Maximum number of held answers per address. */
 const OF_ADDRESS = 16;
 
 /**
- * Refusals that are given a moment later, so that a caller who asks again as soon as it is refused does so once a second
- * on each connection, and not ten thousand times. Spread, lest they all come at the same moment. Each connection has one
- * request under way, so that the number of connections bounds them all.
+ * Delays refusals, so that a caller that retries immediately sends about one request per second on each connection
+ * instead of ten thousand. The delays vary, so that retries do not coincide. Each connection has one request in
+ * progress, so the number of connections bounds the held answers.
  */
 export class HeldAnswers {
   private readonly ofAddress = new Map<string, number>();
 
-  /** @param milliseconds how long in the middle: between half and three halves of it */
+  /** @param milliseconds the average delay; delays range from half to one and a half of it */
   constructor(private readonly milliseconds: number) {}
 
-  /** Closes the connection instead when the address has too many answers held. */
+  /** Closes the connection instead when the address has too many held answers. */
   hold(address: string, response: ServerResponse, answer: () => void): void {
     if (response.destroyed || response.socket?.destroyed) return;
     const held = this.ofAddress.get(address) ?? 0;

@@ -4,7 +4,10 @@ import type { FrontDoor, RefusalReason } from './front-door.js';
 
 const EVERY_MS = 60_000;
 
-/** Tells of a flood once a minute, in figures: a line for each request would be part of it. @returns what ends it */
+/**
+ * Logs counts of refused requests once a minute, because a line per request would amplify a flood. @returns a function
+ * that stops it
+ */
 export const reportRefusals = (
   { refused }: Pick<FrontDoor, 'refused'>,
   registry: Registry,

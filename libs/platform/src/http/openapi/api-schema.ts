@@ -6,9 +6,9 @@ type Json = Record<string, unknown>;
 const registry = z.registry<{ id: string; description: string; examples: unknown[] }>();
 
 /**
- * A shape of the API's answers, to be a component of the OpenAPI document under its id. `T` is the type that the
- * handler returns: the compiler holds the two together, and every answer seen in the tests is checked against it.
- * Members may be added in v1, so objects of answers stay open.
+ * A schema of the API's answers, which becomes a component of the OpenAPI document under its id. `T` is the type that
+ * the handler returns: the compiler keeps the two equal, and the tests check every answer against the schema. v1 may
+ * add members, so answer objects stay open.
  */
 export const apiSchema = <T>(
   id: string,
@@ -17,7 +17,7 @@ export const apiSchema = <T>(
   example: NoInfer<T>,
 ): z.ZodType<T> => schema.register(registry, { id, description, examples: [example] });
 
-/** The shape of a page of a list: `nextCursor` is null on the last one. */
+/** The schema of a page of a list: `nextCursor` is null on the last one. */
 export const apiPage = <T>(id: string, item: z.ZodType<T>, description: string, example: NoInfer<T>) =>
   apiSchema(
     id,
@@ -40,23 +40,23 @@ export const instant = () =>
   });
 export const uuid = () => z.string().meta({ format: 'uuid' });
 export const count = () => z.int().min(0);
-/** A string of a given form, told by a regular expression. */
+/** A string that matches a regular expression. */
 export const text = (pattern: RegExp) => z.string().meta({ pattern: pattern.source });
 
-/** The `$ref` of a shape. */
+/** The `$ref` of a schema. */
 export const refTo = (schema: z.ZodType): { $ref: string } => {
   const id = registry.get(schema)?.id;
-  if (id === undefined) throw new TypeError('Only a shape made by apiSchema can be referred to');
+  if (id === undefined) throw new TypeError('Only a schema made by apiSchema can be referenced');
   return { $ref: referenceOf(id) };
 };
 
 const referenceOf = (id: string): string => `#/components/schemas/${id}`;
 
-/** Every shape by its id, as JSON Schema 2020-12. */
+/** Every schema by its id, as JSON Schema 2020-12. */
 export const apiSchemas = (): Record<string, SchemaObject> => {
   const { schemas } = z.toJSONSchema(registry, {
     uri: referenceOf,
-    // As read by who receives it: unknown members are no fault.
+    // From the receiver's view: unknown members are valid.
     io: 'input',
     override: ({ jsonSchema }) => simplify(jsonSchema as Json),
   });
@@ -67,7 +67,7 @@ export const apiSchemas = (): Record<string, SchemaObject> => {
   );
 };
 
-/** What JSON Schema says shorter than zod does. */
+/** Simplifies what zod writes at length. */
 const simplify = (schema: Json): void => {
   if (schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];
   if (schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];

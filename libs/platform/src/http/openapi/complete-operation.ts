@@ -5,8 +5,8 @@ import { problemResponses } from './problem-responses.js';
 import type { Route } from './routes.js';
 
 /**
- * Adds to an operation what follows from how its route is declared: security, shared parameters and headers, and every
- * problem that the guards, pipes and interceptors in front of it can answer with.
+ * Adds to an operation what follows from its route's declaration: security, shared parameters and headers, and every
+ * problem that its guards, pipes and interceptors can return.
  */
 export const completeOperation = (operation: OperationObject, route: Route): OperationObject => {
   const reads = new Set(route.method === 'post' ? [...route.reads, 'idempotency-key'] : route.reads);
@@ -39,7 +39,7 @@ export const completeOperation = (operation: OperationObject, route: Route): Ope
 
 const isParameter = (one: ParameterObject | ReferenceObject): one is ParameterObject => 'name' in one;
 
-/** Those of the path as they come in it, then the others as they were declared: decorators are applied last first. */
+/** Path parameters in path order, then the others in declaration order (decorators run last to first). */
 const inOrder = (parameters: readonly ParameterObject[], path: string): readonly ParameterObject[] => {
   const place = ({ name }: ParameterObject): number => path.indexOf(`{${name}}`);
   const ofPath = parameters.filter((one) => one.in === 'path').sort((a, b) => place(a) - place(b));

@@ -2,7 +2,7 @@ import type { ExecutionContext, Type } from '@nestjs/common';
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 
-/** Where @nestjs/swagger keeps what `@ApiQuery` says. */
+/** The metadata key of @nestjs/swagger's `@ApiQuery`. */
 const API_PARAMETERS = 'swagger/apiParameters';
 
 type Handler = ReturnType<ExecutionContext['getHandler']>;
@@ -15,8 +15,8 @@ interface ApiParameter {
 const known = new WeakMap<Handler, ReadonlyMap<string, boolean>>();
 
 /**
- * The query parameters of a route, as its handler reads them (`@Query('name')`) or describes them (`@ApiQuery`), and
- * whether one may come more than once, as those do whose schema is an array.
+ * The query parameters of a route, which its handler reads (`@Query('name')`) or describes (`@ApiQuery`). Says for each
+ * whether it may repeat, which is so when its schema is an array.
  */
 export const declaredParameters = (
   controller: Type<unknown>,

@@ -9,7 +9,7 @@ import { routesOf } from './routes.js';
 
 /**
  * The OpenAPI 3.1 document of an application, from its controllers.
- * @param description what its controllers do not know: title, tags, security schemes, webhooks, further components
+ * @param description what controllers do not declare: title, tags, security schemes, webhooks, further components
  */
 export const describeApi = (
   app: NestExpressApplication,
@@ -24,12 +24,12 @@ export const describeApi = (
   const { schemas, ...components } = document.components ?? {};
   const bodies = Object.entries(schemas ?? {}).map(([name, schema]) => [
     name,
-    // What the body pipe refuses. The schemas that were given are as their publisher wants them.
+    // Closes objects, as the body pipe does. Leaves given schemas as their publisher defines them.
     description.components?.schemas?.[name] ? schema : { ...schema, additionalProperties: false },
   ]);
   const shapes = apiSchemas();
   const twice = Object.keys(shapes).filter((name) => schemas?.[name]);
-  if (twice.length > 0) throw new Error(`Two shapes have the name ${twice.join(', ')}`);
+  if (twice.length > 0) throw new Error(`Several schemas have the name ${twice.join(', ')}`);
   const whole: OpenAPIObject = {
     ...document,
     components: {
@@ -43,7 +43,7 @@ export const describeApi = (
   return { ...whole, components: used(whole) };
 };
 
-/** Answers of no operation: to a path or a method that is none of the document's. */
+/** Answers that belong to no operation: to an unknown path or method. */
 const OF_NO_OPERATION = ['not_found', 'method_not_allowed', 'rate_limited'].map(
   (code) => `#/components/responses/${code}`,
 );

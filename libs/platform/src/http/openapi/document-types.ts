@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 
-/** The parts of an OpenAPI document, which @nestjs/swagger exports as a whole only. */
+/** The types of parts of an OpenAPI document; @nestjs/swagger exports only the whole. */
 export type Components = NonNullable<OpenAPIObject['components']>;
 export type PathItemObject = OpenAPIObject['paths'][string];
 export type OperationObject = NonNullable<PathItemObject['get']>;

@@ -11,12 +11,12 @@ const seconds = (description: string, example: number): HeaderObject => ({
   example,
 });
 
-/** Headers of answers, by their component's name; the name on the wire is beside it. */
+/** Headers of answers by component name, each with its HTTP name. */
 const HEADERS = {
   RequestId: [
     'X-Request-Id',
     text(
-      'Names this very request; quote it when you report a fault',
+      'Identifies this request; quote it when you report a fault',
       'req_3f0c1b9e-5d1e-4c0a-9a57-2f6b0f0a7c11',
       '^req_',
     ),
@@ -24,39 +24,42 @@ const HEADERS = {
   RateLimitPolicy: [
     'RateLimit-Policy',
     text(
-      'The policy of the workspace that counts this request: its name, quota and window in seconds. Absent where the caller’s address is refused',
+      'The workspace’s rate policy for this request: its name, quota and window in seconds. Absent when the caller’s address is refused',
       '"read";q=1200;w=60',
     ),
   ],
   RateLimit: [
     'RateLimit',
     text(
-      'Requests left of the policy, and the seconds until all of them are there again. Absent where the caller’s address is refused',
+      'Requests left in the policy, and the seconds until the full quota is available. Absent when the caller’s address is refused',
       '"read";r=199;t=1',
     ),
   ],
-  RetryAfter: ['Retry-After', seconds('Seconds to wait before asking again', 2)],
-  ETag: ['ETag', text('Names this state; send it back in `If-None-Match` or `If-Match`', '"0"', '^"[^"]+"$')],
+  RetryAfter: ['Retry-After', seconds('Seconds to wait before a retry', 2)],
+  ETag: [
+    'ETag',
+    text('Identifies this state; send it back in `If-None-Match` or `If-Match`', '"0"', '^"[^"]+"$'),
+  ],
   Location: [
     'Location',
-    text('Where what was created is found', '/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41', '^/'),
+    text('The path of the created resource', '/api/v1/readings/7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41', '^/'),
   ],
   IdempotencyReplayed: [
     'Idempotency-Replayed',
-    text('`true`: this is the answer of the first request with this key', 'true', '^true$'),
+    text('`true`: this repeats the answer to the first request with this key', 'true', '^true$'),
   ],
   PreferenceApplied: [
     'Preference-Applied',
-    text('The seconds for which the request could be held', 'wait=30', String.raw`^wait=\d+$`),
+    text('The seconds that the service may hold the request', 'wait=30', String.raw`^wait=\d+$`),
   ],
   ContentDisposition: [
     'Content-Disposition',
     text(
-      'Of a PDF: the name to save it under',
+      'With a PDF: the file name',
       'attachment; filename="reading-7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41.pdf"',
     ),
   ],
-  Allow: ['Allow', text('The methods that the path has', 'GET, HEAD')],
+  Allow: ['Allow', text('The methods that the path supports', 'GET, HEAD')],
 } as const satisfies Record<string, readonly [string, HeaderObject]>;
 
 export type ApiHeaderName = keyof typeof HEADERS;
@@ -69,8 +72,8 @@ export const headerComponents = (): Record<string, HeaderObject> =>
   Object.fromEntries(Object.entries(HEADERS).map(([name, [, header]]) => [name, { ...header }]));
 
 /**
- * Parameters that mean the same on every route, by the name under which a handler reads them: `@Headers('prefer')` or
- * `@Query('limit')` is all that a handler declares.
+ * Parameters with the same meaning on every route, by the name a handler reads: a handler declares only
+ * `@Headers('prefer')` or `@Query('limit')`.
  */
 const PARAMETERS: Readonly<Record<string, readonly [component: string, ParameterObject]>> = {
   'idempotency-key': [
@@ -79,7 +82,7 @@ const PARAMETERS: Readonly<Record<string, readonly [component: string, Parameter
       name: 'Idempotency-Key',
       in: 'header',
       description:
-        'Names this request: the same request again gets the first answer, for seven days, and does nothing twice. Printable ASCII, best a UUID.',
+        'Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.',
       schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
       example: '6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12',
     },
@@ -89,7 +92,7 @@ const PARAMETERS: Readonly<Record<string, readonly [component: string, Parameter
     {
       name: 'If-None-Match',
       in: 'header',
-      description: 'Answers 304 without a body when the state still has this `ETag`',
+      description: 'Returns 304 without a body when the state still has this `ETag`',
       schema: { type: 'string' },
       example: '"5f2d1c0b9a8e7d6c5b4a39281706f5e4"',
     },
@@ -99,7 +102,7 @@ const PARAMETERS: Readonly<Record<string, readonly [component: string, Parameter
     {
       name: 'If-Match',
       in: 'header',
-      description: 'Does it only when the present state has this `ETag`, else answers 412',
+      description: 'Proceeds only if the current state has this `ETag`; otherwise returns 412',
       schema: { type: 'string' },
       example: '"0"',
     },
@@ -110,7 +113,7 @@ const PARAMETERS: Readonly<Record<string, readonly [component: string, Parameter
       name: 'Prefer',
       in: 'header',
       description:
-        '`wait=N` (RFC 7240) holds the request until the state changes, for N seconds at most, 60 at the longest',
+        '`wait=N` (RFC 7240) holds the request until the state changes, for at most N seconds (60 at most)',
       schema: { type: 'string' },
       example: 'wait=30',
     },
@@ -120,7 +123,7 @@ const PARAMETERS: Readonly<Record<string, readonly [component: string, Parameter
     {
       name: 'limit',
       in: 'query',
-      description: 'Elements of a page at most',
+      description: 'Maximum number of elements per page',
       schema: { type: 'integer', minimum: 1, maximum: 100, default: 50 },
       example: 20,
     },
@@ -130,7 +133,7 @@ const PARAMETERS: Readonly<Record<string, readonly [component: string, Parameter
     {
       name: 'cursor',
       in: 'query',
-      description: '`nextCursor` of the page before, with the same filters; left out for the first page',
+      description: '`nextCursor` of the previous page, with the same filters; omit it for the first page',
       schema: { type: 'string', minLength: 1 },
     },
   ],

@@ -9,9 +9,9 @@ import { headers, type ApiHeaderName } from './headers.js';
 export const REFUSALS = 'openapi:refusals';
 
 /**
- * Describes an answer of success.
- * @param body its shape (JSON), or its content by media type; left out: an answer without a body
- * @param carries headers beyond those that every answer has
+ * Describes a successful answer.
+ * @param body its schema (JSON), or its content by media type; omitted: an answer without a body
+ * @param carries headers in addition to those of every answer
  */
 export const Answers = (
   status: number,
@@ -29,14 +29,14 @@ export const Answers = (
   });
 
 /**
- * Names the problems that a route's own work can answer with. Those of its credentials, rate, body, idempotency and
- * parameters are derived from how it is declared.
+ * Lists the problems that a route's own work can return. Problems of credentials, rate, body, idempotency and
+ * parameters follow from the route's declaration.
  */
 export const Refuses = (...codes: readonly ProblemCode[]) => SetMetadata(REFUSALS, codes);
 
 export const NAMED_REFUSALS = 'openapi:named';
 
-/** The route works on something that its path names: an id of this form, of the caller's workspace. */
+/** Declares that the route's path contains the id, of this form, of a resource in the caller's workspace. */
 export const Names = (
   parameter: string,
   unknown: ProblemCode,

@@ -10,7 +10,7 @@ const REPLAY_ID = '2b7d9a40-1a6b-4c1f-8f0e-9d3c5b7a1e62';
 const REPLAY = `/api/v1/webhooks/we_0b9a1c52-6f0e-4d7b-9a35-3f1f6a2f0c88/replays/${REPLAY_ID}`;
 const CODES = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]];
 
-/** What each example says beyond its title, as the service says it. */
+/** What each example says beyond its title, in the service's own words. */
 const EXAMPLES: Partial<Record<ProblemCode, ProblemOptions>> = {
   validation_failed: {
     detail: '2 fields are invalid',
@@ -83,38 +83,40 @@ const EXAMPLES: Partial<Record<ProblemCode, ProblemOptions>> = {
 const exampleOf = (code: ProblemCode) => problemBody(new Problem(code, EXAMPLES[code]), REQUEST_ID);
 
 const problem = z.object({
-  type: z.string().describe('`urn:problem:` and the code'),
+  type: z.string().describe('`urn:problem:` followed by the code'),
   title: z.string(),
   status: z.int(),
-  code: z.enum(CODES).describe('Decide by this; the list is closed'),
+  code: z.enum(CODES).describe('Base decisions on this; the list is closed'),
   detail: z.string().optional(),
-  instance: z.string().describe('`urn:request:` and the request id'),
-  requestId: z.string().describe('Also the header `X-Request-Id`'),
+  instance: z.string().describe('`urn:request:` followed by the request id'),
+  requestId: z.string().describe('Also in the header `X-Request-Id`'),
   errors: z
     .array(
       z.object({
-        pointer: z.string().describe('RFC 6901, into the body; of a query parameter, `?` and its name'),
+        pointer: z
+          .string()
+          .describe('RFC 6901 pointer into the body; for a query parameter, `?` and its name'),
         code: z.string(),
-        detail: z.string().describe('Never repeats what was sent'),
+        detail: z.string().describe('Never repeats your input'),
       }),
     )
     .optional()
-    .describe('Fields at fault, all at once'),
-  required: z.int().optional().describe('Of `insufficient_credits`: what the reading costs'),
-  available: z.int().optional().describe('Of `insufficient_credits`: what could be reserved'),
-  replayId: z.uuid().optional().describe('Of `replay_in_progress`: the replay that runs'),
+    .describe('All invalid fields at once'),
+  required: z.int().optional().describe('With `insufficient_credits`: what the reading costs'),
+  available: z.int().optional().describe('With `insufficient_credits`: the credits available'),
+  replayId: z.uuid().optional().describe('With `replay_in_progress`: the running replay'),
 });
 
 const problemSchema = apiSchema(
   'Problem',
   problem,
-  'A refusal (RFC 9457). docs/errors.md tells the cause of each code and what to do.',
+  'A refusal (RFC 9457). docs/errors.md explains the cause of each code and what to do.',
   exampleOf('validation_failed') as z.infer<typeof problem>,
 );
 
-/** Before the caller is known, nothing is counted on an account. */
+/** Refused before the caller is known, so no rate is counted. */
 const BEFORE_THE_RATE = [401, 413];
-/** Headers that answers of a status have beyond those of all. */
+/** Headers that answers of a status have in addition to the common ones. */
 const OWN_HEADERS: Readonly<Record<number, readonly ApiHeaderName[]>> = {
   404: ['RetryAfter'],
   405: ['Allow'],
@@ -124,8 +126,8 @@ const OWN_HEADERS: Readonly<Record<number, readonly ApiHeaderName[]>> = {
 };
 
 /**
- * The answer of one status, for the codes that it can have.
- * @param isCounted whether its request is counted on a workspace
+ * The answer with one status, for its possible codes.
+ * @param isCounted whether the request counts towards a workspace's rate
  */
 const problemResponse = (
   codes: readonly [ProblemCode, ...ProblemCode[]],
@@ -154,7 +156,7 @@ const problemResponse = (
   };
 };
 
-/** The answers to an operation that can be refused for these reasons, by status; see `problemResponse`. */
+/** By status, the answers that refuse an operation with these codes; see `problemResponse`. */
 export const problemResponses = (
   codes: readonly ProblemCode[],
   isCounted: boolean,
@@ -178,7 +180,7 @@ export const problemResponses = (
 };
 
 export const problemComponents = () => ({
-  /** Every problem as an answer of its own. */
+  /** One answer for each problem. */
   responses: Object.fromEntries(CODES.map((code) => [code, problemResponse([code])])),
   examples: Object.fromEntries(
     CODES.map((code): [string, ExampleObject] => [

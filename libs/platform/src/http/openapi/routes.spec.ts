@@ -31,7 +31,7 @@ class ForgetfulController {
 const routesWith = async (...controllers: (new () => object)[]) =>
   routesOf(await Test.createTestingModule({ controllers }).compile());
 
-it('A route is read off its controller: where it is, who may call it, with what scope', async () => {
+it('A route is read from its controller: its path, who may call it, and with what scope', async () => {
   expect(await routesWith(DeclaredController)).toMatchObject([
     {
       method: 'get',
@@ -58,6 +58,6 @@ it('A route that does not say who may call it, or with what scope, keeps the ser
 it('A route of an area that no manifest lists keeps the service from starting', async () => {
   const routes = await routesWith(DeclaredController);
   expect(() => requireDeclared(routes, ['webhooks:read'])).toThrow(
-    'GET /orders/{orderId}/lines (DeclaredController.lines) needs the scope credits:read, which no token can carry',
+    'GET /orders/{orderId}/lines (DeclaredController.lines) needs the scope credits:read, which no token can have',
   );
 });

@@ -12,23 +12,23 @@ import { NAMED_REFUSALS, REFUSALS } from './operation.js';
 export interface Route {
   /** Lower case. */
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** With parameters in braces. */
+  /** The path, with parameters in braces. */
   readonly path: string;
   /** `Controller.handler`, for messages. */
   readonly handler: string;
-  /** Absent when it declares none: then it refuses everyone. */
+  /** Absent when the route declares none: then it refuses everyone. */
   readonly modes: readonly AuthMode[] | 'public' | undefined;
-  /** What a bearer token needs, such as `webhooks:read`. */
+  /** The scope that a bearer token needs, such as `webhooks:read`. */
   readonly scope: string | undefined;
   readonly keepsOwnKeys: boolean;
-  /** Whether query parameters that it does not know are ignored, and not refused. */
+  /** Whether the route ignores unknown query parameters instead of refusing them. */
   readonly ignoresParameters: boolean;
-  /** The headers and query parameters that the handler reads by name, lower case, in its order. */
+  /** The headers and query parameters that the handler reads by name, lower case, in the handler's order. */
   readonly reads: readonly string[];
   readonly refusals: readonly ProblemCode[];
 }
 
-/** Every route of the application, read off its controllers. */
+/** Every route of the application, read from its controllers. */
 export const routesOf = (app: Pick<INestApplication, 'get'>): readonly Route[] => {
   const discovery = new DiscoveryService(app.get(ModulesContainer));
   const scanner = new MetadataScanner();
@@ -68,7 +68,7 @@ const routeOf = (controller: Type<unknown>, handler: (...values: unknown[]) => u
   };
 };
 
-/** Not left to types: compilers disagree on what they emit for `string | undefined`. */
+/** Stated here because compilers emit different metadata for `string | undefined`. */
 const readBy = (controller: Type<unknown>, handler: string): readonly string[] => {
   const declared = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, handler) ?? {}) as Readonly<
     Record<string, { readonly index: number; readonly data: unknown }>
@@ -87,10 +87,10 @@ const joined = (...parts: readonly string[]): string =>
     .join('/')}`.replaceAll(/:(\w+)/g, '{$1}');
 
 /**
- * Makes sure that every route says who may call it, and with which scope. One that does not would refuse everyone, which
- * is noticed only when somebody needs it.
- * @param scopes every scope that a token may carry
- * @throws Error naming each route that does not
+ * Checks that every route declares who may call it, and with which scope. Otherwise the route would refuse everyone,
+ * and nobody would notice until they need it.
+ * @param scopes every scope that a token may have
+ * @throws Error that names each route without such a declaration
  */
 export const requireDeclared = (routes: readonly Route[], scopes: readonly string[]): void => {
   const faults = routes.flatMap(({ method, path, handler, modes, scope }) => {
@@ -102,7 +102,7 @@ export const requireDeclared = (routes: readonly Route[], scopes: readonly strin
     if (modes !== 'public' && modes.includes('bearer') && scope === undefined)
       return [`${route} accepts bearer tokens without naming their scope: add @ScopeArea(…)`];
     if (scope !== undefined && !scopes.includes(scope))
-      return [`${route} needs the scope ${scope}, which no token can carry: add its area to the manifest`];
+      return [`${route} needs the scope ${scope}, which no token can have: add its area to the manifest`];
     return [];
   });
   if (faults.length > 0) throw new Error(faults.join('\n'));
