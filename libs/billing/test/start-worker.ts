@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Module } from '@nestjs/common';
-import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
+import { CommandBus, CqrsModule } from '@nestjs/cqrs';
 import { Test } from '@nestjs/testing';
 import pg from 'pg';
 import { Registry } from 'prom-client';
@@ -16,12 +15,7 @@ import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { AbandonReading, ReserveCredits } from '@app/readings/contracts/index.js';
-import { HoldFence } from '@app/billing/application/fence-holds/hold-fence.js';
-import { IdleBooks } from '@app/billing/application/nudge-idle-books/idle-books.js';
-import { ScheduledReconciliation } from '@app/billing/application/reconcile-on-schedule/scheduled-reconciliation.js';
 import { BillingWorkerModule } from '@app/billing/billing-worker.module.js';
-import { GetBalance, PurchasePack, SubscribeToPlan } from '@app/billing/contracts/index.js';
-import { startPostgres } from '../../../test/support/start-postgres.js';
 
 export const WS = 'ws_0000000000000000000001';
 export const BY = { actor: 'operator:ada', correlationId: 'correlation', causationId: 'cause' };

@@ -1,10 +1,23 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
-import { generateKeyPairSync, KeyObject as KeyObjects, sign as signBytes, type KeyObject } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWK, type JWTPayload } from 'jose';
+import { exportJWK, SignJWT, UnsecuredJWT, type JWK, type JWTPayload } from 'jose';
 import { projectPath } from '@app/platform/project-path.js';
-import { BearerAuthenticator, type TokenSettings } from './bearer.authenticator.js';
-import { NOW_S, WORKSPACE, keys, logged, verifier, CLAIMS, sign, craft, signingKey, EDDSA, ed, rsa, stranger } from './testing/tokens.js';
+import {
+  NOW_S,
+  WORKSPACE,
+  keys,
+  logged,
+  verifier,
+  CLAIMS,
+  sign,
+  craft,
+  signingKey,
+  EDDSA,
+  ed,
+  rsa,
+  stranger,
+} from './testing/tokens.js';
 
 const authenticator = verifier(keys);
 

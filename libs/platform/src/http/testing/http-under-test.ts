@@ -6,6 +6,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { Type } from 'class-transformer';
 import { ArrayMinSize, IsArray, IsDefined, IsIn, IsInt, IsString, ValidateNested } from 'class-validator';
 import type { Response } from 'express';
+import type { Server } from 'node:http';
 import { pino } from 'pino';
 import request from 'supertest';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
@@ -187,7 +188,7 @@ export const httpUnderTest = () => {
 
   afterAll(() => app.close());
 
-  const http = () => request(app.getHttpServer());
+  const http = () => request(app.getHttpServer() as Server);
   const post = (body: unknown) =>
     http()
       .post('/orders')

@@ -1,8 +1,5 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
-import { generateKeyPairSync, KeyObject as KeyObjects, sign as signBytes, type KeyObject } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWK, type JWTPayload } from 'jose';
-import { projectPath } from '@app/platform/project-path.js';
+import { KeyObject as KeyObjects, sign as signBytes, type KeyObject } from 'node:crypto';
+import { exportJWK, generateKeyPair, SignJWT, type JWK, type JWTPayload } from 'jose';
 import { BearerAuthenticator, type TokenSettings } from '../bearer.authenticator.js';
 
 export const NOW_S = Date.parse('2026-04-10T12:00:00.000Z') / 1_000;
