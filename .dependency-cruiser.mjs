@@ -6,6 +6,8 @@
  */
 const MODULE = '(workspaces|readings|publishing|billing|webhooks)';
 const SPEC = '[.]spec[.]ts$';
+/** What specs share to start what they need, in a testing/ folder beside them. */
+const SPEC_SETUP = '/testing/[^/]+-under-test[.]ts$';
 /** Builders, fixtures and doubles that specs share. */
 const TESTING = ['^(apps|libs)/[^/]+/test/', '^(apps|libs)/.+/testing/'];
 /** Routes, bodies and schemas, beside their use case or in http/: the outermost layer. */
@@ -133,7 +135,7 @@ const foundations = [
   rule(
     'kernel-knows-no-feature',
     'The kernel is the same for every service: it knows no feature module, no platform, no program.',
-    { path: '^libs/event-sourcing/', pathNot: SPEC },
+    { path: '^libs/event-sourcing/', pathNot: [SPEC, SPEC_SETUP] },
     { path: '^(apps|libs|test)/', pathNot: '^libs/event-sourcing/' },
   ),
   rule(
@@ -151,7 +153,7 @@ const foundations = [
   rule(
     'platform-knows-no-feature',
     'The platform serves the modules and knows none of them.',
-    { path: '^libs/platform/', pathNot: SPEC },
+    { path: '^libs/platform/', pathNot: [SPEC, SPEC_SETUP] },
     { path: '^(apps|libs|test)/', pathNot: '^libs/(platform|event-sourcing)/' },
   ),
 ];

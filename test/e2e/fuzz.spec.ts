@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { SCOPES } from '../../apps/service/src/modules.js';
 import { contractFaults, type SeenAnswer } from '../support/api-contract.js';
-import { CANARY, hostileRequest, type HostileRequest, type Known } from '../support/hostile-requests.js';
+import { CANARY } from '../support/hostile-bodies.js';
+import { hostileRequest, type HostileRequest, type Known } from '../support/hostile-requests.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
 

@@ -1,56 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
+import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
-import { projectPath } from '@app/platform/project-path.js';
-import { startStack, type StartedStack } from '../support/index.js';
-import { Integrator, person, until } from '../support/integrator.js';
+import { person, until } from '../support/integrator.js';
+import { operatedStack } from './support/operated-stack.js';
 
-let stack: StartedStack;
-let customer: Integrator;
-let database: pg.Client;
-
-const OPS = projectPath('dist/apps/ops/src/main.js');
-
-beforeAll(async () => {
-  stack = await startStack({ env: { READINESS_LAG_MS: '3000' } });
-  customer = await Integrator.open(stack, 1_000);
-  database = new pg.Client({ connectionString: stack.databaseUrl });
-  await database.connect();
-});
-
-afterAll(async () => {
-  await database?.end();
-  await stack?.stop();
-});
-
-const json = async (
-  args: readonly string[],
-  env: Record<string, string> = {},
-): Promise<Record<string, unknown>> => {
-  const { code, stdout } = await stack.runOps([...args, '--json'], env);
-  return { code, ...(JSON.parse(stdout) as Record<string, unknown>) };
-};
-const ready = async (): Promise<{ status: number; body: { checks: Record<string, boolean> } }> => {
-  const answer = await fetch(`${stack.baseUrl}/readyz`);
-  return { status: answer.status, body: (await answer.json()) as { checks: Record<string, boolean> } };
-};
-const published = async (locale = 'fr-FR'): Promise<string> => {
-  const { readingId } = (await customer.create(person('Zoé', locale))).body;
-  await customer.untilEnded(readingId);
-  return readingId;
-};
+const operated = operatedStack();
+const { json, ready, published, follow } = operated;
 
 describe('the story of a reading', () => {
   it('is told in order across modules, with causes, as a table, a drawing and JSON', async () => {
     const readingId = await published();
     await until(
-      async () => (await customer.balance()).held === 0,
+      async () => (await operated.customer.balance()).held === 0,
       () => 'the credits are captured',
     );
-    const { events } = (await stack.ops(['events', '--reading', readingId])) as {
+    const { events } = (await operated.stack.ops(['events', '--reading', readingId])) as {
       events: { type: string; cause: { type: string | null }; correlationId: string; position: string }[];
     };
     expect(events.map(({ type }) => type).toSorted()).toEqual([
@@ -67,17 +30,17 @@ describe('the story of a reading', () => {
     const positions = events.map(({ position }) => BigInt(position));
     expect(positions).toEqual(positions.toSorted((one, other) => (one < other ? -1 : 1)));
 
-    const drawn = await stack.runOps(['events', '--reading', readingId, '--format', 'mermaid']);
+    const drawn = await operated.stack.runOps(['events', '--reading', readingId, '--format', 'mermaid']);
     expect(drawn.stdout).toMatch(/^sequenceDiagram\n {2}participant apiKey\n/);
     expect(drawn.stdout).toContain('reading->>credits: CreditsCaptured');
-    const told = await stack.runOps(['events', '--correlation', events[0]!.correlationId]);
-    expect(told.stdout).toContain('ReadingRequested');
-    expect(told.stdout).not.toContain('Lefèvre');
-    expect(await stack.runOps(['events'])).toMatchObject({
+    const printed = await operated.stack.runOps(['events', '--correlation', events[0]!.correlationId]);
+    expect(printed.stdout).toContain('ReadingRequested');
+    expect(printed.stdout).not.toContain('Lefèvre');
+    expect(await operated.stack.runOps(['events'])).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/--reading <id> or/),
     });
-    expect(await stack.runOps(['events', '--reading', 'none'])).toMatchObject({
+    expect(await operated.stack.runOps(['events', '--reading', 'none'])).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/no event of none/),
     });
@@ -87,7 +50,7 @@ describe('the story of a reading', () => {
 describe('the log', () => {
   it('is searched newest first, and followed as it grows', async () => {
     const readingId = await published();
-    const { events } = (await stack.ops([
+    const { events } = (await operated.stack.ops([
       'streams',
       'find',
       '--type',
@@ -98,55 +61,52 @@ describe('the log', () => {
       events: { id: string; stream: string; revision: string }[];
     };
     expect(events.map(({ stream }) => stream)).toEqual([`reading-${readingId}`]);
-    expect(await stack.ops(['streams', 'find', '--id', events[0]!.id])).toEqual({ events });
-    expect(await stack.runOps(['streams', 'find'])).toMatchObject({
+    expect(await operated.stack.ops(['streams', 'find', '--id', events[0]!.id])).toEqual({ events });
+    expect(await operated.stack.runOps(['streams', 'find'])).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/Say what/),
     });
 
-    const tail = spawn(
-      process.execPath,
-      [OPS, 'streams', 'tail', '--category', 'reading', '--json', '--count', '2'],
-      {
-        env: { ...process.env, DATA_DIR: stack.dataDir },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
-    );
-    const exited = once(tail, 'exit') as Promise<[number]>;
-    const seen: string[] = [];
-    createInterface({ input: tail.stdout }).on('line', (line) => {
-      seen.push((JSON.parse(line) as { type: string }).type);
-    });
-    // It follows what comes after it has begun, and nobody tells when that is.
+    const { exited, printed } = follow([
+      'streams',
+      'tail',
+      '--category',
+      'reading',
+      '--json',
+      '--count',
+      '2',
+    ]);
+    // It prints what comes after it has started, and nothing shows when that is.
     const feeding = new AbortController();
     const feed = (async () => {
       while (!feeding.signal.aborted) {
-        await customer.create(person());
+        await operated.customer.create(person());
         await delay(500);
       }
     })();
-    expect((await exited)[0]).toBe(0);
+    expect(await exited).toBe(0);
     feeding.abort();
     await feed;
-    expect(seen).toHaveLength(2);
-    expect(seen.every((type) => type.startsWith('Reading'))).toBe(true);
+    const types = printed.map((line) => (JSON.parse(line) as { type: string }).type);
+    expect(types).toHaveLength(2);
+    expect(types.every((type) => type.startsWith('Reading'))).toBe(true);
   });
 });
 
 describe('a checkpoint beyond the end of the log', () => {
   it('is a failure wherever somebody looks, until it is put right', async () => {
     const name = 'billing.settlement.v1';
-    const { rows } = await database.query<{ position: string | null }>(
+    const { rows } = await operated.database.query<{ position: string | null }>(
       `update event_sourcing.consumer set position = 1000000000000000
        from (select position from event_sourcing.consumer where name = $1 for update) as before
        where name = $1 returning before.position`,
       [name],
     );
-    const doctor = await stack.runOps(['doctor']);
+    const doctor = await operated.stack.runOps(['doctor']);
     const lag = await json(['projections', 'lag', '--max-seconds', '3600']);
     const status = await json(['processes', 'status']);
     const notReady = (await ready()).status;
-    await database.query('update event_sourcing.consumer set position = $2 where name = $1', [
+    await operated.database.query('update event_sourcing.consumer set position = $2 where name = $1', [
       name,
       rows[0]!.position,
     ]);
@@ -154,29 +114,31 @@ describe('a checkpoint beyond the end of the log', () => {
       1,
       expect.stringMatching(/FAILURE {2}lag of billing.settlement.v1: its checkpoint \d+ is beyond the end/),
     ]);
-    for (const { code, ...told } of [lag, status]) {
-      expect([code, Object.values(told).flat()]).toEqual([
+    for (const { code, ...found } of [lag, status]) {
+      expect([code, Object.values(found).flat()]).toEqual([
         1,
         expect.arrayContaining([expect.objectContaining({ consumer: name, status: 'beyond_the_log' })]),
       ]);
     }
     expect(notReady).toBe(503);
-    expect((await stack.runOps(['processes', 'status'])).code).toBe(0);
+    expect((await operated.stack.runOps(['processes', 'status'])).code).toBe(0);
   });
 });
 
 describe('an event that cannot be handled', () => {
   it('parks its stream in a view; retried after the cause is mended, its rows are made anew', async () => {
-    await database.query(
+    await operated.database.query(
       `alter table readings.reading add constraint planted check (locale <> 'en-US') not valid`,
     );
-    const { readingId } = (await customer.create(person('Zoé', 'en-US'))).body;
+    const { readingId } = (await operated.customer.create(person('Zoé', 'en-US'))).body;
     await until(
       async () =>
         ((await json(['processes', 'parked', 'readings.reading.v1']))['stopped'] as object[]).length === 1,
       () => 'the stream is parked',
     );
-    const { stopped } = (await stack.ops(['processes', 'parked'])) as { stopped: Record<string, unknown>[] };
+    const { stopped } = (await operated.stack.ops(['processes', 'parked'])) as {
+      stopped: Record<string, unknown>[];
+    };
     expect(stopped).toContainEqual(
       expect.objectContaining({
         consumer: 'readings.reading.v1',
@@ -185,24 +147,30 @@ describe('an event that cannot be handled', () => {
       }),
     );
     expect(await published()).toBeTruthy();
-    expect((await stack.runOps(['doctor'])).stdout).toContain('parked streams: 1, such as reading-');
+    expect((await operated.stack.runOps(['doctor'])).stdout).toContain('parked streams: 1, such as reading-');
 
-    expect(await stack.runOps(['processes', 'retry', 'readings.reading.v1'])).toMatchObject({ code: 1 });
-    await database.query('alter table readings.reading drop constraint planted');
-    await stack.ops(['processes', 'retry', 'readings.reading.v1']);
-    expect(await customer.reading(readingId)).toMatchObject({ status: expect.any(String), locale: 'en-US' });
-    await customer.untilEnded(readingId);
-    const { rows } = await database.query('select locale from readings.reading where reading_id = $1', [
-      readingId,
-    ]);
+    expect(await operated.stack.runOps(['processes', 'retry', 'readings.reading.v1'])).toMatchObject({
+      code: 1,
+    });
+    await operated.database.query('alter table readings.reading drop constraint planted');
+    await operated.stack.ops(['processes', 'retry', 'readings.reading.v1']);
+    expect(await operated.customer.reading(readingId)).toMatchObject({
+      status: expect.any(String),
+      locale: 'en-US',
+    });
+    await operated.customer.untilEnded(readingId);
+    const { rows } = await operated.database.query(
+      'select locale from readings.reading where reading_id = $1',
+      [readingId],
+    );
     expect(rows).toEqual([{ locale: 'en-US' }]);
-    expect(await stack.ops(['processes', 'parked'])).toMatchObject({ stopped: [] });
+    expect(await operated.stack.ops(['processes', 'parked'])).toMatchObject({ stopped: [] });
   });
 
   it('halts what may skip nothing, which a person may skip only with a reason, under their name', async () => {
-    await database.query('alter table billing.hold add constraint planted check (false) not valid');
-    const { readingId } = (await customer.create(person())).body;
-    await customer.untilEnded(readingId);
+    await operated.database.query('alter table billing.hold add constraint planted check (false) not valid');
+    const { readingId } = (await operated.customer.create(person())).body;
+    await operated.customer.untilEnded(readingId);
     const halted = async () =>
       (await json(['projections', 'lag']))['consumers'] as { consumer: string; status: string }[];
     await until(
@@ -213,24 +181,24 @@ describe('an event that cannot be handled', () => {
       () => 'the view halts',
     );
     expect((await json(['projections', 'lag', '--max-seconds', '3600']))['code']).toBe(1);
-    const doctor = await stack.runOps(['doctor']);
+    const doctor = await operated.stack.runOps(['doctor']);
     expect([doctor.code, doctor.stdout]).toEqual([
       1,
       expect.stringMatching(/FAILURE {2}lag of billing.hold.v1: halted at credits-/),
     ]);
-    // Others go on, and so does the service.
+    // Other consumers continue, and so does the service.
     expect((await ready()).status).toBe(200);
 
-    const book = `credits-${customer.workspaceId}`;
+    const book = `credits-${operated.customer.workspaceId}`;
     const skip = ['processes', 'skip', 'billing.hold.v1', '--stream', book];
-    expect((await stack.runOps(skip)).stderr).toMatch(/--reason/);
-    expect((await stack.runOps([...skip, '--reason', ' '])).stderr).toMatch(/--reason must say why/);
-    expect((await stack.runOps(['processes', 'retry', 'billing.hold.v1', '--wait', '1'])).stderr).toMatch(
-      /still halted/,
-    );
-    await stack.ops([...skip, '--reason', 'planted by a test']);
-    await database.query('alter table billing.hold drop constraint planted');
-    const { skipped } = (await stack.ops(['processes', 'parked', 'billing.hold.v1'])) as {
+    expect((await operated.stack.runOps(skip)).stderr).toMatch(/--reason/);
+    expect((await operated.stack.runOps([...skip, '--reason', ' '])).stderr).toMatch(/--reason must say why/);
+    expect(
+      (await operated.stack.runOps(['processes', 'retry', 'billing.hold.v1', '--wait', '1'])).stderr,
+    ).toMatch(/still halted/);
+    await operated.stack.ops([...skip, '--reason', 'planted by a test']);
+    await operated.database.query('alter table billing.hold drop constraint planted');
+    const { skipped } = (await operated.stack.ops(['processes', 'parked', 'billing.hold.v1'])) as {
       skipped: Record<string, unknown>[];
     };
     expect(skipped).toEqual([
@@ -242,15 +210,15 @@ describe('an event that cannot be handled', () => {
     ]);
     await until(
       async () => (await halted()).every(({ status }) => status === 'running'),
-      () => 'the view goes on',
+      () => 'the view continues',
     );
     // While the hold that was skipped is open, a replay finds it missing, and says so by its exit code.
     await until(
-      async () => (await customer.balance()).held === 0,
+      async () => (await operated.customer.balance()).held === 0,
       () => 'every hold is settled',
     );
     await until(
-      async () => (await stack.runOps(['projections', 'replay', 'billing.hold.v1'])).code === 0,
+      async () => (await operated.stack.runOps(['projections', 'replay', 'billing.hold.v1'])).code === 0,
       () => 'the view is what the log folds to',
     );
   });
@@ -286,11 +254,11 @@ describe('the doctor', () => {
   });
 
   it('says what is wrong, and what to do', async () => {
-    await database.query(`delete from migrations.webhooks where name = '0005_lanes'`);
+    await operated.database.query(`delete from migrations.webhooks where name = '0005_lanes'`);
     const otherKey = `other:${Buffer.alloc(32, 7).toString('base64')}`;
-    process.kill(stack.pids().worker, 'SIGSTOP');
+    process.kill(operated.stack.pids().worker, 'SIGSTOP');
     try {
-      await customer.create(person());
+      await operated.customer.create(person());
       await until(
         async () => (await ready()).body.checks['consumers'] === false,
         () => 'lag makes it not ready',
@@ -314,8 +282,10 @@ describe('the doctor', () => {
         }),
       );
     } finally {
-      process.kill(stack.pids().worker, 'SIGCONT');
-      await database.query(`insert into migrations.webhooks (name, run_on) values ('0005_lanes', now())`);
+      process.kill(operated.stack.pids().worker, 'SIGCONT');
+      await operated.database.query(
+        `insert into migrations.webhooks (name, run_on) values ('0005_lanes', now())`,
+      );
     }
     await until(
       async () => (await ready()).status === 200,

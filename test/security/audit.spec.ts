@@ -1,117 +1,24 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
-import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { AuditRecords, type AuditFilter } from '@app/platform/audit/audit-records.js';
 import { projectPath } from '@app/platform/project-path.js';
-import { Integrator, person, until } from '../support/integrator.js';
-import { Portal, openWorkspace } from '../support/portal.js';
-import { startStores, type StartedProcess, type StartedStores } from '../support/start-processes.js';
+import { person, until } from '../support/integrator.js';
+import { CANARY, NASTY, auditedService } from './support/audited-service.js';
 
-const SETTINGS = {
-  LOG_LEVEL: 'error',
-  RATE_READ_PER_MINUTE: '1000000',
-  RATE_READ_BURST: '1000000',
-  RATE_UNAUTHENTICATED_PER_MINUTE: '30',
-  HTTP_REFUSAL_HOLD_MS: '20',
-};
-/** What moves the cursor and colours, what reorders, and what hides. */
-const NASTY = '\u001b[31mred\u001b[0m\u009b1m\u202egnp.exe\u200b\u2066\u007f';
 const UNSAFE = /[\p{Cf}\p{Zl}\p{Zp}]|(?!\n)\p{Cc}/u;
 /** A slow machine is not what is tested. */
 const PATIENT = { EVENT_STORE_READ_TIMEOUT_MS: '60000', DATABASE_QUERY_TIMEOUT_MS: '60000' };
-const CANARY = 'Zqcanary';
 
-interface Told {
-  readonly requestId: string;
-  readonly requests: number;
-  readonly method: string;
-  readonly route: string;
-  readonly status: number;
-  readonly workspaceId: string | null;
-  readonly actor: string | null;
-  readonly address: string | null;
-  readonly readingId: string | null;
-  readonly personal: boolean;
-}
-
-const portal = new Portal();
-let stores: StartedStores;
-let log: EventStore;
-let pool: pg.Pool;
-let worker: StartedProcess;
-let api: StartedProcess;
-let customer: Integrator;
-let keyId: string;
+const service = auditedService();
+const { portal, seen, ask, audit, find, issue, stranger, countOf } = service;
 let readingId: string;
-const seen: { id: string; status: number }[] = [];
-
-beforeAll(async () => {
-  stores = await startStores({ ...SETTINGS, ...(await portal.settings()) });
-  log = openEventStore({
-    connectionString: stores.eventStoreUrl,
-    appendTimeoutMs: 10_000,
-    readTimeoutMs: 10_000,
-  });
-  pool = new pg.Pool({ connectionString: stores.databaseUrl, max: 2 });
-  [worker, api] = await Promise.all([stores.start('worker'), stores.start('api')]);
-  customer = await Integrator.open({ baseUrl: api.baseUrl, ops: stores.ops } as never, 100);
-  [, keyId = ''] = /^ek_live_(.{8})/.exec(customer.apiKey) ?? [];
-});
-
-afterAll(async () => {
-  await Promise.allSettled([worker, api].map((one) => one?.stop()));
-  await log?.close();
-  await pool?.end();
-  await stores?.stop();
-});
-
-/** @returns the status, and notes the request id */
-const ask = async (method: string, path: string, headers: Record<string, string>, body?: string) => {
-  const answer = await fetch(api.baseUrl + path, { method, headers, ...(body !== undefined && { body }) });
-  seen.push({ id: answer.headers.get('x-request-id')!, status: answer.status });
-  await answer.arrayBuffer();
-  return answer.status;
-};
-
-const audit = async (...filter: string[]): Promise<readonly Told[]> =>
-  ((await stores.ops(['audit', ...filter])) as { records: Told[] }).records;
-
-/** As the command asks, which takes seconds to start. */
-const find = (filter: Omit<AuditFilter, 'limit'>) => new AuditRecords(pool).find({ ...filter, limit: 500 });
-
-const issue = async (workspaceId: string, subject: string, body: object) => {
-  const token = await portal.mint(workspaceId, 'keys:read keys:write', subject);
-  const answer = await fetch(`${api.baseUrl}/api/v1/keys`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  expect(answer.status).toBe(201);
-  return (await answer.json()) as { keyId: string; apiKey: string };
-};
-
-/** Somebody of another workspace. */
-const stranger = async () => {
-  const workspaceId = await openWorkspace(log, `name${NASTY}`);
-  return { workspaceId, ...(await issue(workspaceId, 'eve', {})) };
-};
-
-const countOf = async (condition: string): Promise<{ rows: number; requests: number }> => {
-  const { rows } = await pool.query<{ rows: number; requests: number }>(
-    `select count(*)::int as rows, coalesce(sum(requests), 0)::int as requests from platform.audit_record where ${condition}`,
-  );
-  return rows[0]!;
-};
 
 describe('the audit records of a reading', () => {
   it('say who made it and who read it, with which key, from where', async () => {
-    const created = await customer.create(person(CANARY));
+    const created = await service.customer.create(person(CANARY));
     readingId = created.body.readingId;
-    await customer.untilEnded(readingId);
-    const key = { 'x-api-key': customer.apiKey };
+    await service.customer.untilEnded(readingId);
+    const key = { 'x-api-key': service.customer.apiKey };
     const paths = [
       '',
       '/result',
@@ -133,31 +40,31 @@ describe('the audit records of a reading', () => {
       method: 'POST',
       route: '/api/v1/readings',
       status: 202,
-      workspaceId: customer.workspaceId,
-      actor: `apiKey:${keyId}`,
+      workspaceId: service.customer.workspaceId,
+      actor: `apiKey:${service.keyId}`,
       address: '127.0.0.1',
       personal: false,
     });
-    const personal = await find({ readingId, personal: true, actor: `apiKey:${keyId}` });
+    const personal = await find({ readingId, personal: true, actor: `apiKey:${service.keyId}` });
     expect(personal.map(({ requestId }) => `req_${requestId}`)).toEqual(expect.arrayContaining(read));
     expect(new Set(personal.map(({ route }) => route))).toEqual(
       new Set(['', '/result', '/document'].map((path) => `/api/v1/readings/:readingId${path}`)),
     );
-    const ofKey = await find({ actor: `apiKey:${keyId}`, workspaceId: customer.workspaceId });
+    const ofKey = await find({ actor: `apiKey:${service.keyId}`, workspaceId: service.customer.workspaceId });
     const list = ofKey.find(({ requestId }) => `req_${requestId}` === seen.at(-1)!.id);
     expect(list).toMatchObject({ readingId: null, personal: false });
   });
 
   it('are there for the reader who was refused, and for the one who hung up', async () => {
-    const token = await portal.mint(customer.workspaceId, 'credits:read', 'ada');
+    const token = await portal.mint(service.customer.workspaceId, 'credits:read', 'ada');
     const other = await stranger();
     const path = `/api/v1/readings/${readingId}`;
     expect(await ask('GET', path, { authorization: `Bearer ${token}` })).toBe(403);
     expect(await ask('GET', path, { 'x-api-key': other.apiKey })).toBe(403);
     const hungUp = new AbortController();
-    const unfinished = (await customer.create()).body.readingId;
-    const held = fetch(`${api.baseUrl}/api/v1/readings/${unfinished}`, {
-      headers: { 'x-api-key': customer.apiKey, prefer: 'wait=30' },
+    const unfinished = (await service.customer.create()).body.readingId;
+    const held = fetch(`${service.api.baseUrl}/api/v1/readings/${unfinished}`, {
+      headers: { 'x-api-key': service.customer.apiKey, prefer: 'wait=30' },
       signal: hungUp.signal,
     }).catch(() => null);
     setTimeout(() => hungUp.abort(), 50);
@@ -171,7 +78,7 @@ describe('the audit records of a reading', () => {
     expect(refused.map(({ actor, workspaceId, status }) => [actor, workspaceId, status]).toSorted()).toEqual(
       [
         [expect.stringMatching(/^apiKey:/), other.workspaceId, 403],
-        ['user:ada', customer.workspaceId, 403],
+        ['user:ada', service.customer.workspaceId, 403],
       ].toSorted(),
     );
   });
@@ -185,7 +92,7 @@ describe('refused requests', () => {
     expect(await ask('GET', `/${CANARY}/unknown?${CANARY}`, odd)).toBe(404);
     expect(await ask('PUT', '/api/v1/readings', odd)).toBe(405);
     expect(await ask('POST', '/api/v1/readings', odd, CANARY.repeat(3_000))).toBe(413);
-    const own = { 'x-api-key': customer.apiKey, 'content-type': 'application/json' };
+    const own = { 'x-api-key': service.customer.apiKey, 'content-type': 'application/json' };
     expect(await ask('POST', '/api/v1/readings', own, JSON.stringify({ [CANARY]: CANARY }))).toBe(400);
     expect(await ask('GET', `/api/v1/readings/${CANARY}`, own)).toBe(404);
     const asked = seen.slice(before);
@@ -205,7 +112,7 @@ describe('refused requests', () => {
       '/api/v1/readings',
       '/api/v1/readings/:readingId',
     ]);
-    const { rows } = await pool.query<{ text: string }>(
+    const { rows } = await service.pool.query<{ text: string }>(
       'select r::text as text from platform.audit_record r',
     );
     expect(rows.filter(({ text }) => text.includes(CANARY))).toHaveLength(0);
@@ -222,10 +129,10 @@ describe('refused requests', () => {
       }
     };
     await flood({ 'x-api-key': 'nobody' }, '/api/v1/readings');
-    await flood({ 'x-api-key': customer.apiKey }, '/api/v1/keys');
+    await flood({ 'x-api-key': service.customer.apiKey }, '/api/v1/keys');
     const atTheDoor = seen.length;
     await flood({}, '/nothing');
-    await api.stop();
+    await service.stopApi();
     expect((await rows()) - before).toBeLessThan(100);
     // Nothing is lost when the process stops.
     expect((await countOf(`route = '/api/v1/keys' and status = 403`)).requests).toBe(FLOOD);
@@ -240,7 +147,7 @@ describe('refused requests', () => {
     );
     const ids = refused.map(({ id }) => `'${id.slice(4)}'`).join();
     expect((await countOf(`request_id in (${ids}) and address = '127.0.0.1'`)).rows).toBeGreaterThan(0);
-    api = await stores.start('api');
+    await service.startApi();
   });
 
   it('have no row each when their caller hangs up before the limit is asked', async () => {
@@ -251,11 +158,11 @@ describe('refused requests', () => {
       async () => (await ask('POST', '/api/v1/webhooks', headers, '{}')) === 429,
       () => 'the bucket is empty',
     );
-    const lock = await pool.connect();
+    const lock = await service.pool.connect();
     await lock.query('begin; lock table platform.rate_bucket in share mode');
     const caller = new AbortController();
     const calls = Array.from({ length: CALLS }, () =>
-      fetch(`${api.baseUrl}/api/v1/webhooks/none`, {
+      fetch(`${service.api.baseUrl}/api/v1/webhooks/none`, {
         method: 'DELETE',
         headers,
         signal: caller.signal,
@@ -274,11 +181,11 @@ describe('refused requests', () => {
     await delay(50);
     await lock.query('rollback');
     lock.release();
-    await api.stop();
+    await service.stopApi();
     const ofCaller = await countOf(`actor = 'apiKey:${id}' and method = 'DELETE'`);
     expect(ofCaller.requests).toBeGreaterThan(15);
     expect(ofCaller.rows).toBeLessThan(15);
-    api = await stores.start('api');
+    await service.startApi();
   });
 });
 
@@ -286,7 +193,7 @@ describe('the operator’s terminal', () => {
   const run = (args: readonly string[]): Promise<string> =>
     new Promise((resolve) => {
       const child = spawn(process.execPath, [projectPath('dist/apps/ops/src/main.js'), ...args], {
-        env: { ...stores.environment, ...PATIENT },
+        env: { ...service.stores.environment, ...PATIENT },
       });
       let printed = '';
       for (const stream of [child.stdout, child.stderr])
@@ -295,10 +202,10 @@ describe('the operator’s terminal', () => {
     });
 
   it('shows labels, names and subjects of strangers as text, whatever they are made of', async () => {
-    const { keyId: labelled } = await issue(customer.workspaceId, 'ada', {
+    const { keyId: labelled } = await issue(service.customer.workspaceId, 'ada', {
       label: `label${NASTY}\n`,
     });
-    const workspace = ['--workspace', customer.workspaceId];
+    const workspace = ['--workspace', service.customer.workspaceId];
     const adjust = [
       'credits',
       'adjust',
@@ -309,7 +216,7 @@ describe('the operator’s terminal', () => {
       `reason${NASTY}`,
       '--reference',
     ];
-    await stores.ops([...adjust, `reference${NASTY}`]);
+    await service.stores.ops([...adjust, `reference${NASTY}`]);
     await until(
       async () => (await countOf(`actor like 'user:ada%'`)).rows > 0,
       () => 'it is recorded',
@@ -320,9 +227,9 @@ describe('the operator’s terminal', () => {
       [['key', 'list', ...workspace, '--json'], 'label'],
       [['workspace', 'list'], 'name'],
       [['audit', ...workspace], 'user:ada'],
-      [['streams', 'show', `workspace-${customer.workspaceId}`], 'label'],
+      [['streams', 'show', `workspace-${service.customer.workspaceId}`], 'label'],
       [['streams', 'find', '--category', 'workspace'], 'user:ada'],
-      [['streams', 'show', `credits-${customer.workspaceId}`], 'reason'],
+      [['streams', 'show', `credits-${service.customer.workspaceId}`], 'reason'],
       [['audit', `--wrong${NASTY}`], 'wrong'],
     ];
     const printed: { args: readonly string[]; shows: string; text: string }[] = [];
@@ -342,14 +249,14 @@ describe('the operator’s terminal', () => {
 });
 
 describe('the last use of a key', () => {
-  it('is told to the hour', async () => {
-    const token = await portal.mint(customer.workspaceId, 'keys:read');
+  it('is shown to the hour', async () => {
+    const token = await portal.mint(service.customer.workspaceId, 'keys:read');
     const lastUse = async () => {
-      const answer = await fetch(`${api.baseUrl}/api/v1/keys?limit=100`, {
+      const answer = await fetch(`${service.api.baseUrl}/api/v1/keys?limit=100`, {
         headers: { authorization: `Bearer ${token}` },
       });
       const { data } = (await answer.json()) as { data: { keyId: string; lastUsedAt: string | null }[] };
-      return data.find((key) => key.keyId === keyId)?.lastUsedAt ?? null;
+      return data.find((key) => key.keyId === service.keyId)?.lastUsedAt ?? null;
     };
     await until(
       async () => (await lastUse()) !== null,

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
-import { eventId } from '@app/event-sourcing/core/event-id.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
@@ -16,6 +15,7 @@ import { documentPublisher } from '@app/publishing/contracts/index.js';
 import { themeCalculator } from '@app/readings/application/generate-reading/theme-calculator.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
+import { guessesOf, idOf } from './support/guessed-events.js';
 
 /**
  * Results are functions of name and date: who has a few candidates can make theirs. The attacker has the whole data
@@ -245,7 +245,7 @@ describe('Who has candidates for an erased person, everything that is left, and 
     const confirmed = log
       .filter(({ stream }) => streamId(stream) === readingId)
       .flatMap((event) => {
-        const guesses = guessesOf(event);
+        const guesses = guessesOf(event, right, requestDigest(RIGHT));
         return guesses.some((data) => idOf(event, data) === event.id) ? [event.type] : [];
       });
     expect(confirmed).toEqual([]);
@@ -264,46 +264,3 @@ describe('Who has candidates for an erased person, everything that is left, and 
     );
   });
 });
-
-/** The data an event would have had if what depends on the person were that of the right candidate, unkeyed. */
-const guessesOf = ({ type, data }: StoredEvent): object[] => {
-  const stored = data as Record<string, unknown>;
-  const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
-  if (type === 'ReadingRequested') {
-    const { sealedInput, idempotencyDigest, cost, reservationId, ...rest } = stored;
-    const inputDigest = requestDigest(RIGHT).toString('hex');
-    return [{ ...rest, sealedInput, inputDigest, idempotencyDigest, cost, reservationId }].map(
-      ({ inputDigest: digest, ...one }) => ordered({ ...one, inputDigest: digest }, REQUESTED),
-    );
-  }
-  if (type === 'ReadingCompleted')
-    return [ordered({ ...stored, resultSha256: sha256(right.result) }, COMPLETED)];
-  if (type !== 'DocumentPublished') return [];
-  const formats = (stored['formats'] as { format: Part; mediaType: string }[]).map(
-    ({ format, mediaType }) => ({
-      format,
-      mediaType,
-      sha256: sha256(right[format]),
-      bytes: right[format].length,
-    }),
-  );
-  return [ordered({ ...stored, formats }, PUBLISHED)];
-};
-
-const REQUESTED = ['workspaceId', 'productId', 'profileId', 'locale', 'asOf', 'sealedInput', 'inputDigest', 'idempotencyDigest', 'cost', 'reservationId']; // prettier-ignore
-const COMPLETED = ['workspaceId', 'attempt', 'reservationId', 'sealedResult', 'resultSha256'];
-const PUBLISHED = ['workspaceId', 'version', 'artifactId', 'formats', 'publishedAt'];
-
-const ordered = (data: Record<string, unknown>, names: readonly string[]): object =>
-  Object.fromEntries(names.map((name) => [name, data[name]]));
-
-/** As the service makes them (docs/adr/0009), with the intent that the source code has. */
-const idOf = ({ type, stream, metadata }: StoredEvent, data: object): string => {
-  const { attempt = 1 } = data as { attempt?: number };
-  const intents: Record<string, string> = {
-    ReadingRequested: `request:${metadata.correlationId}`,
-    ReadingCompleted: `complete:${attempt}`,
-    DocumentPublished: 'published:1',
-  };
-  return eventId(stream, `${intents[type]}|${metadata.occurredAt}|${JSON.stringify(data)}`, 0);
-};

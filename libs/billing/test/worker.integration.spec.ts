@@ -1,39 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { Module } from '@nestjs/common';
-import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
-import { Test } from '@nestjs/testing';
+import { QueryBus } from '@nestjs/cqrs';
 import pg from 'pg';
-import { Registry } from 'prom-client';
-import { eventId } from '@app/event-sourcing/core/event-id.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
-import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
-import { runSteps } from '@app/event-sourcing/projections/statement.js';
-import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
-import { METRICS } from '@app/platform/telemetry/metrics.js';
-import { LOGGER } from '@app/platform/telemetry/logger.js';
-import { CLOCK, CONFIG } from '@app/platform/tokens.js';
-import { WorkRegistry } from '@app/platform/work/work-registry.js';
-import { AbandonReading, ReserveCredits } from '@app/readings/contracts/index.js';
 import { HoldFence } from '@app/billing/application/fence-holds/hold-fence.js';
 import { IdleBooks } from '@app/billing/application/nudge-idle-books/idle-books.js';
 import { ScheduledReconciliation } from '@app/billing/application/reconcile-on-schedule/scheduled-reconciliation.js';
-import { BillingWorkerModule } from '@app/billing/billing-worker.module.js';
 import { GetBalance, PurchasePack, SubscribeToPlan } from '@app/billing/contracts/index.js';
 import { startPostgres } from '../../../test/support/start-postgres.js';
+import { BY, EVERY_MS, FENCE_MS, START, WS, startWorker } from './start-worker.js';
 
-const WS = 'ws_0000000000000000000001';
-const BY = { actor: 'operator:ada', correlationId: 'correlation', causationId: 'cause' };
-const START = Date.parse('2026-04-10T12:00:00.000Z');
-const FENCE_MS = 60_000;
-const EVERY_MS = 3_600_000;
-const SETTINGS = {
-  RESERVATION_FENCE_MS: FENCE_MS,
-  RESERVATION_SWEEP_MS: 10,
-  LEDGER_RECONCILE_EVERY_MS: EVERY_MS,
-  LEDGER_RECONCILE_GRACE_MS: 60_000,
-};
 const never = new AbortController().signal;
 
 let postgres: Awaited<ReturnType<typeof startPostgres>>;
@@ -49,86 +23,10 @@ afterAll(async () => {
   await postgres.stop();
 });
 
-/** Billing as a worker runs it, over a store in memory and a readings module that answers as told. */
-const startWorker = async () => {
-  const store = new InMemoryEventStore();
-  const clock = { time: START, now: () => clock.time };
-  const warnings: unknown[] = [];
-  const alerts: unknown[] = [];
-  const work = new WorkRegistry();
-  const globals = [
-    { provide: EVENT_STORE, useValue: store },
-    { provide: POSTGRES, useValue: pool },
-    { provide: CLOCK, useValue: clock },
-    { provide: CONFIG, useValue: SETTINGS },
-    {
-      provide: LOGGER,
-      useValue: {
-        warn: (details: unknown) => warnings.push(details),
-        error: (details: unknown) => alerts.push(details),
-        info: () => undefined,
-      },
-    },
-    { provide: METRICS, useValue: new Registry() },
-    { provide: WorkRegistry, useValue: work },
-  ];
-  @Module({ imports: [CqrsModule.forRoot()], providers: globals, exports: [CqrsModule, ...globals] })
-  class Globals {}
-  const testing = await Test.createTestingModule({
-    imports: [{ module: Globals, global: true }, BillingWorkerModule],
-  }).compile();
-  const app = await testing.init();
-  const commands = app.get(CommandBus);
-  const asked: string[] = [];
-  const readings = { answer: (_: AbandonReading): 'abandoned' | 'claimed' => 'claimed' };
-  const execute = commands.execute.bind(commands);
-  commands.execute = (command: object) => {
-    if (!(command instanceof AbandonReading)) return execute(command as never);
-    asked.push(command.reservationId);
-    return Promise.resolve().then(() => ({ outcome: readings.answer(command) }));
-  };
-
-  const handled = new Map<Consumer, number>();
-  /** Lets every consumer catch up, each batch handed over as often as told. */
-  const catchUp = async (times = 1) => {
-    for (let before = -1; before !== store.log.length;) {
-      before = store.log.length;
-      for (const consumer of work.consumers) {
-        const events = store.log
-          .slice(handled.get(consumer) ?? 0)
-          .filter(({ stream }) => consumer.categories.some((category) => stream.startsWith(`${category}-`)));
-        handled.set(consumer, store.log.length);
-        for (let time = 0; time < times; time += 1) {
-          await consumer.dispatch?.(events);
-          await transaction(pool, (client) => runSteps(client, consumer.steps(events)));
-        }
-      }
-    }
-  };
-  const publish = async (stream: string, type: string, data: object) => {
-    const written: StoredEvent[] = [];
-    for await (const event of store.read(stream)) written.push(event);
-    const metadata = {
-      ...BY,
-      workspaceId: WS,
-      occurredAt: new Date(clock.time).toISOString(),
-      schemaVersion: 1,
-    };
-    const id = eventId(stream, type, written.length);
-    await store.append(stream, written.at(-1)?.revision ?? 'no_stream', [{ id, type, data, metadata }]);
-    return id;
-  };
-  const reserve = (reservation: string) =>
-    commands.execute(new ReserveCredits(WS, `reading-of-${reservation}`, reservation, 'theme', BY));
-  await publish(`workspace-${WS}`, 'WorkspaceOpened', { workspaceId: WS, name: 'Atelier' });
-  await catchUp();
-  return { app, store, clock, warnings, alerts, work, commands, readings, asked, catchUp, publish, reserve };
-};
-
 let worker: Awaited<ReturnType<typeof startWorker>>;
 beforeEach(async () => {
   await pool.query('truncate billing.balance, billing.hold, billing.reconciliation');
-  worker = await startWorker();
+  worker = await startWorker(pool);
   await worker.commands.execute(new PurchasePack(WS, 'sprint', 'o1', BY));
 });
 
@@ -185,7 +83,7 @@ describe('settlement', () => {
     });
   });
 
-  it('tells of a reading whose reservation is not open', async () => {
+  it('warns of a reading whose reservation is not open', async () => {
     await worker.publish('reading-1', 'ReadingCompleted', completed('r9'));
     await worker.catchUp();
     expect(worker.warnings).toMatchObject([{ reservationId: 'r9', settlement: 'capture' }]);
@@ -324,7 +222,7 @@ describe('the scheduled reconciliation', () => {
 });
 
 describe('the worker', () => {
-  it('goes on sweeping after a round that failed, until it is told to stop', async () => {
+  it('continues to sweep after a round that failed, until it is stopped', async () => {
     const loop = worker.work.loops.find(({ name }) => name === 'billing.hold-fence')!;
     await worker.reserve('r1');
     await worker.catchUp();

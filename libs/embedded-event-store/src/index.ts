@@ -7,7 +7,7 @@ import { OpenCalls } from './grpc/open-calls.js';
 import type { Login } from './grpc/authentication.js';
 import { startGrpcServer, type TlsKeyPair } from './grpc/server.js';
 import { groupFailure } from './grpc/rpc-error.js';
-import { Groups } from './persistent/groups.js';
+import { Groups } from './persistent-subscriptions/groups.js';
 import { StreamWriter } from './streams/stream-writer.js';
 import { CommitSignal } from './subscriptions/commit-signal.js';
 

@@ -5,36 +5,8 @@ import { CHAIN_START, nextChain } from '@app/event-sourcing/core/hash-chain.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import type { ExpectedRevision } from '@app/event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
-import { ReserveCredits } from '@app/readings/contracts/index.js';
-import {
-  AdjustCredits,
-  BookNotOpen,
-  CancelSubscription,
-  GetBalance,
-  GetCredits,
-  GetLedger,
-  OpenBook,
-  PurchasePack,
-  RecordDue,
-  SubscribeToPlan,
-} from '../contracts/index.js';
-import { AdjustCreditsHandler } from './adjust-credits/adjust-credits.handler.js';
-import { CancelSubscriptionHandler } from './cancel-subscription/cancel-subscription.handler.js';
-import { CreditBooks } from './credit-books.js';
-import { createCreditsExecutor } from '../credits.executor.js';
-import { GetBalanceHandler } from './get-balance/get-balance.handler.js';
-import { GetCreditsHandler } from './get-credits/get-credits.handler.js';
-import { GetLedgerHandler } from './get-ledger/get-ledger.handler.js';
-import { OpenBookHandler } from './open-book/open-book.handler.js';
-import { PurchasePackHandler } from './purchase-pack/purchase-pack.handler.js';
-import { RecordDueHandler } from './record-due/record-due.handler.js';
-import { ReserveCreditsHandler } from './reserve-credits/reserve-credits.handler.js';
-import { SettleReservation } from './settle-reservation/settle-reservation.command.js';
-import { SettleReservationHandler } from './settle-reservation/settle-reservation.handler.js';
-import { SubscribeToPlanHandler } from './subscribe-to-plan/subscribe-to-plan.handler.js';
-
-const WS = 'ws_0000000000000000000001';
-const BY = { actor: 'apiKey:k1', correlationId: 'correlation', causationId: 'cause' };
+import { BookNotOpen } from '../contracts/index.js';
+import { BY, WS, billingProcess } from '../../test/billing-process.js';
 
 class CountingStore extends InMemoryEventStore {
   appends = 0;
@@ -46,41 +18,8 @@ class CountingStore extends InMemoryEventStore {
 
 let now: number;
 let store: CountingStore;
-/** One process: its own books, folded in its own memory, and a clock that may be off. */
-const openProcess = (skewMs = 0) => {
-  const books = new CreditBooks(createCreditsExecutor(store), { now: () => now + skewMs });
-  const handlers = {
-    open: new OpenBookHandler(books),
-    reserve: new ReserveCreditsHandler(books),
-    settle: new SettleReservationHandler(books),
-    subscribe: new SubscribeToPlanHandler(books),
-    cancel: new CancelSubscriptionHandler(books),
-    purchase: new PurchasePackHandler(books),
-    adjust: new AdjustCreditsHandler(books),
-    due: new RecordDueHandler(books),
-    balance: new GetBalanceHandler(books),
-    credits: new GetCreditsHandler(books),
-    ledger: new GetLedgerHandler(store),
-  };
-  return {
-    open: () => handlers.open.execute(new OpenBook(WS, BY)),
-    reserve: (id: string, product = 'theme') =>
-      handlers.reserve.execute(new ReserveCredits(WS, `reading-${id}`, id, product, BY)),
-    settle: (id: string, how: 'capture' | 'release') =>
-      handlers.settle.execute(new SettleReservation(WS, id, how, `end-of-${id}`, BY)),
-    subscribe: (plan: SubscribeToPlan['plan'], approval: string | null = null) =>
-      handlers.subscribe.execute(new SubscribeToPlan(WS, plan, approval, BY)),
-    cancel: () => handlers.cancel.execute(new CancelSubscription(WS, BY)),
-    purchase: (pack: PurchasePack['pack'], order: string) =>
-      handlers.purchase.execute(new PurchasePack(WS, pack, order, BY)),
-    adjust: (id: string, amount: number, reason = 'goodwill', approver = 'operator:ada') =>
-      handlers.adjust.execute(new AdjustCredits(WS, amount, reason, approver, id, BY)),
-    due: () => handlers.due.execute(new RecordDue(WS, BY)),
-    balance: () => handlers.balance.execute(new GetBalance(WS)),
-    credits: () => handlers.credits.execute(new GetCredits(WS)),
-    ledger: () => handlers.ledger.execute(new GetLedger(WS)),
-  };
-};
+/** One process of several, with a clock that may be off. */
+const openProcess = (skewMs = 0) => billingProcess(store, { now: () => now + skewMs });
 const types = () => store.log.map(({ type }) => type);
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
 

@@ -38,7 +38,7 @@ const verifyFile = (text: string) => {
   writeFileSync(file, text);
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    [projectPath('tools/verify-ledger.mjs'), file, '--json'],
+    [projectPath('tools/verify-ledger/verify-ledger.mjs'), file, '--json'],
     { cwd: folder, encoding: 'utf8', env: {} },
   );
   return { status, stderr, result: stdout === '' ? null : JSON.parse(stdout) };

@@ -1,6 +1,6 @@
 import type { Admission, AdmissionLimits } from '../log/admission.js';
 import type { LogStore } from '../log/log-store.js';
-import type { Groups } from '../persistent/groups.js';
+import type { Groups } from '../persistent-subscriptions/groups.js';
 import type { StreamWriter } from '../streams/stream-writer.js';
 import type { CommitSignal } from '../subscriptions/commit-signal.js';
 import type { OpenCalls } from './open-calls.js';

@@ -1,8 +1,8 @@
 import persistentPb from '@eventstore/db-client/generated/persistent_pb.js';
 import type { SubscriptionInfo } from '@eventstore/db-client/generated/persistent_pb.js';
-import type { Consumer } from '../persistent/consumer.js';
-import type { Group } from '../persistent/group.js';
-import { ALL } from '../persistent/settings.js';
+import type { Consumer } from '../persistent-subscriptions/consumer.js';
+import type { Group } from '../persistent-subscriptions/group.js';
+import { ALL } from '../persistent-subscriptions/settings.js';
 
 /** A revision as a number, a position as `C:<commit>/P:<prepare>`, and -1 for the end. */
 const placeText = (source: string, place: bigint): string =>

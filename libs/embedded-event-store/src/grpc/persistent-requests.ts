@@ -7,7 +7,7 @@ import {
   CONSUMER_STRATEGIES,
   type ConsumerStrategy,
   type GroupSettings,
-} from '../persistent/settings.js';
+} from '../persistent-subscriptions/settings.js';
 import { compileFilter, UnsupportedFilterError, type FilterExpression } from '../reading/filter.js';
 import { streamName } from './requests.js';
 import { groupFailure, invalidArgument } from './rpc-error.js';

@@ -14,9 +14,9 @@ import type {
   UpdateReq,
   UpdateResp,
 } from '@eventstore/db-client/generated/persistent_pb.js';
-import type { Group } from '../persistent/group.js';
-import { ALL, type GroupRecord } from '../persistent/settings.js';
-import { sourceOf } from '../persistent/source.js';
+import type { Group } from '../persistent-subscriptions/group.js';
+import { ALL, type GroupRecord } from '../persistent-subscriptions/settings.js';
+import { sourceOf } from '../persistent-subscriptions/source.js';
 import type { ServerContext } from './context.js';
 import { subscriptionInfo } from './persistent-info.js';
 import { persistentRead } from './persistent-read.js';

@@ -99,7 +99,7 @@ export const atEqualPosition = async <T>(
     const behind = await countEvents(workshop.store, consumer, own, held.position, FEW + 1);
     if (behind > FEW)
       throw new Refused([
-        `Version ${version} of ${projection.name} is not caught up, by more than ${FEW} events: go on with its rebuild.`,
+        `Version ${version} of ${projection.name} is more than ${FEW} events behind: resume its rebuild.`,
       ]);
     await catchUp(workshop, consumer, held.position, {});
     return work(client, held.position);
@@ -121,7 +121,7 @@ const catchUp = async (
   let checkpoint = await findCheckpoint(pool, consumer.name);
   if (checkpoint === null)
     throw new Refused([
-      `${consumer.name} has no checkpoint, its version is gone or damaged. Drop it and rebuild.`,
+      `${consumer.name} has no checkpoint: its version is missing or damaged. Drop it and rebuild.`,
     ]);
   const start = checkpoint.position ?? 0n;
   if (checkpoint.position !== null && start >= to) return 0;
@@ -146,7 +146,7 @@ const catchUp = async (
       ended,
     ).catch((error: unknown) => {
       if (isDependencyAway(error)) throw error;
-      throw new Refused([`${consumer.name} cannot go on: ${describe(error)}.`]);
+      throw new Refused([`${consumer.name} cannot continue: ${describe(error)}.`]);
     });
     events += batch.events.length;
     onProgress?.({ events, fraction: Number(batch.position - start) / Number(to - start) });

@@ -120,10 +120,10 @@ export const requireStillBuilding = async (
 };
 
 /** After a code change, a version would mix rows of the old and the new code, and nothing would show which is which. */
-const requireSameProgram = (program: string, { name }: Projection, begun: Version): void => {
-  if (begun.program !== program)
+const requireSameProgram = (program: string, { name }: Projection, unfinished: Version): void => {
+  if (unfinished.program !== program)
     throw new Refused([
-      `Version ${begun.version} of ${name} was begun by another build of the program, and its rows would be of both.`,
+      `Version ${unfinished.version} of ${name} was started by another build of the program, and would mix rows of both.`,
       `Drop it (ops projections drop ${name} --unfinished) and rebuild.`,
     ]);
 };
@@ -137,11 +137,11 @@ export const beginVersion = ({ pool, program }: Workshop, projection: Projection
   transaction(pool, async (client) => {
     await oneAtATime(client, projection);
     const versions = await versionsOf(client, projection);
-    const begun = versions.find(({ state }) => state === 'building');
-    if (begun) {
-      requireSameProgram(program, projection, begun);
-      await requireSameShape(client, projection, begun.version);
-      return begun.version;
+    const unfinished = versions.find(({ state }) => state === 'building');
+    if (unfinished) {
+      requireSameProgram(program, projection, unfinished);
+      await requireSameShape(client, projection, unfinished.version);
+      return unfinished.version;
     }
     const version = Math.max(...versions.map((known) => known.version)) + 1;
     await client.query(

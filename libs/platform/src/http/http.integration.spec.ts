@@ -1,195 +1,8 @@
-import { Body, Controller, Get, Inject, Param, Post, Res, type INestApplication } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
-import type { NestExpressApplication } from '@nestjs/platform-express';
-import { Test } from '@nestjs/testing';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Type } from 'class-transformer';
-import { ArrayMinSize, IsArray, IsDefined, IsIn, IsInt, IsString, ValidateNested } from 'class-validator';
-import type { Response } from 'express';
-import { pino } from 'pino';
-import request from 'supertest';
-import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
-import { AuthGuard } from '../auth/auth.guard.js';
-import { AddressLimiter } from '../rate-limit/address-limiter.js';
-import {
-  Accepts,
-  AUTHENTICATOR,
-  Caller,
-  Public,
-  ScopeArea,
-  type Authenticator,
-  type Principal,
-} from '../auth/authentication.js';
-import { loadConfig } from '../config/load-config.js';
-import { settings } from '../config/settings.js';
-import { LOGGER } from '../telemetry/logger.js';
-import { BodyPipe, type SelfChecking } from './body.pipe.js';
-import { configureHttp } from './configure-http.js';
-import { JsonBodyInterceptor } from './json-body.interceptor.js';
-import { ProblemFilter } from './problem.filter.js';
+import { describe, expect, it } from '@jest/globals';
 import { Problem, type FieldError } from './problem.js';
-import { sendJson } from './send-json.js';
+import { httpUnderTest, principal } from './testing/http-under-test.js';
 
-class LineDto {
-  @IsString({ message: 'text must be a string' })
-  text!: string;
-
-  @IsInt()
-  amount!: number;
-}
-
-class OrderDto implements SelfChecking {
-  @IsIn(['fr-FR', 'en-US'], {
-    message: 'locale must be fr-FR or en-US',
-    context: { code: 'unsupported_locale' },
-  })
-  locale!: string;
-
-  @IsDefined({ message: 'lines is required', context: { code: 'required' } })
-  @IsArray({ message: 'lines must be a list' })
-  @ArrayMinSize(1, { message: 'lines must not be empty' })
-  @ValidateNested({ each: true })
-  @Type(() => LineDto)
-  lines!: LineDto[];
-
-  fieldErrors(sound: (property: string) => boolean): FieldError[] {
-    if (!sound('lines')) return [];
-    return this.lines.flatMap(({ amount }, index) =>
-      amount > 100
-        ? [{ pointer: `/lines/${index}/amount`, code: 'too_much', detail: 'must not exceed 100' }]
-        : [],
-    );
-  }
-}
-
-const THROWN: Readonly<Record<string, unknown>> = {
-  problem: new Problem('insufficient_credits', {
-    detail: 'not enough',
-    members: { required: 20, available: 3 },
-    headers: { 'x-hint': 'buy' },
-  }),
-  store: new StoreUnavailable('the store at 10.0.0.7 is away', false),
-  postgres: Object.assign(new Error('connect ECONNREFUSED 10.0.0.8'), { code: 'ECONNREFUSED' }),
-  bug: new TypeError('canary: cannot read secret'),
-  text: 'canary',
-};
-
-@Controller()
-class SpecController {
-  constructor(@Inject(LOGGER) readonly log: unknown) {}
-
-  @Public()
-  @Post('orders')
-  order(@Body() body: OrderDto): unknown {
-    return { isDto: body instanceof OrderDto, lines: body.lines.length };
-  }
-
-  @Public()
-  @Get('throws/:what')
-  throws(@Param('what') what: string): never {
-    throw THROWN[what];
-  }
-
-  @Public()
-  @Get('bytes')
-  bytes(@Res() response: Response): void {
-    sendJson(response, '{"a":1}', response.req.headers['if-none-match']);
-  }
-
-  @Accepts('apiKey')
-  @Get('keys-only')
-  keysOnly(@Caller() caller: Principal): unknown {
-    return caller;
-  }
-
-  @Accepts('apiKey', 'bearer')
-  @ScopeArea('webhooks')
-  @Get('scoped')
-  read(@Caller() { actor }: Principal): unknown {
-    return { actor };
-  }
-
-  @Accepts('apiKey', 'bearer')
-  @ScopeArea('webhooks')
-  @Post('scoped')
-  write(@Caller() { actor }: Principal): unknown {
-    return { actor };
-  }
-
-  @Accepts('bearer')
-  @Get('no-area')
-  noArea(): string {
-    return 'secret';
-  }
-
-  @Get('undeclared')
-  undeclared(): string {
-    return 'secret';
-  }
-}
-
-const principal = (mode: 'apiKey' | 'bearer'): Principal => ({
-  mode,
-  workspaceId: 'ws_1',
-  actor: 'apiKey:k',
-  scopes: [],
-});
-const authenticator: Authenticator = {
-  verifyApiKey: async (key) => (key === 'good' ? principal('apiKey') : null),
-  verifyBearer: async (token) => {
-    if (token === 'unjudged') throw new Problem('enqueue_unavailable', { isLogged: true });
-    return token.startsWith('scopes.')
-      ? {
-          ...principal('bearer'),
-          actor: 'user:u',
-          scopes: token
-            .slice(7)
-            .split('.')
-            .map((scope) => scope.replace('-', ':')),
-        }
-      : null;
-  },
-};
-
-const KEY = Buffer.alloc(32).toString('base64');
-const config = loadConfig(settings, {
-  DATABASE_URL: 'postgresql://x@localhost/x',
-  EVENTSTORE_URL: 'esdb://localhost:1',
-  ENCRYPTION_KEYS: `k1:${KEY}`,
-  DIGEST_KEY: KEY,
-  HTTP_BODY_LIMIT_BYTES: '1024',
-});
-
-let app: INestApplication;
-let refusal: () => Problem | null = () => null;
-const lines: string[] = [];
-
-beforeAll(async () => {
-  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
-  const built = await Test.createTestingModule({
-    controllers: [SpecController],
-    providers: [
-      { provide: LOGGER, useValue: log },
-      { provide: AUTHENTICATOR, useValue: authenticator },
-      { provide: APP_GUARD, useClass: AuthGuard },
-      { provide: AddressLimiter, useValue: { refusal: async () => refusal() } },
-      { provide: APP_PIPE, useClass: BodyPipe },
-      { provide: APP_FILTER, useClass: ProblemFilter },
-      { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
-    ],
-  }).compile();
-  const nest = built.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: false });
-  configureHttp(nest, config, log);
-  app = await nest.init();
-});
-
-afterAll(() => app.close());
-
-const http = () => request(app.getHttpServer());
-const post = (body: unknown) =>
-  http()
-    .post('/orders')
-    .send(body as object);
+const { lines, http, post, refuse } = httpUnderTest();
 const LINE = { text: 'a', amount: 1 };
 
 describe('a body', () => {
@@ -231,7 +44,7 @@ describe('a body', () => {
     expect((await post({ locale: 'fr-FR', lines: [] })).body.code).toBe('validation_failed');
   });
 
-  it('that misses a field is told that it is required, once', async () => {
+  it('that misses a field says that it is required, once', async () => {
     const { body } = await post({ locale: 'fr-FR' });
     expect(body.errors).toEqual([{ pointer: '/lines', code: 'required', detail: 'is required' }]);
   });
@@ -272,7 +85,7 @@ describe('a body', () => {
 });
 
 describe('what is thrown', () => {
-  it('as a problem is told in full, under the id of the request', async () => {
+  it('as a problem is answered in full, under the id of the request', async () => {
     const { status, body, headers } = await http().get('/throws/problem');
     expect(status).toBe(402);
     expect(headers).toMatchObject({ 'x-hint': 'buy', 'cache-control': 'no-store' });
@@ -344,7 +157,7 @@ describe('a route', () => {
     expect([status, body.code]).toEqual([403, 'auth_mode_not_allowed']);
   });
 
-  it('lets a bearer token do what its scopes name, and tells which one is missing', async () => {
+  it('lets a bearer token do what its scopes name, and says which one is missing', async () => {
     const call = (method: 'get' | 'post', ...scopes: string[]) =>
       (method === 'get' ? http().get('/scoped') : http().post('/scoped')).set(
         'authorization',
@@ -373,11 +186,11 @@ describe('a route', () => {
 
   it('counts a token that cannot be judged now on the address, as a wrong one', async () => {
     const left = [null, null, new Problem('rate_limited')];
-    refusal = () => left.shift() ?? null;
+    refuse(() => left.shift() ?? null);
     const statuses = [];
     for (let n = 0; n < 3; n += 1)
       statuses.push((await http().get('/scoped').set('authorization', 'Bearer unjudged')).status);
-    refusal = () => null;
+    refuse(() => null);
     expect(statuses).toEqual([503, 503, 429]);
   });
 

@@ -42,13 +42,14 @@ export const createComposer = (result: ReadingResult): Composer => {
   const gender = result.subject.subjectGender;
   const catalog = catalogFor(locale);
   const young = isYoung(result);
-  const told = (message: Message): Forms => (young ? (message.young ?? message) : message);
-  const plain: Composer['plain'] = (message, values) => toPlain(told(message), gender, values);
+  /** The forms for the reader's age. */
+  const forAge = (message: Message): Forms => (young ? (message.young ?? message) : message);
+  const plain: Composer['plain'] = (message, values) => toPlain(forAge(message), gender, values);
   return {
     result,
     catalog,
     plain,
-    say: (message, values) => toInline(told(message), gender, values),
+    say: (message, values) => toInline(forAge(message), gender, values),
     number: (key) => numberRef(`numbers.${key}`, result.numbers[key].display),
     date: (date) => formatDate(locale, date),
     ordinal: (value) => formatOrdinal(locale, value),

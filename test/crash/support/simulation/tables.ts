@@ -1,5 +1,6 @@
 import type { Statement, Values } from './statement.js';
-import { ViewRows, type Answer, type Row } from './view-rows.js';
+import { carryOut, movesCheckpoint } from './table-statements.js';
+import { ViewRows, type Answer } from './view-rows.js';
 
 export interface Job {
   readonly task: string;
@@ -26,7 +27,6 @@ export interface DeliveryRow {
 
 /** graphile-worker takes a job of a worker that was killed again after four hours. */
 const JOB_LOCK_MS = 4 * 3_600_000;
-const CHECKPOINT_MOVES = 'update event_sourcing.consumer set position';
 
 /**
  * What the service's own statements do, as far as readings, credits and deliveries need it: the tables of Postgres in
@@ -39,7 +39,7 @@ export class Tables {
     string,
     { readingId: string; type: string; sequence: number; position: string }
   >();
-  /** By the event that is told when its credits are released: its columns, but for its position. */
+  /** By the event that releases its credits, with which it is published: its columns, but for its position. */
   readonly unreleasedFailures = new Map<string, readonly string[]>();
   readonly deliveries: DeliveryRow[] = [];
   readonly artifacts = new Map<string, Record<string, unknown>>();
@@ -54,9 +54,7 @@ export class Tables {
   run([text, values]: Statement, now: number): Answer {
     const folding = this.views.run(text, values);
     if (folding) return folding;
-    const known = STATEMENTS.find(([pattern]) => text.includes(pattern));
-    if (!known) throw new TypeError(`The simulation knows no statement like: ${text}`);
-    const rows = known[1](this, values, now) ?? [];
+    const rows = carryOut(this, text, values, now) ?? [];
     return Array.isArray(rows) ? { rows, rowCount: rows.length } : { rows: [], rowCount: rows ? 1 : 0 };
   }
 
@@ -103,215 +101,3 @@ export class Tables {
     return row !== undefined && row.position === position && row.epoch === epoch;
   }
 }
-
-const movesCheckpoint = (text: string): boolean => text.startsWith(CHECKPOINT_MOVES);
-
-type Carry = (tables: Tables, values: Values, now: number) => Row[] | boolean | void;
-
-const at = (value: unknown): number => Date.parse(value as string);
-
-const overdue = (rows: Iterable<Row>, now: number): Row[] =>
-  [...rows].filter(({ due_at: dueAt }) => dueAt !== null && at(dueAt) < now);
-
-/** By a part that no other statement has; the first that fits counts. */
-const STATEMENTS: readonly (readonly [string, Carry])[] = [
-  ['update event_sourcing.consumer set categories', (tables, [name]) => checkpoint(tables, name)],
-  ['select position, epoch from event_sourcing.consumer', (tables, [name]) => checkpoint(tables, name)],
-  [
-    'insert into event_sourcing.consumer',
-    (tables, [name, position]) => {
-      if (checkpoint(tables, name).length > 0) return;
-      tables.checkpoints.set(name as string, { position: position as string | null, epoch: '0' });
-    },
-  ],
-  [
-    CHECKPOINT_MOVES,
-    (tables, [name, position, , epoch]) => {
-      tables.checkpoints.set(name as string, { position: position as string, epoch: epoch as string });
-    },
-  ],
-  // Poison: the alarm that goes with it is a breach already.
-  [
-    "update event_sourcing.consumer set status = 'halted'",
-    ({ checkpoints }, [name, , , , epoch, position]) => {
-      const row = checkpoints.get(name as string);
-      return row?.epoch === epoch && row?.position === position;
-    },
-  ],
-  ['insert into event_sourcing.parked_event', () => undefined],
-
-  [
-    'graphile_worker.add_job',
-    (tables, [task, payload, runAt, , key], now) => {
-      const waiting = tables.jobs.find((job) => job.key === key && job.lockedUntil <= now);
-      if (waiting) tables.endJob(waiting);
-      tables.jobs.push({
-        task: task as string,
-        key: key as string | null,
-        payload: JSON.parse(payload as string) as Job['payload'],
-        runAt: runAt === null ? now : at(runAt),
-        attempts: 0,
-        lockedUntil: 0,
-      });
-    },
-  ],
-  [
-    'graphile_worker.remove_job',
-    (tables, [key], now) => {
-      tables.jobs = tables.jobs.filter((job) => job.key !== key || job.lockedUntil > now);
-    },
-  ],
-
-  [
-    'from platform.subject_key where created_at < now()',
-    (tables, [seconds], now) =>
-      [...tables.subjectKeys]
-        .filter(([, { madeAt }]) => madeAt < now - (seconds as number) * 1_000)
-        .map(([id, { workspaceId, made }]) => ({
-          subject_id: id,
-          workspace_id: workspaceId,
-          created_at: String(made),
-          known: tables.views.of('readings.reading').has(id),
-        })),
-  ],
-  [
-    'delete from platform.subject_key where subject_id = $1 and created_at = $2',
-    ({ subjectKeys }, [id, made]) => {
-      if (String(subjectKeys.get(id as string)?.made) === made) subjectKeys.delete(id as string);
-    },
-  ],
-  // Every sweep looks at all keys anew.
-  ['from platform.key_sweep', () => []],
-  ['insert into platform.key_sweep', () => undefined],
-
-  [
-    'select reading_id, workspace_id, correlation_id from readings.reading',
-    (tables, _, now) => overdue(tables.views.of('readings.reading').values(), now),
-  ],
-  // The pages of the API find no row yet, and read the stream.
-  ['from readings.reading where reading_id', () => []],
-  ['from readings.result where reading_id', () => []],
-
-  [
-    'select reading_id, workspace_id, correlation_id from publishing.publication',
-    (tables, _, now) => overdue(tables.views.of('publishing.publication').values(), now),
-  ],
-  [
-    'insert into publishing.artifact',
-    (tables, [artifactId, readingId, version, ...rendered]) => {
-      if (!tables.subjectKeys.has(readingId as string)) return [];
-      const told = [];
-      for (let at = 0; at < rendered.length; at += 5) {
-        const [format, mediaType, digest, bytes] = rendered.slice(at, at + 4);
-        const key = `${readingId as string}|${version as number}|${format as string}`;
-        if (tables.artifacts.has(key)) continue;
-        tables.artifacts.set(key, { artifactId, format, mediaType, digest, bytes });
-        told.push({ format, mediaType, digest, bytes });
-      }
-      return told;
-    },
-  ],
-  [
-    'delete from platform.subject_key',
-    ({ subjectKeys }, [readingId]) => subjectKeys.delete(readingId as string),
-  ],
-  [
-    'delete from publishing.artifact',
-    ({ artifacts }, [readingId]) => {
-      for (const key of artifacts.keys())
-        if (key.startsWith(`${readingId as string}|`)) artifacts.delete(key);
-    },
-  ],
-  [
-    'from publishing.artifact',
-    (tables, [readingId, version]) =>
-      [...tables.artifacts]
-        .filter(([key]) => key.startsWith(`${readingId as string}|${version as number}|`))
-        .map(([, { format, mediaType, digest, bytes }]) => ({ format, mediaType, digest, bytes })),
-  ],
-
-  [
-    'update billing.hold set confirmed',
-    (tables, [workspaceId, reservationId]) => {
-      const holds = tables.views.of('billing.hold');
-      const id = `${workspaceId as string}|${reservationId as string}`;
-      if (holds.has(id)) holds.set(id, { ...holds.get(id), confirmed: true });
-    },
-  ],
-  [
-    'from billing.hold',
-    (tables, [before]) =>
-      [...tables.views.of('billing.hold').values()].filter(
-        (hold) => !hold['confirmed'] && at(hold['reserved_at']) < at(before),
-      ),
-  ],
-
-  [
-    'insert into webhooks.unreleased_failure',
-    (tables, values) => {
-      const [causeEventIds, ...columns] = values as readonly string[][];
-      causeEventIds!.forEach((causeEventId, index) => {
-        const failure = columns.map((column) => column[index]!);
-        if (!tables.publicEvents.has(failure[0]!)) tables.unreleasedFailures.set(causeEventId, failure);
-      });
-    },
-  ],
-  [
-    'delete from webhooks.unreleased_failure',
-    (tables, values) => {
-      const [causeEventIds, positions] = values as readonly string[][];
-      causeEventIds!.forEach((causeEventId, index) => {
-        const failure = tables.unreleasedFailures.get(causeEventId);
-        if (!failure) return;
-        tables.unreleasedFailures.delete(causeEventId);
-        const [eventId, workspaceId, readingId, type] = failure as [string, string, string, string];
-        tell(tables, { eventId, workspaceId, readingId, type, position: positions![index]! });
-      });
-    },
-  ],
-  [
-    'insert into webhooks.delivery',
-    (tables, values) => {
-      const [eventIds, workspaceIds, readingIds, types, , , , positions] = values as readonly string[][];
-      eventIds!.forEach((eventId, index) => {
-        const workspaceId = workspaceIds![index]!;
-        const position = positions![index]!;
-        tell(tables, {
-          eventId,
-          workspaceId,
-          readingId: readingIds![index]!,
-          type: types![index]!,
-          position,
-        });
-      });
-    },
-  ],
-  ['pg_notify', () => undefined],
-];
-
-const checkpoint = ({ checkpoints }: Tables, name: unknown): Row[] => {
-  const row = checkpoints.get(name as string);
-  return row ? [{ ...row }] : [];
-};
-
-interface Fact {
-  readonly eventId: string;
-  readonly workspaceId: string;
-  readonly readingId: string;
-  readonly type: string;
-  readonly position: string;
-}
-
-/** As the statement says: an event already stored adds nothing; numbered per reading; a delivery per endpoint of now. */
-const tell = (tables: Tables, { eventId, workspaceId, readingId, type, position }: Fact): void => {
-  if (tables.publicEvents.has(eventId)) return;
-  const before = [...tables.publicEvents.values()].filter((one) => one.readingId === readingId);
-  const sequence = before.length + 1;
-  tables.publicEvents.set(eventId, { readingId, type, sequence, position });
-  for (const [endpointId, endpoint] of tables.views.of('webhooks.endpoint')) {
-    const { workspace_id: owner, events, deleted_at: deletedAt } = endpoint;
-    if (owner !== workspaceId || deletedAt !== null) continue;
-    if ((events as string[]).includes(type))
-      tables.deliveries.push({ endpointId, eventId, readingId, type, sequence });
-  }
-};

@@ -27,7 +27,7 @@ export const addVerifyFile = (ledger: Command): void => {
         ...(publicKey === undefined ? [] : [`--public-key=${publicKey}`]),
         ...(json ? ['--json'] : []),
       ];
-      const args = [projectPath('tools', 'verify-ledger.mjs'), ...options, '--', file];
+      const args = [projectPath('tools', 'verify-ledger', 'verify-ledger.mjs'), ...options, '--', file];
       const [code] = (await once(spawn(process.execPath, args, { stdio: 'inherit' }), 'exit')) as [
         number | null,
       ];

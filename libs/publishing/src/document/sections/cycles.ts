@@ -34,10 +34,10 @@ const otherPinnacles = ({ result, catalog, say, plain, ordinal }: Composer): Sec
   const { pinnacles } = result.cycles;
   const others = pinnacles.filter(({ current }) => !current);
   const lines = others.map((stage, index) => {
-    const told = others.slice(0, index).some(({ value }) => value === stage.value);
+    const isRepeated = others.slice(0, index).some(({ value }) => value === stage.value);
     const values = {
       number: pinnacleRef(stage),
-      text: plain(told ? frame.again : entryFor(frame.text, stage.value)),
+      text: plain(isRepeated ? frame.again : entryFor(frame.text, stage.value)),
       fromAge: ordinal(stage.fromAge),
       toAge: ordinal(stage.toAge ?? 0),
     };
@@ -60,8 +60,8 @@ const challenges = ({ result, catalog, say, plain }: Composer): Section => {
   const keys = ['first', 'second', 'fourth'] as const;
   const lines = keys.map((key, index) => {
     const value = result.cycles.challenges[key];
-    const told = keys.slice(0, index).some((other) => result.cycles.challenges[other] === value);
-    const text = plain(told ? frame.again : entryFor(frame.minor, value));
+    const isRepeated = keys.slice(0, index).some((other) => result.cycles.challenges[other] === value);
+    const text = plain(isRepeated ? frame.again : entryFor(frame.minor, value));
     return say(frame[key], { number: ref(key, value), text });
   });
   return section(

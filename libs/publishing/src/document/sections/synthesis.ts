@@ -79,8 +79,8 @@ export const synthesis = (composer: Composer): Section => {
   const { result, catalog, say, plain } = composer;
   const { synthesis: frame } = catalog;
   const root = leadingRoot(composer);
-  const told = entryFor(frame.dominant, root)[isYoung(result) ? 'young' : strength(composer, root)];
-  const [opening = [], closing = []] = told.map((text) => say(text));
+  const texts = entryFor(frame.dominant, root)[isYoung(result) ? 'young' : strength(composer, root)];
+  const [opening = [], closing = []] = texts.map((text) => say(text));
   return section(
     'synthesis',
     'synthesis',

@@ -46,7 +46,7 @@ export const moment = (composer: Composer): { since: string; period: NumberRef }
   };
 };
 
-const told = (id: string, title: string, parts: readonly (readonly Inline[])[]): Section =>
+const thread = (id: string, title: string, parts: readonly (readonly Inline[])[]): Section =>
   section(id, 'subsection', title, [paragraph(`${id}.text`, sentences(parts))], ['synthesis.threads']);
 
 const tension = (composer: Composer): Section => {
@@ -56,7 +56,7 @@ const tension = (composer: Composer): Section => {
   const title = plain(frame.tensionTitle);
   const path = { first: number('lifePath'), second: number('expression'), ...moment(composer) };
   const [pair, bridge] = argumentsOf(result.synthesis.threads, 'tension') ?? [];
-  if (pair === undefined) return told('synthesis.tension', title, [say(frame.tensionNone, path)]);
+  if (pair === undefined) return thread('synthesis.tension', title, [say(frame.tensionNone, path)]);
 
   const isPath = pair === 'lifePath-expression';
   const [first, second] = isPath ? [lifePath, expression] : [soulUrge, personality];
@@ -64,7 +64,7 @@ const tension = (composer: Composer): Section => {
     first.root !== null && second.root !== null && relationOf(first.root, second.root) === 'friction';
   const kind = rubs ? 'friction' : Number(bridge) <= NEAR_BRIDGE ? 'near' : 'far';
   const soul = { ...path, first: number('soulUrge'), second: number('personality') };
-  return told('synthesis.tension', title, [
+  return thread('synthesis.tension', title, [
     isPath ? say(frame.tension.path[kind], path) : say(frame.tension.soul[kind], soul),
   ]);
 };
@@ -80,7 +80,7 @@ const resource = (composer: Composer): Section[] => {
     ...moment(composer),
   };
   return [
-    told('synthesis.resource', plain(frame.resourceTitle), [
+    thread('synthesis.resource', plain(frame.resourceTitle), [
       say(frame.resource, values),
       say(entryFor(frame.lesson, Number(lesson))),
     ]),
@@ -107,7 +107,7 @@ const threshold = ({ result, catalog, say, plain, ordinal }: Composer): Section[
     before.value === after.value
       ? frame.threshold.same
       : frame.threshold[`${kind === 'period' ? 'period' : 'pinnacle'}${when}`];
-  return [told('synthesis.threshold', plain(frame.thresholdTitle), [say(text, values)])];
+  return [thread('synthesis.threshold', plain(frame.thresholdTitle), [say(text, values)])];
 };
 
 const rare = (composer: Composer, dominant: NumberRef): Section[] => {
@@ -116,7 +116,7 @@ const rare = (composer: Composer, dominant: NumberRef): Section[] => {
   const [what] = argumentsOf(result.synthesis.threads, 'rare') ?? [];
   const message = Object.entries(frame).find(([key]) => key === what)?.[1];
   if (!message) return [];
-  return [told('synthesis.rare', plain(rareTitle), [say(message, { dominant, ...moment(composer) })])];
+  return [thread('synthesis.rare', plain(rareTitle), [say(message, { dominant, ...moment(composer) })])];
 };
 
 /** The threads of the synthesis after the first, each a subsection; at most one of each kind. */

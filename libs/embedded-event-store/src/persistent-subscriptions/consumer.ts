@@ -59,3 +59,15 @@ export const chooseConsumer = (
   const pinned = pinnedTo(consumers, message.stream);
   return pinned && canTake(pinned, message) ? pinned : undefined;
 };
+
+/** Removes messages from those in flight to a consumer. Ids that it does not have, since they timed out, are ignored. */
+export const takeInFlight = (consumer: Consumer, ids: readonly string[]): Message[] => {
+  const messages: Message[] = [];
+  for (const id of ids) {
+    const entry = consumer.inFlight.get(id);
+    if (!entry) continue;
+    consumer.inFlight.delete(id);
+    messages.push(entry.message);
+  }
+  return messages;
+};

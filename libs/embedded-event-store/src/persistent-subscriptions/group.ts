@@ -1,6 +1,7 @@
 import type { CommitSignal } from '../subscriptions/commit-signal.js';
 import { Checkpointer } from './checkpointer.js';
-import { chooseConsumer, type Consumer, type Message } from './consumer.js';
+import { chooseConsumer, takeInFlight, type Consumer, type Message } from './consumer.js';
+import { MessageTimeouts } from './message-timeouts.js';
 import type { ParkedMessages } from './parked-messages.js';
 import { ALL, type GroupRecord } from './settings.js';
 import type { Source } from './source.js';
@@ -40,10 +41,16 @@ export class Group {
   private processed = 0;
   private closed = false;
   private pumping = false;
-  private timeoutTimer: NodeJS.Timeout | undefined;
   private withdrawWake = (): void => undefined;
 
   private readonly checkpoints: Checkpointer;
+  private readonly timeouts = new MessageTimeouts(
+    () => this.consumers,
+    (messages) => {
+      for (const message of messages) this.retry(message, 'It was not answered in time.');
+      this.pump();
+    },
+  );
 
   constructor(
     record: GroupRecord,
@@ -97,12 +104,12 @@ export class Group {
   }
 
   ack(consumer: Consumer, ids: readonly string[]): void {
-    for (const message of taken(consumer, ids)) this.finish(message);
+    for (const message of takeInFlight(consumer, ids)) this.finish(message);
     this.pump();
   }
 
   nack(consumer: Consumer, ids: readonly string[], action: NackAction, reason: string): void {
-    for (const message of taken(consumer, ids)) {
+    for (const message of takeInFlight(consumer, ids)) {
       if (action === 'skip') this.finish(message);
       else if (action === 'park') this.park(message, reason);
       else if (action === 'retry') this.retry(message, reason);
@@ -135,7 +142,7 @@ export class Group {
   async close(): Promise<void> {
     this.closed = true;
     this.withdrawWake();
-    clearTimeout(this.timeoutTimer);
+    this.timeouts.stop();
     for (const consumer of this.consumers) consumer.drop(this.parts.dropped());
     this.consumers = [];
     await this.checkpoints.writeDurably();
@@ -202,7 +209,7 @@ export class Group {
       this.consumers = [...this.consumers.filter((other) => other !== consumer), consumer];
     }
     consumer.deliver(message);
-    this.watchTimeouts();
+    this.timeouts.watch();
   }
 
   /** Reads on when there is room. @returns whether there is something new to give out. */
@@ -268,47 +275,4 @@ export class Group {
       this.parts.report(`Replayed events could not be removed from the parked ones: ${String(error)}`);
     });
   }
-
-  /** One timer, for the event that has been unanswered the longest. */
-  private watchTimeouts(): void {
-    if (this.timeoutTimer) return;
-    const earliest = Math.min(...this.consumers.map(({ inFlight }) => firstDeadline(inFlight)));
-    if (earliest === Infinity) return;
-    this.timeoutTimer = setTimeout(
-      () => {
-        this.timeoutTimer = undefined;
-        this.expire(performance.now());
-        this.watchTimeouts();
-        this.pump();
-      },
-      Math.max(earliest - performance.now(), 1),
-    );
-  }
-
-  private expire(now: number): void {
-    for (const { inFlight } of this.consumers) {
-      for (const [id, { message, deadline }] of inFlight) {
-        if (deadline > now) break;
-        inFlight.delete(id);
-        this.retry(message, 'It was not answered in time.');
-      }
-    }
-  }
 }
-
-const firstDeadline = (inFlight: Consumer['inFlight']): number => {
-  for (const { deadline } of inFlight.values()) return deadline;
-  return Infinity;
-};
-
-/** Messages that a consumer answers for; ids it does not have (timed out meanwhile) are passed over. */
-const taken = (consumer: Consumer, ids: readonly string[]): Message[] => {
-  const messages: Message[] = [];
-  for (const id of ids) {
-    const entry = consumer.inFlight.get(id);
-    if (!entry) continue;
-    consumer.inFlight.delete(id);
-    messages.push(entry.message);
-  }
-  return messages;
-};

@@ -1,0 +1,67 @@
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { ReserveCredits } from '@app/readings/contracts/index.js';
+import {
+  AdjustCredits,
+  CancelSubscription,
+  GetBalance,
+  GetCredits,
+  GetLedger,
+  OpenBook,
+  PurchasePack,
+  RecordDue,
+  SubscribeToPlan,
+} from '../src/contracts/index.js';
+import { AdjustCreditsHandler } from '../src/application/adjust-credits/adjust-credits.handler.js';
+import { CancelSubscriptionHandler } from '../src/application/cancel-subscription/cancel-subscription.handler.js';
+import { CreditBooks } from '../src/application/credit-books.js';
+import { createCreditsExecutor } from '../src/credits.executor.js';
+import { GetBalanceHandler } from '../src/application/get-balance/get-balance.handler.js';
+import { GetCreditsHandler } from '../src/application/get-credits/get-credits.handler.js';
+import { GetLedgerHandler } from '../src/application/get-ledger/get-ledger.handler.js';
+import { OpenBookHandler } from '../src/application/open-book/open-book.handler.js';
+import { PurchasePackHandler } from '../src/application/purchase-pack/purchase-pack.handler.js';
+import { RecordDueHandler } from '../src/application/record-due/record-due.handler.js';
+import { ReserveCreditsHandler } from '../src/application/reserve-credits/reserve-credits.handler.js';
+import { SettleReservation } from '../src/application/settle-reservation/settle-reservation.command.js';
+import { SettleReservationHandler } from '../src/application/settle-reservation/settle-reservation.handler.js';
+import { SubscribeToPlanHandler } from '../src/application/subscribe-to-plan/subscribe-to-plan.handler.js';
+
+export const WS = 'ws_0000000000000000000001';
+/** Who gives every command of the process. */
+export const BY = { actor: 'apiKey:k1', correlationId: 'correlation', causationId: 'cause' };
+
+/** Billing's commands and queries as one process runs them: with its own books, folded in its own memory. */
+export const billingProcess = (store: EventStore, clock: { now(): number }) => {
+  const books = new CreditBooks(createCreditsExecutor(store), clock);
+  const handlers = {
+    open: new OpenBookHandler(books),
+    reserve: new ReserveCreditsHandler(books),
+    settle: new SettleReservationHandler(books),
+    subscribe: new SubscribeToPlanHandler(books),
+    cancel: new CancelSubscriptionHandler(books),
+    purchase: new PurchasePackHandler(books),
+    adjust: new AdjustCreditsHandler(books),
+    due: new RecordDueHandler(books),
+    balance: new GetBalanceHandler(books),
+    credits: new GetCreditsHandler(books),
+    ledger: new GetLedgerHandler(store),
+  };
+  return {
+    open: () => handlers.open.execute(new OpenBook(WS, BY)),
+    reserve: (id: string, product = 'theme') =>
+      handlers.reserve.execute(new ReserveCredits(WS, `reading-${id}`, id, product, BY)),
+    settle: (id: string, how: 'capture' | 'release') =>
+      handlers.settle.execute(new SettleReservation(WS, id, how, `end-of-${id}`, BY)),
+    subscribe: (plan: SubscribeToPlan['plan'], approval: string | null = null) =>
+      handlers.subscribe.execute(new SubscribeToPlan(WS, plan, approval, BY)),
+    cancel: () => handlers.cancel.execute(new CancelSubscription(WS, BY)),
+    purchase: (pack: PurchasePack['pack'], order: string) =>
+      handlers.purchase.execute(new PurchasePack(WS, pack, order, BY)),
+    adjust: (id: string, amount: number, reason = 'goodwill', approver = 'operator:ada') =>
+      handlers.adjust.execute(new AdjustCredits(WS, amount, reason, approver, id, BY)),
+    due: () => handlers.due.execute(new RecordDue(WS, BY)),
+    balance: () => handlers.balance.execute(new GetBalance(WS)),
+    credits: () => handlers.credits.execute(new GetCredits(WS)),
+    ledger: () => handlers.ledger.execute(new GetLedger(WS)),
+  };
+};

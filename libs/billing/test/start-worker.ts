@@ -1,0 +1,106 @@
+import { Module } from '@nestjs/common';
+import { CommandBus, CqrsModule } from '@nestjs/cqrs';
+import { Test } from '@nestjs/testing';
+import pg from 'pg';
+import { Registry } from 'prom-client';
+import { eventId } from '@app/event-sourcing/core/event-id.js';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
+import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
+import { runSteps } from '@app/event-sourcing/projections/statement.js';
+import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
+import { METRICS } from '@app/platform/telemetry/metrics.js';
+import { LOGGER } from '@app/platform/telemetry/logger.js';
+import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { WorkRegistry } from '@app/platform/work/work-registry.js';
+import { AbandonReading, ReserveCredits } from '@app/readings/contracts/index.js';
+import { BillingWorkerModule } from '@app/billing/billing-worker.module.js';
+
+export const WS = 'ws_0000000000000000000001';
+export const BY = { actor: 'operator:ada', correlationId: 'correlation', causationId: 'cause' };
+export const START = Date.parse('2026-04-10T12:00:00.000Z');
+export const FENCE_MS = 60_000;
+export const EVERY_MS = 3_600_000;
+const SETTINGS = {
+  RESERVATION_FENCE_MS: FENCE_MS,
+  RESERVATION_SWEEP_MS: 10,
+  LEDGER_RECONCILE_EVERY_MS: EVERY_MS,
+  LEDGER_RECONCILE_GRACE_MS: 60_000,
+};
+
+/** Billing as a worker runs it, over a store in memory and a readings module that answers as the case says. */
+export const startWorker = async (pool: pg.Pool) => {
+  const store = new InMemoryEventStore();
+  const clock = { time: START, now: () => clock.time };
+  const warnings: unknown[] = [];
+  const alerts: unknown[] = [];
+  const work = new WorkRegistry();
+  const globals = [
+    { provide: EVENT_STORE, useValue: store },
+    { provide: POSTGRES, useValue: pool },
+    { provide: CLOCK, useValue: clock },
+    { provide: CONFIG, useValue: SETTINGS },
+    {
+      provide: LOGGER,
+      useValue: {
+        warn: (details: unknown) => warnings.push(details),
+        error: (details: unknown) => alerts.push(details),
+        info: () => undefined,
+      },
+    },
+    { provide: METRICS, useValue: new Registry() },
+    { provide: WorkRegistry, useValue: work },
+  ];
+  @Module({ imports: [CqrsModule.forRoot()], providers: globals, exports: [CqrsModule, ...globals] })
+  class Globals {}
+  const testing = await Test.createTestingModule({
+    imports: [{ module: Globals, global: true }, BillingWorkerModule],
+  }).compile();
+  const app = await testing.init();
+  const commands = app.get(CommandBus);
+  const asked: string[] = [];
+  const readings = { answer: (_: AbandonReading): 'abandoned' | 'claimed' => 'claimed' };
+  const execute = commands.execute.bind(commands);
+  commands.execute = (command: object) => {
+    if (!(command instanceof AbandonReading)) return execute(command as never);
+    asked.push(command.reservationId);
+    return Promise.resolve().then(() => ({ outcome: readings.answer(command) }));
+  };
+
+  const handled = new Map<Consumer, number>();
+  /** Lets every consumer catch up, each batch handed over so many times. */
+  const catchUp = async (times = 1) => {
+    for (let before = -1; before !== store.log.length;) {
+      before = store.log.length;
+      for (const consumer of work.consumers) {
+        const events = store.log
+          .slice(handled.get(consumer) ?? 0)
+          .filter(({ stream }) => consumer.categories.some((category) => stream.startsWith(`${category}-`)));
+        handled.set(consumer, store.log.length);
+        for (let time = 0; time < times; time += 1) {
+          await consumer.dispatch?.(events);
+          await transaction(pool, (client) => runSteps(client, consumer.steps(events)));
+        }
+      }
+    }
+  };
+  const publish = async (stream: string, type: string, data: object) => {
+    const written: StoredEvent[] = [];
+    for await (const event of store.read(stream)) written.push(event);
+    const metadata = {
+      ...BY,
+      workspaceId: WS,
+      occurredAt: new Date(clock.time).toISOString(),
+      schemaVersion: 1,
+    };
+    const id = eventId(stream, type, written.length);
+    await store.append(stream, written.at(-1)?.revision ?? 'no_stream', [{ id, type, data, metadata }]);
+    return id;
+  };
+  const reserve = (reservation: string) =>
+    commands.execute(new ReserveCredits(WS, `reading-of-${reservation}`, reservation, 'theme', BY));
+  await publish(`workspace-${WS}`, 'WorkspaceOpened', { workspaceId: WS, name: 'Atelier' });
+  await catchUp();
+  return { app, store, clock, warnings, alerts, work, commands, readings, asked, catchUp, publish, reserve };
+};

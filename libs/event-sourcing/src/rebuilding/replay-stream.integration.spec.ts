@@ -1,0 +1,49 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Projection } from '../projections/projection.js';
+import { sql } from '../projections/statement.js';
+import { replayStream } from './replay-stream.js';
+import { totals, rebuildsUnderTest } from './testing/rebuilds-under-test.js';
+
+const rebuilds = rebuildsUnderTest();
+const { append, goLive, liveCaughtUp, dump } = rebuilds;
+
+describe('replaying one stream', () => {
+  it('makes its rows anew and leaves the others alone', async () => {
+    await append('a', 'b', 'a');
+    goLive();
+    await liveCaughtUp();
+    await rebuilds.pool.query('update total set sum = 40');
+    expect(await replayStream(rebuilds.workshop, totals, 'tally-a')).toEqual({
+      streams: ['tally-a'],
+      events: 2,
+    });
+    expect(await dump('total')).toEqual(['(tally-a,2,1)', '(tally-b,40,0)']);
+  });
+
+  it('releases a parked stream once its events can be applied; the running view continues with it', async () => {
+    const state = { mended: false };
+    const mending: Projection = {
+      ...totals,
+      effects: ({ stream }) => (stream === 'tally-bad' && !state.mended ? [sql`select 1 / 0`] : []),
+    };
+    await append('bad', 'a', 'bad');
+    goLive(mending);
+    await liveCaughtUp();
+    expect(await dump('total')).toEqual(['(tally-a,1,0)']);
+    state.mended = true;
+    await replayStream(rebuilds.workshop, mending, 'tally-bad');
+    expect((await rebuilds.pool.query('select from event_sourcing.parked_event')).rowCount).toBe(0);
+    await append('bad');
+    await liveCaughtUp();
+    expect(await dump('total')).toEqual(['(tally-a,1,0)', '(tally-bad,3,2)']);
+  });
+
+  it('is refused for a stream that the projection does not follow, or that is not there', async () => {
+    await expect(replayStream(rebuilds.workshop, totals, 'reading-1')).rejects.toThrow(
+      /follows tally streams/,
+    );
+    await expect(replayStream(rebuilds.workshop, totals, 'tally-nothing')).rejects.toThrow(
+      /no stream tally-nothing/,
+    );
+  });
+});

@@ -1,0 +1,196 @@
+import { describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RecordedOf } from '../core/event-catalogue.js';
+import { defineProjection } from '../projections/projection.js';
+import { view } from '../projections/view.js';
+import { tallyEvents } from '../testing/tally.js';
+import { rebuild } from './rebuild.js';
+import { switchVersion } from './switch.js';
+import { verify } from './verify.js';
+import { Refused, beginVersion, dropVersions, oneAtATime } from './versions.js';
+import { NAME, OPERATOR, totals, many, rebuildsUnderTest } from './testing/rebuilds-under-test.js';
+
+interface Flagged {
+  readonly stream: string;
+  readonly sum: number;
+  readonly revision: string;
+  readonly flag: boolean;
+}
+
+const rebuilds = rebuildsUnderTest();
+const { append, goLive, liveCaughtUp, dump, waiting, holdLive, whileHeld, consumers, states } = rebuilds;
+
+const goneVersion = new Refused(['Version 2 of tally.total.v1 is no longer being built.']);
+
+describe('switching to a version', () => {
+  const damaged = async (): Promise<void> => {
+    await append(...many(30));
+    goLive();
+    await liveCaughtUp();
+    await rebuild(rebuilds.workshop, totals);
+  };
+
+  it('puts its tables in the place of the live ones, names of indexes included, and the live view continues in them', async () => {
+    await damaged();
+    await verify(rebuilds.workshop, totals);
+    const indexes = () =>
+      rebuilds.pool.query(
+        `select indexname, indexdef from pg_indexes where tablename = 'total' order by indexname`,
+      );
+    const { rows: before } = await indexes();
+    expect(await switchVersion(rebuilds.workshop, totals, OPERATOR)).toMatchObject({
+      version: 2,
+      retired: 1,
+    });
+    expect((await indexes()).rows).toEqual(before);
+    await append('s0', 'new');
+    await liveCaughtUp();
+    expect(await dump('total')).toContain('(tally-new,1,0)');
+    expect(await dump('total__v1')).not.toContain('(tally-new,1,0)');
+    expect(await states()).toEqual(['1 retired', '2 live']);
+    expect(await dropVersions(rebuilds.workshop, totals, { unfinished: false })).toEqual([1]);
+    expect(await states()).toEqual(['2 live']);
+    expect(await rebuild(rebuilds.workshop, totals)).toMatchObject({ version: 3 });
+    expect((await verify(rebuilds.workshop, totals)).equal).toBe(true);
+  });
+
+  it('is refused before it was verified', async () => {
+    await damaged();
+    await expect(switchVersion(rebuilds.workshop, totals, OPERATOR)).rejects.toThrow(
+      /Version 2 .* was not verified/,
+    );
+  });
+
+  it('is refused when it is not caught up', async () => {
+    await damaged();
+    await verify(rebuilds.workshop, totals);
+    await append(...many(2_100));
+    await liveCaughtUp();
+    await expect(switchVersion(rebuilds.workshop, totals, OPERATOR)).rejects.toThrow(
+      /more than 2000 events behind: resume its rebuild/,
+    );
+  });
+
+  it('is refused when the schema has changed', async () => {
+    await damaged();
+    await verify(rebuilds.workshop, totals);
+    await rebuilds.pool.query('drop index total_by_sum');
+    await expect(switchVersion(rebuilds.workshop, totals, OPERATOR)).rejects.toThrow(
+      /other indexes.*total_by_sum/,
+    );
+  });
+
+  it('mends lost rows when the operator says that the difference is wanted, and keeps why', async () => {
+    await damaged();
+    const whole = await dump('total');
+    await rebuilds.pool.query('truncate total');
+    await verify(rebuilds.workshop, totals);
+    await switchVersion(rebuilds.workshop, totals, {
+      ...OPERATOR,
+      acceptDifferences: 'the table was emptied',
+    });
+    expect(await dump('total')).toEqual(whole);
+    const { rows } = await rebuilds.pool.query(
+      `select switched_by, reason from event_sourcing.projection_version where state = 'live'`,
+    );
+    expect(rows).toEqual([{ switched_by: 'operator:ada', reason: 'the table was emptied' }]);
+  });
+
+  it('lets readers who hold the table go first', async () => {
+    await damaged();
+    await verify(rebuilds.workshop, totals);
+    const reader = await rebuilds.pool.connect();
+    await reader.query('begin');
+    await reader.query('select * from total');
+    const switching = switchVersion(rebuilds.workshop, totals, OPERATOR);
+    await delay(1_500);
+    expect((await rebuilds.pool.query('select count(*)::int as n from total')).rows).toEqual([{ n: 7 }]);
+    await reader.query('commit');
+    reader.release();
+    await expect(switching).resolves.toMatchObject({ version: 2 });
+  });
+
+  it('is done once when two ask for it, and the other is refused; nothing is left of the version it meant', async () => {
+    await damaged();
+    await verify(rebuilds.workshop, totals);
+    const switches = await whileHeld(holdLive, async () => {
+      const both = [
+        switchVersion(rebuilds.workshop, totals, OPERATOR),
+        switchVersion(rebuilds.workshop, totals, OPERATOR),
+      ];
+      const settled = Promise.allSettled(both);
+      await waiting(2);
+      return { settled };
+    });
+    expect(await switches.settled).toEqual(
+      expect.arrayContaining([
+        { status: 'fulfilled', value: expect.objectContaining({ version: 2, retired: 1 }) },
+        { status: 'rejected', reason: goneVersion },
+      ]),
+    );
+    expect(await consumers()).toEqual([NAME]);
+    expect(await states()).toEqual(['1 retired', '2 live']);
+  });
+
+  it('is refused for another version of the same number, which nobody has verified', async () => {
+    await damaged();
+    await verify(rebuilds.workshop, totals);
+    const { started, switched } = await whileHeld(
+      (client) => oneAtATime(client, totals),
+      async () => {
+        const dropped = dropVersions(rebuilds.workshop, totals, { unfinished: true });
+        await waiting(1);
+        const next = dropped.then(() => beginVersion(rebuilds.workshop, totals));
+        const queued = beginVersion(rebuilds.workshop, totals);
+        await waiting(2);
+        const switching = Promise.allSettled([switchVersion(rebuilds.workshop, totals, OPERATOR)]);
+        await waiting(3);
+        return { started: Promise.all([queued, next]), switched: switching };
+      },
+    );
+    expect(await started).toEqual([2, 2]);
+    expect(await switched).toEqual([{ status: 'rejected', reason: goneVersion }]);
+    expect(await states()).toEqual(['1 live', '2 building']);
+  });
+
+  it('does not hold up the live view while it waits for another who changes its versions', async () => {
+    await damaged();
+    await verify(rebuilds.workshop, totals);
+    const { switched } = await whileHeld(
+      (client) => oneAtATime(client, totals),
+      async () => {
+        const switching = switchVersion(rebuilds.workshop, totals, OPERATOR);
+        await waiting(1);
+        await append('new');
+        await liveCaughtUp();
+        return { switched: switching };
+      },
+    );
+    await expect(switched).resolves.toMatchObject({ version: 2 });
+  });
+
+  it('keeps what others wrote into external columns', async () => {
+    const flagged = view<Flagged, RecordedOf<[typeof tallyEvents]>>({
+      table: 'public.flagged',
+      key: ['stream'],
+      external: ['flag'],
+      keyOf: ({ stream }) => ({ stream }),
+      evolve: (row, event) =>
+        row
+          ? { ...row, sum: row.sum + 1, revision: String(event.revision) }
+          : { stream: event.stream, sum: 1, revision: '0', flag: false },
+    });
+    const projection = defineProjection({ name: NAME, catalogues: [tallyEvents], views: [flagged] });
+    await append('a', 'b');
+    goLive(projection);
+    await liveCaughtUp();
+    await rebuilds.pool.query(`update flagged set flag = true where stream = 'tally-a'`);
+    await append('a', 'b');
+    await liveCaughtUp();
+    await rebuild(rebuilds.workshop, projection);
+    expect((await verify(rebuilds.workshop, projection)).equal).toBe(true);
+    await switchVersion(rebuilds.workshop, projection, OPERATOR);
+    expect(await dump('flagged')).toEqual(['(tally-a,2,1,t)', '(tally-b,2,1,f)']);
+    await rebuilds.pool.query('drop table flagged__v1');
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { StoreUnavailable } from './errors.js';
+import { collect, newEvents, newStream, storeUnderTest } from './testing/store-under-test.js';
+
+const port = storeUnderTest();
+const { take, stopServer } = port;
+
+describe('a server that goes away', () => {
+  const appendWhenBack = async (stream: string): Promise<void> => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await port.store.append(stream, 'no_stream', newEvents(1));
+        return;
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable) || attempt === 50) throw error;
+        await delay(100);
+      }
+    }
+  };
+
+  it('makes every call fail as unavailable, and all work again once it is back, with the same client', async () => {
+    const stream = newStream();
+    await port.store.append(stream, 'no_stream', newEvents(1));
+    const startAgain = await stopServer();
+    await expect(port.store.append(stream, 0n, newEvents(1))).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(collect(port.store.read(stream))).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(collect(port.store.readAll())).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(port.store.head()).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(take(1, { after: null, categories: ['tally'] })).rejects.toBeInstanceOf(StoreUnavailable);
+    await startAgain();
+    await appendWhenBack(newStream());
+    expect(await collect(port.store.read(stream))).toHaveLength(1);
+  });
+
+  it('ends open subscriptions with an error, so that they can be opened again', async () => {
+    const subscription = port.store.subscribe({ after: await port.store.head(), categories: ['tally'] });
+    const reading = collect(subscription);
+    reading.catch(() => undefined);
+    await delay(100);
+    const startAgain = await stopServer();
+    await expect(reading).rejects.toBeInstanceOf(StoreUnavailable);
+    await subscription.close();
+    await startAgain();
+    await appendWhenBack(newStream());
+  });
+
+  it('loses nothing it acknowledged, and settles every append in flight one way or the other', async () => {
+    const inFlight = Array.from({ length: 200 }, () => {
+      const stream = newStream('flight');
+      return port.store.append(stream, 'no_stream', newEvents(1)).then(
+        () => ({ stream, acknowledged: true }),
+        (error: unknown) => ({ stream, acknowledged: false, error }),
+      );
+    });
+    const startAgain = await stopServer();
+    const results = await Promise.all(inFlight);
+    await startAgain();
+    await appendWhenBack(newStream());
+    for (const result of results) {
+      if (!result.acknowledged) expect('error' in result && result.error).toBeInstanceOf(StoreUnavailable);
+      else expect(await collect(port.store.read(result.stream))).toHaveLength(1);
+    }
+  });
+});

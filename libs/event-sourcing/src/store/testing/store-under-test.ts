@@ -1,0 +1,82 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbeddedEventStore, type EmbeddedEventStore } from '@app/embedded-event-store/index.js';
+import type { StoredEvent } from '../../core/event.js';
+import { addedToAppend } from '../../testing/tally.js';
+import type { EventStore, SubscribeOptions } from '../event-store.js';
+import { openEventStore } from '../eventstoredb.js';
+
+const APPEND_TIMEOUT_MS = 1_000;
+
+export const newStream = (category = 'tally'): string => `${category}-${randomUUID()}`;
+
+export const newEvents = (count: number) =>
+  Array.from({ length: count }, (_, index) => addedToAppend(randomUUID(), `r${index}`));
+
+export const collect = async (events: AsyncIterable<StoredEvent>): Promise<StoredEvent[]> => {
+  const all: StoredEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+};
+
+/**
+ * The port over an embedded server, with one client for the whole spec, as in a process: the client's append bank is
+ * global to its module. The members are available only within tests.
+ */
+export const storeUnderTest = () => {
+  let dataDir: string;
+  let server: EmbeddedEventStore;
+  let store: EventStore;
+
+  beforeAll(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), 'event-store-port-'));
+    server = await startEmbeddedEventStore({ dataDir });
+    const { connectionString } = server;
+    store = openEventStore({ connectionString, appendTimeoutMs: APPEND_TIMEOUT_MS, readTimeoutMs: 2_000 });
+  });
+
+  afterAll(async () => {
+    await store.close();
+    await server.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  /** Opens a subscription, takes so many events, closes it. */
+  const take = async (count: number, options: SubscribeOptions, meanwhile?: () => Promise<unknown>) => {
+    const subscription = store.subscribe(options);
+    const seen: StoredEvent[] = [];
+    try {
+      const reading = (async () => {
+        for await (const event of subscription) {
+          seen.push(event);
+          if (seen.length === count) return;
+        }
+      })();
+      await meanwhile?.();
+      await reading;
+    } finally {
+      await subscription.close();
+    }
+    return seen;
+  };
+
+  /** @returns what starts the server again, with the same data on the same port */
+  const stopServer = async (): Promise<() => Promise<void>> => {
+    const { port } = server;
+    await server.stop();
+    return async () => {
+      server = await startEmbeddedEventStore({ dataDir, port });
+    };
+  };
+
+  return {
+    get store() {
+      return store;
+    },
+    take,
+    stopServer,
+  };
+};

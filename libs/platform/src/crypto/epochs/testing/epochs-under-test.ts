@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, beforeEach } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type pg from 'pg';
+import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { startPostgres, type StartedPostgres } from '../../../../../../test/support/index.js';
+import { openPool } from '../../../postgres/pool.js';
+import { KeyRing } from '../../key-ring.js';
+import { countByKey } from '../../rewrapping.js';
+import { SUBJECT_KEY_COLUMN, SubjectKeys } from '../../subject-keys.js';
+import { EpochKeys, type EpochSettings } from '../epoch-keys.js';
+import { EpochRows } from '../epoch-rows.js';
+import { FileKeyStore } from '../file-key-store.js';
+import { KeyUpkeep, type UpkeepSettings } from '../key-upkeep.js';
+
+export const RING = new KeyRing([{ id: 'k1', key: Buffer.alloc(32, 1) }]);
+export const SECRET = Buffer.from('1815-12-10');
+export const WEEK_MS = 604_800_000;
+export const never = new AbortController().signal;
+
+/** Keys of epochs in a folder and a PostgreSQL of their own, empty in every case. Members are available only within tests. */
+export const epochsUnderTest = () => {
+  let postgres: StartedPostgres;
+  let pool: pg.Pool;
+  let rows: EpochRows;
+  let parent: string;
+  let folder: string;
+
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    pool = openPool(postgres.databaseUrl, {
+      size: 8,
+      applicationName: 'epochs spec',
+      onError: () => undefined,
+    });
+    rows = new EpochRows(pool);
+    parent = mkdtempSync(join(tmpdir(), 'epochs-'));
+  });
+  afterAll(async () => {
+    await pool.end();
+    await postgres.stop();
+    rmSync(parent, { recursive: true });
+  });
+  beforeEach(async () => {
+    await pool.query('truncate platform.subject_key, platform.key_epoch');
+    folder = join(parent, randomUUID());
+  });
+
+  const keysOf = (changed: Partial<EpochSettings> & { now?: () => number; folder?: string } = {}) => {
+    const { now, folder: other = folder, ...settings } = changed;
+    return new EpochKeys(
+      pool,
+      RING,
+      [new FileKeyStore(other, RING)],
+      { provider: 'file', lengthMs: WEEK_MS, cacheMs: 60_000, ...settings },
+      now,
+    );
+  };
+  const upkeepOf = (keys: EpochKeys, settings: Partial<UpkeepSettings> = {}, now = () => Date.now()) =>
+    new KeyUpkeep(
+      {
+        pool,
+        store: new InMemoryEventStore(),
+        ring: RING,
+        keys,
+        clock: { now },
+        log: { info: () => undefined, warn: () => undefined } as never,
+      },
+      { retentionMs: 1, noticeMs: 0, skewMs: 60_000, ...settings },
+    );
+  /** As if the epochs that have ended had done so so long ago. */
+  const age = (milliseconds: number) =>
+    pool.query(
+      `update platform.key_epoch set started_at = started_at - make_interval(secs => $1),
+         ends_at = ends_at - make_interval(secs => $1) where ends_at <= clock_timestamp()`,
+      [milliseconds / 1_000],
+    );
+  const seal = async (keys: EpochKeys, subject = randomUUID()) => {
+    const sealed = (await new SubjectKeys(pool, keys).create(subject, 'ws_1')).seal('input', SECRET);
+    return { subject, sealed };
+  };
+  const wrappedBy = async () => Object.fromEntries(await countByKey(pool, SUBJECT_KEY_COLUMN));
+
+  return {
+    get pool() {
+      return pool;
+    },
+    get rows() {
+      return rows;
+    },
+    /** Where the folders are. */
+    get parent() {
+      return parent;
+    },
+    /** The folder of this case. */
+    get folder() {
+      return folder;
+    },
+    keysOf,
+    upkeepOf,
+    age,
+    seal,
+    wrappedBy,
+  };
+};

@@ -1,0 +1,207 @@
+import { Body, Controller, Get, Inject, Param, Post, Res, type INestApplication } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Test } from '@nestjs/testing';
+import { afterAll, beforeAll } from '@jest/globals';
+import { Type } from 'class-transformer';
+import { ArrayMinSize, IsArray, IsDefined, IsIn, IsInt, IsString, ValidateNested } from 'class-validator';
+import type { Response } from 'express';
+import type { Server } from 'node:http';
+import { pino } from 'pino';
+import request from 'supertest';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import { AuthGuard } from '../../auth/auth.guard.js';
+import { AddressLimiter } from '../../rate-limit/address-limiter.js';
+import {
+  Accepts,
+  AUTHENTICATOR,
+  Caller,
+  Public,
+  ScopeArea,
+  type Authenticator,
+  type Principal,
+} from '../../auth/authentication.js';
+import { loadConfig } from '../../config/load-config.js';
+import { settings } from '../../config/settings.js';
+import { LOGGER } from '../../telemetry/logger.js';
+import { BodyPipe, type SelfChecking } from '../body.pipe.js';
+import { configureHttp } from '../configure-http.js';
+import { JsonBodyInterceptor } from '../json-body.interceptor.js';
+import { ProblemFilter } from '../problem.filter.js';
+import { Problem, type FieldError } from '../problem.js';
+import { sendJson } from '../send-json.js';
+
+class LineDto {
+  @IsString({ message: 'text must be a string' })
+  text!: string;
+
+  @IsInt()
+  amount!: number;
+}
+
+class OrderDto implements SelfChecking {
+  @IsIn(['fr-FR', 'en-US'], {
+    message: 'locale must be fr-FR or en-US',
+    context: { code: 'unsupported_locale' },
+  })
+  locale!: string;
+
+  @IsDefined({ message: 'lines is required', context: { code: 'required' } })
+  @IsArray({ message: 'lines must be a list' })
+  @ArrayMinSize(1, { message: 'lines must not be empty' })
+  @ValidateNested({ each: true })
+  @Type(() => LineDto)
+  lines!: LineDto[];
+
+  fieldErrors(sound: (property: string) => boolean): FieldError[] {
+    if (!sound('lines')) return [];
+    return this.lines.flatMap(({ amount }, index) =>
+      amount > 100
+        ? [{ pointer: `/lines/${index}/amount`, code: 'too_much', detail: 'must not exceed 100' }]
+        : [],
+    );
+  }
+}
+
+const THROWN: Readonly<Record<string, unknown>> = {
+  problem: new Problem('insufficient_credits', {
+    detail: 'not enough',
+    members: { required: 20, available: 3 },
+    headers: { 'x-hint': 'buy' },
+  }),
+  store: new StoreUnavailable('the store at 10.0.0.7 is away', false),
+  postgres: Object.assign(new Error('connect ECONNREFUSED 10.0.0.8'), { code: 'ECONNREFUSED' }),
+  bug: new TypeError('canary: cannot read secret'),
+  text: 'canary',
+};
+
+@Controller()
+class SpecController {
+  constructor(@Inject(LOGGER) readonly log: unknown) {}
+
+  @Public()
+  @Post('orders')
+  order(@Body() body: OrderDto): unknown {
+    return { isDto: body instanceof OrderDto, lines: body.lines.length };
+  }
+
+  @Public()
+  @Get('throws/:what')
+  throws(@Param('what') what: string): never {
+    throw THROWN[what];
+  }
+
+  @Public()
+  @Get('bytes')
+  bytes(@Res() response: Response): void {
+    sendJson(response, '{"a":1}', response.req.headers['if-none-match']);
+  }
+
+  @Accepts('apiKey')
+  @Get('keys-only')
+  keysOnly(@Caller() caller: Principal): unknown {
+    return caller;
+  }
+
+  @Accepts('apiKey', 'bearer')
+  @ScopeArea('webhooks')
+  @Get('scoped')
+  read(@Caller() { actor }: Principal): unknown {
+    return { actor };
+  }
+
+  @Accepts('apiKey', 'bearer')
+  @ScopeArea('webhooks')
+  @Post('scoped')
+  write(@Caller() { actor }: Principal): unknown {
+    return { actor };
+  }
+
+  @Accepts('bearer')
+  @Get('no-area')
+  noArea(): string {
+    return 'secret';
+  }
+
+  @Get('undeclared')
+  undeclared(): string {
+    return 'secret';
+  }
+}
+
+export const principal = (mode: 'apiKey' | 'bearer'): Principal => ({
+  mode,
+  workspaceId: 'ws_1',
+  actor: 'apiKey:k',
+  scopes: [],
+});
+const authenticator: Authenticator = {
+  verifyApiKey: async (key) => (key === 'good' ? principal('apiKey') : null),
+  verifyBearer: async (token) => {
+    if (token === 'unjudged') throw new Problem('enqueue_unavailable', { isLogged: true });
+    return token.startsWith('scopes.')
+      ? {
+          ...principal('bearer'),
+          actor: 'user:u',
+          scopes: token
+            .slice(7)
+            .split('.')
+            .map((scope) => scope.replace('-', ':')),
+        }
+      : null;
+  },
+};
+
+const KEY = Buffer.alloc(32).toString('base64');
+const config = loadConfig(settings, {
+  DATABASE_URL: 'postgresql://x@localhost/x',
+  EVENTSTORE_URL: 'esdb://localhost:1',
+  ENCRYPTION_KEYS: `k1:${KEY}`,
+  DIGEST_KEY: KEY,
+  HTTP_BODY_LIMIT_BYTES: '1024',
+});
+
+/** One application with all that the platform puts around a route. The members are available only within tests. */
+export const httpUnderTest = () => {
+  let app: INestApplication;
+  let refusal: () => Problem | null = () => null;
+  const lines: string[] = [];
+
+  beforeAll(async () => {
+    const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+    const built = await Test.createTestingModule({
+      controllers: [SpecController],
+      providers: [
+        { provide: LOGGER, useValue: log },
+        { provide: AUTHENTICATOR, useValue: authenticator },
+        { provide: APP_GUARD, useClass: AuthGuard },
+        { provide: AddressLimiter, useValue: { refusal: async () => refusal() } },
+        { provide: APP_PIPE, useClass: BodyPipe },
+        { provide: APP_FILTER, useClass: ProblemFilter },
+        { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
+      ],
+    }).compile();
+    const nest = built.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: false });
+    configureHttp(nest, config, log);
+    app = await nest.init();
+  });
+
+  afterAll(() => app.close());
+
+  const http = () => request(app.getHttpServer() as Server);
+  const post = (body: unknown) =>
+    http()
+      .post('/orders')
+      .send(body as object);
+
+  return {
+    /** What the application logged. */
+    lines,
+    http,
+    post,
+    /** Sets what the limiter of the caller's address answers. */
+    refuse(answer: () => Problem | null) {
+      refusal = answer;
+    },
+  };
+};

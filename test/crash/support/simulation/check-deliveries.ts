@@ -1,0 +1,66 @@
+import { creditsEvents } from '@app/billing/contracts/index.js';
+import { decode } from '@app/event-sourcing/core/event-catalogue.js';
+import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
+import { publicationEvents } from '@app/publishing/contracts/index.js';
+import { readingEvents } from '@app/readings/contracts/index.js';
+import { publicEventOf, type PublicEvent } from '@app/webhooks/domain/delivery/public-event.js';
+import type { World } from './world.js';
+import type { Report } from './history.js';
+
+/**
+ * Replays the log: each public event goes once to each endpoint that was there before it, numbered in its order. A
+ * failure is published where its credits are released, and not before.
+ */
+export const checkDeliveries = ({ store, tables }: World, report: Report): void => {
+  const endpoints: { id: string; workspaceId: string }[] = [];
+  const failures = new Map<string, PublicEvent>();
+  const sequences = new Map<string, number>();
+  const places: string[] = [];
+  const expected: string[] = [];
+  const publish = (published: PublicEvent, position: bigint): void => {
+    const sequence = (sequences.get(published.readingId) ?? 0) + 1;
+    sequences.set(published.readingId, sequence);
+    places.push(`${published.eventId} ${position}`);
+    for (const { id, workspaceId } of endpoints) {
+      if (workspaceId === published.workspaceId) expected.push(`${id} ${published.eventId} ${sequence}`);
+    }
+  };
+  for (const stored of store.log) {
+    const { position } = stored;
+    switch (categoryOf(stored.stream)) {
+      case 'webhookEndpoint':
+        endpoints.push({ id: streamId(stored.stream), workspaceId: stored.metadata.workspaceId });
+        break;
+      case creditsEvents.category: {
+        const event = decode(creditsEvents, stored);
+        const failure = event.type === 'CreditsReleased' && failures.get(event.data.causeEventId);
+        if (failure) publish(failure, position);
+        break;
+      }
+      case readingEvents.category: {
+        const event = decode(readingEvents, stored);
+        const published = publicEventOf(event);
+        if (published && event.type === 'ReadingFailed') failures.set(stored.id, published);
+        else if (published) publish(published, position);
+        break;
+      }
+      case publicationEvents.category: {
+        const published = publicEventOf(decode(publicationEvents, stored));
+        if (published) publish(published, position);
+        break;
+      }
+      default:
+    }
+  }
+  const sent = tables.deliveries.map(
+    ({ endpointId, eventId, sequence }) => `${endpointId} ${eventId} ${sequence}`,
+  );
+  if (sent.toSorted().join() !== expected.toSorted().join()) {
+    report(`deliveries differ: ${sent.length} made, ${expected.length} due`);
+  }
+  const feed = [...tables.publicEvents].map(([eventId, { position }]) => `${eventId} ${position}`);
+  if (feed.toSorted().join() !== places.toSorted().join())
+    report('events are published elsewhere than they happened');
+  const unpublished = tables.unreleasedFailures.size;
+  if (unpublished > 0) report(`${unpublished} failures were never published`);
+};

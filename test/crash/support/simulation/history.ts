@@ -1,0 +1,45 @@
+import { creditsEvents, type CreditsEvent } from '@app/billing/contracts/index.js';
+import { decode } from '@app/event-sourcing/core/event-catalogue.js';
+import type { Recorded } from '@app/event-sourcing/core/event.js';
+import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
+import { publicationEvents, type PublicationEvent } from '@app/publishing/contracts/index.js';
+import { readingEvents, type ReadingEvent } from '@app/readings/contracts/index.js';
+import type { World } from './world.js';
+
+/** Reports a breach, in one sentence. */
+export type Report = (breach: string) => void;
+type ByStream<E extends Recorded> = ReadonlyMap<string, readonly E[]>;
+
+/** The decoded events of each stream, by the id of the stream. */
+export interface History {
+  readonly readings: ByStream<Recorded<ReadingEvent>>;
+  readonly publications: ByStream<Recorded<PublicationEvent>>;
+  readonly books: ByStream<Recorded<CreditsEvent>>;
+}
+
+export const historyOf = ({ store }: World): History => {
+  const readings = new Map<string, Recorded<ReadingEvent>[]>();
+  const publications = new Map<string, Recorded<PublicationEvent>[]>();
+  const books = new Map<string, Recorded<CreditsEvent>[]>();
+  const add = <E>(to: Map<string, E[]>, id: string, event: E) => to.set(id, [...(to.get(id) ?? []), event]);
+  for (const stored of store.log) {
+    const id = streamId(stored.stream);
+    switch (categoryOf(stored.stream)) {
+      case readingEvents.category:
+        add(readings, id, decode(readingEvents, stored));
+        break;
+      case publicationEvents.category:
+        add(publications, id, decode(publicationEvents, stored));
+        break;
+      case creditsEvents.category:
+        add(books, id, decode(creditsEvents, stored));
+        break;
+      default:
+    }
+  }
+  return { readings, publications, books };
+};
+
+/** How many events have one of the types. */
+export const count = (events: readonly Recorded[], ...types: readonly string[]): number =>
+  events.filter(({ type }) => types.includes(type)).length;

@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll } from '@jest/globals';
+import pg from 'pg';
+import { projectPath } from '@app/platform/project-path.js';
+import { startStack, type StartedStack } from '../../support/index.js';
+import { Integrator, person } from '../../support/integrator.js';
+
+const OPS = projectPath('dist/apps/ops/src/main.js');
+
+/** A stack that is not ready when a consumer lags for three seconds, and a customer. Members are available only within tests. */
+export const operatedStack = () => {
+  let stack: StartedStack;
+  let customer: Integrator;
+  let database: pg.Client;
+
+  beforeAll(async () => {
+    stack = await startStack({ env: { READINESS_LAG_MS: '3000' } });
+    customer = await Integrator.open(stack, 1_000);
+    database = new pg.Client({ connectionString: stack.databaseUrl });
+    await database.connect();
+  });
+
+  afterAll(async () => {
+    await database?.end();
+    await stack?.stop();
+  });
+
+  const json = async (
+    args: readonly string[],
+    env: Record<string, string> = {},
+  ): Promise<Record<string, unknown>> => {
+    const { code, stdout } = await stack.runOps([...args, '--json'], env);
+    return { code, ...(JSON.parse(stdout) as Record<string, unknown>) };
+  };
+  const ready = async (): Promise<{ status: number; body: { checks: Record<string, boolean> } }> => {
+    const answer = await fetch(`${stack.baseUrl}/readyz`);
+    return { status: answer.status, body: (await answer.json()) as { checks: Record<string, boolean> } };
+  };
+  const published = async (locale = 'fr-FR'): Promise<string> => {
+    const { readingId } = (await customer.create(person('Zoé', locale))).body;
+    await customer.untilEnded(readingId);
+    return readingId;
+  };
+
+  /** Starts a command of `ops` that prints until it ends. @returns its exit code, and its lines as they come */
+  const follow = (
+    args: readonly string[],
+  ): { exited: Promise<number | null>; printed: readonly string[] } => {
+    const child = spawn(process.execPath, [OPS, ...args], {
+      env: { ...process.env, DATA_DIR: stack.dataDir },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const printed: string[] = [];
+    createInterface({ input: child.stdout }).on('line', (line) => printed.push(line));
+    return { exited: new Promise((resolve) => child.once('exit', resolve)), printed };
+  };
+
+  return {
+    get stack() {
+      return stack;
+    },
+    get customer() {
+      return customer;
+    },
+    /** A connection as the owner of the tables. */
+    get database() {
+      return database;
+    },
+    json,
+    ready,
+    published,
+    follow,
+  };
+};
