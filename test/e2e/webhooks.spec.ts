@@ -119,7 +119,10 @@ describe('an operator', () => {
       [['list', '--workspace', 'ws_nobody'], /^There is no workspace ws_nobody/],
       [['list', '--state', 'sad'], /ok, failing, disabled/],
       [['replay', '--endpoint', 'we_1', '--since', 'soon'], /RFC 3339/],
-      [['replay', '--endpoint', 'we_1', '--since', SINCE, '--statuses', 'pending'], /must be one or more of missing/],
+      [
+        ['replay', '--endpoint', 'we_1', '--since', SINCE, '--statuses', 'pending'],
+        /must be one or more of missing/,
+      ],
     ] as const) {
       const { code, stdout, stderr } = await ops(...args);
       expect([code, stdout]).toEqual([1, '']);
