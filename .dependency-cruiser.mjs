@@ -17,6 +17,8 @@ const HTTP_LAYER = [
 ];
 const KERNEL_CORE = '^libs/event-sourcing/src/core/';
 const CONTRACTS = `^libs/${MODULE}/src/contracts/`;
+/** What commands and queries extend. */
+const MESSAGE = '^libs/platform/src/cqrs/message[.]ts$';
 
 /** Packages are matched inside their path: the folder that holds node_modules differs from machine to machine. */
 const PACKAGE = 'node_modules/';
@@ -72,7 +74,13 @@ const modules = [
     'contracts-show-no-inside',
     'contracts/ is what others import: it imports nothing of its module’s inside, or the inside would leak through it.',
     { path: `^libs/${MODULE}/src/contracts/` },
-    { path: '^(apps|libs|test)/', pathNot: [CONTRACTS, KERNEL_CORE, '^libs/numerology/src/'] },
+    { path: '^(apps|libs|test)/', pathNot: [CONTRACTS, KERNEL_CORE, MESSAGE, '^libs/numerology/src/'] },
+  ),
+  rule(
+    'contracts-are-light',
+    'The operator’s CLI loads contracts to print its help: commands and queries extend libs/platform/src/cqrs/message.ts.',
+    { path: [CONTRACTS, `^libs/${MODULE}/src/projections[.]ts$`] },
+    { path: `${PACKAGE}@nestjs/` },
   ),
   rule(
     'manifest-is-light',
@@ -161,11 +169,11 @@ const foundations = [
 const programs = [
   rule(
     'apps-are-put-together-from-modules',
-    'A program is one Nest module: of a feature it imports what Nest composes (*.module.ts), its contracts and manifest.',
+    'A program is one Nest module: of a feature it imports what Nest composes (*.module.ts), its contracts, projections and manifest.',
     { path: '^apps/', pathNot: [SPEC, ...TESTING] },
     {
       path: `^libs/${MODULE}/`,
-      pathNot: [CONTRACTS, `^libs/${MODULE}/src/([^/]+[.]module|manifest)[.]ts$`],
+      pathNot: [CONTRACTS, `^libs/${MODULE}/src/([^/]+[.]module|projections|manifest)[.]ts$`],
     },
   ),
   rule(

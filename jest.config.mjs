@@ -7,6 +7,7 @@ export default {
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test'],
   // All specs, or those of one suite: see the scripts test:* in package.json.
   testRegex: specsOf(process.env.TEST_SUITE),
+  testSequencer: '<rootDir>/test/sequencer.mjs',
   setupFilesAfterEnv: ['<rootDir>/test/unit-guard.mjs'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],

@@ -5,8 +5,7 @@
 const SUITES = {
   e2e: /\/test\/(e2e|security)\//,
   crash: /\/test\/crash\//,
-  integration:
-    /[.]integration[.]spec[.]ts$|\/test\/contract\/|\/libs\/webhooks\/(?!src\/(domain|read-models)\/)/,
+  integration: /[.]integration[.]spec[.]ts$|\/test\/contract\//,
   unit: /[.]spec[.]ts$/,
 };
 

@@ -1,19 +1,19 @@
-import { BillingModule } from '@app/billing/billing.module.js';
+import { billingProjections } from '@app/billing/projections.js';
 import type { Projection } from '@app/event-sourcing/projections/projection.js';
 import { documentPublisher } from '@app/publishing/contracts/index.js';
-import { PublishingModule } from '@app/publishing/publishing.module.js';
-import { ReadingsModule } from '@app/readings/readings.module.js';
-import { WebhooksModule } from '@app/webhooks/webhooks.module.js';
-import { WorkspacesModule } from '@app/workspaces/workspaces.module.js';
+import { publishingProjections } from '@app/publishing/projections.js';
+import { readingsProjections } from '@app/readings/projections.js';
+import { webhooksProjections } from '@app/webhooks/projections.js';
+import { workspacesProjections } from '@app/workspaces/projections.js';
 import { OpsError } from './ops-error.js';
 
 /** Every projection of the service. */
 export const PROJECTIONS: readonly Projection[] = [
-  ...WorkspacesModule.projections,
-  ...ReadingsModule.projections(documentPublisher.feed),
-  ...PublishingModule.projections,
-  ...BillingModule.projections,
-  ...WebhooksModule.projections,
+  ...workspacesProjections,
+  ...readingsProjections(documentPublisher.feed),
+  ...publishingProjections,
+  ...billingProjections,
+  ...webhooksProjections,
 ];
 
 /** @throws OpsError when there is no projection of this name */

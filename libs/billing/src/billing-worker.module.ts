@@ -12,6 +12,7 @@ import { IdleBooks } from './application/nudge-idle-books/idle-books.js';
 import { ScheduledReconciliation } from './application/reconcile-on-schedule/scheduled-reconciliation.js';
 import type { SettleReservation } from './application/settle-reservation/settle-reservation.command.js';
 import { BillingModule } from './billing.module.js';
+import { billingProjections } from './projections.js';
 import { bookOpening } from './processes/book-opening.process.js';
 import { settlement } from './processes/settlement.process.js';
 import { LedgerMetrics } from './telemetry/ledger-metrics.js';
@@ -37,7 +38,7 @@ export class BillingWorkerModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    for (const one of BillingModule.projections) this.work.addConsumer(projectionConsumer(one));
+    for (const one of billingProjections) this.work.addConsumer(projectionConsumer(one));
     this.work.addConsumer(processConsumer(bookOpening, (command) => this.commands.execute(command)));
     this.work.addConsumer(processConsumer(settlement, (command) => this.settle(command)));
     this.addLoop('billing.hold-fence', (signal) => this.fence.sweep(signal));

@@ -17,6 +17,7 @@ import { erasureProcess } from './processes/erasure.process.js';
 import { PUBLISH_DOCUMENT, publicationProcess } from './processes/publication.process.js';
 import { OVERDUE_PUBLICATIONS } from './read-models/publication/overdue.js';
 import { PublishingModule } from './publishing.module.js';
+import { publishingProjections } from './projections.js';
 import type { Config } from './settings.js';
 
 @Module({
@@ -41,7 +42,7 @@ export class PublishingWorkerModule implements OnModuleInit, OnApplicationShutdo
   ) {}
 
   onModuleInit(): void {
-    for (const one of PublishingModule.projections) this.work.addConsumer(projectionConsumer(one));
+    for (const one of publishingProjections) this.work.addConsumer(projectionConsumer(one));
     this.work.addConsumer(processConsumer(publicationProcess, () => Promise.resolve()));
     this.work.addConsumer(processConsumer(erasureProcess, (command) => this.commands.execute(command)));
     this.work.addJob(handleJobs(PUBLISH_DOCUMENT, (job) => this.publish.run(job)));

@@ -1,10 +1,8 @@
 import { Module } from '@nestjs/common';
-import type { Projection } from '@app/event-sourcing/projections/projection.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { WithdrawPublicationHandler } from './application/withdraw-publication/withdraw-publication.handler.js';
 import { ArtifactStore } from './artifacts/artifact.store.js';
 import { PUBLICATION_EXECUTOR, createPublicationExecutor } from './publication.executor.js';
-import { publicationProjection } from './read-models/publication/publication.projection.js';
 import { PublicationQuery } from './read-models/publication/publication.query.js';
 
 /** Requires the readings module: it queries results and summaries over the query bus. */
@@ -17,7 +15,4 @@ import { PublicationQuery } from './read-models/publication/publication.query.js
   ],
   exports: [PUBLICATION_EXECUTOR, ArtifactStore, PublicationQuery],
 })
-export class PublishingModule {
-  /** For the worker, which updates them, and for the operator's rebuild command. */
-  static readonly projections: readonly Projection[] = [publicationProjection];
-}
+export class PublishingModule {}

@@ -24,6 +24,7 @@ import {
 import { KeySweep } from './application/sweep-keys/key-sweep.js';
 import { OVERDUE_READINGS } from './read-models/reading/overdue.js';
 import { ReadingsModule } from './readings.module.js';
+import { readingsProjections } from './projections.js';
 import { ReadingMetrics } from './telemetry/reading-metrics.js';
 import type { Config } from './settings.js';
 
@@ -62,7 +63,7 @@ export class ReadingsWorkerModule implements OnModuleInit {
       delayedAfterMs: READING_DELAYED_AFTER_MS,
       timeoutMs: READING_TIMEOUT_MS,
     });
-    for (const one of ReadingsModule.projections(this.publisher.feed))
+    for (const one of readingsProjections(this.publisher.feed))
       this.work.addConsumer(projectionConsumer(one));
     this.work.addConsumer(processConsumer(process, () => Promise.resolve()));
     this.work.addJob(handleJobs(GENERATE_READING, (job) => this.generate.run(job)));

@@ -1,13 +1,10 @@
 import { Module } from '@nestjs/common';
-import type { Projection } from '@app/event-sourcing/projections/projection.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
-import type { PublicationFeed } from './contracts/ports/index.js';
 import { AbandonReadingHandler } from './application/abandon-reading/abandon-reading.handler.js';
 import { EraseReadingHandler } from './application/erase-reading/erase-reading.handler.js';
 import { RequestReadingHandler } from './application/request-reading/request-reading.handler.js';
 import { READING_EXECUTOR, createReadingExecutor } from './reading.executor.js';
 import { GetReadingResultHandler, GetReadingSummaryHandler } from './read-models/reading/reading.handlers.js';
-import { readingProjection } from './read-models/reading/reading.projection.js';
 import { ReadingQuery } from './read-models/reading/reading.query.js';
 
 /** Other modules must handle its ports (contracts/ports) on the buses. */
@@ -23,7 +20,4 @@ import { ReadingQuery } from './read-models/reading/reading.query.js';
   ],
   exports: [READING_EXECUTOR, ReadingQuery],
 })
-export class ReadingsModule {
-  /** For the worker, which updates them, and for the operator's rebuild command. */
-  static readonly projections = (feed: PublicationFeed): readonly Projection[] => [readingProjection(feed)];
-}
+export class ReadingsModule {}

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import type { Projection } from '@app/event-sourcing/projections/projection.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { ChangeWebhookEndpointHandler } from './application/change-webhook-endpoint/change-webhook-endpoint.handler.js';
 import { CreateWebhookEndpointHandler } from './application/create-webhook-endpoint/create-webhook-endpoint.handler.js';
@@ -21,7 +20,6 @@ import { SendTestEventHandler } from './application/send-test-event/send-test-ev
 import { UrlCheck } from './application/url-check.js';
 import { ListDeliveriesOfReadingHandler } from './read-models/delivery/deliveries-of-reading.handler.js';
 import { DeliveryRows } from './read-models/delivery/delivery-rows.js';
-import { endpointProjection } from './read-models/endpoint/endpoint.projection.js';
 import { EndpointRows } from './read-models/endpoint/endpoint-rows.js';
 import { EventFeed } from './read-models/event-feed/event-feed.js';
 import {
@@ -78,7 +76,4 @@ import { WEBHOOK_ENDPOINT_EXECUTOR, createWebhookEndpointExecutor } from './webh
     SecretVault,
   ],
 })
-export class WebhooksModule {
-  /** For the operator's rebuild command. The fan-out updates them. */
-  static readonly projections: readonly Projection[] = [endpointProjection];
-}
+export class WebhooksModule {}

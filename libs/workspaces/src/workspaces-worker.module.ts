@@ -2,12 +2,13 @@ import { Module, type OnModuleInit } from '@nestjs/common';
 import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { WorkspacesModule } from './workspaces.module.js';
+import { workspacesProjections } from './projections.js';
 
 @Module({})
 export class WorkspacesWorkerModule implements OnModuleInit {
   constructor(private readonly work: WorkRegistry) {}
 
   onModuleInit(): void {
-    for (const one of WorkspacesModule.projections) this.work.addConsumer(projectionConsumer(one));
+    for (const one of workspacesProjections) this.work.addConsumer(projectionConsumer(one));
   }
 }

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import type { Projection } from '@app/event-sourcing/projections/projection.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { IssueApiKeyHandler } from './application/issue-api-key/issue-api-key.handler.js';
 import { OpenWorkspaceHandler } from './application/open-workspace/open-workspace.handler.js';
@@ -12,7 +11,6 @@ import {
   ListApiKeysHandler,
 } from './read-models/api-key/api-key.query.js';
 import { ListWorkspacesHandler, WorkspaceExistsHandler } from './read-models/workspace/workspace.query.js';
-import { workspaceProjection } from './read-models/workspace/workspace.projection.js';
 import { WORKSPACE_EXECUTOR, createWorkspaceExecutor } from './workspace.executor.js';
 
 @Module({
@@ -31,7 +29,4 @@ import { WORKSPACE_EXECUTOR, createWorkspaceExecutor } from './workspace.executo
   ],
   exports: [ApiKeyQuery, RevokedKeys],
 })
-export class WorkspacesModule {
-  /** For the worker, which updates them, and for the operator's rebuild command. */
-  static readonly projections: readonly Projection[] = [workspaceProjection];
-}
+export class WorkspacesModule {}

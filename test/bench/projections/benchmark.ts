@@ -9,7 +9,7 @@ import { REBUILDING_SESSION, dropVersions, type Workshop } from '@app/event-sour
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
 import { openPool } from '@app/platform/postgres/pool.js';
 import { documentPublisher } from '@app/publishing/contracts/index.js';
-import { ReadingsModule } from '@app/readings/readings.module.js';
+import { readingsProjections } from '@app/readings/projections.js';
 import { startPostgres } from '../../support/start-postgres.js';
 import { serveStore } from '../billing/event-store.js';
 import { ratio, type Benchmark, type Row, type Settings } from '../report.js';
@@ -20,7 +20,7 @@ const ROUNDS = 2;
 /** Memory growth between the first and the last third of a rebuild that still counts as flat, MiB. */
 const FLAT_MIB = 32;
 
-const status = ReadingsModule.projections(documentPublisher.feed)[0]!;
+const status = readingsProjections(documentPublisher.feed)[0]!;
 
 /** Events per second that the official client delivers, without handling them. */
 const rawCatchUp = async (url: string, events: number): Promise<number> => {

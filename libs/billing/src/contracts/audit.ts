@@ -1,4 +1,4 @@
-import { Query } from '@nestjs/cqrs';
+import { Query } from '@app/platform/cqrs/message.js';
 import type { Accounts, CreditsEvent, Totals } from './events.js';
 import type { Balance, LedgerEntry, Posting } from './queries.js';
 

@@ -1,4 +1,4 @@
-import { Query } from '@nestjs/cqrs';
+import { Query } from '@app/platform/cqrs/message.js';
 import type { Account, CreditsEvent } from './events.js';
 
 /** Whole credits. granted + adjusted = available + held + consumed + expired. */

@@ -1,4 +1,4 @@
-import { Query } from '@nestjs/cqrs';
+import { Query } from '@app/platform/cqrs/message.js';
 import type { Locale } from '@app/numerology/index.js';
 
 export const READING_STATUSES = ['queued', 'processing', 'completed', 'failed'] as const;

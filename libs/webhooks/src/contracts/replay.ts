@@ -1,4 +1,4 @@
-import { Command, Query } from '@nestjs/cqrs';
+import { Command, Query } from '@app/platform/cqrs/message.js';
 import type { DeliveryStatus } from './deliveries.js';
 import type { PublicEventType } from './event-types.js';
 

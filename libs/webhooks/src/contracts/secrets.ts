@@ -1,4 +1,4 @@
-import { Command, Query } from '@nestjs/cqrs';
+import { Command, Query } from '@app/platform/cqrs/message.js';
 
 /** How many signing secrets each key-encryption key sealed, by the key's id. */
 export class CountSecretsByKey extends Query<ReadonlyMap<string, number>> {}

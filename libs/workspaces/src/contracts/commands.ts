@@ -1,4 +1,4 @@
-import { Command } from '@nestjs/cqrs';
+import { Command } from '@app/platform/cqrs/message.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 
 /** Opens a workspace. Its id is `ws_` and 22 base62 characters, and cannot be guessed. */

@@ -1,4 +1,4 @@
-import { Query } from '@nestjs/cqrs';
+import { Query } from '@app/platform/cqrs/message.js';
 
 export interface WorkspaceSummary {
   readonly workspaceId: string;

@@ -4,7 +4,7 @@ import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import { defineProjection } from '@app/event-sourcing/projections/projection.js';
 import { sql } from '@app/event-sourcing/projections/statement.js';
 import { view } from '@app/event-sourcing/projections/view.js';
-import { readingEvents } from '@app/readings/contracts/index.js';
+import { readingEvents } from '@app/readings/contracts/events.js';
 import { publicationEvents } from '../../contracts/events.js';
 
 interface PublicationRow {

@@ -1,4 +1,4 @@
-import { Command, Query } from '@nestjs/cqrs';
+import { Command, Query } from '@app/platform/cqrs/message.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 
 export type ReserveResult =

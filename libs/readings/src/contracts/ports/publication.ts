@@ -1,4 +1,4 @@
-import { Command } from '@nestjs/cqrs';
+import { Command } from '@app/platform/cqrs/message.js';
 import type { z } from 'zod';
 import type { EventCatalogue, EventDefinition } from '@app/event-sourcing/core/event-catalogue.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';

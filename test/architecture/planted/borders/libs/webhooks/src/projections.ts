@@ -1,0 +1,5 @@
+// caught by: contracts-are-light
+import { Module } from '@nestjs/common';
+
+@Module({})
+export class WebhooksProjections {}
