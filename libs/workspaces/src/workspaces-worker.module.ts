@@ -1,7 +1,6 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
-import { WorkspacesModule } from './workspaces.module.js';
 import { workspacesProjections } from './projections.js';
 
 @Module({})
