@@ -1,14 +1,4 @@
-import {
-  Controller,
-  Get,
-  HttpCode,
-  Param,
-  Post,
-  Query,
-  Res,
-  UseGuards,
-  UseInterceptors,
-} from '@nestjs/common';
+import { Controller, Get, HttpCode, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
@@ -21,7 +11,6 @@ import { Redeliver } from '../application/redeliver/redeliver.command.js';
 import { RotateSecret } from '../application/rotate-secret/rotate-secret.command.js';
 import { SendTestEvent } from '../application/send-test-event/send-test-event.command.js';
 import { DELIVERY_STATUSES } from '../contracts/deliveries.js';
-import { WebhookRefused } from '../contracts/errors.js';
 import { PUBLIC_EVENT_TYPES } from '../contracts/event-types.js';
 import { DeliveryRows, type DeliveryFilter } from '../read-models/delivery/delivery-rows.js';
 import { QueueHealth } from '../read-models/health/queue-health.js';
@@ -31,7 +20,7 @@ import { OptionalBody } from './optional-body.pipe.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { readChoice, readFlag, readInstant, readUuid, type QueryValue } from './query-parameters.js';
 import { OwnEndpointGuard } from './own-endpoint.guard.js';
-import { RefusalsAsProblems } from './refusals.js';
+import { orProblem, problemOf } from './refusals.js';
 import {
   deliveryHistorySchema,
   deliveryPageSchema,
@@ -48,7 +37,6 @@ import {
 @ScopeArea('webhooks')
 @ApiTags('Webhooks')
 @Names('endpointId', 'webhook_not_found', NAMED_ENDPOINT)
-@UseInterceptors(RefusalsAsProblems)
 export class DeliveriesController {
   constructor(
     private readonly commands: CommandBus,
@@ -76,8 +64,8 @@ export class DeliveriesController {
     @Requester() by: RequestContext,
     @Res({ passthrough: true }) response: Response,
   ) {
-    const { record, revision, signingSecret, previousValidUntil } = await this.commands.execute(
-      new RotateSecret(endpointId, workspaceId, overlapSeconds, by),
+    const { record, revision, signingSecret, previousValidUntil } = orProblem(
+      await this.commands.execute(new RotateSecret(endpointId, workspaceId, overlapSeconds, by)),
     );
     response.set('ETag', etagOf(revision));
     return { ...record, signingSecret, previousValidUntil };
@@ -95,12 +83,12 @@ export class DeliveriesController {
   @ApiBody({ type: SendTestEventDto, required: false })
   @Answers(202, 'The delivery is queued', deliverySchema)
   @Refuses('unsupported_event_type')
-  test(
+  async test(
     @Param('endpointId') endpointId: string,
     @OptionalBody() { type }: SendTestEventDto,
     @Caller() { workspaceId }: Principal,
   ) {
-    return this.commands.execute(new SendTestEvent(endpointId, workspaceId, type));
+    return orProblem(await this.commands.execute(new SendTestEvent(endpointId, workspaceId, type))).delivery;
   }
 
   @Get('health')
@@ -111,7 +99,7 @@ export class DeliveriesController {
   })
   @Answers(200, 'The health of the endpoint', endpointHealthSchema)
   async health(@Param('endpointId') endpointId: string, @Caller() { workspaceId }: Principal) {
-    const { record } = await this.access.require(endpointId, workspaceId);
+    const { record } = orProblem(await this.access.find(endpointId, workspaceId));
     return { ...record.health, ...(await this.queues.of(endpointId)) };
   }
 
@@ -163,7 +151,7 @@ export class DeliveriesController {
     @Query() query: Readonly<Record<string, QueryValue>>,
     @Caller() { workspaceId }: Principal,
   ) {
-    await this.access.require(endpointId, workspaceId);
+    orProblem(await this.access.find(endpointId, workspaceId));
     const filter: DeliveryFilter = {
       statuses: readChoice('status', query['status'], DELIVERY_STATUSES),
       types: readChoice('type', query['type'], PUBLIC_EVENT_TYPES, 'unsupported_event_type'),
@@ -192,9 +180,9 @@ export class DeliveriesController {
     @Param('deliveryId') deliveryId: string,
     @Caller() { workspaceId }: Principal,
   ) {
-    await this.access.require(endpointId, workspaceId);
+    orProblem(await this.access.find(endpointId, workspaceId));
     const record = await this.rows.find(endpointId, deliveryId);
-    if (!record) throw new WebhookRefused('delivery_not_found');
+    if (!record) throw problemOf({ outcome: 'delivery_not_found' });
     return { ...record, history: await this.rows.attempts(deliveryId) };
   }
 
@@ -208,11 +196,12 @@ export class DeliveriesController {
   })
   @Names('deliveryId', 'delivery_not_found', NAMED_DELIVERY)
   @Answers(202, 'The new delivery is queued', deliverySchema)
-  redeliver(
+  async redeliver(
     @Param('endpointId') endpointId: string,
     @Param('deliveryId') deliveryId: string,
     @Caller() { workspaceId }: Principal,
   ) {
-    return this.commands.execute(new Redeliver(endpointId, workspaceId, deliveryId));
+    return orProblem(await this.commands.execute(new Redeliver(endpointId, workspaceId, deliveryId)))
+      .delivery;
   }
 }

@@ -9,7 +9,6 @@ import {
   Post,
   Res,
   UseGuards,
-  UseInterceptors,
 } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
@@ -20,12 +19,11 @@ import { readIdempotencyKey } from '@app/platform/http/idempotency-key.js';
 import { EndpointAccess } from '../application/endpoint-access.js';
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { parseInstant } from '@app/platform/http/instant.js';
-import { WebhookRefused } from '../contracts/errors.js';
 import { ReplayEvents, StopReplay } from '../contracts/replay.js';
 import { ReplayRows } from '../read-models/replay/replay-rows.js';
 import { ReplayDto } from './dto/replay.dto.js';
 import { OwnEndpointGuard } from './own-endpoint.guard.js';
-import { RefusalsAsProblems } from './refusals.js';
+import { orProblem, problemOf } from './refusals.js';
 import { NAMED_ENDPOINT, NAMED_REPLAY, replaySchema } from './webhook.schemas.js';
 
 /** Sends past events again. */
@@ -34,7 +32,6 @@ import { NAMED_ENDPOINT, NAMED_REPLAY, replaySchema } from './webhook.schemas.js
 @ScopeArea('webhooks')
 @ApiTags('Webhooks')
 @Names('endpointId', 'webhook_not_found', NAMED_ENDPOINT)
-@UseInterceptors(RefusalsAsProblems)
 export class ReplaysController {
   constructor(
     private readonly commands: CommandBus,
@@ -68,11 +65,12 @@ export class ReplaysController {
       statuses: statuses ? [...new Set(statuses)] : null,
       dryRun,
     };
-    const { record, repeated } = await this.commands.execute(
-      new ReplayEvents(endpointId, workspaceId, choice, readIdempotencyKey(idempotencyKey)),
+    const key = readIdempotencyKey(idempotencyKey);
+    const { outcome, record } = orProblem(
+      await this.commands.execute(new ReplayEvents(endpointId, workspaceId, choice, key)),
     );
     response.set('Location', `/api/v1/webhooks/${endpointId}/replays/${record.replayId}`);
-    if (repeated) response.set('Idempotency-Replayed', 'true');
+    if (outcome === 'repeated') response.set('Idempotency-Replayed', 'true');
     return record;
   }
 
@@ -89,9 +87,9 @@ export class ReplaysController {
     @Param('replayId') replayId: string,
     @Caller() { workspaceId }: Principal,
   ) {
-    await this.access.require(endpointId, workspaceId);
+    orProblem(await this.access.find(endpointId, workspaceId));
     const record = await this.rows.find(endpointId, replayId);
-    if (!record) throw new WebhookRefused('not_found', 'The endpoint has no such replay');
+    if (!record) throw problemOf({ outcome: 'replay_not_found' });
     return record;
   }
 
@@ -103,11 +101,11 @@ export class ReplaysController {
   })
   @Names('replayId', 'not_found', NAMED_REPLAY)
   @Answers(200, 'The replay as it is now', replaySchema)
-  stop(
+  async stop(
     @Param('endpointId') endpointId: string,
     @Param('replayId') replayId: string,
     @Caller() { workspaceId }: Principal,
   ) {
-    return this.commands.execute(new StopReplay(endpointId, workspaceId, replayId));
+    return orProblem(await this.commands.execute(new StopReplay(endpointId, workspaceId, replayId))).record;
   }
 }

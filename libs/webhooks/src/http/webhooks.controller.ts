@@ -11,7 +11,6 @@ import {
   Query,
   Res,
   UseGuards,
-  UseInterceptors,
 } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
@@ -30,7 +29,7 @@ import { ChangeWebhookEndpointDto, CreateWebhookEndpointDto } from './dto/webhoo
 import { etagOf, readIfMatch } from './if-match.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { OwnEndpointGuard } from './own-endpoint.guard.js';
-import { RefusalsAsProblems } from './refusals.js';
+import { orProblem } from './refusals.js';
 import {
   changedEndpointSchema,
   createdEndpointSchema,
@@ -43,7 +42,6 @@ import {
 @Accepts('apiKey', 'bearer')
 @ScopeArea('webhooks')
 @ApiTags('Webhooks')
-@UseInterceptors(RefusalsAsProblems)
 export class WebhooksController {
   constructor(
     private readonly commands: CommandBus,
@@ -85,9 +83,13 @@ export class WebhooksController {
     @Requester() by: RequestContext,
     @Res({ passthrough: true }) response: Response,
   ) {
-    const { warnings, ...created } = await this.commands.execute(
-      new CreateWebhookEndpoint(workspaceId, url, events ? distinct(events) : null, description ?? null, by),
+    const chosen = events ? distinct(events) : null;
+    const { endpoint } = orProblem(
+      await this.commands.execute(
+        new CreateWebhookEndpoint(workspaceId, url, chosen, description ?? null, by),
+      ),
     );
+    const { warnings, ...created } = endpoint;
     response.set({ Location: `/api/v1/webhooks/${created.endpointId}`, ETag: etagOf(0n) });
     return warnings.length > 0 ? { ...created, warnings } : created;
   }
@@ -105,7 +107,7 @@ export class WebhooksController {
     @Caller() { workspaceId }: Principal,
     @Res({ passthrough: true }) response: Response,
   ) {
-    const { record, revision } = await this.access.require(endpointId, workspaceId);
+    const { record, revision } = orProblem(await this.access.find(endpointId, workspaceId));
     response.set('ETag', etagOf(revision));
     return record;
   }
@@ -136,8 +138,10 @@ export class WebhooksController {
       ...(enabled === undefined ? {} : { enabled }),
       ...(description === undefined ? {} : { description }),
     };
-    const { record, revision, skippedDeliveries } = await this.commands.execute(
-      new ChangeWebhookEndpoint(endpointId, workspaceId, changes, readIfMatch(ifMatch), by),
+    const { record, revision, skippedDeliveries } = orProblem(
+      await this.commands.execute(
+        new ChangeWebhookEndpoint(endpointId, workspaceId, changes, readIfMatch(ifMatch), by),
+      ),
     );
     response.set('ETag', etagOf(revision));
     return skippedDeliveries === null ? record : { ...record, skippedDeliveries };
@@ -158,7 +162,11 @@ export class WebhooksController {
     @Caller() { workspaceId }: Principal,
     @Requester() by: RequestContext,
   ): Promise<void> {
-    await this.commands.execute(new DeleteWebhookEndpoint(endpointId, workspaceId, readIfMatch(ifMatch), by));
+    orProblem(
+      await this.commands.execute(
+        new DeleteWebhookEndpoint(endpointId, workspaceId, readIfMatch(ifMatch), by),
+      ),
+    );
   }
 }
 
