@@ -53,13 +53,13 @@ export interface paths {
         };
         /**
          * List the API keys of the workspace
-         * @description The newest first, revoked and expired ones included; never a secret.
+         * @description Returns the newest keys first, with revoked and expired keys but without secrets.
          */
         get: operations["listApiKeys"];
         put?: never;
         /**
          * Issue an API key
-         * @description The answer is the only time the key is seen. It works as soon as it is answered.
+         * @description Only this response contains the key. The key works at once.
          */
         post: operations["issueApiKey"];
         delete?: never;
@@ -80,7 +80,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key
-         * @description Every process refuses it at once, or within seconds while it cannot reach its database. Repeating it changes nothing.
+         * @description Every process refuses the key at once, or within seconds while it cannot reach its database. Revoking it again changes nothing.
          */
         delete: operations["revokeApiKey"];
         options?: never;
@@ -97,7 +97,7 @@ export interface paths {
         };
         /**
          * Get the credits of the workspace
-         * @description What can be spent, what is reserved, and the grants that it comes from.
+         * @description Returns the available and the reserved credits, and the grants they come from.
          */
         get: operations["getCredits"];
         put?: never;
@@ -1242,11 +1242,11 @@ export interface components {
             warnings?: "unresolvable"[];
         };
         Credits: {
-            /** @description What can be reserved; negative when a correction exceeded what was there */
+            /** @description Credits that can be reserved; negative after a correction that took more than was left */
             available: number;
-            /** @description Held for unfinished readings */
+            /** @description Credits held for unfinished readings */
             reserved: number;
-            /** @description Grants with credits left, in the order in which they are spent */
+            /** @description Grants with credits left, in the order of spending */
             grants: {
                 grantId: string;
                 /** @enum {string} */
