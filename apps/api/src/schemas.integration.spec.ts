@@ -11,7 +11,7 @@ import { AUTHENTICATOR } from '@app/platform/auth/authentication.js';
 import { projectPath } from '@app/platform/project-path.js';
 import { composeDocument } from '@app/publishing/document/compose.js';
 import { ancestor, camille, child, resultOf, withoutVowel } from '@app/publishing/document/testing/people.js';
-import { SchemasController } from '@app/publishing/http/schemas.controller.js';
+import { ShowSchemasController } from '@app/publishing/application/show-schemas/show-schemas.controller.js';
 
 const example: unknown = JSON.parse(
   readFileSync(projectPath('libs/numerology/test/data/result.example.json'), 'utf8'),
@@ -34,7 +34,7 @@ const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 let app: NestExpressApplication;
 beforeAll(async () => {
   const testing = await Test.createTestingModule({
-    controllers: [SchemasController],
+    controllers: [ShowSchemasController],
     providers: [
       { provide: APP_GUARD, useClass: AuthGuard },
       { provide: AddressLimiter, useValue: { refusal: async () => null } },

@@ -24,7 +24,7 @@ export interface Session {
   readonly keys: EpochKeys;
   /** `operator:<login name>`, recorded with every event. */
   readonly actor: string;
-  /** The request context for a command of another module. */
+  /** A request of billing or webhooks, whose ids begin with `ops_`. Other modules take `ownRequest(actor)`. */
   readonly by: () => RequestContext;
   /** @throws OpsError when there is no such workspace */
   readonly requireWorkspace: (workspaceId: string) => Promise<void>;

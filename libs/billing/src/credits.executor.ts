@@ -15,6 +15,7 @@ export const createCreditsExecutor = (store: EventStore) =>
     cachedStreams: CACHED_STREAMS,
     attempts: ATTEMPTS,
     chained: true,
+    actorFirst: true,
     checkpointType: 'PeriodClosed',
   });
 

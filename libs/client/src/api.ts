@@ -53,13 +53,13 @@ export interface paths {
         };
         /**
          * List the API keys of the workspace
-         * @description The newest first, revoked and expired ones included; never a secret.
+         * @description Returns the newest keys first, with revoked and expired keys but without secrets.
          */
         get: operations["listApiKeys"];
         put?: never;
         /**
          * Issue an API key
-         * @description The answer is the only time the key is seen. It works as soon as it is answered.
+         * @description Only this response contains the key. The key works at once.
          */
         post: operations["issueApiKey"];
         delete?: never;
@@ -80,7 +80,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key
-         * @description Every process refuses it at once, or within seconds while it cannot reach its database. Repeating it changes nothing.
+         * @description Every process refuses the key at once, or within seconds while it cannot reach its database. Revoking it again changes nothing.
          */
         delete: operations["revokeApiKey"];
         options?: never;
@@ -97,7 +97,7 @@ export interface paths {
         };
         /**
          * Get the credits of the workspace
-         * @description What can be spent, what is reserved, and the grants that it comes from.
+         * @description Returns the available and the reserved credits, and the grants they come from.
          */
         get: operations["getCredits"];
         put?: never;
@@ -319,7 +319,7 @@ export interface paths {
         head?: never;
         /**
          * Change a webhook endpoint
-         * @description A JSON Merge Patch (RFC 7396), also as `application/merge-patch+json`. Enabling an endpoint resets its failures and sends nothing by itself: `skippedDeliveries` tells how many deliveries were left out since it was disabled, up to 100,000. Another URL begins anew, without the failures of the one before.
+         * @description A JSON Merge Patch (RFC 7396), also as `application/merge-patch+json`. Enabling an endpoint resets its failures and sends nothing. `skippedDeliveries` counts the deliveries skipped while it was disabled, up to 100,000. A new URL also resets the failures.
          */
         patch: operations["updateWebhookEndpoint"];
         trace?: never;
@@ -335,7 +335,7 @@ export interface paths {
         put?: never;
         /**
          * Give an endpoint a new signing secret
-         * @description The secret before goes on signing beside the new one for `overlapSeconds`; at most two old ones are kept.
+         * @description The previous secret also signs for `overlapSeconds`. At most two previous secrets are kept.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -354,8 +354,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a trial event to an endpoint
-         * @description Shaped as the real one, about a reading that does not exist; `X-Service-Test` tells it apart.
+         * Send a test event to an endpoint
+         * @description The event has the real shape and names a reading that does not exist. It carries the header `X-Service-Test`.
          */
         post: operations["sendTestEvent"];
         delete?: never;
@@ -372,8 +372,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * See how an endpoint fares
-         * @description Its queue, and how its attempts ended in the last 24 hours.
+         * Get the health of an endpoint
+         * @description Returns the state of its queue, and the attempts of the last 24 hours by outcome.
          */
         get: operations["getWebhookEndpointHealth"];
         put?: never;
@@ -455,7 +455,7 @@ export interface paths {
         put?: never;
         /**
          * Send past events of the workspace to an endpoint
-         * @description In the order in which they happened, also from before the endpoint existed: the same ids and bytes. `dryRun` only counts. One replay of an endpoint runs at a time, dry runs beside it.
+         * @description Sends them in order, with the same ids and bytes, including events from before the endpoint existed. `dryRun` only counts them. An endpoint has one running replay at a time; dry runs do not count.
          */
         post: operations["replayEvents"];
         delete?: never;
@@ -472,15 +472,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * See how far a replay is
-         * @description And what became of what it sent.
+         * Get the progress of a replay
+         * @description Also counts its deliveries by status.
          */
         get: operations["getReplay"];
         put?: never;
         post?: never;
         /**
          * Stop a replay
-         * @description It queues nothing more; what it has queued is sent. One that has ended stays as it is.
+         * @description It queues nothing more; queued deliveries are still sent. A replay that has ended does not change.
          */
         delete: operations["stopReplay"];
         options?: never;
@@ -1119,7 +1119,7 @@ export interface components {
         };
         RotateSecret: {
             /**
-             * @description How long the secret before goes on signing, seconds
+             * @description How long the previous secret still signs, in seconds
              * @default 86400
              * @example 3600
              */
@@ -1242,11 +1242,11 @@ export interface components {
             warnings?: "unresolvable"[];
         };
         Credits: {
-            /** @description What can be reserved; negative when a correction exceeded what was there */
+            /** @description Credits that can be reserved; negative after a correction that took more than was left */
             available: number;
-            /** @description Held for unfinished readings */
+            /** @description Credits held for unfinished readings */
             reserved: number;
-            /** @description Grants with credits left, in the order in which they are spent */
+            /** @description Grants with credits left, in the order of spending */
             grants: {
                 grantId: string;
                 /** @enum {string} */
@@ -4010,7 +4010,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The replay is queued; `Location` tells how far it is */
+            /** @description The replay is queued; `Location` shows its progress */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

@@ -122,7 +122,7 @@ export class TestService {
     await Promise.all(this.running);
   }
 
-  create(
+  async create(
     url: string,
     options: { events?: readonly PublicEventType[]; workspaceId?: string } = {},
   ): Promise<CreatedWebhookEndpoint> {
@@ -138,12 +138,14 @@ export class TestService {
       clock,
     );
     const { events = null, workspaceId = 'ws_1' } = options;
-    return handler.execute(
+    const result = await handler.execute(
       new CreateWebhookEndpoint(workspaceId, url, events, null, requestedBy('apiKey:test', 'req_test')),
     );
+    if (result.outcome !== 'created') throw new Error(result.outcome);
+    return result.endpoint;
   }
 
-  rotate(endpointId: string, overlapSeconds: number): Promise<RotatedSecret> {
+  async rotate(endpointId: string, overlapSeconds: number): Promise<RotatedSecret> {
     const { rows, streams, vault, clock } = this;
     const handler = new RotateSecretHandler(
       new EndpointAccess(rows, streams, vault),
@@ -153,7 +155,9 @@ export class TestService {
       clock,
     );
     const by = requestedBy('apiKey:test', `req_${randomUUID()}`);
-    return handler.execute(new RotateSecret(endpointId, 'ws_1', overlapSeconds, by));
+    const result = await handler.execute(new RotateSecret(endpointId, 'ws_1', overlapSeconds, by));
+    if (result.outcome !== 'rotated') throw new Error(result.outcome);
+    return result;
   }
 
   /** Appends events of other modules as if those modules had appended them. */

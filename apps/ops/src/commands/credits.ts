@@ -18,6 +18,9 @@ import { OpsError } from '../ops-error.js';
 import { print, tell } from '../output.js';
 import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
 
+const noBook = (workspaceId: string): OpsError =>
+  new OpsError(`Workspace ${workspaceId} has no credit book: nothing was changed.`);
+
 /** Plans as the operator types them: `access-local` for `access_local`. */
 const PLAN_NAMES = Object.keys(PLANS).map((plan) => plan.replaceAll('_', '-'));
 const planOf = (name: string): PlanId => name.replaceAll('-', '_') as PlanId;
@@ -40,6 +43,7 @@ export const addPlanCommands = (plan: Command): void => {
       if (answer.outcome === 'approval_required') {
         throw new OpsError(`The plan ${options.plan} requires an approval reference: add --approval.`);
       }
+      if (answer.outcome === 'book_not_open') throw noBook(options.workspace);
       print(
         command,
         answer,
@@ -61,6 +65,7 @@ export const addPackCommands = (pack: Command): void => {
         await requireWorkspace(options.workspace);
         return commands.execute(new PurchasePack(options.workspace, options.pack, options.order, by()));
       }, HARMLESS_TO_REPEAT);
+      if (answer.outcome === 'book_not_open') throw noBook(options.workspace);
       print(
         command,
         answer,
@@ -99,7 +104,9 @@ Examples:
       if (answer.outcome === 'insufficient') {
         throw new OpsError(`Only ${answer.available} credits are available. Nothing changed.`);
       }
-      const said = answer.outcome === 'adjusted' ? 'Adjusted' : 'Already adjusted under the same reference';
+      if (answer.outcome === 'invalid') throw new OpsError(`${answer.detail}.`);
+      if (answer.outcome === 'book_not_open') throw noBook(options.workspace);
+      const said = answer.outcome === 'adjusted' ? 'Adjusted' : 'Adjusted before, under the same reference';
       const { outcome, available } = answer;
       print(command, { outcome, reference, available }, `${said}; ${available} credits available`);
     });

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { ownRequest } from '@app/platform/process/own-request.js';
 import { EraseReading, GetReadingSummary } from '@app/readings/contracts/index.js';
 import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';
@@ -12,12 +13,14 @@ export const addEraseCommand = (erase: Command): void => {
       '\nExamples:\n  ops erase 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11\n  ops erase 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11 --yes --json',
     )
     .action(async (readingId: string, options: { yes?: boolean }, command: Command) => {
-      const answer = await withSession(async ({ commands, queries, by }) => {
+      const answer = await withSession(async ({ commands, queries, actor }) => {
         const found = await queries.execute(new GetReadingSummary(readingId));
         if (!found) throw new OpsError(`There is no reading ${readingId}.`);
         const { workspaceId, status, erasedAt } = found;
         if (!options.yes) return { readingId, workspaceId, status, erasedAt, outcome: 'not_erased' as const };
-        const { outcome } = await commands.execute(new EraseReading(readingId, workspaceId, by()));
+        const { outcome } = await commands.execute(
+          new EraseReading(readingId, workspaceId, ownRequest(actor)),
+        );
         return { readingId, workspaceId, status, erasedAt, outcome };
       });
       print(command, answer, sentence(answer.outcome, answer));

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { setTimeout as delay } from 'node:timers/promises';
+import { ownRequest } from '@app/platform/process/own-request.js';
 import {
   ApiKeyIsKnown,
   IssueApiKey,
@@ -27,9 +28,14 @@ export const addKeyCommands = (key: Command): void => {
     )
     .action(async (options: { workspace: string; label?: string; expires?: string }, command: Command) => {
       const issued = await withSession(async (session) => {
-        const { commands, by } = session;
+        const { commands, actor } = session;
         const answer = await commands.execute(
-          new IssueApiKey(options.workspace, options.label ?? null, options.expires ?? null, by()),
+          new IssueApiKey(
+            options.workspace,
+            options.label ?? null,
+            options.expires ?? null,
+            ownRequest(actor),
+          ),
         );
         if (answer.outcome === 'unknown_workspace') {
           throw new OpsError(`There is no workspace ${options.workspace}: ops workspace list shows them.`);
@@ -70,9 +76,9 @@ export const addKeyCommands = (key: Command): void => {
     .option('--reason <text>', 'why')
     .addHelpText('after', '\nExample:\n  ops key revoke --key Ab3dE6gH --reason leaked')
     .action(async (options: { key: string; workspace?: string; reason?: string }, command: Command) => {
-      const answer = await withSession(({ commands, by }) =>
+      const answer = await withSession(({ commands, actor }) =>
         commands.execute(
-          new RevokeApiKey(options.key, options.reason ?? null, by(), options.workspace ?? null),
+          new RevokeApiKey(options.key, options.reason ?? null, ownRequest(actor), options.workspace ?? null),
         ),
       );
       if (answer.outcome === 'unknown_key') throw new OpsError(`There is no API key ${options.key}.`);

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { OpenBook } from '@app/billing/contracts/index.js';
+import { ownRequest } from '@app/platform/process/own-request.js';
 import { ListWorkspaces, OpenWorkspace } from '@app/workspaces/contracts/index.js';
 import { print, table } from '../output.js';
 import { withSession } from '../session.js';
@@ -11,8 +12,8 @@ export const addWorkspaceCommands = (workspace: Command): void => {
     .requiredOption('--name <name>', 'its display name')
     .addHelpText('after', '\nExample:\n  ops workspace create --name "Atelier Lumière"')
     .action(async ({ name }: { name: string }, command: Command) => {
-      const created = await withSession(async ({ commands, by }) => {
-        const { workspaceId } = await commands.execute(new OpenWorkspace(name, by()));
+      const created = await withSession(async ({ commands, actor, by }) => {
+        const { workspaceId } = await commands.execute(new OpenWorkspace(name, ownRequest(actor)));
         await commands.execute(new OpenBook(workspaceId, by()));
         return { workspaceId };
       });

@@ -12,13 +12,20 @@ export class OpenBook extends Command<void> {
   }
 }
 
+/** The workspace has no credit book: nothing was recorded. */
+export interface BookNotOpen {
+  readonly outcome: 'book_not_open';
+}
+
+/** `approval_required`: the plan needs an approval reference. `available` counts credits. */
 export type SubscribeResult =
   | { readonly outcome: 'subscribed' | 'already_subscribed'; readonly available: number }
-  | { readonly outcome: 'approval_required' };
+  | { readonly outcome: 'approval_required' }
+  | BookNotOpen;
 
 /**
- * Starts a subscription and grants its first month. If the workspace has a subscription, changes its plan from the next
- * grant on. @throws BookNotOpen
+ * Starts a subscription and grants its first month; on a subscribed workspace it changes the plan from the next grant
+ * on.
  */
 export class SubscribeToPlan extends Command<SubscribeResult> {
   constructor(
@@ -31,8 +38,10 @@ export class SubscribeToPlan extends Command<SubscribeResult> {
   }
 }
 
-/** Ends monthly grants. Credits already granted stay until they expire. @throws BookNotOpen */
-export class CancelSubscription extends Command<{ readonly outcome: 'cancelled' | 'not_subscribed' }> {
+export type CancelResult = { readonly outcome: 'cancelled' | 'not_subscribed' } | BookNotOpen;
+
+/** Ends monthly grants. Credits already granted stay until they expire. */
+export class CancelSubscription extends Command<CancelResult> {
   constructor(
     readonly workspaceId: string,
     readonly by: RequestContext,
@@ -41,12 +50,11 @@ export class CancelSubscription extends Command<{ readonly outcome: 'cancelled' 
   }
 }
 
-export interface PurchaseResult {
-  readonly outcome: 'purchased' | 'already_purchased';
-  readonly available: number;
-}
+/** `available` counts credits. */
+export type PurchaseResult =
+  { readonly outcome: 'purchased' | 'already_purchased'; readonly available: number } | BookNotOpen;
 
-/** Adds a pack, once per order reference. @throws BookNotOpen */
+/** Adds a pack, once per order reference. */
 export class PurchasePack extends Command<PurchaseResult> {
   constructor(
     readonly workspaceId: string,
@@ -58,16 +66,16 @@ export class PurchasePack extends Command<PurchaseResult> {
   }
 }
 
-export interface AdjustResult {
-  readonly outcome: 'adjusted' | 'already_adjusted' | 'insufficient';
-  readonly available: number;
-}
-
 /**
- * Corrects a book by a signed whole number of credits, once per adjustment id.
- * @throws BookNotOpen
- * @throws TypeError when the amount is zero or not whole, or the reason or approver is empty
+ * `insufficient`: fewer credits are available than it takes away. `invalid`: the amount is zero or not whole, or the
+ * reason or the approver is empty; `detail` is a sentence without its full stop. `available` counts credits.
  */
+export type AdjustResult =
+  | { readonly outcome: 'adjusted' | 'already_adjusted' | 'insufficient'; readonly available: number }
+  | { readonly outcome: 'invalid'; readonly detail: string }
+  | BookNotOpen;
+
+/** Corrects a book by a signed whole number of credits, once per adjustment id. */
 export class AdjustCredits extends Command<AdjustResult> {
   constructor(
     readonly workspaceId: string,

@@ -1,6 +1,5 @@
 export * from './audit.js';
 export * from './catalogue.js';
 export * from './commands.js';
-export * from './errors.js';
 export * from './events.js';
 export * from './queries.js';

@@ -44,6 +44,8 @@ export interface ExecutorOptions {
   readonly attempts?: number;
   /** Adds a hash chain to the metadata of every event. */
   readonly chained?: boolean;
+  /** Stores `actor` as the first member of the metadata, as streams do that have done so from the start. */
+  readonly actorFirst?: boolean;
   /** An event type that carries the whole folded state: loading reads back to it and no further. */
   readonly checkpointType?: string;
 }
@@ -104,7 +106,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
   ): Promise<Outcome<EventOf<Cat>, S, R>> {
     const stream = streamName(this.catalogue.category, id);
     const { intent } = context;
-    const metadata = metadataOf(context);
+    const metadata = metadataOf(context, this.options.actorFirst);
     if (!isTracing()) return this.enqueue(stream, { command, intent, metadata, fresh });
     const name = `decide ${(command as { type?: string }).type ?? this.catalogue.category}`;
     return inSpan(name, { attributes: { 'event_store.stream': stream } }, () => {
@@ -327,7 +329,8 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
   }
 }
 
-const metadataOf = ({ by, workspaceId, at }: CommandContext): Metadata => ({
+const metadataOf = ({ by, workspaceId, at }: CommandContext, actorFirst = false): Metadata => ({
+  ...(actorFirst && { actor: by.actor }),
   correlationId: by.correlationId,
   causationId: by.causationId,
   workspaceId,

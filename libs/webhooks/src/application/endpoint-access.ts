@@ -1,19 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { WebhookRefused } from '../contracts/errors.js';
 import type { WebhookEndpointRecord } from '../contracts/endpoint-record.js';
+import type { EndpointRefusal } from '../contracts/refusals.js';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint/webhook-endpoint.state.js';
 import { EndpointRows, healthState } from '../read-models/endpoint/endpoint-rows.js';
 import { EndpointStreams } from './endpoint-streams.js';
 import { SecretVault } from './secrets/secret-vault.js';
 
 export interface KnownEndpoint {
+  readonly outcome: 'found';
   readonly record: WebhookEndpointRecord;
   readonly revision: bigint;
 }
 
 const ENDPOINT_ID = /^we_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** Finds endpoints for callers who may see them. */
+/** Finds the endpoints of a workspace. */
 @Injectable()
 export class EndpointAccess {
   constructor(
@@ -22,16 +23,13 @@ export class EndpointAccess {
     private readonly vault: SecretVault,
   ) {}
 
-  /**
-   * The endpoint from its row, or from its stream while the row is missing.
-   * @throws WebhookRefused webhook_not_found, or wrong_workspace when it belongs to another workspace
-   */
-  async require(endpointId: string, workspaceId: string): Promise<KnownEndpoint> {
-    if (!ENDPOINT_ID.test(endpointId)) throw new WebhookRefused('webhook_not_found');
+  /** The endpoint from its row, or from its stream when the row is not there yet. */
+  async find(endpointId: string, workspaceId: string): Promise<KnownEndpoint | EndpointRefusal> {
+    if (!ENDPOINT_ID.test(endpointId)) return { outcome: 'webhook_not_found' };
     const found = (await this.rows.find(endpointId)) ?? (await this.fromStream(endpointId));
-    if (!found || found.deleted) throw new WebhookRefused('webhook_not_found');
-    if (found.workspaceId !== workspaceId) throw new WebhookRefused('wrong_workspace');
-    return found;
+    if (!found || found.deleted) return { outcome: 'webhook_not_found' };
+    if (found.workspaceId !== workspaceId) return { outcome: 'wrong_workspace' };
+    return { outcome: 'found', record: found.record, revision: found.revision };
   }
 
   private async fromStream(endpointId: string) {

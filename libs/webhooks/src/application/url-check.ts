@@ -1,11 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { within } from '@app/platform/process/within.js';
 import { CONFIG } from '@app/platform/tokens.js';
-import { WebhookRefused } from '../contracts/errors.js';
+import type { UrlRefusal } from '../contracts/refusals.js';
 import { isAddress, isReachable } from '../domain/url/addresses.js';
 import { checkWebhookUrl, type UrlPolicy } from '../domain/url/webhook-url.js';
 import { RESOLVE_HOST, type ResolveHost } from './resolve-host.js';
 import type { Config } from '../settings.js';
+
+/** The URL may be called. `unresolvable`: its host has no address yet; one may come later. */
+interface UsableUrl {
+  readonly outcome: 'usable';
+  readonly warnings: readonly 'unresolvable'[];
+}
 
 const RESOLUTION_MS = 2_000;
 
@@ -26,19 +32,15 @@ export class UrlCheck {
     this.policy = urlPolicy(config);
   }
 
-  /**
-   * @returns a warning when the name has no address yet
-   * @throws WebhookRefused invalid_webhook_url or webhook_url_blocked
-   */
-  async require(text: string): Promise<readonly 'unresolvable'[]> {
+  async check(text: string): Promise<UsableUrl | UrlRefusal> {
     const verdict = checkWebhookUrl(text, this.policy);
-    if (!verdict.ok) throw new WebhookRefused(verdict.code, verdict.detail);
-    if (isAddress(verdict.url.hostname)) return [];
+    if (!verdict.ok) return { outcome: verdict.code, detail: verdict.detail };
+    if (isAddress(verdict.url.hostname)) return { outcome: 'usable', warnings: [] };
     const { hostname } = verdict.url;
     const addresses = (await within(RESOLUTION_MS, this.resolve(hostname))) ?? [];
     if (addresses.some((address) => !isReachable(address, this.policy.allowCidrs))) {
-      throw new WebhookRefused('webhook_url_blocked', 'leads to a blocked address');
+      return { outcome: 'webhook_url_blocked', detail: 'leads to a blocked address' };
     }
-    return addresses.length === 0 ? ['unresolvable'] : [];
+    return { outcome: 'usable', warnings: addresses.length === 0 ? ['unresolvable'] : [] };
   }
 }

@@ -2,6 +2,7 @@ import { Command } from '@app/platform/cqrs/message.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import type { PublicEventType } from './event-types.js';
 import type { WebhookEndpointRecord } from './endpoint-record.js';
+import type { ChangeRefusal, EndpointLimitReached, UrlRefusal } from './refusals.js';
 
 export interface CreatedWebhookEndpoint extends WebhookEndpointRecord {
   /** Shown only this once. */
@@ -10,11 +11,13 @@ export interface CreatedWebhookEndpoint extends WebhookEndpointRecord {
   readonly warnings: readonly 'unresolvable'[];
 }
 
-/**
- * Creates an endpoint. `events` null subscribes to all.
- * Fails with WebhookRefused: invalid_webhook_url, webhook_url_blocked, endpoint_limit_reached.
- */
-export class CreateWebhookEndpoint extends Command<CreatedWebhookEndpoint> {
+export type CreateEndpointResult =
+  | { readonly outcome: 'created'; readonly endpoint: CreatedWebhookEndpoint }
+  | UrlRefusal
+  | EndpointLimitReached;
+
+/** Creates an endpoint. `events` null subscribes to all. */
+export class CreateWebhookEndpoint extends Command<CreateEndpointResult> {
   constructor(
     readonly workspaceId: string,
     readonly url: string,
@@ -27,13 +30,14 @@ export class CreateWebhookEndpoint extends Command<CreatedWebhookEndpoint> {
 }
 
 export interface EnabledWebhookEndpoint {
+  readonly outcome: 'enabled';
   readonly record: WebhookEndpointRecord;
-  /** Deliveries skipped while it was disabled; `null` when it was already enabled. */
+  /** Deliveries skipped while it was disabled; `null` when it was enabled already. */
   readonly skippedDeliveries: number | null;
 }
 
-/** Enables an endpoint. Sends nothing by itself. Fails with WebhookRefused: webhook_not_found, wrong_workspace. */
-export class EnableWebhookEndpoint extends Command<EnabledWebhookEndpoint> {
+/** Enables an endpoint; sends nothing by itself. */
+export class EnableWebhookEndpoint extends Command<EnabledWebhookEndpoint | ChangeRefusal> {
   constructor(
     readonly endpointId: string,
     readonly workspaceId: string,

@@ -1,6 +1,7 @@
 import { Command, Query } from '@app/platform/cqrs/message.js';
 import type { DeliveryStatus } from './deliveries.js';
 import type { PublicEventType } from './event-types.js';
+import type { EndpointRefusal, ReplayNotFound, ReplayRefusal } from './refusals.js';
 
 /** The outcome of an event at an endpoint, over all its deliveries there. `missing`: it has none. */
 export const REPLAYABLE_STATUSES = ['missing', 'skipped', 'exhausted', 'succeeded'] as const;
@@ -37,19 +38,17 @@ export interface ReplayRecord extends ReplayChoice {
 }
 
 export interface RequestedReplay {
+  /** `repeated`: the same request had been made before, under the same idempotency key. */
+  readonly outcome: 'queued' | 'repeated';
   readonly record: ReplayRecord;
-  /** This Idempotency-Key already accepted the same request. */
-  readonly repeated: boolean;
 }
 
 /**
- * Sends past events of the workspace to an endpoint, in log order, whether or not the endpoint existed then. `until`
- * null: now. `types` null: those the endpoint subscribes to. `statuses` null: UNDELIVERED_STATUSES. One replay per
- * endpoint runs at a time. Dry runs do not count, and a few may wait beside it.
- * Fails with WebhookRefused: webhook_not_found, wrong_workspace, precondition_failed (the endpoint is disabled),
- * replay_in_progress (with the `replayId` of the running one), idempotency_key_reused.
+ * Sends past events of the workspace to an endpoint, in the order of the log, whether the endpoint existed then or not.
+ * `until` null: now. `types` null: those the endpoint subscribes to. `statuses` null: UNDELIVERED_STATUSES.
+ * Of each endpoint one replay runs at a time; dry runs do not count as running, and a few may wait beside it.
  */
-export class ReplayEvents extends Command<RequestedReplay> {
+export class ReplayEvents extends Command<RequestedReplay | EndpointRefusal | ReplayRefusal> {
   constructor(
     readonly endpointId: string,
     readonly workspaceId: string,
@@ -66,11 +65,11 @@ export class ReplayEvents extends Command<RequestedReplay> {
   }
 }
 
-/**
- * Stops a replay: it queues nothing more. Deliveries already queued are sent. A replay that has ended does not change.
- * Fails with WebhookRefused: webhook_not_found, wrong_workspace, not_found.
- */
-export class StopReplay extends Command<ReplayRecord> {
+export type StopReplayResult =
+  { readonly outcome: 'ended'; readonly record: ReplayRecord } | EndpointRefusal | ReplayNotFound;
+
+/** Stops a replay: it queues nothing more. What it has queued is sent; one that has ended stays as it is. */
+export class StopReplay extends Command<StopReplayResult> {
   constructor(
     readonly endpointId: string,
     readonly workspaceId: string,

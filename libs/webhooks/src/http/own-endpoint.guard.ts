@@ -2,11 +2,11 @@ import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/com
 import type { Request } from 'express';
 import { principalOf } from '@app/platform/auth/authentication.js';
 import { EndpointAccess } from '../application/endpoint-access.js';
-import { asProblem } from './refusals.js';
+import { orProblem } from './refusals.js';
 
 /**
- * For routes with a body: refuses who names an endpoint of another workspace before anything is said about the body.
- * Routes without one ask for the endpoint first by themselves.
+ * For routes with a body: refuses an endpoint of another workspace before the body is checked, so that the answer tells
+ * nothing about it. Routes without a body look the endpoint up themselves.
  */
 @Injectable()
 export class OwnEndpointGuard implements CanActivate {
@@ -14,11 +14,8 @@ export class OwnEndpointGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
-    try {
-      await this.access.require(String(request.params['endpointId']), principalOf(request).workspaceId);
-    } catch (error) {
-      throw asProblem(error);
-    }
+    const { workspaceId } = principalOf(request);
+    orProblem(await this.access.find(String(request.params['endpointId']), workspaceId));
     return true;
   }
 }

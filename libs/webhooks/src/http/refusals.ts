@@ -1,26 +1,52 @@
-import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
-import { catchError, throwError, type Observable } from 'rxjs';
 import { Problem, invalidRequest } from '@app/platform/http/problem.js';
-import { WebhookRefused } from '../contracts/errors.js';
+import type { WebhookRefusal } from '../contracts/refusals.js';
 
-/** Answers refused commands as problems; those about the URL point at it. */
-@Injectable()
-export class RefusalsAsProblems implements NestInterceptor {
-  intercept(_: ExecutionContext, next: CallHandler): Observable<unknown> {
-    return next.handle().pipe(catchError((error: unknown) => throwError(() => asProblem(error))));
-  }
-}
+const RETRY_AFTER = { 'Retry-After': '5' };
 
-export const asProblem = (error: unknown): unknown => {
-  if (!(error instanceof WebhookRefused)) return error;
-  const { code, detail, more } = error;
-  if (code === 'invalid_webhook_url' || code === 'webhook_url_blocked') {
-    return invalidRequest([{ pointer: '/url', code, detail: detail ?? 'cannot be used' }]);
-  }
-  const { members, retryAfterSeconds } = more;
-  return new Problem(code, {
-    ...(detail === undefined ? {} : { detail }),
-    ...(members === undefined ? {} : { members }),
-    ...(retryAfterSeconds === undefined ? {} : { headers: { 'Retry-After': String(retryAfterSeconds) } }),
-  });
+type Outcome = WebhookRefusal['outcome'];
+type Refusal<O extends Outcome> = Extract<WebhookRefusal, { readonly outcome: O }>;
+
+const aboutTheUrl = ({ outcome: code, detail }: Refusal<'invalid_webhook_url'>): Problem =>
+  invalidRequest([{ pointer: '/url', code, detail }]);
+
+/** Every refusal as a problem. */
+const PROBLEMS: { readonly [O in Outcome]: (refusal: Refusal<O>) => Problem } = {
+  webhook_not_found: () => new Problem('webhook_not_found'),
+  wrong_workspace: () => new Problem('wrong_workspace'),
+  delivery_not_found: () => new Problem('delivery_not_found'),
+  replay_not_found: () => new Problem('not_found', { detail: 'The endpoint has no such replay' }),
+  invalid_webhook_url: aboutTheUrl,
+  webhook_url_blocked: aboutTheUrl,
+  different_request: () => new Problem('idempotency_key_reused'),
+  endpoint_changed: () =>
+    new Problem('precondition_failed', { detail: 'The endpoint has changed since it was read' }),
+  endpoint_disabled: () =>
+    new Problem('precondition_failed', { detail: 'The endpoint is disabled: enable it first' }),
+  endpoint_limit_reached: ({ limit }) =>
+    new Problem('endpoint_limit_reached', { detail: `A workspace has at most ${limit} webhook endpoints` }),
+  too_many_test_events: ({ limit }) =>
+    new Problem('rate_limited', {
+      detail: `${limit} trial events wait to be sent to this endpoint`,
+      headers: RETRY_AFTER,
+    }),
+  replay_in_progress: ({ endpointId, replayId }) =>
+    new Problem('replay_in_progress', {
+      detail: `See or stop it at /api/v1/webhooks/${endpointId}/replays/${replayId}`,
+      members: { replayId },
+      headers: RETRY_AFTER,
+    }),
 };
+
+export const problemOf = (refusal: WebhookRefusal): Problem =>
+  (PROBLEMS[refusal.outcome] as (one: WebhookRefusal) => Problem)(refusal);
+
+/** What a use case answers unless it refuses. @throws Problem for a refusal */
+export const orProblem = <Result extends { readonly outcome: string }>(
+  result: Result,
+): Exclude<Result, { readonly outcome: Outcome }> => {
+  if (isRefusal(result)) throw problemOf(result);
+  return result as Exclude<Result, { readonly outcome: Outcome }>;
+};
+
+const isRefusal = (result: { readonly outcome: string }): result is WebhookRefusal =>
+  Object.hasOwn(PROBLEMS, result.outcome);

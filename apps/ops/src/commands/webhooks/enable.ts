@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { EnableWebhookEndpoint } from '@app/webhooks/contracts/index.js';
 import { print } from '../../output.js';
 import { withSession } from '../../session.js';
-import { asOpsError, requireEndpoint } from './endpoint.js';
+import { refusedBecause, requireEndpoint } from './endpoint.js';
 
 export const addEnable = (webhooks: Command): void => {
   webhooks
@@ -11,13 +11,13 @@ export const addEnable = (webhooks: Command): void => {
     .requiredOption('--endpoint <id>', 'the endpoint')
     .addHelpText('after', '\nExample:\n  ops webhooks enable --endpoint we_…')
     .action(async ({ endpoint: endpointId }: { endpoint: string }, command: Command) => {
-      const { record, skippedDeliveries } = await withSession(async (session) => {
+      const answer = await withSession(async (session) => {
         const { workspaceId } = await requireEndpoint(session, endpointId);
-        return session.commands
-          .execute(new EnableWebhookEndpoint(endpointId, workspaceId, session.by()))
-          .catch((error: unknown) => Promise.reject(asOpsError(error) as Error));
+        return session.commands.execute(new EnableWebhookEndpoint(endpointId, workspaceId, session.by()));
       });
-      const missed = `${skippedDeliveries} deliveries were skipped in the meantime: ops webhooks replay sends them.`;
+      if (answer.outcome !== 'enabled') throw refusedBecause(answer);
+      const { record, skippedDeliveries } = answer;
+      const missed = `${skippedDeliveries} deliveries were skipped meanwhile: ops webhooks replay sends them.`;
       print(
         command,
         { endpoint: record, skippedDeliveries },

@@ -1,4 +1,8 @@
-import { FindWebhookEndpoint, WebhookRefused, type EndpointHealth } from '@app/webhooks/contracts/index.js';
+import {
+  FindWebhookEndpoint,
+  type EndpointHealth,
+  type WebhookRefusal,
+} from '@app/webhooks/contracts/index.js';
 import { OpsError } from '../../ops-error.js';
 import type { Session } from '../../session.js';
 
@@ -9,6 +13,16 @@ export const requireEndpoint = async ({ queries }: Session, endpointId: string):
   return found;
 };
 
-/** Reports a refusal in one line. */
-export const asOpsError = (error: unknown): unknown =>
-  error instanceof WebhookRefused ? new OpsError(`${error.message}.`) : error;
+/** A refusal in one line. */
+export const refusedBecause = (refusal: WebhookRefusal): OpsError => {
+  switch (refusal.outcome) {
+    case 'endpoint_disabled':
+      return new OpsError('The endpoint is disabled: enable it first.');
+    case 'replay_in_progress':
+      return new OpsError(`The replay ${refusal.replayId} of the endpoint is still running.`);
+    case 'webhook_not_found':
+      return new OpsError('There is no such webhook endpoint any more.');
+    default:
+      return new OpsError(`Refused: ${refusal.outcome}.`);
+  }
+};

@@ -14,7 +14,7 @@ import { print } from '../../output.js';
 import { withSession, type Session } from '../../session.js';
 import { parseInstant } from '../ledger/options.js';
 import { withProgress } from '../../progress.js';
-import { asOpsError, requireEndpoint } from './endpoint.js';
+import { refusedBecause, requireEndpoint } from './endpoint.js';
 
 interface Options {
   readonly endpoint: string;
@@ -87,17 +87,17 @@ const run = async (session: Session, options: Options): Promise<ReplayRecord> =>
     statuses,
     dryRun: !yes,
   };
-  const { record } = await session.commands
-    .execute(new ReplayEvents(endpoint, workspaceId, choice, null))
-    .catch((error: unknown) => Promise.reject(asOpsError(error) as Error));
+  const answer = await session.commands.execute(new ReplayEvents(endpoint, workspaceId, choice, null));
+  if (!('record' in answer)) throw refusedBecause(answer);
+  const { replayId } = answer.record;
   return withProgress('replay', async (progress) => {
     for (const deadline = Date.now() + wait * 1_000; Date.now() < deadline; await delay(POLL_MS)) {
-      const now = await session.queries.execute(new GetReplay(endpoint, record.replayId));
+      const now = await session.queries.execute(new GetReplay(endpoint, replayId));
       progress?.(Math.floor((now?.progress ?? 0) * PARTS), PARTS);
       if (now && (now.state === 'finished' || now.state === 'stopped')) return now;
     }
     throw new OpsError(
-      `The replay ${record.replayId} is not finished after ${wait} s. Is a worker running? The replay continues by itself.`,
+      `The replay ${replayId} is not through after ${wait} s. Is a worker running? It goes on by itself.`,
     );
   });
 };

@@ -1,6 +1,5 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { AdjustCredits, type AdjustResult } from '../../contracts/commands.js';
-import { BookNotOpen } from '../../contracts/errors.js';
 import { available } from '../../domain/credits/credits.state.js';
 import { CreditBooks } from '../credit-books.js';
 
@@ -11,10 +10,10 @@ export class AdjustCreditsHandler implements ICommandHandler<AdjustCredits> {
   async execute(command: AdjustCredits): Promise<AdjustResult> {
     const { workspaceId, amount, reason, approvedBy, adjustmentId, reversesEventId, by } = command;
     if (!Number.isSafeInteger(amount) || amount === 0) {
-      throw new TypeError('An adjustment is a whole number of credits other than zero');
+      return invalid('An adjustment is a whole number of credits other than zero');
     }
     if (reason.trim() === '' || approvedBy.trim() === '') {
-      throw new TypeError('An adjustment needs a reason and an approver');
+      return invalid('An adjustment needs a reason and an approver');
     }
     const outcome = await this.books.execute(
       workspaceId,
@@ -31,6 +30,8 @@ export class AdjustCreditsHandler implements ICommandHandler<AdjustCredits> {
     if (outcome.code === 'InsufficientCredits') {
       return { outcome: 'insufficient', available: outcome.details.available };
     }
-    throw new BookNotOpen(workspaceId);
+    return { outcome: 'book_not_open' };
   }
 }
+
+const invalid = (detail: string): AdjustResult => ({ outcome: 'invalid', detail });

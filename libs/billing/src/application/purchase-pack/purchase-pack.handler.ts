@@ -1,6 +1,5 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { PurchasePack, type PurchaseResult } from '../../contracts/commands.js';
-import { BookNotOpen } from '../../contracts/errors.js';
 import { available } from '../../domain/credits/credits.state.js';
 import { CreditBooks } from '../credit-books.js';
 
@@ -15,7 +14,7 @@ export class PurchasePackHandler implements ICommandHandler<PurchasePack> {
       `pack:${orderRef}`,
       by,
     );
-    if (outcome.kind === 'rejected') throw new BookNotOpen(workspaceId);
+    if (outcome.kind === 'rejected') return { outcome: 'book_not_open' };
     return {
       outcome: outcome.kind === 'accepted' ? 'purchased' : 'already_purchased',
       available: available(outcome.state),

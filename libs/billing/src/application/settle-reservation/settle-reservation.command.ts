@@ -1,8 +1,10 @@
 import { Command } from '@app/platform/cqrs/message.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 
-/** `unknown`: no such hold is open, and none was settled recently. */
-export type SettleResult = { readonly outcome: 'settled' | 'already_settled' | 'unknown' };
+/**
+ * `unknown`: no such hold is open, nor was one settled lately. `book_not_open`: the workspace has no credit book yet.
+ */
+export type SettleResult = { readonly outcome: 'settled' | 'already_settled' | 'unknown' | 'book_not_open' };
 
 /** Ends a hold: `capture` consumes its credits, `release` returns them. Only the first settlement of a hold counts. */
 export class SettleReservation extends Command<SettleResult> {

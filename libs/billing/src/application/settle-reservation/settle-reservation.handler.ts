@@ -1,5 +1,4 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { BookNotOpen } from '../../contracts/errors.js';
 import { CreditBooks } from '../credit-books.js';
 import { SettleReservation, type SettleResult } from './settle-reservation.command.js';
 
@@ -16,7 +15,7 @@ export class SettleReservationHandler implements ICommandHandler<SettleReservati
       `${settlement}:${causeEventId}`,
       by,
     );
-    if (outcome.kind === 'rejected') throw new BookNotOpen(workspaceId);
+    if (outcome.kind === 'rejected') return { outcome: 'book_not_open' };
     if (outcome.kind === 'accepted') return { outcome: 'settled' };
     return { outcome: outcome.reason === 'AlreadySettled' ? 'already_settled' : 'unknown' };
   }

@@ -1,6 +1,5 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { SubscribeToPlan, type SubscribeResult } from '../../contracts/commands.js';
-import { BookNotOpen } from '../../contracts/errors.js';
 import { available } from '../../domain/credits/credits.state.js';
 import { CreditBooks } from '../credit-books.js';
 
@@ -16,8 +15,7 @@ export class SubscribeToPlanHandler implements ICommandHandler<SubscribeToPlan> 
       by,
     );
     if (outcome.kind === 'rejected') {
-      if (outcome.code === 'ApprovalRequired') return { outcome: 'approval_required' };
-      throw new BookNotOpen(workspaceId);
+      return { outcome: outcome.code === 'ApprovalRequired' ? 'approval_required' : 'book_not_open' };
     }
     return {
       outcome: outcome.kind === 'accepted' ? 'subscribed' : 'already_subscribed',

@@ -1,19 +1,19 @@
 import { Command } from '@app/platform/cqrs/message.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import type { WebhookEndpointRecord } from '../../contracts/endpoint-record.js';
+import type { ChangeRefusal } from '../../contracts/refusals.js';
 import type { EndpointChanges } from '../../domain/webhook-endpoint/webhook-endpoint.commands.js';
-import type { KnownEndpoint } from '../endpoint-access.js';
 
-export interface ChangedEndpoint extends KnownEndpoint {
-  /** Deliveries skipped while the endpoint was disabled; `null` unless this change enabled it. */
+export interface ChangedEndpoint {
+  readonly outcome: 'changed';
+  readonly record: WebhookEndpointRecord;
+  readonly revision: bigint;
+  /** Deliveries skipped while the endpoint was disabled; `null` unless it was enabled now. */
   readonly skippedDeliveries: number | null;
 }
 
-/**
- * Changes an endpoint's settings.
- * Fails with WebhookRefused: webhook_not_found, wrong_workspace, invalid_webhook_url, webhook_url_blocked,
- * precondition_failed.
- */
-export class ChangeWebhookEndpoint extends Command<ChangedEndpoint> {
+/** Changes an endpoint's settings. */
+export class ChangeWebhookEndpoint extends Command<ChangedEndpoint | ChangeRefusal> {
   constructor(
     readonly endpointId: string,
     readonly workspaceId: string,

@@ -1,9 +1,10 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { DeliveryRows } from '../../read-models/delivery/delivery-rows.js';
 import { EndpointRows } from '../../read-models/endpoint/endpoint-rows.js';
+import type { ChangeRefusal } from '../../contracts/refusals.js';
+import { decided } from '../decided.js';
 import { EndpointAccess, recordOf } from '../endpoint-access.js';
 import { EndpointStreams } from '../endpoint-streams.js';
-import { requireAccepted } from '../require-accepted.js';
 import { UrlCheck } from '../url-check.js';
 import { ChangeWebhookEndpoint, type ChangedEndpoint } from './change-webhook-endpoint.command.js';
 
@@ -23,22 +24,29 @@ export class ChangeWebhookEndpointHandler implements ICommandHandler<ChangeWebho
     changes,
     ifRevision,
     by,
-  }: ChangeWebhookEndpoint): Promise<ChangedEndpoint> {
-    const { record: before } = await this.access.require(endpointId, workspaceId);
-    if (changes.url !== undefined && changes.url !== before.url) await this.urls.require(changes.url);
+  }: ChangeWebhookEndpoint): Promise<ChangedEndpoint | ChangeRefusal> {
+    const known = await this.access.find(endpointId, workspaceId);
+    if (known.outcome !== 'found') return known;
+    const before = known.record;
+    if (changes.url !== undefined && changes.url !== before.url) {
+      const checked = await this.urls.check(changes.url);
+      if (checked.outcome !== 'usable') return checked;
+    }
     const skipped = changes.enabled === true ? await this.deliveries.countSkipped(endpointId) : 0;
-    const outcome = requireAccepted(
+    const decision = decided(
       await this.streams.execute(
         endpointId,
         { type: 'ChangeEndpoint', changes, ifRevision },
         { by, workspaceId },
       ),
     );
-    const { state, events } = outcome;
+    if (decision.outcome !== 'decided') return decision;
+    const { state, events } = decision;
     const enabledAgain = events.some(({ type }) => type === 'WebhookEndpointEnabled');
     const beginsAnew = enabledAgain || state.url !== before.url;
     if (events.length > 0) await this.rows.waitFor(endpointId, state.revision);
     return {
+      outcome: 'changed',
       record: recordOf(endpointId, state, {
         createdAt: before.createdAt,
         updatedAt: events.at(-1)?.metadata.occurredAt ?? before.updatedAt,

@@ -5,8 +5,7 @@ import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
-import { WebhookRefused } from '../../contracts/errors.js';
-import { CreateWebhookEndpoint, type CreatedWebhookEndpoint } from '../../contracts/commands.js';
+import { CreateWebhookEndpoint, type CreateEndpointResult } from '../../contracts/commands.js';
 import { PUBLIC_EVENT_TYPES } from '../../contracts/event-types.js';
 import { EndpointRows } from '../../read-models/endpoint/endpoint-rows.js';
 import { recordOf } from '../endpoint-access.js';
@@ -30,13 +29,16 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute(command: CreateWebhookEndpoint): Promise<CreatedWebhookEndpoint> {
+  async execute(command: CreateWebhookEndpoint): Promise<CreateEndpointResult> {
     const { workspaceId, url, description, by } = command;
-    const warnings = await this.urls.require(url);
+    const checked = await this.urls.check(url);
+    if (checked.outcome !== 'usable') return checked;
     const endpointId = `we_${randomUUID()}`;
     const events = command.events ?? PUBLIC_EVENT_TYPES;
     const secret = this.vault.generate(endpointId);
-    await this.claimPlace(endpointId, workspaceId, secret);
+    if (!(await this.claimPlace(endpointId, workspaceId, secret))) {
+      return { outcome: 'endpoint_limit_reached', limit: this.config.WEBHOOK_ENDPOINTS_PER_WORKSPACE };
+    }
     const outcome = await this.streams.execute(
       endpointId,
       { type: 'CreateEndpoint', workspaceId, url, events, description, secretRef: secret.ref },
@@ -48,18 +50,16 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
     const createdAt = created!.metadata.occurredAt;
     const none = { consecutiveFailures: 0, failingSince: null };
     const times = { createdAt, updatedAt: createdAt };
-    return {
-      ...recordOf(endpointId, outcome.state, { ...times, ...none, secretHint: secret.hint }),
-      signingSecret: secret.secret,
-      warnings,
-    };
+    const record = recordOf(endpointId, outcome.state, { ...times, ...none, secretHint: secret.hint });
+    const { warnings } = checked;
+    return { outcome: 'created', endpoint: { ...record, signingSecret: secret.secret, warnings } };
   }
 
   /**
-   * Counts endpoints and stores the secret under one lock per workspace, so that concurrent requests cannot exceed the
-   * limit.
+   * Counts and stores the secret under one lock per workspace, so that concurrent requests cannot pass the limit.
+   * @returns whether there is a place; without one, stores nothing
    */
-  private claimPlace(endpointId: string, workspaceId: string, secret: NewSecret): Promise<void> {
+  private claimPlace(endpointId: string, workspaceId: string, secret: NewSecret): Promise<boolean> {
     return transaction(this.pool, async (client) => {
       await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
         `webhooks|${workspaceId}`,
@@ -72,14 +72,9 @@ export class CreateWebhookEndpointHandler implements ICommandHandler<CreateWebho
                     else endpoint.deleted_at is null end`,
         [workspaceId, instant(this.clock.now()), CLAIM_SECONDS],
       );
-      const limit = this.config.WEBHOOK_ENDPOINTS_PER_WORKSPACE;
-      if (rows[0]!.taken >= limit) {
-        throw new WebhookRefused(
-          'endpoint_limit_reached',
-          `A workspace has at most ${limit} webhook endpoints`,
-        );
-      }
+      if (rows[0]!.taken >= this.config.WEBHOOK_ENDPOINTS_PER_WORKSPACE) return false;
       await this.vault.store(secret, { endpointId, workspaceId, at: instant(this.clock.now()) }, client);
+      return true;
     });
   }
 }

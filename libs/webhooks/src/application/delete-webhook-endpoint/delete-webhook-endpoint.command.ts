@@ -1,8 +1,11 @@
 import { Command } from '@app/platform/cqrs/message.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import type { EndpointChangedSince, EndpointRefusal } from '../../contracts/refusals.js';
 
-/** Permanently deletes an endpoint. Fails with webhook_not_found, wrong_workspace, precondition_failed. */
-export class DeleteWebhookEndpoint extends Command<void> {
+export type DeleteEndpointResult = { readonly outcome: 'deleted' } | EndpointRefusal | EndpointChangedSince;
+
+/** Deletes an endpoint for good. */
+export class DeleteWebhookEndpoint extends Command<DeleteEndpointResult> {
   constructor(
     readonly endpointId: string,
     readonly workspaceId: string,

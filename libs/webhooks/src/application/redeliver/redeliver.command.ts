@@ -1,11 +1,13 @@
-import { Command } from '@app/platform/cqrs/message.js';
+import { Command } from '@nestjs/cqrs';
+import type { DeliveryNotFound, EndpointRefusal } from '../../contracts/refusals.js';
 import type { DeliveryRecord } from '../../read-models/delivery/delivery-rows.js';
 
-/**
- * Sends the event of a delivery once more. If a redelivery of the event is pending already, returns that one and makes
- * it due at once. Fails with webhook_not_found, wrong_workspace, delivery_not_found.
- */
-export class Redeliver extends Command<DeliveryRecord> {
+/** `delivery` is the redelivery: a new one, or the one that was already waiting. */
+export type RedeliverResult =
+  { readonly outcome: 'queued'; readonly delivery: DeliveryRecord } | EndpointRefusal | DeliveryNotFound;
+
+/** Sends the event of a delivery once more. A redelivery that is already waiting is sent at once instead. */
+export class Redeliver extends Command<RedeliverResult> {
   constructor(
     readonly endpointId: string,
     readonly workspaceId: string,

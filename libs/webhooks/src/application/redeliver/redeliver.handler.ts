@@ -5,13 +5,12 @@ import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { CLOCK } from '@app/platform/tokens.js';
-import { WebhookRefused } from '../../contracts/errors.js';
-import { DeliveryRows, type DeliveryRecord } from '../../read-models/delivery/delivery-rows.js';
+import { DeliveryRows } from '../../read-models/delivery/delivery-rows.js';
 import { NEVER_ATTEMPTED, markQueuesReady, newStatus } from '../../read-models/delivery/delivery-sql.js';
 import { EndpointAccess } from '../endpoint-access.js';
 import { lockRequestsOf } from '../lock-requests.js';
 import { OPEN_ENDPOINT } from '../open-endpoint.js';
-import { Redeliver } from './redeliver.command.js';
+import { Redeliver, type RedeliverResult } from './redeliver.command.js';
 
 /** Redeliveries of the event of delivery $3 to its endpoint. */
 const REDELIVERY = `
@@ -60,11 +59,12 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ endpointId, workspaceId, deliveryId }: Redeliver): Promise<DeliveryRecord> {
-    const { record } = await this.access.require(endpointId, workspaceId);
-    if (!(await this.deliveries.find(endpointId, deliveryId))) throw new WebhookRefused('delivery_not_found');
-    const again = await this.queue(endpointId, record.enabled, deliveryId);
-    return (await this.deliveries.find(endpointId, again))!;
+  async execute({ endpointId, workspaceId, deliveryId }: Redeliver): Promise<RedeliverResult> {
+    const known = await this.access.find(endpointId, workspaceId);
+    if (known.outcome !== 'found') return known;
+    if (!(await this.deliveries.find(endpointId, deliveryId))) return { outcome: 'delivery_not_found' };
+    const again = await this.queue(endpointId, known.record.enabled, deliveryId);
+    return { outcome: 'queued', delivery: (await this.deliveries.find(endpointId, again))! };
   }
 
   /** @returns the id of the redelivery, which may be an existing one */

@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
-import { WebhookRefused } from '../../contracts/errors.js';
+import type { EndpointRefusal, ReplayRefusal } from '../../contracts/refusals.js';
 import {
   ReplayEvents,
   UNDELIVERED_STATUSES,
@@ -18,8 +18,6 @@ import { EndpointAccess } from '../endpoint-access.js';
 import { lockRequestsOf } from '../lock-requests.js';
 import { addReplayJob } from './replay.job.js';
 import type { Config } from '../../settings.js';
-
-const RETRY_AFTER_SECONDS = 5;
 
 interface Requested {
   readonly endpointId: string;
@@ -38,13 +36,18 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
     @Inject(CONFIG) private readonly config: Pick<Config, 'WEBHOOK_DRY_RUNS_PER_ENDPOINT'>,
   ) {}
 
-  async execute({ endpointId, workspaceId, choice, idempotencyKey }: ReplayEvents): Promise<RequestedReplay> {
-    const { record: endpoint } = await this.access.require(endpointId, workspaceId);
+  async execute({
+    endpointId,
+    workspaceId,
+    choice,
+    idempotencyKey,
+  }: ReplayEvents): Promise<RequestedReplay | EndpointRefusal | ReplayRefusal> {
+    const found = await this.access.find(endpointId, workspaceId);
+    if (found.outcome !== 'found') return found;
+    const endpoint = found.record;
     const known = idempotencyKey === null ? null : await this.rows.findByKey(endpointId, idempotencyKey);
     if (known) return again(known, choice);
-    if (!endpoint.enabled && !choice.dryRun) {
-      throw new WebhookRefused('precondition_failed', 'The endpoint is disabled: enable it first');
-    }
+    if (!endpoint.enabled && !choice.dryRun) return { outcome: 'endpoint_disabled' };
     const at = instant(this.clock.now());
     const chosen: ReplayChoice = {
       since: choice.since,
@@ -55,15 +58,19 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
     };
     const replayId = randomUUID();
     const stored = await this.store(replayId, { endpointId, workspaceId, idempotencyKey, at }, chosen);
-    if (stored) return { record: (await this.rows.find(endpointId, replayId))!, repeated: false };
-    return again((await this.rows.findByKey(endpointId, idempotencyKey!))!, choice);
+    if (stored === 'stored') {
+      return { outcome: 'queued', record: (await this.rows.find(endpointId, replayId))! };
+    }
+    if (stored === 'known') return again((await this.rows.findByKey(endpointId, idempotencyKey!))!, choice);
+    return { outcome: 'replay_in_progress', endpointId, replayId: stored.runs };
   }
 
-  /**
-   * @returns false when a concurrent request with the same key was stored first
-   * @throws WebhookRefused replay_in_progress
-   */
-  private store(replayId: string, by: Requested, choice: ReplayChoice): Promise<boolean> {
+  /** @returns `known` when another request with its key was faster; `runs`: the replay that must end first */
+  private store(
+    replayId: string,
+    by: Requested,
+    choice: ReplayChoice,
+  ): Promise<'stored' | 'known' | { readonly runs: string }> {
     const { endpointId, workspaceId, idempotencyKey, at } = by;
     const { since, until, types, statuses, dryRun } = choice;
     return transaction(this.pool, async (client) => {
@@ -72,8 +79,9 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
         'select from webhooks.replay where endpoint_id = $1 and idempotency_key = $2',
         [endpointId, idempotencyKey],
       );
-      if (isKnown.rowCount === 1) return false;
-      await this.requirePlace(client, endpointId, dryRun);
+      if (isKnown.rowCount === 1) return 'known';
+      const runs = await this.inTheWay(client, endpointId, dryRun);
+      if (runs !== null) return { runs };
       await client.query(
         `insert into webhooks.replay (replay_id, endpoint_id, workspace_id, since, until, types, statuses, dry_run, state,
                                       last_position, idempotency_key, created_at, updated_at)
@@ -83,36 +91,34 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
       );
       const { text, values } = addReplayJob(replayId);
       await client.query(text, values as unknown[]);
-      return true;
+      return 'stored';
     });
   }
 
-  private async requirePlace(client: pg.PoolClient, endpointId: string, dryRun: boolean): Promise<void> {
+  /** The id of the oldest unfinished replay of the endpoint, when no further one may run beside it. */
+  private async inTheWay(client: pg.PoolClient, endpointId: string, dryRun: boolean): Promise<string | null> {
     const { rows } = await client.query<{ replay_id: string }>(
       `select replay_id from webhooks.replay
        where endpoint_id = $1 and dry_run = $2 and state in ('queued', 'running') order by created_at`,
       [endpointId, dryRun],
     );
-    const [first] = rows;
-    if (!first || rows.length < (dryRun ? this.config.WEBHOOK_DRY_RUNS_PER_ENDPOINT : 1)) return;
-    const { replay_id: replayId } = first;
-    throw new WebhookRefused(
-      'replay_in_progress',
-      `See or stop it at /api/v1/webhooks/${endpointId}/replays/${replayId}`,
-      { members: { replayId }, retryAfterSeconds: RETRY_AFTER_SECONDS },
-    );
+    const limit = dryRun ? this.config.WEBHOOK_DRY_RUNS_PER_ENDPOINT : 1;
+    return rows.length < limit ? null : (rows[0]?.replay_id ?? null);
   }
 }
 
-/** The answer to a repeated Idempotency-Key: the first answer, if the request is the same. */
-const again = (known: ReplayRecord, { since, until, types, statuses, dryRun }: ReplayEvents['choice']) => {
+/** The first answer again, if it is the same request that comes again under its key. */
+const again = (
+  known: ReplayRecord,
+  { since, until, types, statuses, dryRun }: ReplayEvents['choice'],
+): RequestedReplay | ReplayRefusal => {
   const isSame =
     known.since === since &&
     known.dryRun === dryRun &&
     (until === null || known.until === until) &&
     (types === null || sameMembers(known.types, types)) &&
     (statuses === null || sameMembers(known.statuses, statuses));
-  if (!isSame) throw new WebhookRefused('idempotency_key_reused');
+  if (!isSame) return { outcome: 'different_request' };
   const record: ReplayRecord = {
     ...known,
     state: 'queued',
@@ -121,7 +127,7 @@ const again = (known: ReplayRecord, { since, until, types, statuses, dryRun }: R
     deliveries: { pending: 0, succeeded: 0, exhausted: 0, skipped: 0 },
     finishedAt: null,
   };
-  return { record, repeated: true };
+  return { outcome: 'repeated', record };
 };
 
 const sameMembers = (a: readonly string[], b: readonly string[]): boolean =>

@@ -4,8 +4,7 @@ import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CLOCK } from '@app/platform/tokens.js';
-import { WebhookRefused } from '../../contracts/errors.js';
-import { StopReplay, type ReplayRecord } from '../../contracts/replay.js';
+import { StopReplay, type StopReplayResult } from '../../contracts/replay.js';
 import { ReplayRows } from '../../read-models/replay/replay-rows.js';
 import { EndpointAccess } from '../endpoint-access.js';
 
@@ -18,17 +17,16 @@ export class StopReplayHandler implements ICommandHandler<StopReplay> {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ endpointId, workspaceId, replayId }: StopReplay): Promise<ReplayRecord> {
-    await this.access.require(endpointId, workspaceId);
-    if (!(await this.rows.find(endpointId, replayId))) {
-      throw new WebhookRefused('not_found', 'The endpoint has no such replay');
-    }
-    // Waits for the page in progress. The job then finds nothing more to do.
+  async execute({ endpointId, workspaceId, replayId }: StopReplay): Promise<StopReplayResult> {
+    const known = await this.access.find(endpointId, workspaceId);
+    if (known.outcome !== 'found') return known;
+    if (!(await this.rows.find(endpointId, replayId))) return { outcome: 'replay_not_found' };
+    // Waits for the page that is being added; the job then finds that there is nothing more to do.
     await this.pool.query(
       `update webhooks.replay set state = 'stopped', finished_at = $2, updated_at = $2
        where replay_id = $1 and state in ('queued', 'running')`,
       [replayId, instant(this.clock.now())],
     );
-    return (await this.rows.find(endpointId, replayId))!;
+    return { outcome: 'ended', record: (await this.rows.find(endpointId, replayId))! };
   }
 }

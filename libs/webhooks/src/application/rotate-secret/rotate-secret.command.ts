@@ -1,16 +1,22 @@
 import { Command } from '@app/platform/cqrs/message.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
-import type { KnownEndpoint } from '../endpoint-access.js';
+import type { WebhookEndpointRecord } from '../../contracts/endpoint-record.js';
+import type { EndpointChangedSince, EndpointRefusal } from '../../contracts/refusals.js';
 
-export interface RotatedSecret extends KnownEndpoint {
-  /** Shown only this once. */
+export interface RotatedSecret {
+  readonly outcome: 'rotated';
+  readonly record: WebhookEndpointRecord;
+  readonly revision: bigint;
+  /** Shown this once. */
   readonly signingSecret: string;
-  /** RFC 3339: the previous secret also signs until then. */
+  /** RFC 3339: the previous secret signs too until then. */
   readonly previousValidUntil: string;
 }
 
-/** Gives an endpoint a new secret. Fails with webhook_not_found, wrong_workspace. */
-export class RotateSecret extends Command<RotatedSecret> {
+export type RotateSecretResult = RotatedSecret | EndpointRefusal | EndpointChangedSince;
+
+/** Gives an endpoint a new secret. */
+export class RotateSecret extends Command<RotateSecretResult> {
   constructor(
     readonly endpointId: string,
     readonly workspaceId: string,

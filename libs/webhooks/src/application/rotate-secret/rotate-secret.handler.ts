@@ -3,11 +3,11 @@ import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { EndpointRows } from '../../read-models/endpoint/endpoint-rows.js';
+import { decided } from '../decided.js';
 import { EndpointAccess } from '../endpoint-access.js';
 import { EndpointStreams } from '../endpoint-streams.js';
-import { requireAccepted } from '../require-accepted.js';
 import { SecretVault } from '../secrets/secret-vault.js';
-import { RotateSecret, type RotatedSecret } from './rotate-secret.command.js';
+import { RotateSecret, type RotateSecretResult } from './rotate-secret.command.js';
 
 @CommandHandler(RotateSecret)
 export class RotateSecretHandler implements ICommandHandler<RotateSecret> {
@@ -19,20 +19,25 @@ export class RotateSecretHandler implements ICommandHandler<RotateSecret> {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ endpointId, workspaceId, overlapSeconds, by }: RotateSecret): Promise<RotatedSecret> {
-    const { record } = await this.access.require(endpointId, workspaceId);
+  async execute({ endpointId, workspaceId, overlapSeconds, by }: RotateSecret): Promise<RotateSecretResult> {
+    const known = await this.access.find(endpointId, workspaceId);
+    if (known.outcome !== 'found') return known;
+    const { record } = known;
     const at = this.clock.now();
     const secret = this.vault.generate(endpointId);
     await this.vault.store(secret, { endpointId, workspaceId, at: instant(at) });
-    const { state, events } = requireAccepted(
+    const decision = decided(
       await this.streams.execute(
         endpointId,
         { type: 'RotateSecret', secretRef: secret.ref, at, overlapSeconds },
         { by, workspaceId },
       ),
     );
+    if (decision.outcome !== 'decided') return decision;
+    const { state, events } = decision;
     await this.rows.waitFor(endpointId, state.revision);
     return {
+      outcome: 'rotated',
       record: {
         ...record,
         updatedAt: events.at(-1)?.metadata.occurredAt ?? record.updatedAt,

@@ -5,17 +5,14 @@ import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
-import { WebhookRefused } from '../../contracts/errors.js';
 import { sampleEvent } from '../../domain/delivery/public-event.js';
-import { DeliveryRows, type DeliveryRecord } from '../../read-models/delivery/delivery-rows.js';
+import { DeliveryRows } from '../../read-models/delivery/delivery-rows.js';
 import { markQueuesReady, newStatus } from '../../read-models/delivery/delivery-sql.js';
 import { EndpointAccess } from '../endpoint-access.js';
 import { lockRequestsOf } from '../lock-requests.js';
 import { OPEN_ENDPOINT } from '../open-endpoint.js';
-import { SendTestEvent } from './send-test-event.command.js';
+import { SendTestEvent, type SendTestEventResult } from './send-test-event.command.js';
 import type { Config } from '../../settings.js';
-
-const RETRY_AFTER_SECONDS = 5;
 
 @CommandHandler(SendTestEvent)
 export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
@@ -27,14 +24,15 @@ export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
     @Inject(CONFIG) private readonly config: Pick<Config, 'WEBHOOK_TRIALS_PER_ENDPOINT'>,
   ) {}
 
-  async execute({ endpointId, workspaceId, type }: SendTestEvent): Promise<DeliveryRecord> {
-    const { record } = await this.access.require(endpointId, workspaceId);
+  async execute({ endpointId, workspaceId, type }: SendTestEvent): Promise<SendTestEventResult> {
+    const known = await this.access.find(endpointId, workspaceId);
+    if (known.outcome !== 'found') return known;
     const occurredAt = instant(this.clock.now());
     const [eventId, readingId, deliveryId] = [`evt_${randomUUID()}`, randomUUID(), randomUUID()];
     const { bodyHead, bodyTail } = sampleEvent({ eventId, type, workspaceId, readingId, occurredAt });
-    await transaction(this.pool, async (client) => {
+    const isQueued = await transaction(this.pool, async (client) => {
       await lockRequestsOf(client, endpointId);
-      await this.requirePlace(client, endpointId);
+      if (!(await this.hasPlace(client, endpointId))) return false;
       await client.query(
         `with ${OPEN_ENDPOINT}, sample as (
          insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at)
@@ -51,7 +49,7 @@ export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
        select pg_notify('webhooks_due', '')`,
         [
           endpointId,
-          record.enabled,
+          known.record.enabled,
           eventId,
           workspaceId,
           readingId,
@@ -61,19 +59,19 @@ export class SendTestEventHandler implements ICommandHandler<SendTestEvent> {
           deliveryId,
         ],
       );
+      return true;
     });
-    return (await this.deliveries.find(endpointId, deliveryId))!;
+    return isQueued
+      ? { outcome: 'queued', delivery: (await this.deliveries.find(endpointId, deliveryId))! }
+      : { outcome: 'too_many_test_events', limit: this.config.WEBHOOK_TRIALS_PER_ENDPOINT };
   }
 
-  private async requirePlace(client: pg.PoolClient, endpointId: string): Promise<void> {
-    const most = this.config.WEBHOOK_TRIALS_PER_ENDPOINT;
+  private async hasPlace(client: pg.PoolClient, endpointId: string): Promise<boolean> {
+    const limit = this.config.WEBHOOK_TRIALS_PER_ENDPOINT;
     const { rowCount } = await client.query(
       `select from webhooks.delivery where endpoint_id = $1 and status = 'pending' and test limit $2`,
-      [endpointId, most],
+      [endpointId, limit],
     );
-    if ((rowCount ?? 0) < most) return;
-    throw new WebhookRefused('rate_limited', `${most} trial events wait to be sent to this endpoint`, {
-      retryAfterSeconds: RETRY_AFTER_SECONDS,
-    });
+    return (rowCount ?? 0) < limit;
   }
 }

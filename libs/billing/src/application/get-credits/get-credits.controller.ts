@@ -4,22 +4,21 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Problem } from '@app/platform/http/problem.js';
-import { GetCredits, type CreditsSummary } from '../contracts/queries.js';
-import { creditsSchema } from './credits.schema.js';
+import { GetCredits, type CreditsSummary } from '../../contracts/queries.js';
+import { creditsSchema } from './credits.schemas.js';
 
 @Controller('api/v1/credits')
 @ApiTags('Credits')
-export class CreditsController {
+export class GetCreditsController {
   constructor(private readonly queries: QueryBus) {}
 
-  /** The caller's credits as of now: what can be spent, what is reserved, and the grants in burn order. */
   @Get()
   @Accepts('apiKey', 'bearer')
   @ScopeArea('credits')
   @ApiOperation({
     operationId: 'getCredits',
     summary: 'Get the credits of the workspace',
-    description: 'What can be spent, what is reserved, and the grants that it comes from.',
+    description: 'Returns the available and the reserved credits, and the grants they come from.',
   })
   @Answers(200, 'The credits', creditsSchema)
   @Refuses('billing_misconfigured')

@@ -1,41 +1,23 @@
-import {
-  Body,
-  Controller,
-  Delete,
-  Get,
-  Headers,
-  HttpCode,
-  Param,
-  Post,
-  Res,
-  UseGuards,
-  UseInterceptors,
-} from '@nestjs/common';
+import { Body, Delete, Get, Headers, HttpCode, Param, Post, Res, UseGuards } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { OwnIdempotency } from '@app/platform/idempotency/idempotency.interceptor.js';
-import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
+import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { readIdempotencyKey } from '@app/platform/http/idempotency-key.js';
-import { EndpointAccess } from '../application/endpoint-access.js';
+import { EndpointAccess } from '../endpoint-access.js';
 import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
 import { parseInstant } from '@app/platform/http/instant.js';
-import { WebhookRefused } from '../contracts/errors.js';
-import { ReplayEvents, StopReplay } from '../contracts/replay.js';
-import { ReplayRows } from '../read-models/replay/replay-rows.js';
-import { ReplayDto } from './dto/replay.dto.js';
-import { OwnEndpointGuard } from './own-endpoint.guard.js';
-import { RefusalsAsProblems } from './refusals.js';
-import { NAMED_ENDPOINT, NAMED_REPLAY, replaySchema } from './webhook.schemas.js';
+import { ReplayEvents, StopReplay } from '../../contracts/replay.js';
+import { ReplayRows } from '../../read-models/replay/replay-rows.js';
+import { ReplayDto } from './replay.body.js';
+import { OwnEndpointGuard } from '../../http/own-endpoint.guard.js';
+import { orProblem, problemOf } from '../../http/refusals.js';
+import { EndpointRoutes } from '../../http/webhook-routes.js';
+import { NAMED_REPLAY, replaySchema } from '../../http/webhook.schemas.js';
 
-/** Sends past events again. */
-@Controller('api/v1/webhooks/:endpointId')
-@Accepts('apiKey', 'bearer')
-@ScopeArea('webhooks')
-@ApiTags('Webhooks')
-@Names('endpointId', 'webhook_not_found', NAMED_ENDPOINT)
-@UseInterceptors(RefusalsAsProblems)
-export class ReplaysController {
+@EndpointRoutes()
+export class ReplayController {
   constructor(
     private readonly commands: CommandBus,
     private readonly access: EndpointAccess,
@@ -50,9 +32,9 @@ export class ReplaysController {
     operationId: 'replayEvents',
     summary: 'Send past events of the workspace to an endpoint',
     description:
-      'In the order in which they happened, also from before the endpoint existed: the same ids and bytes. `dryRun` only counts. One replay of an endpoint runs at a time, dry runs beside it.',
+      'Sends them in order, with the same ids and bytes, including events from before the endpoint existed. `dryRun` only counts them. An endpoint has one running replay at a time; dry runs do not count.',
   })
-  @Answers(202, 'The replay is queued; `Location` tells how far it is', replaySchema, ['Location'])
+  @Answers(202, 'The replay is queued; `Location` shows its progress', replaySchema, ['Location'])
   @Refuses('unsupported_event_type', 'precondition_failed', 'replay_in_progress')
   async replay(
     @Param('endpointId') endpointId: string,
@@ -68,19 +50,20 @@ export class ReplaysController {
       statuses: statuses ? [...new Set(statuses)] : null,
       dryRun,
     };
-    const { record, repeated } = await this.commands.execute(
-      new ReplayEvents(endpointId, workspaceId, choice, readIdempotencyKey(idempotencyKey)),
+    const key = readIdempotencyKey(idempotencyKey);
+    const { outcome, record } = orProblem(
+      await this.commands.execute(new ReplayEvents(endpointId, workspaceId, choice, key)),
     );
     response.set('Location', `/api/v1/webhooks/${endpointId}/replays/${record.replayId}`);
-    if (repeated) response.set('Idempotency-Replayed', 'true');
+    if (outcome === 'repeated') response.set('Idempotency-Replayed', 'true');
     return record;
   }
 
   @Get('replays/:replayId')
   @ApiOperation({
     operationId: 'getReplay',
-    summary: 'See how far a replay is',
-    description: 'And what became of what it sent.',
+    summary: 'Get the progress of a replay',
+    description: 'Also counts its deliveries by status.',
   })
   @Names('replayId', 'not_found', NAMED_REPLAY)
   @Answers(200, 'The replay', replaySchema)
@@ -89,9 +72,9 @@ export class ReplaysController {
     @Param('replayId') replayId: string,
     @Caller() { workspaceId }: Principal,
   ) {
-    await this.access.require(endpointId, workspaceId);
+    orProblem(await this.access.find(endpointId, workspaceId));
     const record = await this.rows.find(endpointId, replayId);
-    if (!record) throw new WebhookRefused('not_found', 'The endpoint has no such replay');
+    if (!record) throw problemOf({ outcome: 'replay_not_found' });
     return record;
   }
 
@@ -99,15 +82,16 @@ export class ReplaysController {
   @ApiOperation({
     operationId: 'stopReplay',
     summary: 'Stop a replay',
-    description: 'It queues nothing more; what it has queued is sent. One that has ended stays as it is.',
+    description:
+      'It queues nothing more; queued deliveries are still sent. A replay that has ended does not change.',
   })
   @Names('replayId', 'not_found', NAMED_REPLAY)
   @Answers(200, 'The replay as it is now', replaySchema)
-  stop(
+  async stop(
     @Param('endpointId') endpointId: string,
     @Param('replayId') replayId: string,
     @Caller() { workspaceId }: Principal,
   ) {
-    return this.commands.execute(new StopReplay(endpointId, workspaceId, replayId));
+    return orProblem(await this.commands.execute(new StopReplay(endpointId, workspaceId, replayId))).record;
   }
 }

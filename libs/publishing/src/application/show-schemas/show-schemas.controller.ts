@@ -6,7 +6,7 @@ import { Public } from '@app/platform/auth/authentication.js';
 import { Produces } from '@app/platform/http/accept.guard.js';
 import { Answers } from '@app/platform/http/openapi/operation.js';
 import { sendBody } from '@app/platform/http/send-json.js';
-import { type PublishedSchema, readSchema } from './published-schemas.js';
+import { type PublishedSchema, readSchema } from '../../http/published-schemas.js';
 
 const MEDIA_TYPE = 'application/schema+json';
 /** A schema changes only with a release. */
@@ -26,7 +26,7 @@ const published = (name: PublishedSchema) => {
 @Public()
 @Produces(MEDIA_TYPE, 'application/json')
 @ApiTags('Schemas')
-export class SchemasController {
+export class ShowSchemasController {
   private readonly schemas = { document_v1: published('document_v1'), result: published('result') };
 
   @Get('document_v1.json')

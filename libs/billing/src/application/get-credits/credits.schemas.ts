@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { apiSchema, count, instant } from '@app/platform/http/openapi/api-schema.js';
-import type { CreditsSummary } from '../contracts/queries.js';
+import type { CreditsSummary } from '../../contracts/queries.js';
 
 export const creditsSchema = apiSchema<CreditsSummary>(
   'Credits',
   z.object({
-    available: z.int().describe('What can be reserved; negative when a correction exceeded what was there'),
-    reserved: count().describe('Held for unfinished readings'),
+    available: z
+      .int()
+      .describe('Credits that can be reserved; negative after a correction that took more than was left'),
+    reserved: count().describe('Credits held for unfinished readings'),
     grants: z
       .array(
         z.object({
@@ -17,9 +19,9 @@ export const creditsSchema = apiSchema<CreditsSummary>(
           expiresAt: instant().nullable().describe('null: it does not expire'),
         }),
       )
-      .describe('Grants with credits left, in the order in which they are spent'),
+      .describe('Grants with credits left, in the order of spending'),
   }),
-  'Credits of the workspace as of now.',
+  'The current credits of the workspace.',
   {
     available: 430,
     reserved: 20,

@@ -12,11 +12,11 @@ import { invalidParameter } from '@app/platform/http/query-parameters.js';
 import { sendBody } from '@app/platform/http/send-json.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { GetReadingSummary, type ReadingSummary } from '@app/readings/contracts/index.js';
-import { ArtifactStore } from '../artifacts/artifact.store.js';
-import { DOCUMENT_FORMATS, type DocumentFormat } from '../contracts/events.js';
-import { PublicationQuery } from '../read-models/publication/publication.query.js';
-import { schemaReference } from './published-schemas.js';
-import type { Config } from '../settings.js';
+import { ArtifactStore } from '../../artifacts/artifact.store.js';
+import { DOCUMENT_FORMATS, type DocumentFormat } from '../../contracts/events.js';
+import { PublicationQuery } from '../../read-models/publication/publication.query.js';
+import { schemaReference } from '../../http/published-schemas.js';
+import type { Config } from '../../settings.js';
 
 const LOOK_AGAIN_MS = 100;
 const POLL_AFTER = { 'Retry-After': '2' };
@@ -24,7 +24,7 @@ const POLL_AFTER = { 'Retry-After': '2' };
 @Controller('api/v1/readings/:readingId/document')
 @Accepts('apiKey')
 @ApiTags('Readings')
-export class DocumentController {
+export class ShowDocumentController {
   constructor(
     private readonly queries: QueryBus,
     private readonly publications: PublicationQuery,

@@ -4,11 +4,11 @@ import type { Response } from 'express';
 import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { sendJson } from '@app/platform/http/send-json.js';
-import { PUBLIC_EVENT_TYPES } from '../contracts/event-types.js';
-import { EventFeed } from '../read-models/event-feed/event-feed.js';
+import { PUBLIC_EVENT_TYPES } from '../../contracts/event-types.js';
+import { EventFeed } from '../../read-models/event-feed/event-feed.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
-import { eventPageSchema } from './public-event.schema.js';
-import { readChoice, type QueryValue } from './query-parameters.js';
+import { eventPageSchema } from '../../http/public-event.schema.js';
+import { readChoice, type QueryValue } from '../../http/query-parameters.js';
 
 /** Before the first event: what an empty feed is continued from. */
 const BEFORE_THE_FIRST = '-1';
@@ -18,7 +18,7 @@ const BEFORE_THE_FIRST = '-1';
 @Accepts('apiKey', 'bearer')
 @ScopeArea('events')
 @ApiTags('Events')
-export class EventsController {
+export class PullEventsController {
   constructor(
     private readonly feed: EventFeed,
     private readonly cursors: PageCursors,

@@ -6,7 +6,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { pino } from 'pino';
 import supertest from 'supertest';
-import { assertObserved, observeServer } from '../../../../test/support/observe-contract.js';
+import { assertObserved, observeServer } from '../../../../../test/support/observe-contract.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { AuthGuard } from '@app/platform/auth/auth.guard.js';
@@ -17,10 +17,10 @@ import { ProblemFilter } from '@app/platform/http/problem.filter.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK } from '@app/platform/tokens.js';
-import { BillingHttpModule } from '../billing-http.module.js';
+import { BillingHttpModule } from '../../billing-http.module.js';
 import { ReserveCredits } from '@app/readings/contracts/index.js';
-import { OpenBook, PurchasePack, SubscribeToPlan } from '../contracts/index.js';
-import type { Config } from '../settings.js';
+import { OpenBook, PurchasePack, SubscribeToPlan } from '../../contracts/index.js';
+import type { Config } from '../../settings.js';
 
 const BY = { actor: 'operator:ada', correlationId: 'correlation', causationId: 'cause' };
 

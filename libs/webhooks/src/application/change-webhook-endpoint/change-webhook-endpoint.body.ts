@@ -1,0 +1,47 @@
+import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { IsArray, IsBoolean, IsString } from 'class-validator';
+import type { SelfChecking } from '@app/platform/http/body.pipe.js';
+import type { FieldError } from '@app/platform/http/problem.js';
+import type { PublicEventType } from '../../contracts/event-types.js';
+import {
+  DESCRIPTION_SHOWN,
+  EVENTS_SHOWN,
+  IfSent,
+  IfSentAndNotNull,
+  URL_SHOWN,
+  arrayType,
+  settingErrors,
+  stringType,
+  urlType,
+} from '../../http/endpoint-settings.js';
+
+const booleanType = { message: 'must be true or false', context: { code: 'invalid_type' } };
+
+/** Body of PATCH /api/v1/webhooks/{endpointId}: a JSON Merge Patch (RFC 7396) of the members that can change. */
+@ApiSchema({ name: 'ChangeWebhookEndpoint' })
+export class ChangeWebhookEndpointDto implements SelfChecking {
+  @ApiPropertyOptional(URL_SHOWN)
+  @IfSent()
+  @IsString(urlType)
+  url?: string;
+
+  @ApiPropertyOptional({ ...EVENTS_SHOWN, description: 'Replaces the choice as a whole' })
+  @IfSent()
+  @IsArray(arrayType)
+  events?: PublicEventType[];
+
+  @ApiPropertyOptional({ examples: [true] })
+  @IfSent()
+  @IsBoolean(booleanType)
+  enabled?: boolean;
+
+  /** `null` removes it. */
+  @ApiPropertyOptional({ ...DESCRIPTION_SHOWN, description: 'null removes it' })
+  @IfSentAndNotNull()
+  @IsString(stringType)
+  description?: string | null;
+
+  fieldErrors(sound: (property: string) => boolean): FieldError[] {
+    return settingErrors(this, sound);
+  }
+}

@@ -1,0 +1,55 @@
+import { Body, Headers, Param, Patch, Res, UseGuards } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiConsumes, ApiOperation } from '@nestjs/swagger';
+import type { Response } from 'express';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import { Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
+import { Requester } from '@app/platform/http/requester.js';
+import { distinct } from '../../http/endpoint-settings.js';
+import { etagOf, readIfMatch } from '../../http/if-match.js';
+import { OwnEndpointGuard } from '../../http/own-endpoint.guard.js';
+import { orProblem } from '../../http/refusals.js';
+import { EndpointRoutes } from '../../http/webhook-routes.js';
+import { changedEndpointSchema } from '../../http/webhook.schemas.js';
+import { ChangeWebhookEndpointDto } from './change-webhook-endpoint.body.js';
+import { ChangeWebhookEndpoint } from './change-webhook-endpoint.command.js';
+
+@EndpointRoutes()
+export class ChangeWebhookEndpointController {
+  constructor(private readonly commands: CommandBus) {}
+
+  @Patch()
+  @UseGuards(OwnEndpointGuard)
+  @ApiConsumes('application/json', 'application/merge-patch+json')
+  @ApiOperation({
+    operationId: 'updateWebhookEndpoint',
+    summary: 'Change a webhook endpoint',
+    description:
+      'A JSON Merge Patch (RFC 7396), also as `application/merge-patch+json`. Enabling an endpoint resets its failures and sends nothing. `skippedDeliveries` counts the deliveries skipped while it was disabled, up to 100,000. A new URL also resets the failures.',
+  })
+  @Answers(200, 'The endpoint as it is now', changedEndpointSchema, ['ETag'])
+  @Refuses('invalid_webhook_url', 'webhook_url_blocked', 'unsupported_event_type')
+  async change(
+    @Param('endpointId') endpointId: string,
+    @Body() { url, events, enabled, description }: ChangeWebhookEndpointDto,
+    @Headers('if-match') ifMatch: string | undefined,
+    @Caller() { workspaceId }: Principal,
+    @Requester() by: RequestContext,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const changes = {
+      ...(url === undefined ? {} : { url }),
+      ...(events === undefined ? {} : { events: distinct(events) }),
+      ...(enabled === undefined ? {} : { enabled }),
+      ...(description === undefined ? {} : { description }),
+    };
+    const { record, revision, skippedDeliveries } = orProblem(
+      await this.commands.execute(
+        new ChangeWebhookEndpoint(endpointId, workspaceId, changes, readIfMatch(ifMatch), by),
+      ),
+    );
+    response.set('ETag', etagOf(revision));
+    return skippedDeliveries === null ? record : { ...record, skippedDeliveries };
+  }
+}

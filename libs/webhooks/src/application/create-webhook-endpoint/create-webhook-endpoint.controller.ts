@@ -1,0 +1,46 @@
+import { Body, HttpCode, Post, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiOperation } from '@nestjs/swagger';
+import type { Response } from 'express';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import { Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
+import { Requester } from '@app/platform/http/requester.js';
+import { CreateWebhookEndpoint } from '../../contracts/commands.js';
+import { distinct } from '../../http/endpoint-settings.js';
+import { etagOf } from '../../http/if-match.js';
+import { orProblem } from '../../http/refusals.js';
+import { WebhookRoutes } from '../../http/webhook-routes.js';
+import { createdEndpointSchema } from '../../http/webhook.schemas.js';
+import { CreateWebhookEndpointDto } from './create-webhook-endpoint.body.js';
+
+@WebhookRoutes()
+export class CreateWebhookEndpointController {
+  constructor(private readonly commands: CommandBus) {}
+
+  @Post()
+  @HttpCode(201)
+  @ApiOperation({
+    operationId: 'createWebhookEndpoint',
+    summary: 'Create a webhook endpoint',
+    description: 'Keep its `signingSecret`: it is shown this once. Nothing is sent to the URL yet.',
+  })
+  @Answers(201, 'The endpoint', createdEndpointSchema, ['Location', 'ETag'])
+  @Refuses('invalid_webhook_url', 'webhook_url_blocked', 'unsupported_event_type', 'endpoint_limit_reached')
+  async create(
+    @Body() { url, events, description }: CreateWebhookEndpointDto,
+    @Caller() { workspaceId }: Principal,
+    @Requester() by: RequestContext,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const chosen = events ? distinct(events) : null;
+    const { endpoint } = orProblem(
+      await this.commands.execute(
+        new CreateWebhookEndpoint(workspaceId, url, chosen, description ?? null, by),
+      ),
+    );
+    const { warnings, ...created } = endpoint;
+    response.set({ Location: `/api/v1/webhooks/${created.endpointId}`, ETag: etagOf(0n) });
+    return warnings.length > 0 ? { ...created, warnings } : created;
+  }
+}

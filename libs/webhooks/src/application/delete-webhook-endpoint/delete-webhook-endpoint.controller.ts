@@ -1,0 +1,37 @@
+import { Delete, Headers, HttpCode, Param } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiOperation } from '@nestjs/swagger';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import { Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { Answers } from '@app/platform/http/openapi/operation.js';
+import { Requester } from '@app/platform/http/requester.js';
+import { readIfMatch } from '../../http/if-match.js';
+import { orProblem } from '../../http/refusals.js';
+import { EndpointRoutes } from '../../http/webhook-routes.js';
+import { DeleteWebhookEndpoint } from './delete-webhook-endpoint.command.js';
+
+@EndpointRoutes()
+export class DeleteWebhookEndpointController {
+  constructor(private readonly commands: CommandBus) {}
+
+  @Delete()
+  @HttpCode(204)
+  @ApiOperation({
+    operationId: 'deleteWebhookEndpoint',
+    summary: 'Delete a webhook endpoint',
+    description: 'For good: nothing more is sent to it.',
+  })
+  @Answers(204, 'The endpoint is deleted')
+  async delete(
+    @Param('endpointId') endpointId: string,
+    @Headers('if-match') ifMatch: string | undefined,
+    @Caller() { workspaceId }: Principal,
+    @Requester() by: RequestContext,
+  ): Promise<void> {
+    orProblem(
+      await this.commands.execute(
+        new DeleteWebhookEndpoint(endpointId, workspaceId, readIfMatch(ifMatch), by),
+      ),
+    );
+  }
+}

@@ -1,0 +1,34 @@
+import { HttpCode, Param, Post, UseGuards } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiOperation } from '@nestjs/swagger';
+import { Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { Answers, Names } from '@app/platform/http/openapi/operation.js';
+import { OwnEndpointGuard } from '../../http/own-endpoint.guard.js';
+import { orProblem } from '../../http/refusals.js';
+import { EndpointRoutes } from '../../http/webhook-routes.js';
+import { NAMED_DELIVERY, deliverySchema } from '../../http/webhook.schemas.js';
+import { Redeliver } from './redeliver.command.js';
+
+@EndpointRoutes()
+export class RedeliverController {
+  constructor(private readonly commands: CommandBus) {}
+
+  @Post('deliveries/:deliveryId/redeliver')
+  @UseGuards(OwnEndpointGuard)
+  @HttpCode(202)
+  @ApiOperation({
+    operationId: 'redeliver',
+    summary: 'Send a delivery again',
+    description: 'As a new delivery of the same event: same id, same bytes.',
+  })
+  @Names('deliveryId', 'delivery_not_found', NAMED_DELIVERY)
+  @Answers(202, 'The new delivery is queued', deliverySchema)
+  async redeliver(
+    @Param('endpointId') endpointId: string,
+    @Param('deliveryId') deliveryId: string,
+    @Caller() { workspaceId }: Principal,
+  ) {
+    return orProblem(await this.commands.execute(new Redeliver(endpointId, workspaceId, deliveryId)))
+      .delivery;
+  }
+}

@@ -1,0 +1,46 @@
+import { HttpCode, Param, Post, Res, UseGuards } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiBody, ApiOperation } from '@nestjs/swagger';
+import type { Response } from 'express';
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import { Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { Answers } from '@app/platform/http/openapi/operation.js';
+import { Requester } from '@app/platform/http/requester.js';
+import { etagOf } from '../../http/if-match.js';
+import { OptionalBody } from '../../http/optional-body.pipe.js';
+import { OwnEndpointGuard } from '../../http/own-endpoint.guard.js';
+import { orProblem } from '../../http/refusals.js';
+import { EndpointRoutes } from '../../http/webhook-routes.js';
+import { rotatedEndpointSchema } from '../../http/webhook.schemas.js';
+import { RotateSecretDto } from './rotate-secret.body.js';
+import { RotateSecret } from './rotate-secret.command.js';
+
+@EndpointRoutes()
+export class RotateSecretController {
+  constructor(private readonly commands: CommandBus) {}
+
+  @Post('rotate-secret')
+  @UseGuards(OwnEndpointGuard)
+  @HttpCode(200)
+  @ApiOperation({
+    operationId: 'rotateWebhookSecret',
+    summary: 'Give an endpoint a new signing secret',
+    description:
+      'The previous secret also signs for `overlapSeconds`. At most two previous secrets are kept.',
+  })
+  @ApiBody({ type: RotateSecretDto, required: false })
+  @Answers(200, 'The endpoint with its new secret', rotatedEndpointSchema, ['ETag'])
+  async rotate(
+    @Param('endpointId') endpointId: string,
+    @OptionalBody() { overlapSeconds }: RotateSecretDto,
+    @Caller() { workspaceId }: Principal,
+    @Requester() by: RequestContext,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const { record, revision, signingSecret, previousValidUntil } = orProblem(
+      await this.commands.execute(new RotateSecret(endpointId, workspaceId, overlapSeconds, by)),
+    );
+    response.set('ETag', etagOf(revision));
+    return { ...record, signingSecret, previousValidUntil };
+  }
+}

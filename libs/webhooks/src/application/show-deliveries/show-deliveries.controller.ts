@@ -1,0 +1,105 @@
+import { Get, Param, Query } from '@nestjs/common';
+import { ApiOperation, ApiQuery } from '@nestjs/swagger';
+import { Caller, type Principal } from '@app/platform/auth/authentication.js';
+import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
+import { PageCursors } from '@app/platform/http/page-cursor.js';
+import { DELIVERY_STATUSES } from '../../contracts/deliveries.js';
+import { PUBLIC_EVENT_TYPES } from '../../contracts/event-types.js';
+import { readChoice, readFlag, readInstant, readUuid, type QueryValue } from '../../http/query-parameters.js';
+import { orProblem, problemOf } from '../../http/refusals.js';
+import { EndpointRoutes } from '../../http/webhook-routes.js';
+import { NAMED_DELIVERY, deliveryHistorySchema, deliveryPageSchema } from '../../http/webhook.schemas.js';
+import { DeliveryRows, type DeliveryFilter } from '../../read-models/delivery/delivery-rows.js';
+import { EndpointAccess } from '../endpoint-access.js';
+
+@EndpointRoutes()
+export class ShowDeliveriesController {
+  constructor(
+    private readonly access: EndpointAccess,
+    private readonly rows: DeliveryRows,
+    private readonly cursors: PageCursors,
+  ) {}
+
+  @Get('deliveries')
+  @ApiOperation({
+    operationId: 'listDeliveries',
+    summary: 'List what was sent to an endpoint',
+    description: 'The newest first. A cursor belongs to its filters.',
+  })
+  @ApiQuery({
+    name: 'status',
+    required: false,
+    description: 'Comma-separated',
+    schema: { type: 'array', items: { type: 'string', enum: [...DELIVERY_STATUSES] } },
+    explode: false,
+  })
+  @ApiQuery({
+    name: 'type',
+    required: false,
+    description: 'Comma-separated',
+    schema: { type: 'array', items: { type: 'string', enum: [...PUBLIC_EVENT_TYPES] } },
+    explode: false,
+  })
+  @ApiQuery({ name: 'readingId', required: false, schema: { type: 'string', format: 'uuid' } })
+  @ApiQuery({
+    name: 'since',
+    required: false,
+    description: 'Created then or later',
+    schema: { type: 'string', format: 'date-time' },
+  })
+  @ApiQuery({
+    name: 'until',
+    required: false,
+    description: 'Created before',
+    schema: { type: 'string', format: 'date-time' },
+  })
+  @ApiQuery({
+    name: 'undelivered',
+    required: false,
+    description: 'Only those whose event has reached the endpoint by no delivery',
+    schema: { type: 'boolean', default: false },
+  })
+  @Answers(200, 'A page of deliveries', deliveryPageSchema)
+  @Refuses('unsupported_event_type')
+  async list(
+    @Param('endpointId') endpointId: string,
+    @Query('limit') limit: string | undefined,
+    @Query('cursor') cursor: string | undefined,
+    @Query() query: Readonly<Record<string, QueryValue>>,
+    @Caller() { workspaceId }: Principal,
+  ) {
+    orProblem(await this.access.find(endpointId, workspaceId));
+    const filter: DeliveryFilter = {
+      statuses: readChoice('status', query['status'], DELIVERY_STATUSES),
+      types: readChoice('type', query['type'], PUBLIC_EVENT_TYPES, 'unsupported_event_type'),
+      readingId: readUuid('readingId', query['readingId']),
+      since: readInstant('since', query['since']),
+      until: readInstant('until', query['until']),
+      undelivered: readFlag('undelivered', query['undelivered']),
+    };
+    const scope = ['deliveries', workspaceId, endpointId, JSON.stringify(filter)];
+    const page = this.cursors.read(limit, cursor, ...scope);
+    const records = await this.rows.page(endpointId, page.limit + 1, page.after, filter);
+    const endOf = ({ createdAt, deliveryId }: (typeof records)[0]) => [createdAt, deliveryId];
+    return this.cursors.page(records, page.limit, endOf, ...scope);
+  }
+
+  @Get('deliveries/:deliveryId')
+  @ApiOperation({
+    operationId: 'getDelivery',
+    summary: 'Get a delivery and every attempt at it',
+    description: 'Of a receiver’s answer only the status and the class of error are told.',
+  })
+  @Names('deliveryId', 'delivery_not_found', NAMED_DELIVERY)
+  @Answers(200, 'The delivery', deliveryHistorySchema)
+  async one(
+    @Param('endpointId') endpointId: string,
+    @Param('deliveryId') deliveryId: string,
+    @Caller() { workspaceId }: Principal,
+  ) {
+    orProblem(await this.access.find(endpointId, workspaceId));
+    const record = await this.rows.find(endpointId, deliveryId);
+    if (!record) throw problemOf({ outcome: 'delivery_not_found' });
+    return { ...record, history: await this.rows.attempts(deliveryId) };
+  }
+}

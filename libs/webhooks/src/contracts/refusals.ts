@@ -1,0 +1,57 @@
+/** There is no such endpoint (any more), or it belongs to another workspace. */
+export interface EndpointRefusal {
+  readonly outcome: 'webhook_not_found' | 'wrong_workspace';
+}
+
+/** `detail` continues a sentence that begins with the URL, and repeats no value. */
+export interface UrlRefusal {
+  readonly outcome: 'invalid_webhook_url' | 'webhook_url_blocked';
+  readonly detail: string;
+}
+
+/** The endpoint is not at the revision that the caller requires. */
+export interface EndpointChangedSince {
+  readonly outcome: 'endpoint_changed';
+}
+
+/** A change of an endpoint was refused. */
+export type ChangeRefusal = EndpointRefusal | UrlRefusal | EndpointChangedSince;
+
+/** The workspace has `limit` endpoints, as many as it may have. */
+export interface EndpointLimitReached {
+  readonly outcome: 'endpoint_limit_reached';
+  readonly limit: number;
+}
+
+/** `limit` test events are waiting for the endpoint, as many as may wait. */
+export interface TooManyTestEvents {
+  readonly outcome: 'too_many_test_events';
+  readonly limit: number;
+}
+
+/** The endpoint has no such delivery. */
+export interface DeliveryNotFound {
+  readonly outcome: 'delivery_not_found';
+}
+
+/** The endpoint has no such replay. */
+export interface ReplayNotFound {
+  readonly outcome: 'replay_not_found';
+}
+
+/**
+ * `endpoint_disabled`: nothing can be sent to it. `different_request`: another request came under the idempotency key.
+ * `replay_in_progress`: `replayId` is the replay that is running.
+ */
+export type ReplayRefusal =
+  | { readonly outcome: 'endpoint_disabled' | 'different_request' }
+  | { readonly outcome: 'replay_in_progress'; readonly endpointId: string; readonly replayId: string };
+
+/** Every refusal of a webhook command: a command that is refused has changed nothing. */
+export type WebhookRefusal =
+  | ChangeRefusal
+  | EndpointLimitReached
+  | TooManyTestEvents
+  | DeliveryNotFound
+  | ReplayNotFound
+  | ReplayRefusal;

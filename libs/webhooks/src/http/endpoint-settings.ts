@@ -1,0 +1,84 @@
+import { ValidateIf } from 'class-validator';
+import type { FieldError } from '@app/platform/http/problem.js';
+import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../contracts/event-types.js';
+import { checkWebhookUrl } from '../domain/url/webhook-url.js';
+
+const LONGEST_DESCRIPTION = 500;
+
+export const urlType = { message: 'must be a URL', context: { code: 'invalid_webhook_url' } };
+export const arrayType = { message: 'must be an array of event types', context: { code: 'invalid_type' } };
+export const stringType = { message: 'must be a string or null', context: { code: 'invalid_type' } };
+export const oneOf = {
+  message: `must be one of ${PUBLIC_EVENT_TYPES.join(', ')}`,
+  context: { code: 'unsupported_event_type' },
+};
+
+export const URL_SHOWN = {
+  format: 'uri',
+  maxLength: 2_048,
+  description: 'Absolute https URL of a public address, without login or fragment',
+  examples: ['https://receiver.example.com/hook'],
+};
+export const EVENTS_SHOWN = {
+  type: 'array' as const,
+  minItems: 1,
+  items: { type: 'string', enum: [...PUBLIC_EVENT_TYPES] },
+  examples: [['reading.completed', 'reading.published']],
+};
+export const DESCRIPTION_SHOWN = {
+  type: 'string',
+  nullable: true,
+  maxLength: LONGEST_DESCRIPTION,
+  examples: ['orders'],
+} as const;
+
+/** Unlike IsOptional, it lets a member be left out without letting it be null. */
+export const IfSent = () => ValidateIf((_, value) => value !== undefined);
+export const IfSentAndNotNull = () => ValidateIf((_, value) => value !== undefined && value !== null);
+
+/** The rules of the text alone, without those the operator can relax; so that all errors of a body come at once. */
+const urlErrors = (url: string): FieldError[] => {
+  const verdict = checkWebhookUrl(url, { allowHttp: true, allowCidrs: ['0.0.0.0/0', '::/0'] });
+  return verdict.ok ? [] : [{ pointer: '/url', code: verdict.code, detail: verdict.detail }];
+};
+
+const descriptionErrors = (description: string): FieldError[] =>
+  [...description].length <= LONGEST_DESCRIPTION
+    ? []
+    : [
+        {
+          pointer: '/description',
+          code: 'too_long',
+          detail: `must be at most ${LONGEST_DESCRIPTION} characters`,
+        },
+      ];
+
+const eventErrors = (events: readonly unknown[]): FieldError[] => {
+  if (events.length === 0)
+    return [{ pointer: '/events', code: 'too_short', detail: 'must name at least one event type' }];
+  return events.flatMap((type, index) =>
+    PUBLIC_EVENT_TYPES.includes(type as PublicEventType)
+      ? []
+      : [{ pointer: `/events/${index}`, code: 'unsupported_event_type', detail: oneOf.message }],
+  );
+};
+
+interface Settings {
+  readonly url?: string;
+  readonly events?: readonly unknown[];
+  readonly description?: string | null;
+}
+
+export const settingErrors = (
+  { url, events, description }: Settings,
+  sound: (property: string) => boolean,
+): FieldError[] => [
+  ...(url !== undefined && sound('url') ? urlErrors(url) : []),
+  ...(events && sound('events') ? eventErrors(events) : []),
+  ...(description && sound('description') ? descriptionErrors(description) : []),
+];
+
+/** Each event type once. */
+export const distinct = (events: readonly PublicEventType[]): readonly PublicEventType[] => [
+  ...new Set(events),
+];

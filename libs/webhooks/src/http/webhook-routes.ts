@@ -1,0 +1,18 @@
+import { applyDecorators, Controller } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Accepts, ScopeArea } from '@app/platform/auth/authentication.js';
+import { Names } from '@app/platform/http/openapi/operation.js';
+import { NAMED_ENDPOINT } from './webhook.schemas.js';
+
+const routes = (path: string) =>
+  applyDecorators(Controller(path), Accepts('apiKey', 'bearer'), ScopeArea('webhooks'), ApiTags('Webhooks'));
+
+/** Routes of the webhook endpoints of a workspace. */
+export const WebhookRoutes = () => routes('api/v1/webhooks');
+
+/** Routes of one webhook endpoint, the parameter `endpointId`. */
+export const EndpointRoutes = () =>
+  applyDecorators(
+    routes('api/v1/webhooks/:endpointId'),
+    Names('endpointId', 'webhook_not_found', NAMED_ENDPOINT),
+  );
