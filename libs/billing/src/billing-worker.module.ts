@@ -48,7 +48,7 @@ export class BillingWorkerModule implements OnModuleInit {
 
   /** @throws Error while the book is not open: the consumer then retries the event until it is */
   private async settle(command: SettleReservation): Promise<void> {
-    const { workspaceId, reservationId, settlement: asked, causeEventId } = command;
+    const { workspaceId, reservationId, settlement: kind, causeEventId } = command;
     const { outcome } = await this.commands.execute(command);
     if (outcome === 'book_not_open') throw new Error(`Workspace ${workspaceId} has no credit book yet`);
     if (outcome !== 'unknown') return;

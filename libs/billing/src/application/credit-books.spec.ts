@@ -5,35 +5,7 @@ import { CHAIN_START, nextChain } from '@app/event-sourcing/core/hash-chain.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import type { ExpectedRevision } from '@app/event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
-import { ReserveCredits } from '@app/readings/contracts/index.js';
-import {
-  AdjustCredits,
-  CancelSubscription,
-  GetBalance,
-  GetCredits,
-  GetLedger,
-  OpenBook,
-  PurchasePack,
-  RecordDue,
-  SubscribeToPlan,
-} from '../contracts/index.js';
-import { AdjustCreditsHandler } from './adjust-credits/adjust-credits.handler.js';
-import { CancelSubscriptionHandler } from './cancel-subscription/cancel-subscription.handler.js';
-import { CreditBooks } from './credit-books.js';
-import { createCreditsExecutor } from '../credits.executor.js';
-import { GetBalanceHandler } from './get-balance/get-balance.handler.js';
-import { GetCreditsHandler } from './get-credits/get-credits.handler.js';
-import { GetLedgerHandler } from './get-ledger/get-ledger.handler.js';
-import { OpenBookHandler } from './open-book/open-book.handler.js';
-import { PurchasePackHandler } from './purchase-pack/purchase-pack.handler.js';
-import { RecordDueHandler } from './record-due/record-due.handler.js';
-import { ReserveCreditsHandler } from './reserve-credits/reserve-credits.handler.js';
-import { SettleReservation } from './settle-reservation/settle-reservation.command.js';
-import { SettleReservationHandler } from './settle-reservation/settle-reservation.handler.js';
-import { SubscribeToPlanHandler } from './subscribe-to-plan/subscribe-to-plan.handler.js';
-
-const WS = 'ws_0000000000000000000001';
-const BY = { actor: 'apiKey:k1', correlationId: 'correlation', causationId: 'cause' };
+import { BY, WS, billingProcess } from '../../test/billing-process.js';
 
 class CountingStore extends InMemoryEventStore {
   appends = 0;

@@ -58,7 +58,14 @@ const verifyWithSeal = async (events: readonly StoredEvent[], seal: object, publ
   writeFileSync(file!, whole);
   writeFileSync(sealFile!, JSON.stringify(seal));
   writeFileSync(keyFile!, publicKey);
-  const args = [projectPath('tools/verify-ledger/verify-ledger.mjs'), file!, '--seal', sealFile!, '--public-key', keyFile!];
+  const args = [
+    projectPath('tools/verify-ledger/verify-ledger.mjs'),
+    file!,
+    '--seal',
+    sealFile!,
+    '--public-key',
+    keyFile!,
+  ];
   const { status, stdout } = spawnSync(process.execPath, [...args, '--json'], { encoding: 'utf8' });
   return { status, ...JSON.parse(stdout) };
 };

@@ -35,7 +35,12 @@ describe('verifying a book', () => {
 
   it.each<[string, string, Record<string, unknown>, RegExp]>([
     ['more is captured than was held', 'CreditsCaptured', { amount: 40 }, /is not the held amount/],
-    ['a reservation that is not open settles', 'CreditsCaptured', { reservationId: 'r9' }, /settles without a hold/],
+    [
+      'a reservation that is not open settles',
+      'CreditsCaptured',
+      { reservationId: 'r9' },
+      /settles without a hold/,
+    ],
     ['allocations do not add up', 'CreditsReleased', { allocations: [] }, /allocations do not sum/],
     ['more is spent than there is', 'CreditsAdjusted', { amount: -5_000 }, /allocations do not sum/],
     ['a closed month carries other credits', 'PeriodClosed', { openGrants: [] }, /openGrants/],

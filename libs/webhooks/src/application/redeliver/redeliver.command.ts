@@ -1,4 +1,4 @@
-import { Command } from '@nestjs/cqrs';
+import { Command } from '@app/platform/cqrs/message.js';
 import type { DeliveryNotFound, EndpointRefusal } from '../../contracts/refusals.js';
 import type { DeliveryRecord } from '../../read-models/delivery/delivery-rows.js';
 
