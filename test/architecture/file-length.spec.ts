@@ -5,11 +5,6 @@ import { projectPath } from '@app/platform/project-path.js';
 const LONGEST = 300;
 const CODE = /[.](?:m?ts|m?js|typ|sql|sh)$/;
 const OTHERS = /(?:^|\/)(?:node_modules|dist)\//;
-/** Files whose split is under way; remove them with it. */
-const TO_BE_SPLIT = [
-  'libs/event-sourcing/src/handling/command-executor.ts',
-  'libs/event-sourcing/src/handling/command-executor.spec.ts',
-];
 /** In the first lines of a file that a tool writes. */
 const GENERATED = /auto-generated/;
 
@@ -29,7 +24,7 @@ describe('a file of code', () => {
       ),
     );
     const long = [...readdirSync(projectPath()), ...inFolders]
-      .filter((path) => CODE.test(path) && !OTHERS.test(path) && !TO_BE_SPLIT.includes(path))
+      .filter((path) => CODE.test(path) && !OTHERS.test(path))
       .filter((path) => isTooLong(path, readFileSync(projectPath(path), 'utf8')));
     expect(long).toEqual([]);
   });

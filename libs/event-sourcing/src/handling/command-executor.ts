@@ -1,30 +1,17 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
-import { instant } from '../core/clock.js';
 import type { Decider } from '../core/decider.js';
 import type { Rejection } from '../core/decision.js';
-import { decode, encode, type EventCatalogue, type EventOf } from '../core/event-catalogue.js';
-import { eventId } from '../core/event-id.js';
-import type { EventMetadata, EventToAppend, Recorded, StoredEvent } from '../core/event.js';
-import { CHAIN_START, nextChain } from '../core/hash-chain.js';
-import type { RequestContext } from '../core/request-context.js';
+import type { EventCatalogue, EventOf } from '../core/event-catalogue.js';
+import type { EventToAppend, Recorded } from '../core/event.js';
 import { streamName } from '../core/stream-name.js';
 import { StoreUnavailable, WrongExpectedRevision } from '../store/errors.js';
 import type { EventStore, ExpectedRevision } from '../store/event-store.js';
 import { currentTraceparent, inSpan, isTracing } from '../tracing/tracing.js';
-import { RecentlyUsed } from './recently-used.js';
 import { AppendPacing } from './append-pacing.js';
-
-/** Who asks, on whose behalf, when, and the name by which a retry of the same command is recognised. */
-export interface CommandContext {
-  /** The same for every retry of one command, different for any other: event ids are derived from it. */
-  readonly intent: string;
-  readonly by: RequestContext;
-  readonly workspaceId: string;
-  /** When the decision is taken, milliseconds since the epoch. */
-  readonly at: number;
-}
-
-type Metadata = Omit<EventMetadata, 'schemaVersion' | 'chain'>;
+import { metadataOf, type CommandContext, type Metadata } from './command-context.js';
+import { prepareEvent } from './prepare-event.js';
+import { RecentlyUsed } from './recently-used.js';
+import { StreamFolder, type Loaded } from './stream-folder.js';
 
 export type Outcome<E, S, R extends Rejection> =
   | {
@@ -55,12 +42,6 @@ const ATTEMPTS = 24;
 /** Streams whose rivals are remembered. */
 const PACED_STREAMS = 1_000;
 
-interface Loaded<S> {
-  state: S;
-  revision: ExpectedRevision;
-  chain: string;
-}
-
 interface Waiting<C, E, S, R extends Rejection> {
   readonly command: C;
   readonly intent: string;
@@ -80,6 +61,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
   private readonly queues = new Map<string, Waiting<C, EventOf<Cat>, S, R>[]>();
   private readonly cache: RecentlyUsed<string, Loaded<S>>;
   private readonly pacing = new RecentlyUsed<string, AppendPacing>(PACED_STREAMS);
+  private readonly streams: StreamFolder<Cat, S>;
   private readonly batchSize: number;
   private readonly attempts: number;
 
@@ -90,6 +72,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     private readonly options: ExecutorOptions = {},
   ) {
     this.cache = new RecentlyUsed(options.cachedStreams ?? 0);
+    this.streams = new StreamFolder(store, catalogue, decider, options.checkpointType);
     this.batchSize = options.batchSize ?? 64;
     this.attempts = options.attempts ?? ATTEMPTS;
   }
@@ -118,7 +101,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
 
   /** The folded state of a stream and its revision, read from the store. */
   async load(id: string): Promise<{ state: S; revision: ExpectedRevision }> {
-    return this.read(streamName(this.catalogue.category, id), null);
+    return this.streams.read(streamName(this.catalogue.category, id), null);
   }
 
   private enqueue(
@@ -160,10 +143,10 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     pacing.begin();
     const remembered = this.cache.get(stream);
     const fresh = batch.every((waiting) => waiting.fresh);
-    let loaded = remembered ?? (fresh ? this.empty() : await this.read(stream, null));
+    let loaded = remembered ?? (fresh ? this.streams.empty() : await this.streams.read(stream, null));
     let certain = !remembered && !fresh;
     if (remembered && contended) {
-      loaded = await this.read(stream, remembered);
+      loaded = await this.streams.read(stream, remembered);
       certain = true;
       if (loaded.revision !== remembered.revision) pacing.sawRivals();
     }
@@ -171,7 +154,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
       let decided = this.decideAll(stream, batch, loaded);
       if (!certain && decided.events.length === 0) {
         // Nothing would be appended, so no expected revision would show that what we remember is out of date.
-        loaded = await this.read(stream, loaded);
+        loaded = await this.streams.read(stream, loaded);
         decided = this.decideAll(stream, batch, loaded);
       }
       try {
@@ -197,7 +180,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
         pacing.sawRivals();
         await delay(jitter(attempt));
         pacing.begin();
-        loaded = await this.read(stream, loaded);
+        loaded = await this.streams.read(stream, loaded);
         certain = true;
       }
     }
@@ -223,7 +206,14 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
           let after = { state, chain };
           for (const domainEvent of decision.events) {
             const revision = nextRevision(from.revision, events.length + own.length);
-            const prepared = this.prepare(stream, revision, domainEvent, asked, own.length, after.chain);
+            const prepared = prepareEvent(this.catalogue, domainEvent, {
+              stream,
+              revision,
+              intent: asked.intent,
+              metadata: asked.metadata,
+              index: own.length,
+              previousChain: this.options.chained ? after.chain : null,
+            });
             after = {
               state: this.decider.evolve(after.state, domainEvent),
               chain: prepared.metadata.chain ?? after.chain,
@@ -240,42 +230,6 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
       }
     }
     return { events, settle, loaded: { state, chain, revision: from.revision } };
-  }
-
-  private prepare(
-    stream: string,
-    revision: bigint,
-    { type, data }: EventOf<Cat>,
-    asked: Pick<Waiting<C, EventOf<Cat>, S, R>, 'intent' | 'metadata'>,
-    index: number,
-    previousChain: string,
-  ): EventToAppend & Recorded {
-    const encoded = encode(this.catalogue, type, data);
-    const metadata = { ...asked.metadata, schemaVersion: encoded.version };
-    // The store takes equal ids for a repeat and answers success. The facts are part of the id, so that two processes
-    // that carry out one intent at once, each at its own time, conflict instead: what was accepted is what is stored.
-    const facts = `${asked.intent}|${metadata.occurredAt}|${JSON.stringify(encoded.data)}`;
-    const id = eventId(stream, facts, index);
-    const chainedFacts = {
-      stream,
-      revision: String(revision),
-      eventId: id,
-      type,
-      schemaVersion: encoded.version,
-      occurredAt: metadata.occurredAt,
-      data: encoded.data,
-    };
-    return {
-      id,
-      type,
-      data: encoded.data,
-      metadata: this.options.chained
-        ? { ...metadata, chain: nextChain(previousChain, chainedFacts) }
-        : metadata,
-      stream,
-      revision,
-      position: 0n,
-    };
   }
 
   /** The span belongs to the first command of the batch and is linked to the others'. */
@@ -297,46 +251,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
       return this.store.append(stream, expected, events);
     }
   }
-
-  private empty(): Loaded<S> {
-    return { state: this.decider.initialState, revision: 'no_stream', chain: CHAIN_START };
-  }
-
-  /** Folds what is new since `known`, or the whole stream (back to its last checkpoint event). */
-  private async read(stream: string, known: Loaded<S> | null): Promise<Loaded<S>> {
-    const { checkpointType } = this.options;
-    if (!known && checkpointType) {
-      const newest: StoredEvent[] = [];
-      for await (const stored of this.store.read(stream, { direction: 'backwards' })) {
-        newest.push(stored);
-        if (stored.type === checkpointType) break;
-      }
-      return newest.reverse().reduce((loaded, stored) => this.evolve(loaded, stored), this.empty());
-    }
-    let loaded = known ?? this.empty();
-    const from = loaded.revision === 'no_stream' ? 0n : loaded.revision + 1n;
-    for await (const stored of this.store.read(stream, { from })) loaded = this.evolve(loaded, stored);
-    return loaded;
-  }
-
-  private evolve(loaded: Loaded<S>, stored: StoredEvent): Loaded<S> {
-    const event = decode(this.catalogue, stored);
-    return {
-      state: this.decider.evolve(loaded.state, event),
-      revision: stored.revision,
-      chain: stored.metadata.chain ?? loaded.chain,
-    };
-  }
 }
-
-const metadataOf = ({ by, workspaceId, at }: CommandContext, actorFirst = false): Metadata => ({
-  ...(actorFirst && { actor: by.actor }),
-  correlationId: by.correlationId,
-  causationId: by.causationId,
-  workspaceId,
-  actor: by.actor,
-  occurredAt: instant(at),
-});
 
 const nextRevision = (last: ExpectedRevision, offset: number): bigint =>
   (last === 'no_stream' ? 0n : last + 1n) + BigInt(offset);

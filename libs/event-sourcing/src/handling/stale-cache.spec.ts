@@ -5,7 +5,8 @@ import type { Decider } from '../core/decider.js';
 import { event, eventCatalogue, type EventOf } from '../core/event-catalogue.js';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
 import { requestedBy } from '../core/request-context.js';
-import { CommandExecutor, type CommandContext } from './command-executor.js';
+import type { CommandContext } from './command-context.js';
+import { CommandExecutor } from './command-executor.js';
 
 const lamps = eventCatalogue('lamp', {
   Lit: event(1, z.strictObject({})),

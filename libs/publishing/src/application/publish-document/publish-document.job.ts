@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { uuid5 } from '@app/event-sourcing/core/event-id.js';
 import { causedBy } from '@app/event-sourcing/core/request-context.js';
-import type { CommandContext } from '@app/event-sourcing/handling/command-executor.js';
+import type { CommandContext } from '@app/event-sourcing/handling/command-context.js';
 import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
 import type { ReadingResult } from '@app/numerology/index.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';

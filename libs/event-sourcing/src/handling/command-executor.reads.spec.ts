@@ -1,0 +1,113 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { EventStore } from '../store/event-store.js';
+import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
+import { intercept } from '../testing/intercepted-store.js';
+import { contextOf, tally, tallyEvents } from '../testing/tally.js';
+import { CommandExecutor, type ExecutorOptions } from './command-executor.js';
+
+let store: InMemoryEventStore;
+beforeEach(() => {
+  store = new InMemoryEventStore();
+});
+
+const executorOn = (events: EventStore, options?: ExecutorOptions) =>
+  new CommandExecutor(events, tallyEvents, tally, options);
+type TallyExecutor = ReturnType<typeof executorOn>;
+
+const add = (executor: TallyExecutor, by: number, ref: string) =>
+  executor.execute('1', { type: 'add', by, ref }, contextOf(ref));
+
+const refsInLog = (): string[] => store.log.map(({ data }) => (data as { ref?: string }).ref ?? 'none');
+
+describe('What CommandExecutor reads', () => {
+  describe('a fresh stream', () => {
+    const fresh = (executor: TallyExecutor, ref: string, at?: string) =>
+      executor.execute('1', { type: 'add', by: 1, ref }, contextOf(ref, at), { fresh: true });
+
+    it('is not read first', async () => {
+      const unread = intercept(store, {
+        read: () => {
+          throw new Error('was read');
+        },
+      });
+      expect((await fresh(executorOn(unread), 'a')).kind).toBe('accepted');
+    });
+
+    it('that exists after all is read and decided on', async () => {
+      await add(executorOn(store), 1, 'a');
+      expect(await fresh(executorOn(store), 'b')).toMatchObject({ kind: 'accepted', state: { total: 2 } });
+      expect((await fresh(executorOn(store), 'a', '2026-02-02T00:00:00.000Z')).kind).toBe('ignored');
+      expect(refsInLog()).toEqual(['a', 'b']);
+    });
+
+    it('takes the very same facts again for what they are: written already', async () => {
+      await fresh(executorOn(store), 'a');
+      expect(await fresh(executorOn(store), 'a')).toMatchObject({
+        kind: 'accepted',
+        events: [{ revision: 0n }],
+      });
+      expect(refsInLog()).toEqual(['a']);
+    });
+  });
+
+  describe('with a cache', () => {
+    it('does not read a stream it knows before it appends to it', async () => {
+      let reads = 0;
+      const counted = intercept(store, {
+        read: (stream, options) => {
+          reads += 1;
+          return store.read(stream, options);
+        },
+      });
+      const executor = executorOn(counted, { cachedStreams: 1 });
+      await add(executor, 1, 'a');
+      expect(await add(executor, 1, 'b')).toMatchObject({ kind: 'accepted', state: { total: 2 } });
+      expect(reads).toBe(1);
+    });
+
+    it('reads after a conflict only what is new', async () => {
+      const froms: (bigint | undefined)[] = [];
+      const watched = intercept(store, {
+        read: (stream, options) => {
+          froms.push(options?.from);
+          return store.read(stream, options);
+        },
+      });
+      const executor = executorOn(watched, { cachedStreams: 1 });
+      await add(executor, 1, 'a');
+      await add(executorOn(store), 10, 'rival');
+      expect((await add(executor, 1, 'b')).state.total).toBe(12);
+      expect((await add(executor, 1, 'c')).state.total).toBe(13);
+      expect(froms).toEqual([0n, 1n, 3n]);
+    });
+  });
+
+  describe('with a checkpoint event', () => {
+    it('loads backwards to it and no further', async () => {
+      const writer = executorOn(store);
+      await add(writer, 5, 'a');
+      await writer.execute('1', { type: 'carry' }, contextOf('carry'));
+      await add(writer, 2, 'b');
+      const read: bigint[] = [];
+      const watched = intercept(store, {
+        async *read(stream, options) {
+          for await (const event of store.read(stream, options)) {
+            read.push(event.revision);
+            yield event;
+          }
+        },
+      });
+      const executor = executorOn(watched, { checkpointType: 'Carried' });
+      expect(await executor.load('1')).toMatchObject({ state: { total: 7, refs: ['a', 'b'] }, revision: 2n });
+      expect(read).toEqual([2n, 1n]);
+      expect(await add(executor, 1, 'c')).toMatchObject({ kind: 'accepted', events: [{ revision: 3n }] });
+    });
+
+    it('loads the whole stream when there is none', async () => {
+      await add(executorOn(store), 5, 'a');
+      await add(executorOn(store), 2, 'b');
+      const loaded = await executorOn(store, { checkpointType: 'Carried' }).load('1');
+      expect(loaded).toMatchObject({ state: { total: 7, refs: ['a', 'b'] }, revision: 1n });
+    });
+  });
+});
