@@ -106,7 +106,7 @@ Examples:
       }
       if (answer.outcome === 'invalid') throw new OpsError(`${answer.detail}.`);
       if (answer.outcome === 'book_not_open') throw noBook(options.workspace);
-      const said = answer.outcome === 'adjusted' ? 'Adjusted' : 'Adjusted before, under the same reference';
+      const said = answer.outcome === 'adjusted' ? 'Adjusted' : 'Already adjusted under the same reference';
       const { outcome, available } = answer;
       print(command, { outcome, reference, available }, `${said}; ${available} credits available`);
     });

@@ -32,7 +32,7 @@ export class CreateWebhookEndpoint extends Command<CreateEndpointResult> {
 export interface EnabledWebhookEndpoint {
   readonly outcome: 'enabled';
   readonly record: WebhookEndpointRecord;
-  /** Deliveries skipped while it was disabled; `null` when it was enabled already. */
+  /** Deliveries skipped while it was disabled; `null` when it was already enabled. */
   readonly skippedDeliveries: number | null;
 }
 

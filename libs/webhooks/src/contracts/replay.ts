@@ -38,15 +38,15 @@ export interface ReplayRecord extends ReplayChoice {
 }
 
 export interface RequestedReplay {
-  /** `repeated`: the same request had been made before, under the same idempotency key. */
+  /** `repeated`: this Idempotency-Key already accepted the same request. */
   readonly outcome: 'queued' | 'repeated';
   readonly record: ReplayRecord;
 }
 
 /**
- * Sends past events of the workspace to an endpoint, in the order of the log, whether the endpoint existed then or not.
- * `until` null: now. `types` null: those the endpoint subscribes to. `statuses` null: UNDELIVERED_STATUSES.
- * Of each endpoint one replay runs at a time; dry runs do not count as running, and a few may wait beside it.
+ * Sends past events of the workspace to an endpoint, in log order, whether or not the endpoint existed then. `until`
+ * null: now. `types` null: those the endpoint subscribes to. `statuses` null: UNDELIVERED_STATUSES. One replay per
+ * endpoint runs at a time. Dry runs do not count, and a few may wait beside it.
  */
 export class ReplayEvents extends Command<RequestedReplay | EndpointRefusal | ReplayRefusal> {
   constructor(
@@ -68,7 +68,7 @@ export class ReplayEvents extends Command<RequestedReplay | EndpointRefusal | Re
 export type StopReplayResult =
   { readonly outcome: 'ended'; readonly record: ReplayRecord } | EndpointRefusal | ReplayNotFound;
 
-/** Stops a replay: it queues nothing more. What it has queued is sent; one that has ended stays as it is. */
+/** Stops a replay: it queues nothing more. Deliveries already queued are sent. A replay that has ended does not change. */
 export class StopReplay extends Command<StopReplayResult> {
   constructor(
     readonly endpointId: string,

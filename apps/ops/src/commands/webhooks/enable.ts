@@ -17,7 +17,7 @@ export const addEnable = (webhooks: Command): void => {
       });
       if (answer.outcome !== 'enabled') throw refusedBecause(answer);
       const { record, skippedDeliveries } = answer;
-      const missed = `${skippedDeliveries} deliveries were skipped meanwhile: ops webhooks replay sends them.`;
+      const missed = `${skippedDeliveries} deliveries were skipped in the meantime: ops webhooks replay sends them.`;
       print(
         command,
         { endpoint: record, skippedDeliveries },

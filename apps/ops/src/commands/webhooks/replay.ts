@@ -97,7 +97,7 @@ const run = async (session: Session, options: Options): Promise<ReplayRecord> =>
       if (now && (now.state === 'finished' || now.state === 'stopped')) return now;
     }
     throw new OpsError(
-      `The replay ${replayId} is not through after ${wait} s. Is a worker running? It goes on by itself.`,
+      `The replay ${replayId} is not finished after ${wait} s. Is a worker running? The replay continues by itself.`,
     );
   });
 };

@@ -21,7 +21,7 @@ export class StopReplayHandler implements ICommandHandler<StopReplay> {
     const known = await this.access.find(endpointId, workspaceId);
     if (known.outcome !== 'found') return known;
     if (!(await this.rows.find(endpointId, replayId))) return { outcome: 'replay_not_found' };
-    // Waits for the page that is being added; the job then finds that there is nothing more to do.
+    // Waits for the page in progress. The job then finds nothing more to do.
     await this.pool.query(
       `update webhooks.replay set state = 'stopped', finished_at = $2, updated_at = $2
        where replay_id = $1 and state in ('queued', 'running')`,

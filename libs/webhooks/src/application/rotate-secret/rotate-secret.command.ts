@@ -7,7 +7,7 @@ export interface RotatedSecret {
   readonly outcome: 'rotated';
   readonly record: WebhookEndpointRecord;
   readonly revision: bigint;
-  /** Shown this once. */
+  /** Shown only this once. */
   readonly signingSecret: string;
   /** RFC 3339: the previous secret signs too until then. */
   readonly previousValidUntil: string;
