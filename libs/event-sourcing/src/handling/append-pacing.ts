@@ -1,13 +1,13 @@
-/** After a conflict, or after events of others were read. */
+/** The pause after a conflict, or after reading events of other writers. */
 const EXPECT_RIVALS_MS = 5_000;
-/** Appends between two pauses: at first and when others write too, and at most while nobody else does. */
+/** Appends between two pauses: the first value while others write too, the last while nobody else does. */
 const FEWEST_BETWEEN_PAUSES = 16;
 const MOST_BETWEEN_PAUSES = 64;
 const LONGEST_APPEND_MS = 50;
 
 /** What to do before an append. */
 export interface Approach {
-  /** Others write there, so that it is worth reading before deciding. */
+  /** Others write to the stream: read before deciding. */
   readonly contended: boolean;
   /** Milliseconds to wait. */
   readonly pauseMs: number;
@@ -16,8 +16,8 @@ export interface Approach {
 /**
  * Paces the appends of a process to a stream that other processes write too. A process that never pauses would win every
  * append to a hot stream, because it need not read what it wrote itself. While others write, each process waits about as
- * long as a read and an append of another take, so that all make progress. To notice others at all, it pauses now and
- * then, the less often the longer it has met nobody.
+ * long as a read and an append of another take, so that all make progress. To notice others at all, it pauses
+ * sometimes: the longer it has met nobody, the less often.
  */
 export class AppendPacing {
   private contendedUntil = 0;

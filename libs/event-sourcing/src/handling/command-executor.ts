@@ -37,16 +37,16 @@ export interface ExecutorOptions {
   readonly checkpointType?: string;
 }
 
-/** Enough to outlast the appends of another process that does not know yet that it has a rival. */
+/** Enough to outlast the appends of another process that has not noticed its rival yet. */
 const ATTEMPTS = 24;
-/** Streams whose rivals are remembered. */
+/** Streams for which the executor remembers other writers. */
 const PACED_STREAMS = 1_000;
 
 interface Waiting<C, E, S, R extends Rejection> {
   readonly command: C;
   readonly intent: string;
   readonly metadata: Metadata;
-  /** Decide on the empty stream first: for ids that were just made, reading would find nothing. */
+  /** Decide on the empty stream first: for a new id, reading would find nothing. */
   readonly fresh: boolean;
   readonly resolve: (outcome: Outcome<E, S, R>) => void;
   readonly reject: (error: unknown) => void;
@@ -79,7 +79,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
 
   /**
    * @param id the stream's id without its category
-   * @throws StoreUnavailable when the store is away or every attempt met a conflict
+   * @throws StoreUnavailable when the store is unavailable or every attempt met a conflict
    */
   execute(
     id: string,
@@ -122,7 +122,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
   private async drain(stream: string): Promise<void> {
     const queue = this.queues.get(stream)!;
     while (queue.length > 0) {
-      // Callers whose last command was just answered ask again within this event-loop turn: they may join.
+      // Callers that just got an answer may send their next command within this event-loop turn, and join the batch.
       await nextTurn();
       const batch = queue.splice(0, this.batchSize);
       try {
@@ -153,7 +153,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     for (let attempt = 1; ; attempt += 1) {
       let decided = this.decideAll(stream, batch, loaded);
       if (!certain && decided.events.length === 0) {
-        // Nothing would be appended, so no expected revision would show that what we remember is out of date.
+        // Without an append, no expected revision reveals that the cached state is out of date.
         loaded = await this.streams.read(stream, loaded);
         decided = this.decideAll(stream, batch, loaded);
       }
@@ -201,7 +201,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
           const outcome = { ...(decision as unknown as R), kind: 'rejected', state } as const;
           settle.push(() => resolve(outcome));
         } else {
-          // Kept apart until the whole decision is made: one that fails half way leaves no trace.
+          // Kept apart until the decision is complete: one that fails half way leaves no trace.
           const own: (EventToAppend & Recorded)[] = [];
           let after = { state, chain };
           for (const domainEvent of decision.events) {
@@ -232,7 +232,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     return { events, settle, loaded: { state, chain, revision: from.revision } };
   }
 
-  /** The span belongs to the first command of the batch and is linked to the others'. */
+  /** The span is a child of the first command's span and links to those of the others. */
   private appendTraced(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]) {
     if (!isTracing()) return this.appendSurely(stream, expected, events);
     const [parent, ...links] = new Set(events.map(({ metadata }) => metadata.traceparent));
@@ -242,7 +242,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     );
   }
 
-  /** An append whose outcome is unknown is repeated with the same ids at the same revision, which tells. */
+  /** Repeats an append of unknown outcome with the same ids at the same revision: the answer settles the outcome. */
   private async appendSurely(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]) {
     try {
       return await this.store.append(stream, expected, events);

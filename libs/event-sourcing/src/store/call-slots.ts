@@ -1,11 +1,11 @@
 import { StoreUnavailable } from './errors.js';
 
-/** Callers that may wait for each slot there is; one more is refused at once. */
+/** Callers that may wait for each slot. One more is refused at once. */
 const WAITING_PER_SLOT = 50;
 
 /**
- * Bounds the reads under way on one connection: a server takes 100 calls on it, and whoever asks for one more would
- * wait without end.
+ * Limits the concurrent reads on one connection. A server accepts 100 calls on a connection and lets further calls wait
+ * without a limit.
  */
 export class CallSlots {
   private taken = 0;
@@ -17,13 +17,13 @@ export class CallSlots {
     private readonly waitMs: number,
   ) {}
 
-  /** Callers that wait. */
+  /** Waiting callers. */
   get waiting(): number {
     return this.queue.size;
   }
 
   /**
-   * Resolves with the function that gives the slot back; calling it twice does no harm.
+   * Resolves with the function that releases the slot; a second call has no effect.
    * @throws StoreUnavailable when none was free in time
    */
   async take(): Promise<() => void> {
@@ -53,7 +53,7 @@ export class CallSlots {
     });
   }
 
-  /** The slot goes to who waits longest. */
+  /** The slot goes to the caller that has waited longest. */
   private giveBack(): void {
     const [next] = this.queue;
     if (!next) {

@@ -2,7 +2,7 @@ import { WrongExpectedVersionError } from '@eventstore/db-client';
 import { StoreUnavailable, WrongExpectedRevision } from './errors.js';
 import type { ExpectedRevision } from './event-store.js';
 
-/** gRPC codes of a connection that broke or a server that is not ready; Node's of a stream cut off while it is read. */
+/** gRPC codes of a broken connection or a server that is not ready, and Node's code of a stream closed while read. */
 const CONNECTION_CODES = new Set<number | string>([1, 4, 8, 13, 14, 'ERR_STREAM_PREMATURE_CLOSE']);
 const CONNECTION_TYPES = new Set([
   'unavailable',
@@ -12,14 +12,14 @@ const CONNECTION_TYPES = new Set([
   'not-leader',
   'unknown',
 ]);
-/** Of the client between two nodes: no leader was found, or the channel was closed under a call not begun yet. */
+/** Errors of the client between two nodes: no leader found, or the channel closed before the call started. */
 const CONNECTION_MESSAGES = /^Failed to discover after|^Channel has been shut down/;
 
-/** `appending`: whether giving up leaves the outcome unknown. */
+/** `appending`: whether a failure leaves the outcome unknown. */
 export const noAnswer = (what: string, timeoutMs: number, appending: boolean): StoreUnavailable =>
   new StoreUnavailable(`The event store gave no answer to ${what} in ${timeoutMs} ms`, appending);
 
-/** The one place that tells the client's errors apart; some carry a type, some only a gRPC code, some neither. */
+/** The one place that classifies the client's errors: some carry a type, some only a gRPC code, some neither. */
 export const classify = (error: unknown, appending: boolean): unknown => {
   if (error instanceof WrongExpectedVersionError) {
     const { streamName, expectedVersion, actualVersion } = error;
@@ -36,6 +36,6 @@ export const classify = (error: unknown, appending: boolean): unknown => {
     : error;
 };
 
-/** Of an error that was classified. */
+/** For an error that is already classified. */
 export const isNotLeader = (error: unknown): boolean =>
   error instanceof StoreUnavailable && (error.cause as { type?: string } | undefined)?.type === 'not-leader';

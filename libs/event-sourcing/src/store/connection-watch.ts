@@ -1,8 +1,8 @@
-/** What one call says of the connection. Any answer counts, a refusal as well. */
+/** What one call shows about the connection. Any answer counts, also a refusal. */
 export interface CallOutcome {
   readonly kind: 'read' | 'append';
   readonly answered: boolean;
-  /** Milliseconds of a clock that only goes forwards. */
+  /** Milliseconds of a monotonic clock. */
   readonly at: number;
 }
 
@@ -11,29 +11,29 @@ interface Failing {
   readonly calls: number;
 }
 
-/** What is known of one process's connection to the event store. Pure: time is an argument. */
+/** The state of one process's connection to the event store. Pure: time is an argument. */
 export interface ConnectionWatch {
-  /** Failures without an answer in between; `null` when the last call was answered, or none was made. */
+  /** Consecutive failures; `null` when the last call got an answer, or there was none. */
   readonly read: Failing | null;
   readonly append: Failing | null;
   readonly lastCallAt: number;
-  /** New connections made since a read (`read`) or an append (`append`) was last answered. */
+  /** New connections since the last answered read (`read`) or append (`append`). */
   readonly renewals: Readonly<Record<CallOutcome['kind'], number>>;
-  /** Reads fail although others are answered, and new connections did not help: only a new process may. */
+  /** Reads fail although the store answers others, and new connections did not help: only a new process may. */
   readonly beyondHelp: boolean;
 }
 
 export interface WatchBounds {
-  /** Failing for this long without one answer, and at least three times, a kind of call is stuck. */
+  /** A kind of call is stuck when it fails for this long without an answer, and at least three times. */
   readonly stuckAfterMs: number;
-  /** Without any call for this long, one is made, so that something is known. */
+  /** After this long without a call, the watch makes one. */
   readonly quietMs: number;
 }
 
 const LEAST_FAILURES = 3;
-/** Renewals after which a read that still fails says that the process cannot help itself. */
+/** If reads still fail after this many renewals, the process cannot help itself. */
 const RENEWALS_WORTH_TRYING = 2;
-/** Between one renewal for failing appends and the next, at most 2^5 times as long. */
+/** The interval between renewals for failing appends grows to at most 2^5 times the first. */
 const LONGEST_BACKOFF = 5;
 
 export const newWatch = (now: number): ConnectionWatch => ({
@@ -58,7 +58,7 @@ export const afterCall = (watch: ConnectionWatch, { kind, answered, at }: CallOu
   };
 };
 
-/** What is stuck: reads count first, since appends fail as well when they do. */
+/** What is stuck. Reads count first, because appends fail too when reads do. */
 const stuck = (
   watch: ConnectionWatch,
   now: number,
@@ -71,7 +71,7 @@ const stuck = (
   return isStuck(watch.append, patience) ? 'append' : null;
 };
 
-/** What to do now: make a call to learn something, ask the store by a fresh connection, or nothing. */
+/** The next step: make a call, ask the store over a fresh connection, or do nothing. */
 export const due = (
   watch: ConnectionWatch,
   now: number,
@@ -82,9 +82,9 @@ export const due = (
 };
 
 /**
- * What a fresh connection's answer says. The store away for everybody: nothing is at fault here, begin again. The store
- * there: this connection is at fault, and is renewed. Reads that fail after two renewals put the process beyond help.
- * Failing appends never do, because what keeps a store from writing cannot be told from outside.
+ * Judges the answer over a fresh connection. Without an answer, the store is down for everybody: the watch starts again.
+ * With an answer, this connection is broken and gets renewed. If reads fail after two renewals, the process is beyond
+ * help. Failing appends never lead there, because a client cannot see why a store does not write.
  */
 export const afterFreshAnswer = (
   watch: ConnectionWatch,

@@ -8,19 +8,19 @@ export interface ConnectionOptions {
   readonly connectionString: string;
   /** Whether `http_proxy`, `https_proxy` and `grpc_proxy` of the environment apply; grpc-js obeys them otherwise. */
   readonly proxyFromEnvironment: boolean;
-  /** Reads under way at a time. */
+  /** Concurrent reads. */
   readonly reads: number;
   /** Longest wait of a read for a slot. */
   readonly readTimeoutMs: number;
-  /** After this, an append stream that was left behind by a change of nodes has nothing to answer any more. */
+  /** After this, an append stream on a former node has no answers left to give. */
   readonly appendTimeoutMs: number;
 }
 
-/** A client with TCP connections that it shares with no other. */
+/** A client with TCP connections of its own. */
 export interface Connection {
   readonly client: EventStoreDBClient;
   readonly slots: CallSlots;
-  /** Calls that stream, as the client counts them: begun and not ended. */
+  /** Open streaming calls, as the client counts them. */
   openStreams(): { readonly append: number; readonly read: number };
   /** Ends every call and closes the TCP connection. */
   close(): Promise<void>;
@@ -42,7 +42,7 @@ interface ChannelInternals {
 
 /**
  * Opens the client with channels of our own options. Each channel has its own TCP connection: with grpc-js's common
- * pool, a client opened in place of one that is stuck would be given the same connection again.
+ * pool, the replacement of a stuck client would get the same connection again.
  */
 export const openConnection = (options: ConnectionOptions): Connection => {
   const { connectionString, proxyFromEnvironment, reads, readTimeoutMs, appendTimeoutMs } = options;
@@ -57,7 +57,7 @@ export const openConnection = (options: ConnectionOptions): Connection => {
 
   const createChannel = internals.createChannel;
   internals.createChannel = async () => {
-    // It connects with its first call, and gets none: it is asked for the credentials only.
+    // It connects with its first call and gets none: it only supplies the credentials.
     const made = await createChannel();
     const { credentials, options: given } = (made as unknown as ChannelInternals).internalChannel;
     made.close();
@@ -71,8 +71,8 @@ export const openConnection = (options: ConnectionOptions): Connection => {
     return channel;
   };
 
-  // The client asks the server once, without a deadline, and keeps an error as the answer for all appends to come. What
-  // it asks for, appending in batches, every server since 21.10 can do.
+  // The client asks the server once whether it supports batch appends, without a deadline, and keeps an error as the
+  // answer for all later appends. Every server since 21.10 supports them.
   internals.supports = () => Promise.resolve(true);
 
   return {
@@ -94,9 +94,9 @@ export const openConnection = (options: ConnectionOptions): Connection => {
 const isAppendStream = (stream: CallStream): boolean => typeof stream.end === 'function';
 
 /**
- * When the client goes to another node it forgets the stream of its appends, which stays open on the old one as long as
- * that lives. It is closed here, once nobody waits for its answers: cancelling it, or an error of it, would reject the
- * appends of the new one, because the client keeps the appends of all streams in one bank.
+ * When the client moves to another node, it forgets its append stream, which stays open on the old node. This closes the
+ * stream once nobody waits for its answers. Cancelling it earlier, or an error on it, would reject the appends on the new
+ * node, because the client keeps the appends of all streams in one bank.
  */
 const retire = (streams: ReadonlySet<CallStream>, afterMs: number): void => {
   const left = [...streams].filter(isAppendStream);
@@ -114,7 +114,7 @@ const retire = (streams: ReadonlySet<CallStream>, afterMs: number): void => {
 const withoutProxy = (given: ChannelOptions): ChannelOptions =>
   Object.fromEntries(Object.entries(given).filter(([name]) => !name.startsWith('grpc.http_connect_')));
 
-/** The client asks nodes for the leader by channels of its own making, which only the environment reaches. */
+/** The client looks for the leader over channels of its own, which only the environment can configure. */
 const exemptFromProxy = (connectionString: string): void => {
   const { grpc_proxy, https_proxy, http_proxy, no_grpc_proxy, no_proxy } = process.env;
   if (!(grpc_proxy || https_proxy || http_proxy)) return;
@@ -131,7 +131,7 @@ const hostsOf = (connectionString: string): string[] => {
 
 const LET_GO_WITHIN_MS = 1_000;
 
-/** The client may wait for ever for streams that broke: what is being given up is waited for a moment only. */
+/** The client may wait forever for broken streams, so closing waits only for a moment. */
 export const settledSoon = (work: Promise<unknown>): Promise<void> =>
   withDeadline(
     LET_GO_WITHIN_MS,

@@ -1,11 +1,11 @@
 import { StoreUnavailable } from './errors.js';
 
-/** SQLSTATE classes and socket errors of a database that is away, starting or shutting down, or lost a race. */
+/** SQLSTATE classes and socket errors of a database that is unavailable, starts, shuts down, or lost a race. */
 const AWAY_CODES = /^(08|57P|53|25006|40001|40P01|ECONN|EPIPE|ETIMEDOUT|ENOENT|EAI_AGAIN)/;
 const AWAY_MESSAGES =
   /connection terminated|query read timeout|not queryable|timeout exceeded when trying to connect|connection error|cannot use a pool after/i;
 
-/** True when the event store or Postgres is at fault, not what was asked of it: the same work may succeed later. */
+/** True when the event store or PostgreSQL is at fault, not the request: the same work may succeed later. */
 export const isDependencyAway = (error: unknown): boolean => {
   if (error instanceof StoreUnavailable) return true;
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };

@@ -17,7 +17,7 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
   constructor(
     message: string,
-    /** True when an append may or may not have been committed: only a retry with the same ids and revision tells. */
+    /** True when the append may have been committed: only a retry with the same ids and revision shows it. */
     readonly outcomeUnknown: boolean,
     options?: ErrorOptions,
   ) {

@@ -1,6 +1,6 @@
 import type { EventToAppend, StoredEvent } from '../core/event.js';
 
-/** The revision the writer saw: there is no "any", because only then is a repeated append harmless. */
+/** The revision the writer saw. There is no "any": a repeated append would not be harmless with it. */
 export type ExpectedRevision = 'no_stream' | bigint;
 
 export interface AppendResult {
@@ -22,7 +22,7 @@ export interface SubscribeOptions {
   readonly after: bigint | null;
   /** Only events of streams in these categories. */
   readonly categories: readonly string[];
-  /** Told of positions before which nothing of interest is missing, so that a quiet subscriber's checkpoint moves. */
+  /** Called with positions up to which no matching event is missing, so that a quiet subscriber's checkpoint moves. */
   readonly onCheckpoint?: (position: bigint) => void;
 }
 
@@ -34,14 +34,14 @@ export interface EventSubscription extends AsyncIterable<StoredEvent> {
 /** The one port to the event store. Its only implementation speaks EventStoreDB's protocol. */
 export interface EventStore {
   /**
-   * Appends at exactly the revision seen.
+   * Appends at exactly the revision that the writer saw.
    * @throws WrongExpectedRevision when another writer was first
    * @throws StoreUnavailable when the store cannot be reached, or did not answer in time (`outcomeUnknown`)
    */
   append(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]): Promise<AppendResult>;
   /** Reads one stream; a stream that does not exist yields nothing. */
   read(stream: string, options?: ReadOptions): AsyncIterable<StoredEvent>;
-  /** Reads every stream in the order of the log, system events left out. */
+  /** Reads all streams in log order, without system events. */
   readAll(options?: {
     after?: bigint | null;
     direction?: 'forwards' | 'backwards';
@@ -50,7 +50,7 @@ export interface EventStore {
   subscribe(options: SubscribeOptions): EventSubscription;
   /** Position of the newest event, or `null` in an empty store. */
   head(): Promise<bigint | null>;
-  /** Position of the last event of the log, system events included: no checkpoint is beyond it. `null` without any. */
+  /** Position of the last event of the log, system events included. No checkpoint is beyond it. `null`: none. */
   end(): Promise<bigint | null>;
   close(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { EventMetadata, EventToAppend, StoredEvent } from '../core/event.js
 
 const utf8 = new TextEncoder();
 
-/** Metadata goes as bytes, which spares it the way through Base64 that data takes. */
+/** Sends metadata as bytes: it then skips the Base64 step that data takes. */
 export const toClientEvent = (event: EventToAppend) =>
   jsonEvent({
     id: event.id,
@@ -18,7 +18,7 @@ export const toClientEvent = (event: EventToAppend) =>
     ),
   });
 
-/** `null` of a link whose event is gone. */
+/** `null` for a link whose event is gone. */
 export const toStored = ({ event }: ResolvedEvent): StoredEvent | null =>
   event
     ? {

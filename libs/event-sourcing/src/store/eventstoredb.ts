@@ -24,17 +24,17 @@ import { withDeadline } from '../timing/deadline.js';
 export interface EventStoreDbOptions {
   /** `esdb://host:port?tls=false` and the like. */
   readonly connectionString: string;
-  /** An append that is not answered within this is of unknown outcome (the client enforces no deadline itself). */
+  /** An append without an answer within this has an unknown outcome (the client enforces no deadline itself). */
   readonly appendTimeoutMs: number;
-  /** A read that yields nothing for this long, or gets no slot, is given up. */
+  /** A read fails when it yields nothing, or gets no slot, for this long. */
   readonly readTimeoutMs: number;
-  /** Reads under way at a time; the server takes 100 calls on a connection, subscriptions and appends included. */
+  /** Concurrent reads. The server takes 100 calls on a connection, subscriptions and appends included. */
   readonly reads?: number;
-  /** Calls that fail for this long while a fresh connection is answered make the store open a new one. */
+  /** When calls fail for this long while a fresh connection gets answers, the store opens a new one. */
   readonly stuckAfterMs?: number;
   /** Whether the environment's proxies apply. */
   readonly proxyFromEnvironment?: boolean;
-  /** Says what happened to the connection. */
+  /** Reports what happens to the connection. */
   readonly report?: (message: string) => void;
 }
 
@@ -45,7 +45,7 @@ export interface EventStoreDb extends EventStore {
 
 /**
  * Opens the event store. One per process: the client's append bank is global to its module, so a second client would
- * share the first one's failures.
+ * share the failures of the first.
  */
 export const openEventStore = ({
   connectionString,
@@ -126,10 +126,10 @@ export const openEventStore = ({
       for (const size of pageSizes(limit < Infinity)) {
         if (left <= 0) return;
         const before = reached;
-        // The position read from may come again.
+        // The server may repeat the event at the start position.
         const wanted = Math.max(Math.min(size, left), least);
         const asked = wanted + (before === null ? 0 : 1);
-        // System events may be many.
+        // There may be many system events.
         least = afterBarren(wanted);
         const fromPosition: ReadPosition =
           before === null ? (forwards ? START : END) : { commit: before, prepare: before };
@@ -157,8 +157,8 @@ export const openEventStore = ({
     subscribe: (request) => kept.subscribe(request),
 
     async head() {
-      // System events may be newer than ours. When they fill the page, the newest of them serves as well: nothing of
-      // ours comes after it, and `null` would send a consumer that is born now back to the beginning.
+      // System events may be newer than ours. When they fill the page, the newest of them serves as well: none of our
+      // events comes after it, and `null` would send a new consumer back to the beginning.
       let newest: bigint | null = null;
       for (const count of [1, 64]) {
         const events = await last(count);
@@ -184,12 +184,12 @@ const endOfLog =
   ({ client }: Connection): StreamingRead<ResolvedEvent> =>
     client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: count, requiresLeader: true });
 
-/** The client needs a moment to let go of a node that is not the leader. */
+/** The client needs a moment to leave a node that is not the leader. */
 const SWITCH_MS = 20;
 
 /**
- * Reads ask for the leader: during an election the client may be given a follower, would stay there, and would fold
- * streams that lack their newest events. The refusal names the leader, and the client goes there.
+ * Reads require the leader. During an election the client may reach a follower, stay there, and fold streams that lack
+ * their newest events. The refusal names the leader, and the client moves there.
  */
 const readOnce = async (
   connection: Connection,

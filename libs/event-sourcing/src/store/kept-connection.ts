@@ -22,9 +22,9 @@ interface KeepOptions {
 }
 
 export interface KeptConnection extends StoreConnection {
-  /** @throws StoreUnavailable while it is being renewed */
+  /** @throws StoreUnavailable during a renewal */
   current(): Connection;
-  /** Makes a call, and notes what it says of the connection. */
+  /** Makes a call and records what it shows about the connection. */
   observed<T>(kind: CallOutcome['kind'], call: () => Promise<T>): Promise<T>;
   subscribe(request: SubscribeOptions): EventSubscription;
   close(): Promise<void>;
@@ -33,7 +33,7 @@ export interface KeptConnection extends StoreConnection {
 const LOOKS_PER_STUCK = 10;
 const LONGEST_QUIET_MS = 5_000;
 
-/** Keeps one connection to the store, and opens it anew when calls are stuck on it though the store answers others. */
+/** Keeps one connection to the store, and replaces it when its calls are stuck although the store answers others. */
 export const keepConnected = (options: KeepOptions): KeptConnection => {
   const { open, ask, confirmWithinMs, stuckAfterMs, report } = options;
   const bounds = { stuckAfterMs, quietMs: Math.min(LONGEST_QUIET_MS, stuckAfterMs / 3) };
@@ -60,7 +60,7 @@ export const keepConnected = (options: KeepOptions): KeptConnection => {
     }
   };
 
-  /** First everything of the old one ends: its appends fail in the bank that the new one's would share. */
+  /** Ends the old connection first: both would share one append bank, in which the old appends fail. */
   const renew = async (): Promise<void> => {
     const old = connection;
     connection = null;
@@ -71,7 +71,7 @@ export const keepConnected = (options: KeepOptions): KeptConnection => {
     if (!closed) connection = open();
   };
 
-  /** A store away for everybody is no news; of other errors each is said once, without its message: it may hold a URL. */
+  /** Reports each error once, except that the store is down. Leaves the message out, because it may hold a URL. */
   const complain = (error: unknown): void => {
     if (error instanceof StoreUnavailable) return;
     const { name, code } = error as { name?: string; code?: string | number };
@@ -80,7 +80,7 @@ export const keepConnected = (options: KeepOptions): KeptConnection => {
     lastComplaint = said;
   };
 
-  /** A connection that cannot even be opened says nothing of the store. */
+  /** A connection that cannot be opened shows nothing about the store. */
   const answersAfresh = async (): Promise<boolean> => {
     let fresh: Connection | undefined;
     try {
@@ -106,7 +106,7 @@ export const keepConnected = (options: KeepOptions): KeptConnection => {
       case 'ask afresh': {
         const wasBeyondHelp = watch.beyondHelp;
         const answered = await answersAfresh();
-        // Read only now: calls were made and noted meanwhile.
+        // Read only now: other calls changed the watch in the meantime.
         const next = afterFreshAnswer(watch, answered, now(), bounds);
         watch = next.watch;
         if (next.renew) {

@@ -3,28 +3,28 @@ import { classify, noAnswer } from './classify.js';
 import type { CallSlots } from './call-slots.js';
 import { StoreUnavailable } from './errors.js';
 
-/** Events of one call at most: bounds the memory of a reader, and how long a call stays open. */
+/** Most events of one call: limits a reader's memory, and how long a call stays open. */
 export const PAGE = 256;
-/** Of a read that does not say how many it wants: most streams are shorter, and most readers leave early. */
+/** For a read without a limit: most streams are shorter, and most readers leave early. */
 const FIRST_PAGE = 32;
 const GROWTH = 4;
-/** A server that sends an event now and then is given up after so many times the wait for one. */
+/** A call to a server that sends events slowly fails after this many times the wait for one. */
 const WHOLE_PAGE_FACTOR = 10;
 
 /**
- * How many events each call of a read asks for, one call after the other.
- * @param limited whether the reader said how many it wants
+ * The number of events that each successive call of a read requests.
+ * @param limited whether the reader gave a limit
  */
 export function* pageSizes(limited: boolean): Generator<number, never> {
   for (let size = limited ? PAGE : FIRST_PAGE; ; size = Math.min(PAGE, size * GROWTH)) yield size;
 }
 
-/** How many events to ask for at least, after a page of so many that had none of ours. */
+/** The least number of events to request after a page of this size had none of ours. */
 export const afterBarren = (asked: number): number => Math.min(PAGE, asked * GROWTH);
 
 /**
- * The events of one finite call, taken as fast as they come: nothing is left open on the server while the reader works,
- * and a reader that stops leaves nothing behind. A stream that does not exist has none.
+ * The events of one finite call, received as fast as they arrive. So the call is closed while the reader works, and a
+ * reader that stops leaves nothing open. A stream that does not exist has none.
  * @param timeoutMs longest wait for a slot, and then for each event
  * @throws StoreUnavailable
  */
@@ -47,7 +47,7 @@ export const readPage = async (
     await new Promise<void>((resolve, reject) => {
       const giveUp = (): void => reject(noAnswer('a read', timeoutMs, false));
       const silent = setTimeout(() => {
-        // When the process itself was busy, what has arrived is taken first.
+        // If the process itself was busy, take the events that have arrived first.
         const seen = events.length;
         setImmediate(() => setImmediate(() => (events.length > seen ? silent.refresh() : giveUp())));
       }, timeoutMs);
@@ -80,8 +80,8 @@ export const readPage = async (
 };
 
 /**
- * Destroying the client's stream leaves the call open on the server; cancelling it does not. The call may not have begun
- * yet, when the client still looks for a node: it is cancelled as soon as it has, and holds its slot until then.
+ * Destroying the client's stream leaves the call open on the server; cancelling it does not. While the client still looks
+ * for a node, the call has not started: it is cancelled as soon as it starts, and holds its slot until then.
  */
 const abandon = (call: StreamingRead<ResolvedEvent>, release: () => void): void => {
   call.cancel().then(release, release);

@@ -6,19 +6,19 @@ import type { UsersClient } from '@eventstore/db-client/generated/users_grpc_pb.
 import usersPb from '@eventstore/db-client/generated/users_pb.js';
 import { withDeadline } from '../timing/deadline.js';
 
-/** Logins and access lists of an EventStoreDB cannot be made as asked; the message says why and what to do. */
+/** EventStoreDB's logins and access lists cannot be prepared; the message says why and what to do. */
 export class UnpreparableStore extends Error {
   override readonly name = 'UnpreparableStore';
 }
 
 export interface Preparation {
-  /** Of a member of `$admins`; used for this alone. */
+  /** The login of a member of `$admins`; used only for this. */
   readonly adminUrl: string;
-  /** What the service presents. */
+  /** The login of the service. */
   readonly login: { readonly username: string; readonly password: string };
 }
 
-/** One thing that was done, or that was so before. */
+/** One step: done now, or found done. */
 export interface PreparedPart {
   readonly part: 'login' | 'access to $all' | 'default access';
   readonly change: 'ready' | 'password set' | 'changed' | 'as wanted';
@@ -29,22 +29,22 @@ const SETTINGS = '$settings';
 const METADATA_OF_ALL = '$$$all';
 const DEFAULT_ACCESS = 'update-default-acl';
 
-/** The store is sometimes a moment without a leader, and makes its own users a moment after it answers. */
+/** The store may be without a leader for a moment, and makes its own users shortly after it answers. */
 const ATTEMPTS = 10;
 const BETWEEN_ATTEMPTS_MS = 1_000;
 const CALL_WITHIN_MS = 5_000;
 
-/** FAILED_PRECONDITION: a user of that name has another password. With the same one, creating succeeds again. */
+/** FAILED_PRECONDITION: a user of that name has another password. With the same password, creating succeeds. */
 const CONFLICT = 9;
 const UNAUTHENTICATED = 16;
 const UNIMPLEMENTED = 12;
-/** gRPC codes: DEADLINE_EXCEEDED, NOT_FOUND (not the leader), UNAVAILABLE, and UNAUTHENTICATED while users are made. */
+/** gRPC codes: DEADLINE_EXCEEDED, NOT_FOUND (not the leader), UNAVAILABLE, and UNAUTHENTICATED during user creation. */
 const PASSING = new Set([4, 5, 14, UNAUTHENTICATED]);
 
 /**
- * Gives the service a login that is no administrator, and lets it read `$all`, and read and append to streams; it can
- * neither delete streams, nor change their metadata, nor touch system streams. Other logins get nothing by default.
- * Where default access was set before, the service is added and nobody's access is taken away. Safe to repeat.
+ * Gives the service a login without administrator rights. It may read `$all`, and read and append to streams. It cannot
+ * delete streams, change their metadata, or touch system streams. Other logins get nothing by default. If default access
+ * is set already, adds the service and removes nobody. Safe to repeat.
  * @throws UnpreparableStore
  */
 export const prepareEventStore = async ({
@@ -94,7 +94,7 @@ const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
 
 type Answered = (error: ServiceError | null) => void;
 
-/** The client has no operation for users, but the protocol's own stubs: they are called on its connection. */
+/** The client has no operations for users, but it has the protocol's stubs: this calls them on its connection. */
 const askUsers = (
   client: EventStoreDBClient,
   ask: (users: UsersClient, metadata: Metadata, options: CallOptions, answered: Answered) => unknown,
@@ -204,7 +204,7 @@ const setDefaultAccess = async (
   return 'changed';
 };
 
-/** The last event of a stream holds, whatever came before it. (The client's own reading of metadata tells no revision.) */
+/** The last event of a metadata stream is in force. (The client's own reader of metadata gives no revision.) */
 const lastOf = async <Data>(
   client: EventStoreDBClient,
   wanted: string,
@@ -213,7 +213,7 @@ const lastOf = async <Data>(
   const events = client.readStream(stream, { direction: BACKWARDS, fromRevision: END, maxCount: 1 });
   let last: { data?: Data; revision?: bigint } = {};
   try {
-    // Read to its end: a read that is left early is not cancelled, and disposing of the client would wait for it.
+    // Read to the end: the client does not cancel a read that stops early, and closing it would wait for that read.
     for await (const { event } of events) {
       if (!event) continue;
       const { type, data, revision } = event;

@@ -2,8 +2,8 @@ import { categoryOf } from '../core/stream-name.js';
 import type { EventStore } from './event-store.js';
 
 /**
- * The store as one module sees it: it reads everything and appends to its own categories only, so that no module can
- * write another's history, whatever it imports.
+ * The store as one module sees it. The module reads everything and appends only to its own categories, so it cannot write
+ * another module's history.
  */
 export const scopedEventStore = (store: EventStore, ownCategories: readonly string[]): EventStore => ({
   append(stream, expected, events) {

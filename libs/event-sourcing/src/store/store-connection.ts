@@ -2,11 +2,11 @@
 export interface StoreConnection {
   /** Reads fail although the store answers others, and new connections did not help: only a new process may. */
   readonly beyondHelp: boolean;
-  /** Connections opened anew because calls were stuck. */
+  /** Connections replaced because calls were stuck. */
   readonly renewals: number;
-  /** Reads that wait for a slot. */
+  /** Reads waiting for a slot. */
   readonly waitingReads: number;
-  /** Calls open now, by kind. */
+  /** Open calls, by kind. */
   openCalls(): { readonly read: number; readonly subscription: number; readonly append: number };
 }
 

@@ -11,13 +11,13 @@ import type { EventSubscription, SubscribeOptions } from './event-store.js';
 import { toStored } from './events.js';
 
 export interface OpenSubscription extends EventSubscription {
-  /** Ends it with an error for its reader: the connection it was on is given up. */
+  /** Ends it with an error for its reader, because its connection is being replaced. */
   fail(error: Error): void;
 }
 
 /**
  * Subscriptions exclude the position they start from, so the checkpoint itself is the argument.
- * @param confirmWithinMs a subscription not confirmed by then fails, also one that waits for a free call
+ * @param confirmWithinMs a subscription without confirmation by then fails, also while it waits for a free call
  */
 export const openSubscription = (
   client: EventStoreDBClient,
@@ -37,7 +37,7 @@ export const openSubscription = (
           checkpointReached,
         });
   const subscription = client.subscribeToAll({ fromPosition, filter });
-  // Whoever iterates gets the error too; one that comes before must not end the process.
+  // The iterating reader gets the error too. An error before the iteration must not end the process.
   let failure: Error | undefined;
   subscription.on('error', (error) => (failure = error));
   const unconfirmed = setTimeout(
@@ -46,7 +46,7 @@ export const openSubscription = (
   );
   subscription.once('confirmation', () => clearTimeout(unconfirmed));
 
-  // Destroying it alone would leave the call open on the server. One not begun yet is cancelled once it has.
+  // Destroying it alone would leave the call open on the server. A call that has not started is cancelled when it does.
   const leave = (error?: Error): Promise<void> => {
     clearTimeout(unconfirmed);
     const left = subscription.unsubscribe();

@@ -1,6 +1,6 @@
 /**
- * What the work yields or, when it takes longer than so many milliseconds, what `late` yields or throws. `work` gets a
- * signal that is aborted then. Work that ignores it goes on, and its end is not waited for.
+ * Returns the result of `work` or, past the deadline, the result of `late`, which may throw. The deadline aborts the
+ * signal that `work` receives. Work that ignores the signal continues, and nobody waits for it.
  */
 export const withDeadline = async <T, L = never>(
   milliseconds: number,
@@ -16,7 +16,7 @@ export const withDeadline = async <T, L = never>(
     }, milliseconds);
   }).then(late);
   try {
-    // The race keeps listening, so that work that fails later is no unhandled rejection.
+    // The race keeps listening, so work that fails later causes no unhandled rejection.
     return await Promise.race([work(givenUp.signal), deadline]);
   } finally {
     clearTimeout(timer);
