@@ -40,7 +40,7 @@ export class WebhooksWorkerModule implements OnModuleInit {
     this.registry.addJob(replayTask(pool, clock));
     this.registry.addLoop(rescueReplays(pool, clock, config.WEBHOOK_REPLAY_GIVE_UP_MS));
     this.registry.addLoop(skipNoted(pool));
-    this.registry.addLoop(repairQueues(pool, clock));
+    this.registry.addLoop(repairQueues(pool, clock, log));
     this.registry.addLoop(destroyUnusedSecrets(pool, streams, clock));
     this.registry.addLoop(openDispatcher({ pool, config, clock, resolve, vault, streams, log, observer }));
   }

@@ -5,6 +5,7 @@ import { reading } from '../../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { Receiver, eventually } from '../../../test/receiver.js';
 import { TestService, wipe } from '../../../test/service.js';
+import type pg from 'pg';
 import { repairQueues } from './repair-queues.js';
 
 const IDLE = 'infinity';
@@ -33,8 +34,10 @@ afterEach(async () => {
   await receiver.stop();
 });
 
+const failures: unknown[] = [];
+const log = { warn: (details: unknown) => void failures.push(details) };
 const repair = (): void => {
-  repairing = repairQueues(database.pool, systemClock, 50).run(stopping.signal);
+  repairing = repairQueues(database.pool, systemClock, log as never, 50).run(stopping.signal);
 };
 /** Inserts a delivery as the previous version did, which left its queue to a trigger. */
 const insertAsBefore = async (endpointId: string, due = 'now()'): Promise<void> => {
@@ -119,5 +122,12 @@ describe('The repair of queues', () => {
     await insertAsBefore(endpointId);
     await repairedIn(300);
     expect(await isIdle()).toBe(true);
+  });
+
+  it('logs a round that fails, and repairs with the next', async () => {
+    const broken = { query: () => Promise.reject(new Error('no such table')) } as unknown as pg.Pool;
+    repairing = repairQueues(broken, systemClock, log as never, 20).run(stopping.signal);
+    await eventually(() => failures.length >= 2);
+    expect(failures[0]).toEqual({ loop: 'webhooks.queue-repair', reason: 'no such table' });
   });
 });

@@ -1,6 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import type { Logger } from 'pino';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { repeatedWork } from '@app/platform/work/repeated-work.js';
 import type { WorkLoop } from '@app/platform/work/work-registry.js';
 import { earliestFreeAt } from '../../read-models/delivery/delivery-sql.js';
 
@@ -28,16 +29,14 @@ const MARK_READY = `
  * Makes queues ready whose deliveries were inserted without doing so: by processes of the previous version
  * (migrations/0011), or by hand. A queue made ready without a due delivery costs one claim.
  */
-export const repairQueues = (pool: pg.Pool, clock: Clock, everyMs = REPAIR_EVERY_MS): WorkLoop => ({
-  name: 'webhooks.queue-repair',
+export const repairQueues = (
+  pool: pg.Pool,
+  clock: Clock,
+  log: Pick<Logger, 'warn'>,
+  everyMs = REPAIR_EVERY_MS,
+): WorkLoop => ({
+  ...repeatedWork('webhooks.queue-repair', everyMs, () => repairOnce(pool, instant(clock.now())), log),
   role: 'webhooks',
-  async run(signal) {
-    while (!signal.aborted) {
-      // The database may be away for a while: the next round tries again.
-      await repairOnce(pool, instant(clock.now())).catch(() => undefined);
-      await delay(everyMs, undefined, { signal }).catch(() => undefined);
-    }
-  },
 });
 
 /** Locks one queue at a time: inserting transactions lock several, in orders of their own. */
