@@ -3,7 +3,7 @@ import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { identifiedAs } from '../auth/authentication.js';
 import { requestIdOf } from '../http/request-id.js';
 import { routeOf } from '../http/route-of.js';
-import { addressKey, fullClientAddress } from '../rate-limit/address.js';
+import { addressKey, forwardedFor, fullClientAddress } from '../rate-limit/address.js';
 import { wasCounted } from '../rate-limit/counted.js';
 import { printable } from '../text/printable.js';
 import type { AuditedResource } from '../manifest.js';
@@ -64,14 +64,8 @@ export const auditRequests =
     next();
   };
 
-const addressOf = ({ socket, headers }: Request, proxies: number): string | null => {
-  const forwarded = headers['x-forwarded-for'];
-  return fullClientAddress(
-    socket.remoteAddress ?? '',
-    Array.isArray(forwarded) ? forwarded.join() : forwarded,
-    proxies,
-  );
-};
+const addressOf = ({ socket, headers }: Request, proxies: number): string | null =>
+  fullClientAddress(socket.remoteAddress ?? '', forwardedFor(headers), proxies);
 
 /** The id of the resource that the route names or has just created. */
 const auditedId = (

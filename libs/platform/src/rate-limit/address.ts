@@ -1,5 +1,10 @@
 import ipaddr from 'ipaddr.js';
+import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4 } from 'node:net';
+
+/** X-Forwarded-For as one list, however many headers of that name a request has. */
+export const forwardedFor = ({ 'x-forwarded-for': found }: IncomingHttpHeaders): string | undefined =>
+  Array.isArray(found) ? found.join() : found;
 
 /**
  * The key of the address that a request comes from: the peer's address or, behind this many reverse proxies, the one

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Config } from '../../config/settings.js';
 import { AddressBuckets } from '../../rate-limit/address-buckets.js';
-import { clientAddress } from '../../rate-limit/address.js';
+import { clientAddress, forwardedFor } from '../../rate-limit/address.js';
 import { ratePolicies, type RatePolicy } from '../../rate-limit/policies.js';
 import { rateLimited } from '../../rate-limit/rate-limited.js';
 import type { Problem } from '../problem.js';
@@ -108,12 +108,7 @@ export class FrontDoor {
   }
 
   private addressOf({ socket, headers }: IncomingMessage): string {
-    const forwarded = headers['x-forwarded-for'];
-    return clientAddress(
-      socket.remoteAddress ?? '',
-      Array.isArray(forwarded) ? forwarded.join() : forwarded,
-      this.config.TRUSTED_PROXIES,
-    );
+    return clientAddress(socket.remoteAddress ?? '', forwardedFor(headers), this.config.TRUSTED_PROXIES);
   }
 }
 
