@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { BillingHttpModule } from '@app/billing/billing-http.module.js';
 import { PersonalDataGuard } from '@app/platform/audit/personal-data.js';
 import { AuthGuard } from '@app/platform/auth/auth.guard.js';
+import { NewWorkGuard } from '@app/platform/disk/new-work.guard.js';
 import { AcceptGuard } from '@app/platform/http/accept.guard.js';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
 import { JsonBodyInterceptor } from '@app/platform/http/json-body.interceptor.js';
@@ -40,6 +41,7 @@ export class ApiModule {
         { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_GUARD, useClass: AcceptGuard },
         { provide: APP_GUARD, useClass: PersonalDataGuard },
+        { provide: APP_GUARD, useClass: NewWorkGuard },
         { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
         { provide: APP_INTERCEPTOR, useClass: KnownParameters },
         IdempotentRequests,

@@ -17,9 +17,10 @@ const answering = () => {
 
 const config = { READINESS_WORKER_MS: 10_000, READINESS_LAG_MS: 60_000 };
 
-const controller = (doors: Parameters<typeof intercept>[1] = {}, beyondHelp = false) => {
+const controller = (doors: Parameters<typeof intercept>[1] = {}, beyondHelp = false, isKept = true) => {
   const pool = { query: async () => ({ rowCount: 1, rows: [] }) } as unknown as Pool;
-  return new HealthController(intercept(new InMemoryEventStore(), doors), { beyondHelp }, pool, config);
+  const store = intercept(new InMemoryEventStore(), doors);
+  return new HealthController(store, { beyondHelp }, pool, { isKept: () => isKept }, config);
 };
 
 const live = (beyondHelp: boolean) => {
@@ -44,5 +45,12 @@ describe('readiness', () => {
     expect(answers.map(({ answer }) => answer.status)).toEqual(answers.map(() => 200));
     // Once for the store itself, once for the consumers' lag.
     expect(asked).toBe(2);
+  });
+
+  it('is lost while the disk does not keep its reserve, and says so', async () => {
+    const { answer, response } = answering();
+    await controller({}, false, false).ready(response);
+    const checks = { eventStore: true, postgres: true, worker: true, consumers: true, disk: false };
+    expect(answer).toEqual({ status: 503, body: { status: 'not ready', checks } });
   });
 });

@@ -6,6 +6,7 @@ import { consumerLag } from '@app/event-sourcing/projections/consumer-lag.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { Public } from '@app/platform/auth/authentication.js';
 import { EVENT_STORE_CONNECTION, type StoreConnection } from '@app/event-sourcing/store/store-connection.js';
+import { DiskReserve } from '@app/platform/disk/disk-reserve.js';
 import { admissionOf } from '@app/platform/http/door/admission.js';
 import { IgnoresParameters } from '@app/platform/http/known-parameters.interceptor.js';
 import { Answers } from '@app/platform/http/openapi/operation.js';
@@ -33,6 +34,7 @@ export class HealthController {
     @Inject(EVENT_STORE) private readonly store: EventStore,
     @Inject(EVENT_STORE_CONNECTION) private readonly connection: Pick<StoreConnection, 'beyondHelp'>,
     @Inject(POSTGRES) private readonly pool: Pool,
+    @Inject(DiskReserve) private readonly disk: Pick<DiskReserve, 'isKept'>,
     @Inject(CONFIG) private readonly config: Pick<Config, 'READINESS_WORKER_MS' | 'READINESS_LAG_MS'>,
   ) {}
 
@@ -71,7 +73,7 @@ export class HealthController {
       succeeds(this.workerLives()),
       succeeds(this.consumersKeepUp()),
     ]);
-    const checks = { eventStore, postgres, worker, consumers };
+    const checks = { eventStore, postgres, worker, consumers, disk: this.disk.isKept() };
     return { status: Object.values(checks).every(Boolean) ? 'ready' : 'not ready', checks };
   }
 

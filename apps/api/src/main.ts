@@ -10,6 +10,7 @@ import { auditRequests } from '@app/platform/audit/audit-requests.js';
 import { AuditTrail } from '@app/platform/audit/audit-trail.js';
 import { configHelp, loadConfig } from '@app/platform/config/load-config.js';
 import { startUp } from '@app/platform/config/start-up.js';
+import { measureDisk } from '@app/platform/disk/disk-reserve.js';
 import { configureHttp } from '@app/platform/http/configure-http.js';
 import { reportRefusals } from '@app/platform/http/door/report-refusals.js';
 import { HttpAdapter } from '@app/platform/http/http-adapter.js';
@@ -44,6 +45,7 @@ const app = await NestFactory.create<NestExpressApplication>(ApiModule.forProces
 requireDeclared(routesOf(app), SCOPES);
 const metrics = app.get<Registry>(METRICS);
 if (config.METRICS_PORT !== undefined) app.use(measureRequests(metrics));
+measureDisk(config, metrics);
 const [trail, clock] = [app.get(AuditTrail), app.get<Clock>(CLOCK)];
 app.use(auditRequests(trail, clock, AUDITED, config.TRUSTED_PROXIES));
 adapter.door.onRefused = auditDoor(trail, clock);

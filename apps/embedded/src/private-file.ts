@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { hasCode } from './stack-error.js';
 
 /** Like `writePrivateFile`, for a value as JSON. */
@@ -16,10 +16,24 @@ export const writePrivateFile = (path: string, text: string): void => {
   try {
     writeSync(file, text);
     fsyncSync(file);
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
   } finally {
     closeSync(file);
   }
-  renameSync(draft, path);
+};
+
+/** Like `writePrivateJson`, for a file that is written again at the next change. @returns whether there was room */
+export const writePrivateJsonIfRoom = (path: string, value: unknown): boolean => {
+  try {
+    writePrivateJson(path, value);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'ENOSPC', 'EDQUOT')) return false;
+    throw error;
+  }
 };
 
 /** @returns the parsed file, or undefined if it does not exist or is not JSON. */

@@ -1,5 +1,5 @@
 import { endProcess, identify, type ProcessIdentity } from './process-identity.js';
-import { readJson, writePrivateJson } from './private-file.js';
+import { readJson, writePrivateJsonIfRoom } from './private-file.js';
 
 const ORPHAN_PATIENCE_MS = 4_000;
 
@@ -41,7 +41,8 @@ export class ProcessRecord {
     this.save();
   }
 
-  private save(): void {
-    writePrivateJson(this.path, Object.fromEntries(this.children));
+  /** On a full disk, the file is left as it is until the next change, or until there is room. */
+  save(): void {
+    writePrivateJsonIfRoom(this.path, Object.fromEntries(this.children));
   }
 }

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { writePrivateJson } from './private-file.js';
+import { writePrivateJsonIfRoom } from './private-file.js';
 
 /** How to reach a running stack. `ops` and other tools read it from `DATA_DIR/runtime.json`. */
 export interface Runtime {
@@ -12,8 +12,8 @@ export interface Runtime {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Writes the settings at the top level, as in an environment, next to the other members. */
-export const writeRuntimeFile = (path: string, { environment, ...runtime }: Runtime): void =>
-  writePrivateJson(path, { ...runtime, ...environment });
+/** Writes the settings at the top level, as in an environment, next to the other members. @returns whether there was room */
+export const writeRuntimeFile = (path: string, { environment, ...runtime }: Runtime): boolean =>
+  writePrivateJsonIfRoom(path, { ...runtime, ...environment });
 
 export const removeRuntimeFile = (path: string): void => rmSync(path, { force: true });

@@ -7,6 +7,7 @@ import {
   type Connections,
 } from './child-environment.js';
 import { openDataFolder, type DataFolder } from './data-folder.js';
+import { DiskRoom } from './disk-room.js';
 import { startEventStore } from './event-store-process.js';
 import { listenOnce } from './listen-once.js';
 import { takeLock } from './lock.js';
@@ -20,6 +21,7 @@ import type { SupervisorEvents } from './supervisor.js';
 /** Milliseconds after the start of a stop. A child that still runs at its time is killed. */
 const STOP_WITHIN_MS = { api: 5_500, worker: 8_000, 'event-store': 9_000, postgres: 9_800 } as const;
 const LEAST_PATIENCE_MS = 200;
+const MEBIBYTE = 1024 * 1024;
 
 type ChildName = keyof typeof STOP_WITHIN_MS;
 /** The children that are programs of this repository. */
@@ -52,6 +54,7 @@ export class Stack {
   private releaseLock = (): void => undefined;
   private folder?: DataFolder;
   private record?: ProcessRecord;
+  private disk?: DiskRoom;
 
   constructor(private readonly options: StackOptions) {}
 
@@ -88,12 +91,23 @@ export class Stack {
     const environment = {
       KEY_PROVIDER: 'file',
       KEY_DIRECTORY: folder.keys,
+      DISK_FOLDER: folder.path,
       ...withoutEmpty(this.options.environment),
     };
     this.releaseLock = takeLock(folder.lock, folder.path);
     const secrets = loadSecrets(folder);
     const config = checkSettings(environment, secrets);
     const record = (this.record = new ProcessRecord(folder.processes));
+    this.disk = new DiskRoom({
+      folder: folder.path,
+      reserve: config.DISK_RESERVE_MIB * MEBIBYTE,
+      say,
+      onRoom: () => {
+        record.save();
+        this.publish();
+      },
+    });
+    this.disk.requireRoom();
     await record.endOrphans();
     await requireFreePort(config.PORT, config.HOST);
 
@@ -154,6 +168,7 @@ export class Stack {
   private events(): SupervisorEvents {
     return {
       say: (line) => this.options.say(line),
+      untilRoom: () => this.disk?.untilRoom() ?? Promise.resolve(false),
       onRestart: () => this.publish(),
       onGivenUp: (message) => this.options.onFailure(message),
     };
@@ -173,6 +188,7 @@ export class Stack {
 
   private async stopAll(): Promise<void> {
     const begin = Date.now();
+    this.disk?.stop();
     for (const name of Object.keys(STOP_WITHIN_MS) as ChildName[]) {
       const remaining = begin + STOP_WITHIN_MS[name] - Date.now();
       await this.children.get(name)?.stop(Math.max(remaining, LEAST_PATIENCE_MS));

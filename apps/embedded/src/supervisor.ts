@@ -18,6 +18,8 @@ export interface Service<Ready> {
 
 export interface SupervisorEvents {
   say(line: string): void;
+  /** Resolves when there is room to start a service; default: at once. @returns whether it had to wait */
+  untilRoom?(): Promise<boolean>;
   /** A service runs again, with a new process id. */
   onRestart(): void;
   /** A service could not be kept running; the message names it and its log. */
@@ -78,6 +80,9 @@ export class Supervisor<Ready> {
     const isReplaced = () => this.stopping || this.current !== launched;
     let reason = how;
     while (!isReplaced()) {
+      // On a full disk, a service dies through no fault of its own.
+      if (await this.events.untilRoom?.()) this.restarts = [];
+      if (isReplaced()) return;
       const now = Date.now();
       this.restarts = [...this.restarts.filter((at) => now - at < RESTART_WINDOW_MS), now];
       if (this.restarts.length > MOST_RESTARTS) {

@@ -36,7 +36,7 @@ const CHECKS: readonly Check[] = [
   ['parked streams', ({ pool }) => checkParked(pool)],
   ['jobs', ({ pool }) => checkJobs(pool)],
   ['holds', (session) => checkHolds(session)],
-  ['disk', () => checkDisk(process.env)],
+  ['disk', ({ config }) => checkDisk(config)],
 ];
 
 export const addDoctorCommand = (doctor: Command): void => {

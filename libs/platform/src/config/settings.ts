@@ -230,6 +230,11 @@ export const settings = z
       60_000,
       'the service is not ready while a consumer’s oldest unhandled event is older',
     ),
+    DISK_FOLDER: setting(
+      z.string().min(1).optional(),
+      'folder whose disk must keep DISK_RESERVE_MIB free; unset: not checked (the embedded stack sets it)',
+    ),
+    DISK_RESERVE_MIB: count(256, 'new work gets 503 while the disk has less free (MiB)', 0),
     WORKER_ROLES: setting(
       z
         .string()

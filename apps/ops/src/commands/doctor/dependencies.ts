@@ -1,5 +1,4 @@
 import { statfs } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import type { Pool } from 'pg';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
@@ -15,8 +14,6 @@ const POSTGRES_LEAST = 150_000;
 const POSTGRES_TESTED = 180_000;
 /** Difference between this clock and the database's (ms). */
 const SKEW_MS = [500, 5_000] as const;
-/** Used fraction of the disk. */
-const DISK_USED = [0.85, 0.95] as const;
 const INFO_WITHIN_MS = 1_000;
 
 export const checkPostgres = async (pool: Pool): Promise<Finding> => {
@@ -137,19 +134,20 @@ export const checkMigrations = async ({ DATABASE_URL }: Config): Promise<Finding
     : failure('migrations', `not applied: ${pending.join(', ')}`, 'Run ops migrate.');
 };
 
-/** The folder of the embedded stack, when it is on this machine. */
-export const checkDisk = async (environment: NodeJS.ProcessEnv): Promise<Finding> => {
+/** The disk of the embedded stack's folder. Stores on other machines are not checked. */
+export const checkDisk = async ({
+  DISK_FOLDER: folder,
+  DISK_RESERVE_MIB: reserve,
+}: Config): Promise<Finding> => {
   const check = 'disk';
-  if (environment['DATABASE_URL']) return ok(check, 'not checked: the stores are on another machine');
-  const folder = resolve(environment['DATA_DIR'] ?? '.data');
+  if (folder === undefined) return ok(check, 'not checked: DISK_FOLDER is not set');
   const { bsize, blocks, bavail } = await statfs(folder);
-  const used = 1 - bavail / blocks;
-  const free = ((bavail * bsize) / 2 ** 30).toFixed(1);
-  return graded(
-    check,
-    used,
-    DISK_USED,
-    `${Math.round(used * 100)} % used, ${free} GiB free at ${folder}`,
-    'Free some space, or move DATA_DIR to a larger disk.',
-  );
+  const free = (bavail * bsize) / 2 ** 20;
+  const message = `${Math.round((1 - bavail / blocks) * 100)} % used, ${Math.floor(free)} MiB free at ${folder}`;
+  const advice = 'Free some space, or move DATA_DIR to a larger disk.';
+  if (free < reserve)
+    return failure(check, `${message}: new work is refused below ${reserve} MiB (DISK_RESERVE_MIB)`, advice);
+  return free < 4 * reserve
+    ? warning(check, `${message}; new work is refused below ${reserve} MiB`, advice)
+    : ok(check, message);
 };

@@ -1,0 +1,108 @@
+import { randomFillSync } from 'node:crypto';
+import { existsSync, rmSync } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { freeBytes } from '@app/platform/disk/disk-reserve.js';
+import { StackError } from './stack-error.js';
+
+const MEBIBYTE = 1024 * 1024;
+/** Size of the file that the stack deletes when the disk is full: room for the log and the last rows of PostgreSQL. */
+const BALLAST_BYTES = 32 * MEBIBYTE;
+/** The ballast is deleted below this. */
+const FULL_BELOW = 8 * MEBIBYTE;
+/** Room in which PostgreSQL starts after a crash: a segment of its log. */
+const START_FROM = 24 * MEBIBYTE;
+const LOOK_EVERY_MS = 500;
+
+interface Watched {
+  /** The data folder. */
+  readonly folder: string;
+  /** `DISK_RESERVE_MIB`, in bytes. */
+  readonly reserve: number;
+  readonly say: (line: string) => void;
+  /** Called when there is room again after the disk was full. */
+  readonly onRoom: () => void;
+}
+
+/**
+ * Watches the disk of the data folder. Below the reserve, the API refuses new work by itself. When the disk is full
+ * although nothing new was accepted, this deletes a ballast file, so that the databases can continue. No service is
+ * started on a full disk: it could not live, and its deaths would end the stack.
+ */
+export class DiskRoom {
+  private readonly ballast: string;
+  private readonly timer: NodeJS.Timeout;
+  private state: 'enough' | 'low' | 'full' = 'enough';
+  private isFilling = false;
+  private waiting: (() => void)[] = [];
+
+  constructor(private readonly watched: Watched) {
+    this.ballast = join(watched.folder, 'ballast');
+    this.look();
+    this.timer = setInterval(() => this.look(), LOOK_EVERY_MS).unref();
+  }
+
+  /** Resolves when a service can start: at once, unless the disk is full. @returns whether it had to wait */
+  async untilRoom(): Promise<boolean> {
+    if (freeBytes(this.watched.folder) >= START_FROM) return false;
+    await new Promise<void>((resolve) => this.waiting.push(resolve));
+    return true;
+  }
+
+  /** @throws StackError when nothing can be started, because the disk is full */
+  requireRoom(): void {
+    const { folder, reserve } = this.watched;
+    if (this.state === 'full') throw new StackError(lineOf('full', folder, reserve));
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+    for (const resume of this.waiting.splice(0)) resume();
+  }
+
+  private look(): void {
+    const { folder, reserve, say, onRoom } = this.watched;
+    if (freeBytes(folder) < FULL_BELOW) rmSync(this.ballast, { force: true });
+    const free = freeBytes(folder);
+    const before = this.state;
+    this.state = free < START_FROM ? 'full' : free < reserve ? 'low' : 'enough';
+    if (this.state !== 'full') for (const resume of this.waiting.splice(0)) resume();
+    if (this.state === 'enough' && free >= reserve + BALLAST_BYTES) void this.fill();
+    if (this.state === before) return;
+    if (before === 'full') onRoom();
+    say(lineOf(this.state, folder, reserve));
+  }
+
+  /** Random bytes, because some file systems store zeros in no space. */
+  private async fill(): Promise<void> {
+    if (this.isFilling || existsSync(this.ballast)) return;
+    this.isFilling = true;
+    const draft = `${this.ballast}.draft`;
+    try {
+      const file = await open(draft, 'w', 0o600);
+      try {
+        for (let size = 0; size < BALLAST_BYTES; size += MEBIBYTE)
+          await file.write(randomFillSync(Buffer.allocUnsafe(MEBIBYTE)));
+      } finally {
+        await file.close();
+      }
+      await rename(draft, this.ballast);
+    } catch {
+      rmSync(draft, { force: true });
+    } finally {
+      this.isFilling = false;
+    }
+  }
+}
+
+const lineOf = (state: 'enough' | 'low' | 'full', folder: string, reserve: number): string => {
+  const least = `${Math.round(reserve / MEBIBYTE)} MiB (DISK_RESERVE_MIB)`;
+  switch (state) {
+    case 'enough':
+      return `The disk of ${folder} has room again: new work is accepted.`;
+    case 'low':
+      return `The disk of ${folder} has less than ${least} free: new work is refused with 503. Free some space.`;
+    case 'full':
+      return `The disk of ${folder} is full: new work is refused, and ended processes wait for room. Free ${least}.`;
+  }
+};

@@ -1,0 +1,66 @@
+import { statfsSync } from 'node:fs';
+import { Gauge, type Registry } from 'prom-client';
+import type { Config } from '../config/settings.js';
+
+const MEBIBYTE = 1024 * 1024;
+/** Minimum time between two looks at the disk (ms). */
+const FRESH_MS = 250;
+
+/** Bytes that a program without special rights can still write to the disk of a folder. */
+export const freeBytes = (folder: string): number => {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+};
+
+/**
+ * Whether the disk of `DISK_FOLDER` keeps `DISK_RESERVE_MIB` free. The reserve is the room in which the service
+ * finishes the work it has accepted. Without a folder, for stores on other machines, it counts as kept.
+ */
+export class DiskReserve {
+  private readAt = -Infinity;
+  private kept = true;
+
+  constructor(
+    private readonly config: Pick<Config, 'DISK_FOLDER' | 'DISK_RESERVE_MIB'>,
+    private readonly steadyNow: () => number = () => performance.now(),
+  ) {}
+
+  /** A folder that cannot be read keeps nothing. */
+  isKept(): boolean {
+    const { DISK_FOLDER: folder, DISK_RESERVE_MIB: reserve } = this.config;
+    if (folder === undefined) return true;
+    const now = this.steadyNow();
+    if (now - this.readAt >= FRESH_MS) {
+      this.readAt = now;
+      this.kept = this.free(folder) >= reserve * MEBIBYTE;
+    }
+    return this.kept;
+  }
+
+  private free(folder: string): number {
+    try {
+      return freeBytes(folder);
+    } catch {
+      return -1;
+    }
+  }
+}
+
+/** Metrics of the watched disk; absent without a folder. */
+export const measureDisk = (
+  { DISK_FOLDER: folder, DISK_RESERVE_MIB: reserve }: Pick<Config, 'DISK_FOLDER' | 'DISK_RESERVE_MIB'>,
+  registry: Registry,
+): void => {
+  if (folder === undefined) return;
+  const gauge = (name: string, help: string, value: () => number): void =>
+    void new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(value());
+      },
+    });
+  gauge('disk_free_bytes', 'Free bytes on the disk of DISK_FOLDER', () => freeBytes(folder));
+  gauge('disk_reserve_bytes', 'Free bytes below which new work is refused', () => reserve * MEBIBYTE);
+};

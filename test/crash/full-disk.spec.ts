@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freeBytes } from '@app/platform/disk/disk-reserve.js';
+import { startStack, type StartedStack } from '../support/index.js';
+import { Integrator, person, until } from '../support/integrator.js';
+
+const MEBIBYTE = 1024 * 1024;
+const RESERVE_MIB = 100;
+
+/** A file system of its own, in memory; `null` where this user may not mount one. */
+const smallDisk = (mebibytes: number): string | null => {
+  const folder = mkdtempSync(join(tmpdir(), 'small-disk-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m,mode=755`, 'tmpfs', folder], {
+      stdio: 'ignore',
+    });
+    return folder;
+  } catch {
+    rmdirSync(folder);
+    return null;
+  }
+};
+
+const fill = (path: string, bytes: number): void => {
+  const file = openSync(path, 'a');
+  try {
+    for (let left = bytes; left > 0; left -= MEBIBYTE)
+      writeSync(file, Buffer.alloc(Math.min(left, MEBIBYTE)));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  } finally {
+    closeSync(file);
+  }
+};
+
+/** Makes PostgreSQL write mebibytes to its log. */
+const writeAhead = async ({ databaseUrl }: StartedStack, mebibytes: number): Promise<void> => {
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  try {
+    for (let one = 0; one < mebibytes; one++)
+      await client.query(`select pg_logical_emit_message(false, 'test', repeat('x', ${MEBIBYTE}))`);
+    await client.query('select pg_current_wal_flush_lsn(), pg_switch_wal()');
+  } finally {
+    await client.end();
+  }
+};
+
+interface Readiness {
+  readonly checks: Readonly<Record<string, boolean>>;
+}
+const readiness = async (stack: StartedStack): Promise<Readiness> =>
+  (await (await fetch(`${stack.baseUrl}/readyz`)).json()) as Readiness;
+
+describe('a disk without the reserve', () => {
+  let stack: StartedStack;
+  beforeAll(async () => {
+    // More than any disk has.
+    stack = await startStack({ env: { DISK_RESERVE_MIB: '1000000000' } });
+  });
+  afterAll(() => stack?.stop());
+
+  it('new work gets 503 with the reason, reads and deletions continue, and /readyz names the disk', async () => {
+    const customer = await Integrator.open(stack, 100);
+    const refused = await customer.create(person());
+    expect([refused.status, refused.body, refused.headers.get('retry-after')]).toMatchObject([
+      503,
+      { code: 'enqueue_unavailable', detail: expect.stringContaining('short of disk space') },
+      '60',
+    ]);
+    expect((await customer.call('GET', '/api/v1/readings')).status).toBe(200);
+    expect(
+      (await customer.call('DELETE', '/api/v1/webhooks/6f1c2c3e-0000-4000-8000-000000000000')).status,
+    ).toBe(404);
+    expect(await readiness(stack)).toMatchObject({
+      status: 'not ready',
+      checks: { disk: false, postgres: true },
+    });
+  });
+});
+
+const folder = smallDisk(400);
+// Mounting needs rights that not every user has; the behaviour below the reserve is tested above everywhere.
+(folder === null ? describe.skip : describe)('a disk that is filled to the last byte', () => {
+  let stack: StartedStack;
+  let customer: Integrator;
+  beforeAll(async () => {
+    stack = await startStack({
+      dataDir: join(folder!, 'data'),
+      env: { DISK_RESERVE_MIB: String(RESERVE_MIB) },
+    });
+    customer = await Integrator.open(stack, 100_000);
+  });
+  afterAll(async () => {
+    try {
+      await stack?.stop();
+    } finally {
+      execFileSync('umount', ['-l', folder!]);
+      rmSync(folder!, { recursive: true, force: true });
+    }
+  });
+
+  it('no process dies, reads continue, and the service recovers by itself when there is room', async () => {
+    const { body } = await customer.create(person());
+    await customer.untilEnded(body.readingId);
+    const pids = stack.pids();
+
+    fill(join(folder!, 'below-the-reserve'), freeBytes(folder!) - (RESERVE_MIB - 10) * MEBIBYTE);
+    await until(
+      async () => (await customer.create(person())).status === 503,
+      () => 'new work is refused',
+    );
+    const rest = join(folder!, 'to-the-last-byte');
+    fill(rest, freeBytes(folder!));
+    // Two segments of PostgreSQL's log: it would panic without the room that the stack makes.
+    await until(
+      async () => Promise.resolve(freeBytes(folder!) > 20 * MEBIBYTE),
+      () => 'the stack makes room',
+    );
+    await writeAhead(stack, 20);
+    for (let round = 0; round < 4; round++) {
+      await delay(250);
+      expect((await customer.call('GET', `/api/v1/readings/${body.readingId}`)).status).toBe(200);
+      expect((await customer.create(person())).status).toBe(503);
+    }
+    expect(stack.pids()).toEqual(pids);
+    expect(stack.output()).toContain('is full');
+
+    rmSync(rest);
+    rmSync(join(folder!, 'below-the-reserve'));
+    await until(
+      async () => (await customer.create(person())).status === 202,
+      () => 'new work is accepted again',
+    );
+    await until(
+      async () => Promise.resolve(stack.output().includes('has room again')),
+      () => 'the stack says that there is room',
+    );
+    expect(stack.pids()).toEqual(pids);
+  });
+
+  it('a database that dies meanwhile is started when there is room, however long that takes', async () => {
+    const { postgres, main } = stack.pids();
+    const file = join(folder!, 'full');
+    fill(file, freeBytes(folder!));
+    process.kill(postgres, 'SIGKILL');
+    // Long enough for the six deaths that would end the stack. Someone else takes all the room that it makes.
+    for (let round = 0; round < 50; round++) {
+      fill(file, freeBytes(folder!));
+      await delay(100);
+    }
+    expect(stack.pids().main).toBe(main);
+    expect((await fetch(`${stack.baseUrl}/healthz`)).status).toBe(200);
+    expect((await readiness(stack)).checks).toMatchObject({ postgres: false, disk: false });
+    rmSync(file);
+    await until(
+      async () => (await customer.create(person())).status === 202,
+      () => 'the service recovers',
+    );
+    expect(stack.pids().main).toBe(main);
+  });
+});
