@@ -10,6 +10,7 @@ import { processConsumer } from '@app/event-sourcing/processes/process.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { loadConfig } from '@app/platform/config/load-config.js';
+import { COMMAND_BUS } from '@app/platform/cqrs/handler.js';
 import { Digester } from '@app/platform/crypto/digest.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
@@ -84,6 +85,7 @@ export const startService = async () => {
   const providers = [
     { provide: CONFIG, useValue: config },
     { provide: CLOCK, useValue: clock },
+    { provide: COMMAND_BUS, useExisting: CommandBus },
     { provide: EVENT_STORE, useValue: store },
     { provide: POSTGRES, useValue: poolWithoutRows() },
     { provide: LOGGER, useValue: pino({ level: 'silent' }) },

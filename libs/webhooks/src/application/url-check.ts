@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@app/platform/injection.js';
 import { within } from '@app/platform/process/within.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import type { UrlRefusal } from '../contracts/refusals.js';

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
 import type pg from 'pg';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
+import { Inject, Injectable } from '@app/platform/injection.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import type { SealedColumn } from '@app/platform/crypto/rewrapping.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
