@@ -5,10 +5,16 @@ import { describe, expect, it } from '@jest/globals';
 import { projectPath } from '@app/platform/project-path.js';
 
 const PACKAGES = ['@nestjs/(core|cqrs|swagger|platform-express)', 'express', 'class-(validator|transformer)'];
-const CLIENTS = ['@eventstore/db-client', 'prom-client', '@myriaddreamin', 'undici'];
+const TOOLS = [
+  '@eventstore/db-client',
+  'graphile-worker',
+  'node-pg-migrate',
+  'prom-client',
+  '@myriaddreamin',
+];
 /** Nest's index loads its pipes and validators; single files of the package are fine. */
 const FRAMEWORK = '@nestjs/common/index[.]js$';
-const HEAVY = `/node_modules/((${[...PACKAGES, ...CLIENTS].join('|')})/|${FRAMEWORK})`;
+const HEAVY = `/node_modules/((${[...PACKAGES, ...TOOLS].join('|')})/|${FRAMEWORK})`;
 
 const asModule = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`;
 
@@ -41,7 +47,7 @@ describe('a command of the operator', () => {
   it('starts without the framework and without what only some commands use', async () => {
     const statements = `
       const { TOP_COMMANDS } = await import(${ops('commands.js')});
-      for (const { name, load } of TOP_COMMANDS) if (name !== 'migrate' && name !== 'event-store') await load();
+      for (const { load } of TOP_COMMANDS) await load();
       await import(${ops('application.js')});
       const { MODULES } = await import(${ops('modules.js')});
       for (const { contracts, load } of MODULES) await Promise.all([contracts(), load()]);`;
