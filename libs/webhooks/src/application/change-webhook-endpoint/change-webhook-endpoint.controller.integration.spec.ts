@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { url } from '../../test/api.js';
-import { reading, released } from '../../test/events.js';
-import { webhookRequests } from '../../test/webhook-requests.js';
+import { url } from '../../../test/api.js';
+import { reading, released } from '../../../test/events.js';
+import { webhookRequests } from '../../../test/webhook-requests.js';
 
 const test = webhookRequests();
 

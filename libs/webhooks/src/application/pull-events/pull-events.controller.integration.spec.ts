@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { TestApi } from '../../test/api.js';
-import { failure, reading } from '../../test/events.js';
-import { startDatabase, type TestDatabase } from '../../test/postgres.js';
+import { TestApi } from '../../../test/api.js';
+import { failure, reading } from '../../../test/events.js';
+import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 
 interface Page {
   readonly data: readonly { id: string; type: string; readingId: string; sequence: number }[];

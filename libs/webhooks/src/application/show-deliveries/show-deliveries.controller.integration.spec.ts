@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { TestApi } from '../../test/api.js';
-import { failure, reading } from '../../test/events.js';
-import { startDatabase, type TestDatabase } from '../../test/postgres.js';
-import { Receiver, eventually, status } from '../../test/receiver.js';
-import { TestService, wipe } from '../../test/service.js';
+import { TestApi } from '../../../test/api.js';
+import { failure, reading } from '../../../test/events.js';
+import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
+import { Receiver, eventually, status } from '../../../test/receiver.js';
+import { TestService, wipe } from '../../../test/service.js';
 
 const WS = 'ws_1';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { url } from '../../test/api.js';
-import { webhookRequests } from '../../test/webhook-requests.js';
+import { url } from '../../../test/api.js';
+import { webhookRequests } from '../../../test/webhook-requests.js';
 
 const test = webhookRequests();
 
