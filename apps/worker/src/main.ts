@@ -13,7 +13,7 @@ import type { WorkerRole } from '@app/platform/config/settings.js';
 import { startUp } from '@app/platform/config/start-up.js';
 import { measureKeys } from '@app/platform/crypto/epochs/key-metrics.js';
 import { measureJobs } from '@app/platform/jobs/job-metrics.js';
-import { startJobs } from '@app/platform/jobs/job-runner.js';
+import { startJobs } from '@app/platform/jobs/job.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { endBeyondHelp } from '@app/platform/process/end-beyond-help.js';
 import { announce, stopWhenTold, surviveLateRejections } from '@app/platform/process/stopping.js';
