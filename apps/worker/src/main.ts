@@ -23,10 +23,12 @@ import { startTelemetry } from '@app/platform/telemetry/start-telemetry.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { measureConsumers } from '@app/platform/work/consumer-metrics.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
+import { JOBS, MODULES } from '../../service/src/modules.js';
 import { settings } from '../../service/src/settings.js';
 import { heartbeat } from './heartbeat.js';
 import { housekeeping } from './housekeeping.js';
 import { keyUpkeep } from './key-upkeep.js';
+import { requireNamedWork } from './registered-work.js';
 import { WorkerModule } from './worker.module.js';
 
 if (process.argv.includes('--help')) {
@@ -44,6 +46,7 @@ const app = await NestFactory.createApplicationContext(WorkerModule.forProcess(c
   logger: nestLogger(log),
 });
 const work = app.get(WorkRegistry);
+requireNamedWork(work, MODULES);
 const store = app.get<EventStore>(EVENT_STORE);
 const pool = app.get<Pool>(POSTGRES);
 work.addLoop(housekeeping(pool, log));
@@ -52,11 +55,7 @@ work.addLoop(auditRetention(pool, app.get<Clock>(CLOCK), config, log));
 
 const metrics = app.get<Registry>(METRICS);
 measureConsumers({ pool, store, clock: app.get<Clock>(CLOCK) }, work.consumers, metrics);
-measureJobs(
-  pool,
-  work.jobs.map(({ task }) => task),
-  metrics,
-);
+measureJobs(pool, JOBS, metrics);
 measureKeys(pool, config, metrics);
 await telemetry.serve(metrics, config);
 
