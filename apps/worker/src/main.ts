@@ -63,6 +63,9 @@ const stopping = new AbortController();
 // Every consumer and loop keeps a listener for the lifetime of the process.
 setMaxListeners(0, stopping.signal);
 const does = (role: WorkerRole): boolean => config.WORKER_ROLES.includes(role);
+// First: the queue loads its driver, and checks its tables with a pool that is still idle.
+const options = { concurrency: config.WORKER_CONCURRENCY, log, signal: stopping.signal };
+const jobs = does('jobs') ? await startJobs(pool, work.jobs, options) : null;
 const consumers = (does('follow') ? work.observedConsumers() : []).map((consumer) =>
   runConsumer(consumer, { store, pool, log }, stopping.signal),
 );
@@ -76,8 +79,6 @@ const loops = [heartbeat(pool, store), endBeyondHelp(connection, 0), ...ownLoops
     process.exit(1);
   }),
 );
-const options = { concurrency: config.WORKER_CONCURRENCY, log, signal: stopping.signal };
-const jobs = does('jobs') ? await startJobs(pool, work.jobs, options) : null;
 
 stopWhenTold(log, process.env, async () => {
   stopping.abort();
