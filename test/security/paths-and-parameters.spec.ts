@@ -50,7 +50,7 @@ describe('A path has one spelling', () => {
     expect(await endpoints()).toBe(before + 1);
   });
 
-  it('escapes of an id are the id: one Idempotency-Key sends one trial event', async () => {
+  it('escapes of an id are the id: one Idempotency-Key sends one test event', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const test = (id: string) => customer.call('POST', `/api/v1/webhooks/${id}/test`, { body: {}, headers });
     const first = await test(endpointId);

@@ -99,7 +99,7 @@ describe('Asked for again and again', () => {
     expect(await rows('delivery')).toBe(events + 1);
   });
 
-  it('trial events are refused while ten wait', async () => {
+  it('test events are refused while ten wait', async () => {
     const answers = [];
     for (let n = 0; n < REPEATS; n += 1) answers.push(await post('/test'));
     expect(statusesOf(answers).toSorted()).toEqual([202, 429]);

@@ -8,7 +8,7 @@ import { publicationDecider } from '@app/publishing/domain/publication/publicati
 import { readingDecider } from '@app/readings/domain/reading/reading.decider.js';
 import { webhookEndpoint } from '@app/webhooks/domain/webhook-endpoint/webhook-endpoint.decider.js';
 import { workspaceDecider } from '@app/workspaces/domain/workspace/workspace.decider.js';
-import { PROJECTIONS } from '../../apps/ops/src/projections.js';
+import { PROJECTIONS } from '../../apps/service/src/projections.js';
 import { CATALOGUES } from '../golden/catalogues.js';
 
 interface Folding {

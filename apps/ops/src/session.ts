@@ -8,7 +8,7 @@ import { requestedBy, type RequestContext } from '@app/event-sourcing/core/reque
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
 import type { KeyRing } from '@app/platform/crypto/key-ring.js';
-import { within } from '@app/platform/process/within.js';
+import { within } from '@app/platform/async/within.js';
 import { readConnection } from './connection.js';
 import { OpsError } from './ops-error.js';
 import type { Config } from '../../service/src/settings.js';

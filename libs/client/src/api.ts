@@ -1425,7 +1425,7 @@ export interface components {
             workspaceId: string;
             /** Format: uuid */
             readingId: string;
-            /** @description Counts the public events of the reading, from 1 without gaps; 0 of a trial */
+            /** @description Counts the public events of the reading, from 1 without gaps; 0 of a test event */
             sequence: number;
             data: {
                 /** @enum {string} */
@@ -4321,7 +4321,7 @@ export interface operations {
                  */
                 "X-Service-Attempt": string;
                 /**
-                 * @description `true` of a trial
+                 * @description `true` of a test event
                  * @example true
                  */
                 "X-Service-Test"?: string;
@@ -4435,7 +4435,7 @@ export interface operations {
                  */
                 "X-Service-Attempt": string;
                 /**
-                 * @description `true` of a trial
+                 * @description `true` of a test event
                  * @example true
                  */
                 "X-Service-Test"?: string;
@@ -4549,7 +4549,7 @@ export interface operations {
                  */
                 "X-Service-Attempt": string;
                 /**
-                 * @description `true` of a trial
+                 * @description `true` of a test event
                  * @example true
                  */
                 "X-Service-Test"?: string;
@@ -4668,7 +4668,7 @@ export interface operations {
                  */
                 "X-Service-Attempt": string;
                 /**
-                 * @description `true` of a trial
+                 * @description `true` of a test event
                  * @example true
                  */
                 "X-Service-Test"?: string;

@@ -7,10 +7,10 @@ import {
 } from '@app/billing/contracts/index.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { causedBy, requestedBy } from '@app/event-sourcing/core/request-context.js';
-import { ownRequest } from '@app/platform/process/own-request.js';
+import { ownRequest } from '@app/platform/cqrs/own-request.js';
 import { PublishDocumentJob } from '@app/publishing/application/publish-document/publish-document.job.js';
 import { GenerateReadingJob } from '@app/readings/application/generate-reading/generate-reading.job.js';
-import { InputUnprocessable } from '@app/readings/application/generate-reading/theme-calculator.js';
+import { InputUnprocessable } from '@app/readings/application/generate-reading/generate-reading.job.js';
 import { ReadingTimers } from '@app/readings/application/reading-timers.js';
 import { RequestReading } from '@app/readings/application/request-reading/request-reading.command.js';
 import { AbandonReading, EraseReading, readingJobAfter } from '@app/readings/contracts/index.js';

@@ -26,7 +26,7 @@ import { GenerateReadingJob } from '@app/readings/application/generate-reading/g
 import {
   THEME_CALCULATOR,
   type CalculationRequest,
-} from '@app/readings/application/generate-reading/theme-calculator.js';
+} from '@app/readings/application/generate-reading/generate-reading.job.js';
 import { ReadingTimers } from '@app/readings/application/reading-timers.js';
 import { erasureProcess } from '@app/publishing/processes/erasure.process.js';
 import { ReadingsModule } from '@app/readings/readings.module.js';

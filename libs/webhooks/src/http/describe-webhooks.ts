@@ -30,7 +30,7 @@ const DELIVERY_HEADERS = [
   header('X-Service-Event-Id', 'The `id` of the event', 'evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60'),
   header('X-Service-Delivery-Id', 'Of this event to this endpoint', '5e2f8f5c-8c4e-4c57-8d63-6a0a4f8f4f10'),
   header('X-Service-Attempt', 'Counts from 1', '1'),
-  header('X-Service-Test', '`true` of a trial', 'true', false),
+  header('X-Service-Test', '`true` of a test event', 'true', false),
   header('X-Service-Redelivery', '`true` of a redelivery or a replay', 'true', false),
   header('Webhook-Id', 'As Standard Webhooks asks', 'evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60'),
   header('Webhook-Timestamp', 'As Standard Webhooks asks', '1775295000'),

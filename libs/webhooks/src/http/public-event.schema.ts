@@ -15,7 +15,7 @@ const publicEvent = z.object({
   sequence: z
     .int()
     .min(0)
-    .describe('Counts the public events of the reading, from 1 without gaps; 0 of a trial'),
+    .describe('Counts the public events of the reading, from 1 without gaps; 0 of a test event'),
   data: z.object({
     status: z.enum(['queued', 'processing', 'completed', 'failed']),
     document: z.object({

@@ -24,7 +24,7 @@ import { PublishingWorkerModule } from '@app/publishing/publishing-worker.module
 import { AbandonReadingHandler } from '@app/readings/application/abandon-reading/abandon-reading.handler.js';
 import { EraseReadingHandler } from '@app/readings/application/erase-reading/erase-reading.handler.js';
 import { GenerateReadingJob } from '@app/readings/application/generate-reading/generate-reading.job.js';
-import { InputUnprocessable } from '@app/readings/application/generate-reading/theme-calculator.js';
+import { InputUnprocessable } from '@app/readings/application/generate-reading/generate-reading.job.js';
 import { ReadingTimers } from '@app/readings/application/reading-timers.js';
 import { RequestReadingHandler } from '@app/readings/application/request-reading/request-reading.handler.js';
 import { KeySweep } from '@app/readings/application/sweep-keys/key-sweep.js';

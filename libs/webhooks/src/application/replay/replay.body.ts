@@ -1,17 +1,15 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsArray, IsBoolean, IsDefined, IsString } from 'class-validator';
+import { IfSent, booleanType, required } from '@app/platform/http/body-rules.js';
 import type { SelfChecking } from '@app/platform/http/body.pipe.js';
 import type { FieldError } from '@app/platform/http/problem.js';
 import { parseInstant } from '@app/platform/http/instant.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../../contracts/event-types.js';
 import { REPLAYABLE_STATUSES, type ReplayableStatus } from '../../contracts/replay.js';
-import { IfSent } from '../../http/endpoint-settings.js';
 
-const required = { message: 'is required', context: { code: 'required' } };
 const instantDetail = 'must be an RFC 3339 instant such as 2026-04-04T09:30:00Z';
 const instantType = { message: instantDetail, context: { code: 'invalid_type' } };
 const arrayType = { message: 'must be an array', context: { code: 'invalid_type' } };
-const booleanType = { message: 'must be true or false', context: { code: 'invalid_type' } };
 
 const memberErrors = (
   name: string,

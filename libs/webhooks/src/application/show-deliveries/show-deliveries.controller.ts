@@ -1,14 +1,14 @@
 import { Get, Param, Query } from '@nestjs/common';
 import { ApiOperation, ApiQuery } from '@nestjs/swagger';
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
+import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { DELIVERY_STATUSES } from '../../contracts/deliveries.js';
 import { PUBLIC_EVENT_TYPES } from '../../contracts/event-types.js';
 import { readChoice, readFlag, readInstant, readUuid, type QueryValue } from '../../http/query-parameters.js';
 import { orProblem, problemOf } from '../../http/refusals.js';
-import { EndpointRoutes } from '../../http/webhook-routes.js';
-import { NAMED_DELIVERY, deliveryHistorySchema, deliveryPageSchema } from '../../http/webhook.schemas.js';
+import { EndpointRoutes, NamesDelivery } from '../../http/webhook-routes.js';
+import { deliveryHistorySchema, deliveryPageSchema } from '../../http/webhook.schemas.js';
 import { DeliveryRows, type DeliveryFilter } from '../../read-models/delivery/delivery-rows.js';
 import { EndpointAccess } from '../endpoint-access.js';
 
@@ -90,7 +90,7 @@ export class ShowDeliveriesController {
     summary: 'Get a delivery and every attempt at it',
     description: 'Of a receiver’s answer only the status and the class of error are told.',
   })
-  @Names('deliveryId', 'delivery_not_found', NAMED_DELIVERY)
+  @NamesDelivery()
   @Answers(200, 'The delivery', deliveryHistorySchema)
   async one(
     @Param('endpointId') endpointId: string,

@@ -1,14 +1,11 @@
 import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsString, ValidateIf } from 'class-validator';
+import { IsString } from 'class-validator';
+import { IfSentAndNotNull, stringType } from '@app/platform/http/body-rules.js';
 import type { SelfChecking } from '@app/platform/http/body.pipe.js';
 import { parseInstant } from '@app/platform/http/instant.js';
 import type { FieldError } from '@app/platform/http/problem.js';
 
 const LONGEST_LABEL = 100;
-
-const stringType = { message: 'must be a string or null', context: { code: 'invalid_type' } };
-
-const IfSentAndNotNull = () => ValidateIf((_, value) => value !== undefined && value !== null);
 
 /** Body of POST /api/v1/keys. */
 @ApiSchema({ name: 'IssueApiKey' })

@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { TestApi } from '../../test/api.js';
-import { failure, reading } from '../../test/events.js';
-import { startDatabase, type TestDatabase } from '../../test/postgres.js';
-import { Receiver, eventually, status } from '../../test/receiver.js';
-import { TestService, wipe } from '../../test/service.js';
-
-const WS = 'ws_1';
+import { describe, expect, it } from '@jest/globals';
+import { failure, reading } from '../../../test/events.js';
+import { status } from '../../../test/receiver.js';
+import { deliveringRequests } from '../../../test/webhook-requests.js';
 
 interface Delivery {
   readonly deliveryId: string;
@@ -16,47 +12,23 @@ interface Delivery {
   readonly sequence: number;
 }
 
-let database: TestDatabase;
-let api: TestApi;
-let sending: TestService;
-let receiver: Receiver;
-let endpointId: string;
+const test = deliveringRequests();
 
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(async () => database.stop());
-beforeEach(async () => {
-  await wipe(database);
-  receiver = await Receiver.start();
-  api = await TestApi.start(database, { WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', WEBHOOK_ALLOW_HTTP: '1' });
-  sending = new TestService(database, { settings: { WEBHOOK_RETRY_SCHEDULE_MS: '0,20' } });
-  sending.dispatch();
-  ({ endpointId } = await api.createEndpoint(WS, { url: receiver.url }));
-});
-afterEach(async () => {
-  await sending.stop();
-  await api.stop();
-  await receiver.stop();
-});
-
-const get = (path: string) => api.request('get', `/webhooks/${endpointId}${path}`, WS);
+const get = (path: string) => test.get(`/${test.endpointId}${path}`);
 const list = async (query = ''): Promise<readonly Delivery[]> =>
   ((await get(`/deliveries${query}`).expect(200)).body as { data: Delivery[] }).data;
-const settled = (): Promise<void> =>
-  eventually(async () => (await list()).every(({ status: is }) => is !== 'pending'));
 
 /** Two readings, of which the first fails, then a third while the endpoint is disabled. */
 const happenVariously = async (): Promise<readonly [string, string, string]> => {
   const ids = [randomUUID(), randomUUID(), randomUUID()] as const;
-  receiver.answer = (response, { body }) =>
+  test.receiver.answer = (response, { body }) =>
     body.includes(ids[0]) ? status(500)(response, undefined as never, 0) : response.writeHead(204).end();
-  await api.happen(WS, reading(ids[0]).completed({ at: Date.parse('2026-04-02T00:00:00Z') }));
-  await api.happen(WS, reading(ids[1]).completed({ at: Date.parse('2026-04-03T00:00:00Z') }));
-  await api.happen(WS, reading(ids[1]).published({ at: Date.parse('2026-04-04T00:00:00Z') }));
-  await settled();
-  await api.request('patch', `/webhooks/${endpointId}`, WS, { enabled: false });
-  await api.happen(WS, ...failure(ids[2], Date.parse('2026-04-05T00:00:00Z')));
+  await test.happen(reading(ids[0]).completed({ at: Date.parse('2026-04-02T00:00:00Z') }));
+  await test.happen(reading(ids[1]).completed({ at: Date.parse('2026-04-03T00:00:00Z') }));
+  await test.happen(reading(ids[1]).published({ at: Date.parse('2026-04-04T00:00:00Z') }));
+  await test.settled();
+  await test.patch(test.endpointId, { enabled: false });
+  await test.happen(...failure(ids[2], Date.parse('2026-04-05T00:00:00Z')));
   return ids;
 };
 
@@ -80,18 +52,16 @@ describe('GET …/deliveries', () => {
     const [one, , three] = await happenVariously();
     const undelivered = async () => (await list('?undelivered=true')).map(({ readingId }) => readingId);
     expect(await undelivered()).toEqual([three, one]);
-    await api.request('patch', `/webhooks/${endpointId}`, WS, { enabled: true });
-    receiver.answer = (response) => response.writeHead(200).end();
+    await test.patch(test.endpointId, { enabled: true });
+    test.receiver.answer = (response) => response.writeHead(200).end();
     const [failed] = await list(`?readingId=${one}`);
-    await api
-      .request('post', `/webhooks/${endpointId}/deliveries/${failed!.deliveryId}/redeliver`, WS)
-      .expect(202);
-    await settled();
+    await test.post(`/${test.endpointId}/deliveries/${failed!.deliveryId}/redeliver`).expect(202);
+    await test.settled();
     expect(await undelivered()).toEqual([three]);
     expect(await list('?undelivered=false')).toHaveLength(5);
   });
 
-  it('goes on with a cursor that belongs to its filters', async () => {
+  it('continues from a cursor that belongs to its filters', async () => {
     await happenVariously();
     const first = (await get('/deliveries?limit=1&type=reading.completed')).body as {
       data: Delivery[];
@@ -122,10 +92,10 @@ describe('GET …/deliveries', () => {
 });
 
 describe('GET …/deliveries/{deliveryId}', () => {
-  it('tells every attempt, and of answers nothing but their class and status', async () => {
-    receiver.answer = status(503);
-    await api.happen(WS, reading(randomUUID()).completed({ at: Date.now() }));
-    await settled();
+  it('shows every attempt, and of answers only their class and status', async () => {
+    test.receiver.answer = status(503);
+    await test.happen(reading(randomUUID()).completed({ at: Date.now() }));
+    await test.settled();
     const [delivery] = await list();
     const { body, text } = await get(`/deliveries/${delivery!.deliveryId}`).expect(200);
     const attempt = {
@@ -145,46 +115,10 @@ describe('GET …/deliveries/{deliveryId}', () => {
   });
 
   it('finds none of another endpoint', async () => {
-    await api.happen(WS, reading(randomUUID()).completed());
+    await test.happen(reading(randomUUID()).completed());
     const [{ deliveryId }] = (await list()) as [Delivery];
-    const other = await api.createEndpoint(WS, { url: receiver.url });
-    const found = await api
-      .request('get', `/webhooks/${other.endpointId}/deliveries/${deliveryId}`, WS)
-      .expect(404);
+    const other = await test.created({ url: test.receiver.url });
+    const found = await test.get(`/${other.endpointId}/deliveries/${deliveryId}`).expect(404);
     expect(found.body).toMatchObject({ code: 'delivery_not_found' });
-  });
-});
-
-describe('GET …/health', () => {
-  it('tells the state, the queue, and how attempts ended', async () => {
-    expect((await get('/health').expect(200)).body).toEqual({
-      state: 'ok',
-      failingSince: null,
-      disabledReason: null,
-      consecutiveFailures: 0,
-      pending: 0,
-      queueAgeSeconds: 0,
-      nextAttemptAt: null,
-      lastSuccessAt: null,
-      attempts: {},
-    });
-    receiver.answer = (response, received, index) =>
-      status(index === 0 ? 200 : 500)(response, received, index);
-    await api.happen(WS, reading(randomUUID()).completed());
-    await settled();
-    await api.happen(WS, reading(randomUUID()).completed());
-    await settled();
-    expect((await get('/health')).body).toMatchObject({
-      state: 'failing',
-      consecutiveFailures: 2,
-      lastSuccessAt: expect.stringMatching(/Z$/),
-      attempts: { succeeded: 1, http_error: 2 },
-    });
-    await sending.stop();
-    await api.happen(WS, reading(randomUUID()).completed({ at: Date.now() - 60_000 }));
-    const { body } = await get('/health');
-    expect(body).toMatchObject({ pending: 1, nextAttemptAt: expect.stringMatching(/Z$/) });
-    expect((body as { queueAgeSeconds: number }).queueAgeSeconds).toBeGreaterThanOrEqual(60);
-    sending = new TestService(database);
   });
 });

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { url } from '../../test/api.js';
-import { reading, released } from '../../test/events.js';
-import { webhookRequests } from '../../test/webhook-requests.js';
+import { url } from '../../../test/api.js';
+import { reading, released } from '../../../test/events.js';
+import { webhookRequests } from '../../../test/webhook-requests.js';
 
 const test = webhookRequests();
 
@@ -53,13 +53,13 @@ describe('PATCH /api/v1/webhooks/{endpointId}', () => {
     expect((await test.patch(endpointId, body).expect(400)).body).toMatchObject({ code });
   });
 
-  it('switches off and on, and tells how much was left out meanwhile', async () => {
+  it('disables and enables, and shows how many deliveries were skipped meanwhile', async () => {
     const { endpointId } = await test.created();
     expect((await test.patch(endpointId, { enabled: false }).expect(200)).body).toMatchObject({
       enabled: false,
       health: { state: 'disabled', disabledReason: 'requested' },
     });
-    await test.api.happen(test.ws, reading(randomUUID()).completed({ at: Date.now() }));
+    await test.happen(reading(randomUUID()).completed({ at: Date.now() }));
     expect((await test.patch(endpointId, { enabled: true }).expect(200)).body).toMatchObject({
       enabled: true,
       health: { state: 'ok', disabledReason: null },
@@ -67,19 +67,19 @@ describe('PATCH /api/v1/webhooks/{endpointId}', () => {
     });
   });
 
-  it('counts a failure that happened before and was told after it was switched off, but no trial', async () => {
+  it('counts a failure from before it was disabled and released after, but no test event', async () => {
     const { endpointId } = await test.created();
     const failed = reading(randomUUID()).failed({ at: Date.now() - 1_000 });
-    await test.api.happen(test.ws, failed);
+    await test.happen(failed);
     await test.patch(endpointId, { enabled: false }).expect(200);
-    await test.api.happen(test.ws, released(failed, { at: Date.now() }));
+    await test.happen(released(failed, { at: Date.now() }));
     await test.post(`/${endpointId}/test`, {}).expect(202);
     expect((await test.patch(endpointId, { enabled: true }).expect(200)).body).toMatchObject({
       skippedDeliveries: 1,
     });
   });
 
-  it('moves an endpoint that fails to another URL, where it begins anew', async () => {
+  it('moves a failing endpoint to another URL, where its failures start from zero', async () => {
     const { endpointId } = await test.created();
     await test.database.pool.query('insert into webhooks.endpoint_health values ($1, 12, now(), now())', [
       endpointId,
