@@ -88,7 +88,8 @@ const untilKilled = async (): Promise<void> => {
   await receiver.waitFor(({ receivedAt }) => receivedAt > now, ARRIVES_WITHIN_MS).catch(() => undefined);
 };
 
-const startWorker = async (): Promise<ChildProcess> => {
+/** Starts a worker. One that ends while starting is started again, as the supervisor does. */
+const startWorker = async (startsLeft = 5): Promise<ChildProcess> => {
   const runtime = JSON.parse(readFileSync(join(stack.dataDir, 'runtime.json'), 'utf8')) as Record<
     string,
     unknown
@@ -106,8 +107,14 @@ const startWorker = async (): Promise<ChildProcess> => {
     },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  await once(worker.stdout, 'data');
-  return worker;
+  const ended = new AbortController();
+  const isWorking = await Promise.race([
+    once(worker.stdout, 'data', ended).then(() => true),
+    once(worker, 'exit', ended).then(() => false),
+  ]).finally(() => ended.abort());
+  if (isWorking) return worker;
+  if (startsLeft === 0) throw new Error('The worker ends while it starts, again and again');
+  return startWorker(startsLeft - 1);
 };
 
 const feed = async (): Promise<readonly { readonly id: string; readonly text: string }[]> => {
