@@ -83,7 +83,7 @@ describe('a connection that carries nothing any more, while others do', () => {
 
   it('is beyond help when new ones fail too, and no longer once one works', async () => {
     await open();
-    // Those that only ask whether the store is there get through, those that replace the old one do not.
+    // Connections that only check the store succeed. Those that would replace the old one fail.
     const first = relay.taken;
     relay.freezeNext((index) => (index - first) % 2 === 1);
     relay.freeze();
