@@ -39,7 +39,7 @@ const withBar = <T>(label: string, total: number, steps: Iterable<T>, work: (ste
 
 const MOST_FAULTS_SHOWN = 50;
 
-/** Renders random people and prints what is wrong with their readings; returns how many faults there were. */
+/** Renders random people and prints the faults of their readings. @returns their number */
 const checkPeople = (people: number, seed: number): number => {
   const faults: ReadingFault[] = [];
   withBar('Readings', people, checkReadings(people, seed), (found) => void faults.push(...found));

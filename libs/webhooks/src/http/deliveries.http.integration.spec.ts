@@ -46,7 +46,7 @@ const list = async (query = ''): Promise<readonly Delivery[]> =>
 const settled = (): Promise<void> =>
   eventually(async () => (await list()).every(({ status: is }) => is !== 'pending'));
 
-/** Two readings, of which the first fails, then a third while the endpoint is disabled. */
+/** Two readings, the first of them failed, then a third while the endpoint is disabled. */
 const happenVariously = async (): Promise<readonly [string, string, string]> => {
   const ids = [randomUUID(), randomUUID(), randomUUID()] as const;
   receiver.answer = (response, { body }) =>
@@ -61,7 +61,7 @@ const happenVariously = async (): Promise<readonly [string, string, string]> => 
 };
 
 describe('GET …/deliveries', () => {
-  it('narrows by status, type, reading and time, alone and together', async () => {
+  it('filters by status, type, reading and time, alone and together', async () => {
     const [one, two, three] = await happenVariously();
     const readings = async (query: string) => (await list(query)).map(({ readingId }) => readingId);
     expect(await readings('')).toEqual([three, two, two, one]);
@@ -76,7 +76,7 @@ describe('GET …/deliveries', () => {
     expect(await readings(`?readingId=${two}&status=exhausted`)).toEqual([]);
   });
 
-  it('shows what has not reached the endpoint, by this delivery or another', async () => {
+  it('can show only events that have not reached the endpoint by any delivery', async () => {
     const [one, , three] = await happenVariously();
     const undelivered = async () => (await list('?undelivered=true')).map(({ readingId }) => readingId);
     expect(await undelivered()).toEqual([three, one]);
@@ -91,7 +91,7 @@ describe('GET …/deliveries', () => {
     expect(await list('?undelivered=false')).toHaveLength(5);
   });
 
-  it('goes on with a cursor that belongs to its filters', async () => {
+  it('continues from a cursor, only with the same filters', async () => {
     await happenVariously();
     const first = (await get('/deliveries?limit=1&type=reading.completed')).body as {
       data: Delivery[];
@@ -122,7 +122,7 @@ describe('GET …/deliveries', () => {
 });
 
 describe('GET …/deliveries/{deliveryId}', () => {
-  it('tells every attempt, and of answers nothing but their class and status', async () => {
+  it('shows every attempt, and of answers only class and status', async () => {
     receiver.answer = status(503);
     await api.happen(WS, reading(randomUUID()).completed({ at: Date.now() }));
     await settled();
@@ -144,7 +144,7 @@ describe('GET …/deliveries/{deliveryId}', () => {
     expect(text).not.toContain('answer');
   });
 
-  it('finds none of another endpoint', async () => {
+  it('does not find a delivery of another endpoint', async () => {
     await api.happen(WS, reading(randomUUID()).completed());
     const [{ deliveryId }] = (await list()) as [Delivery];
     const other = await api.createEndpoint(WS, { url: receiver.url });
@@ -156,7 +156,7 @@ describe('GET …/deliveries/{deliveryId}', () => {
 });
 
 describe('GET …/health', () => {
-  it('tells the state, the queue, and how attempts ended', async () => {
+  it('shows the state, the queue, and the outcomes of attempts', async () => {
     expect((await get('/health').expect(200)).body).toEqual({
       state: 'ok',
       failingSince: null,

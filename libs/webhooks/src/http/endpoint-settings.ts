@@ -32,11 +32,11 @@ export const DESCRIPTION_SHOWN = {
   examples: ['orders'],
 } as const;
 
-/** Unlike IsOptional, it lets a member be left out without letting it be null. */
+/** Unlike IsOptional, allows an absent member but not null. */
 export const IfSent = () => ValidateIf((_, value) => value !== undefined);
 export const IfSentAndNotNull = () => ValidateIf((_, value) => value !== undefined && value !== null);
 
-/** The rules of the text alone, without those the operator can relax; so that all errors of a body come at once. */
+/** Checks the rules of the text, without those that the operator can relax, so that one answer has all errors. */
 const urlErrors = (url: string): FieldError[] => {
   const verdict = checkWebhookUrl(url, { allowHttp: true, allowCidrs: ['0.0.0.0/0', '::/0'] });
   return verdict.ok ? [] : [{ pointer: '/url', code: verdict.code, detail: verdict.detail }];

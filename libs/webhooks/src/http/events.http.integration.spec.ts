@@ -28,7 +28,7 @@ beforeEach(() => {
 
 const get = (query: string, as = ws) => api.request('get', `/events${query}`, as);
 const page = async (query: string, as = ws): Promise<Page> => (await get(query, as).expect(200)).body as Page;
-/** What deliveries to an endpoint carry, in the order in which they came to be. */
+/** The bodies of deliveries to an endpoint, in the order of their creation. */
 const pushed = async (endpointId: string): Promise<string[]> => {
   const { rows } = await database.pool.query<{ body: string }>(
     `select event.body from webhooks.delivery join webhooks.public_event event using (event_id)
@@ -39,7 +39,7 @@ const pushed = async (endpointId: string): Promise<string[]> => {
 };
 
 describe('GET /api/v1/events', () => {
-  it('tells what webhooks push: the same bytes in the order of the log', async () => {
+  it('returns the events that webhooks push: the same bytes in the order of the log', async () => {
     const { endpointId } = await api.createEndpoint(ws);
     const [one, two] = [reading(randomUUID()), reading(randomUUID())];
     await api.happen(ws, one.delayed(), two.completed(), one.completed(), two.published(), one.published());
@@ -57,7 +57,7 @@ describe('GET /api/v1/events', () => {
     ]);
   });
 
-  it('goes on from a cursor without leaving anything out or telling it twice, also when it had come to the end', async () => {
+  it('continues from a cursor without gaps or duplicates, also from the end of the feed', async () => {
     expect(await page('')).toEqual({ data: [], nextCursor: expect.any(String), hasMore: false });
     let { nextCursor } = await page('?limit=2');
     const told: string[] = [];
@@ -77,7 +77,7 @@ describe('GET /api/v1/events', () => {
     expect(told).toEqual(happened);
   });
 
-  it('goes on to a failure whose credits are released only after later events were read', async () => {
+  it('continues to a failure whose credits are released only after later events were read', async () => {
     const [failing, other] = [randomUUID(), randomUUID()];
     const [failed, release] = failure(failing);
     await api.happen(ws, failed, reading(other).completed());
@@ -90,7 +90,7 @@ describe('GET /api/v1/events', () => {
     ]);
   });
 
-  it('tells of the chosen types alone', async () => {
+  it('returns only the chosen types', async () => {
     const one = reading(randomUUID());
     await api.happen(ws, one.completed(), one.published(), ...failure(randomUUID()));
     const types = async (query: string) => (await page(query)).data.map(({ type }) => type);
@@ -105,14 +105,14 @@ describe('GET /api/v1/events', () => {
     ]);
   });
 
-  it('shows nothing of another workspace, nor of trials', async () => {
+  it('shows no event of another workspace and no test event', async () => {
     await api.happen('ws_else', reading(randomUUID()).completed());
     const { endpointId } = await api.createEndpoint(ws);
     await api.request('post', `/webhooks/${endpointId}/test`, ws, {}).expect(202);
     expect((await page('')).data).toEqual([]);
   });
 
-  it('refuses what it does not understand', async () => {
+  it('refuses invalid parameters', async () => {
     await api.happen(ws, reading(randomUUID()).completed());
     const { nextCursor } = await page('');
     const { nextCursor: filtered } = await page('?type=reading.completed');
@@ -133,7 +133,7 @@ describe('GET /api/v1/events', () => {
     });
   });
 
-  it('answers 304 to a caller who has the page', async () => {
+  it('answers 304 to a caller that has the page', async () => {
     const { headers } = await get('');
     await get('').set('if-none-match', headers['etag']!).expect(304);
   });

@@ -195,7 +195,7 @@ describe('When requested repeatedly', () => {
     expect(await count('delivery where redelivery')).toBe(1);
   });
 
-  it('trial events are refused while ten wait to be sent', async () => {
+  it('test events are refused while ten wait to be sent', async () => {
     const trial = () => api.request('post', `/webhooks/${endpointId}/test`, WS);
     const answers = await Promise.all(Array.from({ length: 14 }, trial));
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(10);
