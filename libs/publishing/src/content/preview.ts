@@ -1,4 +1,4 @@
-/** The authors' tool: check, measure and look at the prose of the readings. `npm run content -- --help` */
+/** The authors' tool: checks, measures and previews the prose of the readings. `npm run content -- --help` */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { canonicalGender, checkDateOfBirth, checkName, type SubjectGender } from '@app/numerology/index.js';
@@ -130,7 +130,7 @@ const samples = ({ out }: { out: string }): void => {
   written.forEach(print);
 };
 
-const program = new Command('content').description('Check, measure and look at the prose of the readings.');
+const program = new Command('content').description('Check, measure and preview the prose of the readings.');
 
 program
   .command('check')

@@ -25,7 +25,7 @@ const SAME_JOB_TWICE = 0.05;
 /** How long a process caches an opened key. */
 const KEYS_KEPT_MS = 2_000;
 
-/** Two API and two worker processes on one event store and one database, all of which may fail. */
+/** Two API and two worker processes on one event store and one database. Any of them may fail. */
 export class World {
   readonly tables = new Tables();
   readonly onTheWay: OnTheWay = { count: 0 };
