@@ -7,7 +7,7 @@ import { Digester } from '@app/platform/crypto/digest.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { ownRequest } from '@app/platform/process/own-request.js';
+import { ownRequest } from '@app/platform/cqrs/own-request.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { WithdrawPublication } from '@app/readings/contracts/index.js';
 import { OpenWorkspace, WorkspaceExists } from '@app/workspaces/contracts/index.js';

@@ -30,7 +30,7 @@ const byOwner = (request: string) => requestedBy('user:owner', request);
 
 export type Step = readonly [name: string, run: () => Promise<unknown>];
 
-/** What the service does to every kind of stream, a step each. A new step is added at the end. */
+/** Every use case on every kind of stream, one step each. Add new steps at the end. */
 export const scenario = (service: Service): readonly Step[] => {
   const { commands, store, clock, calculation, nest } = service;
   let ws = '';
@@ -54,7 +54,7 @@ export const scenario = (service: Service): readonly Step[] => {
     if (result.outcome !== 'accepted') throw new Error(`The request was answered ${result.outcome}`);
     readings.push(result.reading.readingId);
   };
-  /** The job that the last event of this type made. */
+  /** The job that the last event of this type added. */
   const jobAfter = (type: string) => readingJobAfter(store.log.findLast((event) => event.type === type)!);
   const generate = (after: string) => nest.get(GenerateReadingJob).run(jobAfter(after));
   const later = (milliseconds: number): void => {

@@ -44,7 +44,7 @@ const config = loadConfig(settings, {
   WEBHOOK_ALLOW_CIDRS: '192.0.2.0/24',
 });
 
-/** A database without rows that agrees to everything: what is stored in events depends on none. */
+/** A database without rows that accepts every statement. Stored events do not depend on it. */
 const poolWithoutRows = () => {
   const query = async (asked: string | { text: string; values?: unknown[] }) => {
     const { text, values = [] } = typeof asked === 'string' ? { text: asked } : asked;
@@ -73,7 +73,7 @@ const keysInMemory = () => {
   };
 };
 
-/** The service's modules on an event store in memory, a fixed clock and a calculation that fails on demand. */
+/** The service's modules with an event store in memory, a fixed clock and a calculation that fails on demand. */
 export const startService = async () => {
   const store = new InMemoryEventStore();
   const clock = { at: Date.parse('2026-09-29T12:00:00.000Z'), now: () => clock.at };
@@ -130,7 +130,7 @@ export const startService = async () => {
     clock,
     calculation,
     commands,
-    /** Runs the processes on whatever was stored since, until they ask for nothing more. */
+    /** Runs the processes on all newly stored events until they send no more commands. */
     settle: async (): Promise<void> => {
       while (seen < store.log.length) {
         const event = store.log[seen]!;

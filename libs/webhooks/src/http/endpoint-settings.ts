@@ -30,7 +30,7 @@ export const DESCRIPTION_SHOWN = {
   examples: ['orders'],
 } as const;
 
-/** The rules of the text alone, without those the operator can relax; so that all errors of a body come at once. */
+/** Checks the rules of the text, without those that the operator can relax, so that one answer has all errors. */
 const urlErrors = (url: string): FieldError[] => {
   const verdict = checkWebhookUrl(url, { allowHttp: true, allowCidrs: ['0.0.0.0/0', '::/0'] });
   return verdict.ok ? [] : [{ pointer: '/url', code: verdict.code, detail: verdict.detail }];

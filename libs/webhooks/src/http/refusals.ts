@@ -9,7 +9,7 @@ type Refusal<O extends Outcome> = Extract<WebhookRefusal, { readonly outcome: O 
 const aboutTheUrl = ({ outcome: code, detail }: Refusal<'invalid_webhook_url'>): Problem =>
   invalidRequest([{ pointer: '/url', code, detail }]);
 
-/** Every refusal as a problem. */
+/** The problem for each refusal. */
 const PROBLEMS: { readonly [O in Outcome]: (refusal: Refusal<O>) => Problem } = {
   webhook_not_found: () => new Problem('webhook_not_found'),
   wrong_workspace: () => new Problem('wrong_workspace'),
@@ -40,7 +40,7 @@ const PROBLEMS: { readonly [O in Outcome]: (refusal: Refusal<O>) => Problem } = 
 export const problemOf = (refusal: WebhookRefusal): Problem =>
   (PROBLEMS[refusal.outcome] as (one: WebhookRefusal) => Problem)(refusal);
 
-/** What a use case answers unless it refuses. @throws Problem for a refusal */
+/** Returns the result of a use case. @throws Problem for a refusal */
 export const orProblem = <Result extends { readonly outcome: string }>(
   result: Result,
 ): Exclude<Result, { readonly outcome: Outcome }> => {

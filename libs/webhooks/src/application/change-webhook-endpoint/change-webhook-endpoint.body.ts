@@ -21,7 +21,7 @@ export class ChangeWebhookEndpointDto implements SelfChecking {
   @IsString(urlType)
   url?: string;
 
-  @ApiPropertyOptional({ ...EVENTS_SHOWN, description: 'Replaces the choice as a whole' })
+  @ApiPropertyOptional({ ...EVENTS_SHOWN, description: 'Replaces the whole choice' })
   @IfSent()
   @IsArray(arrayType)
   events?: PublicEventType[];

@@ -7,7 +7,7 @@ import { webhookRequests } from '../../../test/webhook-requests.js';
 const test = webhookRequests();
 
 describe('PATCH /api/v1/webhooks/{endpointId}', () => {
-  it('changes what is sent and nothing else', async () => {
+  it('changes only the given members', async () => {
     const { endpointId, signingSecret, ...before } = await test.created({ url, description: 'one' });
     const response = await test
       .patch(endpointId, { events: ['reading.failed'], description: null })
@@ -30,7 +30,7 @@ describe('PATCH /api/v1/webhooks/{endpointId}', () => {
     expect(test.api.store.log).toHaveLength(events);
   });
 
-  it('takes application/merge-patch+json', async () => {
+  it('accepts application/merge-patch+json', async () => {
     const { endpointId } = await test.created();
     await test
       .patch(endpointId, { description: 'merged' })
@@ -53,7 +53,7 @@ describe('PATCH /api/v1/webhooks/{endpointId}', () => {
     expect((await test.patch(endpointId, body).expect(400)).body).toMatchObject({ code });
   });
 
-  it('disables and enables, and shows how many deliveries were skipped meanwhile', async () => {
+  it('disables and enables, and counts the deliveries skipped in between', async () => {
     const { endpointId } = await test.created();
     expect((await test.patch(endpointId, { enabled: false }).expect(200)).body).toMatchObject({
       enabled: false,
@@ -67,7 +67,7 @@ describe('PATCH /api/v1/webhooks/{endpointId}', () => {
     });
   });
 
-  it('counts a failure from before it was disabled and released after, but no test event', async () => {
+  it('counts a failure announced while disabled although it happened before, but no test event', async () => {
     const { endpointId } = await test.created();
     const failed = reading(randomUUID()).failed({ at: Date.now() - 1_000 });
     await test.happen(failed);
@@ -79,7 +79,7 @@ describe('PATCH /api/v1/webhooks/{endpointId}', () => {
     });
   });
 
-  it('moves a failing endpoint to another URL, where its failures start from zero', async () => {
+  it('resets the failures of an endpoint that moves to another URL', async () => {
     const { endpointId } = await test.created();
     await test.database.pool.query('insert into webhooks.endpoint_health values ($1, 12, now(), now())', [
       endpointId,
@@ -90,7 +90,7 @@ describe('PATCH /api/v1/webhooks/{endpointId}', () => {
     expect((await test.get(`/${endpointId}`)).body).toMatchObject(well);
   });
 
-  it('changes only what the caller has seen, with If-Match', async () => {
+  it('changes only the revision that the caller has seen, with If-Match', async () => {
     const { endpointId } = await test.created();
     const { headers } = await test.get(`/${endpointId}`);
     await test.patch(endpointId, { description: 'mine' }).set('if-match', headers['etag']!).expect(200);

@@ -21,8 +21,8 @@ export class CreateWebhookEndpointDto implements SelfChecking {
   @IsString(urlType)
   url!: string;
 
-  /** Left out: all event types. */
-  @ApiPropertyOptional({ ...EVENTS_SHOWN, description: 'Left out: all four' })
+  /** Default: all event types. */
+  @ApiPropertyOptional({ ...EVENTS_SHOWN, description: 'Default: all four' })
   @IfSent()
   @IsArray(arrayType)
   events?: PublicEventType[];

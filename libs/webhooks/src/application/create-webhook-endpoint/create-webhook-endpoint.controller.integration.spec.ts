@@ -30,7 +30,7 @@ describe('POST /api/v1/webhooks', () => {
     expect((await test.get('').expect(200)).body).toEqual({ data: [record], nextCursor: null });
   });
 
-  it('stores the secret nowhere in clear', async () => {
+  it('never stores the secret in clear', async () => {
     const { signingSecret } = await test.created();
     const { rows } = await test.database.pool.query<{ row: string }>(
       'select secret::text as row from webhooks.secret',
@@ -41,7 +41,7 @@ describe('POST /api/v1/webhooks', () => {
     expect(events).not.toContain(signingSecret);
   });
 
-  it('takes a description and a choice of events', async () => {
+  it('accepts a description and a choice of events', async () => {
     const body = {
       url,
       events: ['reading.failed', 'reading.failed', 'reading.completed'],
@@ -105,13 +105,13 @@ describe('POST /api/v1/webhooks', () => {
     expect(body).toMatchObject({ errors: [{ pointer: '/description', code: 'too_long' }] });
   });
 
-  it('accepts a name that has no address yet, with a warning', async () => {
+  it('accepts a host without an address, with a warning', async () => {
     expect(await test.created({ url: 'https://later.example/' })).toMatchObject({
       warnings: ['unresolvable'],
     });
   });
 
-  it('holds the limit per workspace, even for requests side by side', async () => {
+  it('enforces the limit per workspace, even for concurrent requests', async () => {
     const responses = await Promise.all(Array.from({ length: 6 }, () => test.post('', { url })));
     expect(responses.map(({ status }) => status).sort()).toEqual([201, 201, 201, 409, 409, 409]);
     expect(responses.find(({ status }) => status === 409)!.body).toMatchObject({

@@ -43,7 +43,7 @@ describe('GET /api/v1/events', () => {
     ]);
   });
 
-  it('continues from a cursor without gaps or repeats, also from the end', async () => {
+  it('continues from a cursor without gaps or duplicates, also from the end of the feed', async () => {
     expect(await page('')).toEqual({ data: [], nextCursor: expect.any(String), hasMore: false });
     let { nextCursor } = await page('?limit=2');
     const given: string[] = [];
@@ -63,7 +63,7 @@ describe('GET /api/v1/events', () => {
     expect(given).toEqual(happened);
   });
 
-  it('reaches a failure whose credits are released only after later events were read', async () => {
+  it('continues to a failure whose credits are released only after later events were read', async () => {
     const [failing, other] = [randomUUID(), randomUUID()];
     const [failed, release] = failure(failing);
     await test.happen(failed, reading(other).completed());
@@ -76,7 +76,7 @@ describe('GET /api/v1/events', () => {
     ]);
   });
 
-  it('gives the chosen types only', async () => {
+  it('returns only the chosen types', async () => {
     const one = reading(randomUUID());
     await test.happen(one.completed(), one.published(), ...failure(randomUUID()));
     const types = async (query: string) => (await page(query)).data.map(({ type }) => type);
@@ -119,7 +119,7 @@ describe('GET /api/v1/events', () => {
     });
   });
 
-  it('answers 304 to a caller who has the page', async () => {
+  it('answers 304 to a caller that has the page', async () => {
     const { headers } = await get('');
     await get('').set('if-none-match', headers['etag']!).expect(304);
   });

@@ -19,7 +19,8 @@ export class RedeliverController {
   @ApiOperation({
     operationId: 'redeliver',
     summary: 'Send a delivery again',
-    description: 'As a new delivery of the same event: same id, same bytes.',
+    description:
+      'Creates a new delivery of the same event, with the same id and bytes. A redelivery that is already waiting is sent at once instead.',
   })
   @NamesDelivery()
   @Answers(202, 'The new delivery is queued', deliverySchema)

@@ -29,44 +29,44 @@ const memberErrors = (
 /** Body of POST …/replay. */
 @ApiSchema({ name: 'ReplayEvents' })
 export class ReplayDto implements SelfChecking {
-  /** First instant of events to send (RFC 3339). */
+  /** Sends events from this time on (RFC 3339). */
   @ApiProperty({
     format: 'date-time',
-    description: 'The first instant of events to send',
+    description: 'Sends events from this time on',
     examples: ['2026-04-01T00:00:00Z'],
   })
   @IsDefined(required)
   @IsString(instantType)
   since!: string;
 
-  /** Events from then on are not sent; left out: now. */
+  /** Sends only events before this time; default: now. */
   @ApiPropertyOptional({
     format: 'date-time',
-    description: 'Events from then on are not sent; left out: now',
+    description: 'Sends only events before this time; default: now',
     examples: ['2026-04-04T00:00:00Z'],
   })
   @IfSent()
   @IsString(instantType)
   until?: string;
 
-  /** Left out: the types that the endpoint subscribes to. */
+  /** Default: the types that the endpoint subscribes to. */
   @ApiPropertyOptional({
     type: 'array',
     minItems: 1,
     items: { type: 'string', enum: [...PUBLIC_EVENT_TYPES] },
-    description: 'Left out: those that the endpoint subscribes to',
+    description: 'Default: the types that the endpoint subscribes to',
     examples: [['reading.completed']],
   })
   @IfSent()
   @IsArray(arrayType)
   types?: PublicEventType[];
 
-  /** What became of an event at this endpoint; left out: whatever was not delivered. */
+  /** Outcomes of events at this endpoint; default: all but `succeeded`. */
   @ApiPropertyOptional({
     type: 'array',
     minItems: 1,
     items: { type: 'string', enum: [...REPLAYABLE_STATUSES] },
-    description: 'What became of an event at this endpoint; left out: whatever was not delivered',
+    description: 'Outcomes of events at this endpoint; default: every outcome except a successful delivery',
     examples: [['missing', 'skipped']],
   })
   @IfSent()

@@ -18,7 +18,7 @@ const get = (path: string) => test.get(`/${test.endpointId}${path}`);
 const list = async (query = ''): Promise<readonly Delivery[]> =>
   ((await get(`/deliveries${query}`).expect(200)).body as { data: Delivery[] }).data;
 
-/** Two readings, of which the first fails, then a third while the endpoint is disabled. */
+/** Two readings, the first of them failed, then a third while the endpoint is disabled. */
 const happenVariously = async (): Promise<readonly [string, string, string]> => {
   const ids = [randomUUID(), randomUUID(), randomUUID()] as const;
   test.receiver.answer = (response, { body }) =>
@@ -33,7 +33,7 @@ const happenVariously = async (): Promise<readonly [string, string, string]> => 
 };
 
 describe('GET …/deliveries', () => {
-  it('narrows by status, type, reading and time, alone and together', async () => {
+  it('filters by status, type, reading and time, alone and together', async () => {
     const [one, two, three] = await happenVariously();
     const readings = async (query: string) => (await list(query)).map(({ readingId }) => readingId);
     expect(await readings('')).toEqual([three, two, two, one]);
@@ -48,7 +48,7 @@ describe('GET …/deliveries', () => {
     expect(await readings(`?readingId=${two}&status=exhausted`)).toEqual([]);
   });
 
-  it('shows what has not reached the endpoint, by this delivery or another', async () => {
+  it('can show only events that have not reached the endpoint by any delivery', async () => {
     const [one, , three] = await happenVariously();
     const undelivered = async () => (await list('?undelivered=true')).map(({ readingId }) => readingId);
     expect(await undelivered()).toEqual([three, one]);
@@ -61,7 +61,7 @@ describe('GET …/deliveries', () => {
     expect(await list('?undelivered=false')).toHaveLength(5);
   });
 
-  it('continues from a cursor that belongs to its filters', async () => {
+  it('continues from a cursor, only with the same filters', async () => {
     await happenVariously();
     const first = (await get('/deliveries?limit=1&type=reading.completed')).body as {
       data: Delivery[];

@@ -23,8 +23,8 @@ export class ShowDeliveriesController {
   @Get('deliveries')
   @ApiOperation({
     operationId: 'listDeliveries',
-    summary: 'List what was sent to an endpoint',
-    description: 'The newest first. A cursor belongs to its filters.',
+    summary: 'List the deliveries to an endpoint',
+    description: 'Returns the newest first. A cursor is valid only with the same filters.',
   })
   @ApiQuery({
     name: 'status',
@@ -44,19 +44,19 @@ export class ShowDeliveriesController {
   @ApiQuery({
     name: 'since',
     required: false,
-    description: 'Created then or later',
+    description: 'Created at or after this time',
     schema: { type: 'string', format: 'date-time' },
   })
   @ApiQuery({
     name: 'until',
     required: false,
-    description: 'Created before',
+    description: 'Created before this time',
     schema: { type: 'string', format: 'date-time' },
   })
   @ApiQuery({
     name: 'undelivered',
     required: false,
-    description: 'Only those whose event has reached the endpoint by no delivery',
+    description: 'Only deliveries of events that have not reached the endpoint by any delivery',
     schema: { type: 'boolean', default: false },
   })
   @Answers(200, 'A page of deliveries', deliveryPageSchema)
@@ -87,8 +87,8 @@ export class ShowDeliveriesController {
   @Get('deliveries/:deliveryId')
   @ApiOperation({
     operationId: 'getDelivery',
-    summary: 'Get a delivery and every attempt at it',
-    description: 'Of a receiver’s answer only the status and the class of error are told.',
+    summary: 'Get a delivery with all its attempts',
+    description: 'Of a receiver’s answers, shows only the status and the class of error.',
   })
   @NamesDelivery()
   @Answers(200, 'The delivery', deliveryHistorySchema)

@@ -28,7 +28,7 @@ export class IssueApiKeyDto implements SelfChecking {
     type: 'string',
     nullable: true,
     format: 'date-time',
-    description: 'When the key stops working; left out or null: never',
+    description: 'When the key stops working; null or absent: never',
     examples: ['2027-12-31T00:00:00Z'],
   })
   @IfSentAndNotNull()

@@ -74,7 +74,7 @@ export const epochsUnderTest = () => {
       },
       { retentionMs: 1, noticeMs: 0, skewMs: 60_000, ...settings },
     );
-  /** As if the epochs that have ended had done so so long ago. */
+  /** Moves the end of ended epochs into the past by this time. */
   const age = (milliseconds: number) =>
     pool.query(
       `update platform.key_epoch set started_at = started_at - make_interval(secs => $1),
@@ -94,7 +94,7 @@ export const epochsUnderTest = () => {
     get rows() {
       return rows;
     },
-    /** Where the folders are. */
+    /** The parent of the folders. */
     get parent() {
       return parent;
     },
