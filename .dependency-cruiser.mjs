@@ -169,7 +169,7 @@ const foundations = [
 const programs = [
   rule(
     'apps-are-put-together-from-modules',
-    'A program is one Nest module: of a feature it imports what Nest composes (*.module.ts), its contracts, projections and manifest.',
+    'A program composes modules: of a feature it imports *.module.ts, its contracts, projections and manifest.',
     { path: '^apps/', pathNot: [SPEC, ...TESTING] },
     {
       path: `^libs/${MODULE}/`,

@@ -8,6 +8,8 @@ export default {
   // All specs, or those of one suite: see the scripts test:* in package.json.
   testRegex: specsOf(process.env.TEST_SUITE),
   testSequencer: '<rootDir>/test/sequencer.mjs',
+  // The longest specs start processes and wait for them: two at once leave two cores half idle.
+  ...(process.env.TEST_SUITE !== 'unit' && { maxWorkers: 3 }),
   setupFilesAfterEnv: ['<rootDir>/test/unit-guard.mjs'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],

@@ -109,7 +109,7 @@ print(json.dumps([is_genuine(base64.b64decode(c["body"]), c["header"], c["secret
 
   (opensslIs ? it.skip : it)(`in a shell judges every case rightly${opensslIs}`, () => {
     writeFileSync(join(folder, 'verify.sh'), snippet('sh'));
-    // The shell asks the machine for the time: here it is told.
+    // The shell reads the clock of the machine. The test supplies the time instead.
     writeFileSync(join(folder, 'date'), '#!/bin/sh\necho "$NOW"\n', { mode: 0o755 });
     const judge = ({ body, header, secret, now }: Case): boolean => {
       writeFileSync(join(folder, 'body.json'), body);

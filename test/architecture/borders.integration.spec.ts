@@ -29,7 +29,7 @@ const cruise = (cwd: string, ...folders: readonly string[]): Promise<Cruise> =>
 
 const MODULE = /^libs\/(workspaces|readings|publishing|billing|webhooks)\//;
 
-/** `from → to` for each module that imports another one, specs and test helpers left out. */
+/** `from → to` for each module that imports another one, without specs and test helpers. */
 const arrowsIn = ({ modules }: Cruise): readonly string[] => {
   const arrows = modules.flatMap(({ source, dependencies }) =>
     dependencies.map(
@@ -51,7 +51,7 @@ describe('borders between folders', () => {
     real = await cruise(projectPath(), 'apps', 'libs');
   });
 
-  it('are each guarded by the rule that a planted file names, and by no other', () => {
+  it('are each enforced by the rule that a planted file names, and by no other', () => {
     const caught: Record<string, string[]> = Object.fromEntries(
       Object.keys(plantedExpectations(PLANTED_BORDERS)).map((path) => [path, []]),
     );
@@ -59,14 +59,14 @@ describe('borders between folders', () => {
     expect(caught).toEqual(plantedExpectations(PLANTED_BORDERS));
   });
 
-  it('have no rule without a planted violation, nor without a reason', () => {
+  it('have a planted violation and a reason for each rule', () => {
     const { forbidden } = planted.summary.ruleSetUsed;
     const caught = new Set(planted.summary.violations.map(({ rule }) => rule.name));
     expect(forbidden.filter(({ name, comment }) => !caught.has(name) || !comment)).toEqual([]);
     expect(forbidden.length).toBeGreaterThan(0);
   });
 
-  it('are looked for in every source file of the project', () => {
+  it('are checked in every source file of the project', () => {
     const looked = new Set(real.modules.map(({ source }) => source));
     const files = ['apps', 'libs'].flatMap((folder) =>
       typeScriptFiles(projectPath(folder)).map((path) => `${folder}/${path}`),
@@ -75,7 +75,7 @@ describe('borders between folders', () => {
     expect(files).toContain('libs/event-sourcing/src/core/event.ts');
   });
 
-  it('are drawn in docs/architecture.md as the code has them, each arrow with a reason', () => {
+  it('match the drawing in docs/architecture.md, which gives a reason for each arrow', () => {
     const text = readFileSync(projectPath('docs', 'architecture.md'), 'utf8');
     const drawn = [...text.matchAll(/^ +(\w+) --> (\w+)$/gm)].map(([, from, to]) => `${from} → ${to}`);
     const reasons = [...text.matchAll(/^\| `(\w+ → \w+)` \| \S/gm)].map(([, arrow]) => arrow!);

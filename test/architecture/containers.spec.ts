@@ -31,7 +31,7 @@ const NOT_PINNED = {
 };
 
 describe('the compose file', () => {
-  it('publishes the API on this machine, and nothing else', () => {
+  it('publishes only the API, and only on this machine', () => {
     const published = Object.entries(services).filter(([, { ports }]) => ports !== undefined);
     expect(published.map(([name]) => name)).toEqual(['api']);
     for (const port of serviceNamed('api').ports!) expect(port).toMatch(/^127\.0\.0\.1:/);
@@ -42,7 +42,7 @@ describe('the compose file', () => {
     for (const store of ['eventstore', 'postgres']) expect(serviceNamed(store).networks).toEqual(['stores']);
   });
 
-  it('runs the event store with a certificate and passwords of the installation', () => {
+  it('runs the event store with the installation’s own certificate and passwords', () => {
     const { environment = {} } = serviceNamed('eventstore');
     for (const name of ['EVENTSTORE_INSECURE', 'EVENTSTORE_ALLOW_ANONYMOUS_STREAM_ACCESS'])
       expect(environment).not.toHaveProperty(name);
@@ -97,7 +97,7 @@ describe('the compose file', () => {
 });
 
 describe('container images', () => {
-  it('are pinned by digest in the compose file, or named here as not pinned yet', () => {
+  it('are pinned by digest in the compose file, or listed here as not pinned yet', () => {
     const foreign = Object.values(services).filter(({ build }) => build === undefined);
     expect(foreign.length).toBeGreaterThan(0);
     const unpinned = foreign.flatMap(({ image }) => {
@@ -108,7 +108,7 @@ describe('container images', () => {
     expect(Object.fromEntries(unpinned)).toEqual(NOT_PINNED);
   });
 
-  it('are pinned by digest in the Dockerfile, which builds on no other', () => {
+  it('are pinned by digest in the Dockerfile, which uses no others', () => {
     const [, base] = /^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile) ?? [];
     expect(base).toMatch(DIGEST);
     const stages = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);

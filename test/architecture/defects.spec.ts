@@ -13,7 +13,7 @@ it('docs/defects.md names fifteen defects', () => {
   expect(rows.filter(({ defect }) => defect !== '')).toHaveLength(15);
 });
 
-it.each(rows)('docs/defects.md names a test that there is: $file, $test', ({ file, test }) => {
+it.each(rows)('docs/defects.md names an existing test: $file, $test', ({ file, test }) => {
   const title = test.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   expect(readFileSync(projectPath(file), 'utf8')).toMatch(
     new RegExp(String.raw`\bit(\.each\([\s\S]*?\))?\(\s*['\`]${title}['\`]`),

@@ -5,7 +5,7 @@ import { projectPath } from '@app/platform/project-path.js';
 
 const ROOT = projectPath('.');
 
-/** Every Markdown page of the project, planted ones apart. */
+/** Every Markdown page of the project, except planted ones. */
 const pages = [
   ...readdirSync(ROOT),
   ...['.github', 'apps', 'docs', 'libs', 'test'].flatMap((folder) =>
@@ -16,7 +16,7 @@ const pages = [
 const withoutCode = (page: string): string =>
   readFileSync(page, 'utf8').replaceAll(/^( *)```[\s\S]*?^\1```/gm, '');
 
-/** The anchors that a forge makes of a page's headings. */
+/** The anchors that GitHub derives from a page's headings. */
 const anchors = (page: string): ReadonlySet<string> =>
   new Set(
     [...withoutCode(page).matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
@@ -28,7 +28,7 @@ const anchors = (page: string): ReadonlySet<string> =>
     ),
   );
 
-/** Links of a page to files that do not exist, or to headings that their page does not have. */
+/** Links of a page to missing files or headings. */
 const brokenLinks = (path: string): readonly string[] => {
   const page = join(ROOT, path);
   return [...withoutCode(page).matchAll(/\]\((?!https?:|mailto:)([^)\s#]*)(?:#([^)\s]+))?\)/g)]
@@ -50,7 +50,7 @@ describe('the documentation', () => {
     expect(brokenLinks(path)).toEqual([]);
   });
 
-  it('has every page of docs in its index', () => {
+  it('lists every page of docs in its index', () => {
     const index = readFileSync(join(ROOT, 'docs', 'README.md'), 'utf8');
     const unlisted = pages
       .filter(

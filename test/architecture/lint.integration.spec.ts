@@ -29,7 +29,7 @@ describe('the linter', () => {
   });
 
   it.each(Object.entries(expectations).filter(([, expected]) => expected.length > 0))(
-    'catches what is planted in %s, and nothing else',
+    'reports the planted faults in %s, and nothing else',
     (path, expected) => {
       const { messages } = reports.get(path)!;
       const caught = messages.map((message, index) =>

@@ -27,7 +27,7 @@ describe('the prose linter', () => {
     );
   });
 
-  it.each(pages)('finds in %s what is planted there, and nothing else', (page) => {
+  it.each(pages)('reports the planted faults in %s, and nothing else', (page) => {
     const text = readFileSync(join(PLANTED_PROSE, page), 'utf8');
     const planted = [...text.matchAll(/^<!-- caught by: (.+) -->$/gm)].map(([, message]) => message!);
     const found = (reports.get(page) ?? []).map((message, index) =>

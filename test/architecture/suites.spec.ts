@@ -21,7 +21,7 @@ describe('the suites', () => {
     expect(suiteOf(path)).toBe(suite);
   });
 
-  it('have each spec once between them', () => {
+  it('contain each spec exactly once', () => {
     for (const suite of ['unit', 'integration', 'e2e', 'crash'])
       expect(specs.filter((path) => new RegExp(specsOf(suite)).test(path))).toEqual(
         specs.filter((path) => suiteOf(path) === suite),
@@ -34,14 +34,14 @@ describe('the suites', () => {
   });
 });
 
-/** This is one. */
+/** This spec is a unit spec itself. */
 describe('a unit spec', () => {
   it.each([
     ['listen', () => createServer().listen(0)],
     ['connect', () => connect(1)],
     ['spawn', () => spawn('true')],
     ['spawnSync', () => spawnSync('true')],
-  ])('that would %s is refused, and told its name', (method, attempt) => {
+  ])('that would %s fails with the file name to use', (method, attempt) => {
     expect(attempt).toThrow(`A unit spec does not ${method}: name it *.integration.spec.ts.`);
   });
 });

@@ -9,6 +9,7 @@ import { crudBenchmark } from './crud/benchmark.js';
 import { eventStoreBenchmark } from './event-store/benchmark.js';
 import { floodBenchmark } from './flood/benchmark.js';
 import { numerologyBenchmark } from './numerology/benchmark.js';
+import { opsBenchmark } from './ops/benchmark.js';
 import { projectionsBenchmark } from './projections/benchmark.js';
 import { publishingBenchmark } from './publishing/benchmark.js';
 import { markdownSection, withSections, type Benchmark, type Row } from './report.js';
@@ -18,6 +19,7 @@ import { webhooksBenchmark } from './webhooks/benchmark.js';
 const BENCHMARKS: readonly Benchmark[] = [
   serviceBenchmark,
   floodBenchmark,
+  opsBenchmark,
   crudBenchmark,
   numerologyBenchmark,
   publishingBenchmark,

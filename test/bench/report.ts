@@ -102,7 +102,7 @@ const INTRODUCTION = `# Benchmarks
 
 \`npm run bench\` measures each part against a floor of the same run, so that the ratios mean something on any machine.
 \`npm run bench -- --write\` writes this page; with names (\`npm run bench -- event-store --write\`), those sections of it.
-The load generator shares the cores with what it loads.
+The load generator shares the cores with the system under load.
 `;
 
 /** Replaces or adds sections of a page; existing sections keep their order. */

@@ -16,7 +16,7 @@ import { startChildStore, type ChildStore } from '../contract/event-store/suppor
 
 const APPEND_TIMEOUT_MS = 500;
 
-/** Faults of @eventstore/db-client 6.2.1 as its callers would meet them, each with what the EventStore port does. */
+/** Faults of @eventstore/db-client 6.2.1, and how the EventStore port handles each. */
 describe('a fault of the event store’s client', () => {
   let dataDir: string;
   let server: ChildStore;
@@ -39,7 +39,7 @@ describe('a fault of the event store’s client', () => {
   const oneEvent = () => [addedToAppend(randomUUID(), 'r')];
   const several = (count: number) =>
     Array.from({ length: count }, (_, n) => addedToAppend(randomUUID(), `r${n}`));
-  /** Made again until it is answered, as the service does: a busy disk may take longer than one attempt waits. */
+  /** Retries an append until it succeeds, as the service does. A busy disk may take longer than one attempt waits. */
   const appendSurely = async (...args: Parameters<EventStore['append']>): Promise<void> => {
     for (;;) {
       try {
@@ -56,7 +56,7 @@ describe('a fault of the event store’s client', () => {
     return all;
   };
 
-  it('1: appends in flight of a server that is killed, and its late answers, do not end the process', async () => {
+  it('1: appends in flight to a killed server, and its late answers, do not end the process', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'client-faults-killed-'));
     let killed = await startChildStore(folder);
     const { port } = new URL(killed.connectionString.replace('esdb:', 'http:'));
@@ -68,7 +68,7 @@ describe('a fault of the event store’s client', () => {
     const exited = once(child, 'exit');
     while (said.length < 32 && child.exitCode === null) await delay(10);
     for (let round = 0; round < 3; round += 1) {
-      // Frozen first, until appends were given up: the client rejects those a second time when the connection breaks.
+      // Freezes the server until appends time out: the client rejects those again when the connection breaks.
       killed.process.kill('SIGSTOP');
       await delay(1_200);
       await killed.end('SIGKILL');
@@ -84,7 +84,7 @@ describe('a fault of the event store’s client', () => {
     expect(repeated).toBeGreaterThan(0);
   });
 
-  it('2: an append to a frozen server is given up in time, as of unknown outcome, and can be made again', async () => {
+  it('2: an append to a frozen server times out with an unknown outcome, and can be retried', async () => {
     const stream = newStream();
     const events = oneEvent();
     server.process.kill('SIGSTOP');
@@ -96,9 +96,9 @@ describe('a fault of the event store’s client', () => {
     expect(await collect(store.read(stream))).toHaveLength(1);
   });
 
-  it('3: a subscription that is left early leaves no call open, however often', async () => {
+  it('3: subscriptions that are left early leave no call open', async () => {
     await store.append(newStream(), 'no_stream', oneEvent());
-    // More than the calls that the server takes side by side: a leak would end this with its refusal.
+    // More than the server's limit of concurrent calls. With a leak, the server would refuse one.
     for (let round = 0; round < 1_050; round += 1) {
       const subscription = store.subscribe({ after: null, categories: ['tally'] });
       try {
@@ -109,7 +109,7 @@ describe('a fault of the event store’s client', () => {
     }
   });
 
-  it('4: an append at the wrong revision is an error that tells the right one, never an answer', async () => {
+  it('4: an append at a wrong revision throws an error with the actual one', async () => {
     const stream = newStream();
     await store.append(stream, 'no_stream', several(3));
     const failure = await store.append(stream, 7n, oneEvent()).catch((error: unknown) => error);
@@ -117,7 +117,7 @@ describe('a fault of the event store’s client', () => {
     expect(failure).toMatchObject({ expected: 7n, actual: 2n });
   });
 
-  it('5: an append to a server that is not there is told apart, whatever the client raises', async () => {
+  it('5: an append to an absent server has its own error, whatever the client raises', async () => {
     const { port } = new URL(server.connectionString.replace('esdb:', 'http:'));
     await server.end('SIGTERM');
     const failures = await Promise.all(

@@ -18,7 +18,7 @@ const KILLS = Number(process.env['EVENT_STORE_KILLS'] ?? 10);
 const SEED = Number(process.env['CRASH_SEED'] ?? 20261120);
 const WRITERS = 32;
 
-/** Small, fast and good enough to choose moments (mulberry32); the seed makes a failure repeatable. */
+/** Random numbers (mulberry32) that choose the moments of kills. The seed makes a failure repeatable. */
 const random = ((state: number) => () => {
   state = (state + 0x6d2b79f5) | 0;
   let bits = Math.imul(state ^ (state >>> 15), 1 | state);
@@ -35,8 +35,8 @@ interface Acknowledged {
 const placeOf = (stream: string, revision: bigint): string => `${stream}/${String(revision)}`;
 
 /**
- * Appends batches of 1 to 5 events to its own stream, one after the other, until the server is gone. A batch is
- * acknowledged as a whole: the answer gives the last revision.
+ * Appends batches of 1 to 5 events to its own stream, one after the other, until the server is gone. The server
+ * acknowledges a batch as a whole, with its last revision.
  */
 const write = async (client: EventStoreDBClient, stream: string): Promise<Acknowledged[]> => {
   const acknowledged: Acknowledged[] = [];
@@ -77,7 +77,7 @@ describe(`kill -9 of the event store under ${String(WRITERS)} writers, ${String(
     const client = connectClient(server.connectionString);
     const streams = Array.from({ length: WRITERS }, (_, n) => `round${String(number)}-${String(n)}`);
     const writing = Promise.all(streams.map((stream) => write(client, stream)));
-    // The first answers show that the load is on; then the kill comes at a moment that nobody chose.
+    // Waits for the first answers, which show that the load runs, and then kills at a random moment.
     await client.appendToStream('rounds', newEvent('Round', { number }));
     await delay(random() * 250);
     expect(await server.end('SIGKILL')).toBe('SIGKILL');
@@ -87,7 +87,7 @@ describe(`kill -9 of the event store under ${String(WRITERS)} writers, ${String(
   };
 
   it(
-    'loses no acknowledged event, leaves no gap, keeps the order, and leaves a store that verifies',
+    'loses no acknowledged event, leaves no gap, keeps the order, and the store verifies',
     async () => {
       const acknowledged: Acknowledged[] = [];
       for (let number = 1; number <= KILLS; number++) {
@@ -162,7 +162,7 @@ describe('a sync that is slow or fails', () => {
     };
   };
 
-  /** A store whose sync waits for what the test says. */
+  /** A store whose sync waits for a promise of the test. */
   const syncing = (sync: () => Promise<void>): LogStore =>
     new Proxy(store, {
       get: (target, name) =>
@@ -178,7 +178,7 @@ describe('a sync that is slow or fails', () => {
     for (let n = 0; n < 20; n++) await delay(1);
   };
 
-  it('holds the acknowledgement, and what readers and subscribers are told, back until it is done', async () => {
+  it('delays the acknowledgement, readers and subscribers until it is done', async () => {
     let synced = (): void => undefined;
     const events: string[] = [];
     const commits = new GroupCommit(
@@ -197,7 +197,7 @@ describe('a sync that is slow or fails', () => {
     expect(store.head('s')?.last).toBe(0n);
   });
 
-  it('acknowledges nothing, then or later, and tells the server to end when it fails', async () => {
+  it('acknowledges nothing, then or later, and stops the server when it fails', async () => {
     const events: string[] = [];
     const commits = new GroupCommit(
       syncing(() => Promise.reject(new Error('EIO: the disk is gone'))),
@@ -224,7 +224,7 @@ describe('a disk that refuses a write', () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  it('ends the server with a sentence, and what was acknowledged is there at the next start', async () => {
+  it('stops the server with one message; acknowledged events are there at the next start', async () => {
     const server = await startChildStore(dataDir, { maxFileKib: 1_024 });
     const ended = once(server.process, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
     const client = connectClient(server.connectionString);

@@ -17,11 +17,11 @@ const KILLS = Number(process.env['KILLS'] ?? 12);
 const READINGS = Number(process.env['READINGS'] ?? 60);
 const SEED = Number(process.env['CRASH_SEED'] ?? 20261120);
 const CALLERS = 4;
-/** The stack gives up a process that ends more often within a minute; one that starts anew counts anew. */
+/** The stack gives up a process that ends more often within a minute. After a restart of the stack it counts again. */
 const KILLS_OF_ONE = 4;
 const VICTIMS = ['api', 'worker', 'event-store', 'postgres', 'everything'] as const;
 type Victim = (typeof VICTIMS)[number];
-/** Short leases, so that what a killed process held is retaken soon. */
+/** Short leases, so that another process soon takes over from a killed one. */
 const IMPATIENT = {
   ...RECEIVER_SETTINGS,
   READING_LEASE_MS: '3000',
@@ -31,11 +31,11 @@ const IMPATIENT = {
   RESERVATION_SWEEP_MS: '1000',
 };
 
-/** A failure is repeated by its seed. */
+/** The seed makes a failure repeatable. */
 const random = new Random(SEED);
 
 const dataDir = temporaryDataDir();
-/** By its Idempotency-Key, the reading that was accepted. */
+/** Accepted readings by Idempotency-Key. */
 const accepted = new Map<string, string>();
 let stack: StartedStack;
 let customer: Integrator;
@@ -57,7 +57,7 @@ afterAll(async () => {
   removeDataFolder(dataDir);
 });
 
-/** Asks for a reading until it is accepted: an answer that was lost is asked for again under the same key. */
+/** Requests a reading until it is accepted. After a lost answer it retries with the same key. */
 const request = async (key: string): Promise<void> => {
   for (;;) {
     const answer = await customer.create(person(), { 'idempotency-key': key }).catch(() => null);
@@ -67,7 +67,7 @@ const request = async (key: string): Promise<void> => {
   }
 };
 
-/** Requests as many readings as are allowed by then, and ends with the last of them. */
+/** Requests as many readings as are allowed so far, and resolves with the last of them. */
 const load = async (allowed: () => number): Promise<void> => {
   let asked = 0;
   const caller = async (): Promise<void> => {
@@ -90,7 +90,7 @@ const kill = async (victim: Victim): Promise<void> => {
   process.kill(pid, 'SIGKILL');
   await until(
     () => stack.pids()[victim] !== pid,
-    () => `${victim} is started again`,
+    () => `${victim} has restarted`,
   );
 };
 
@@ -104,7 +104,7 @@ const rows = async <T extends pg.QueryResultRow>(text: string): Promise<T[]> => 
   }
 };
 
-/** The types of events of each reading, in the order in which they came first. */
+/** The event types of each reading, in the order of their first arrival. */
 const firstArrivals = (): Map<string, string[]> => {
   const seen = new Set<string>();
   const byReading = new Map<string, string[]>();
@@ -117,7 +117,7 @@ const firstArrivals = (): Map<string, string[]> => {
 };
 
 describe(`kill -9 of any process, ${KILLS} times during ${READINGS} readings (CRASH_SEED=${SEED})`, () => {
-  it('loses nothing: every reading ends, every credit is accounted for, every event is delivered in order', async () => {
+  it('loses nothing: every reading ends, all credits are accounted for, all events are delivered in order', async () => {
     let killed = 0;
     let sinceStart: Victim[] = [];
     const loading = load(() => Math.ceil((READINGS * (killed + 1)) / KILLS));
@@ -150,7 +150,7 @@ describe(`kill -9 of any process, ${KILLS} times during ${READINGS} readings (CR
       () => 'every hold is settled or released',
     );
 
-    // One reading for each request, however often it was repeated, and each is paid once.
+    // One reading for each request, however often it was retried, and each is charged once.
     const readings = await rows<{ reading_id: string; status: string }>(
       'select reading_id, status from readings.reading',
     );

@@ -14,7 +14,7 @@ const { Random } = await import('../support/random.js');
 
 const SEEDS = Array.from({ length: 25 }, (_, index) => index + 1);
 
-/** What simulated services recorded, crashes, repeats and all. */
+/** Logs of simulated services, with crashes and retries. */
 let logs: readonly (readonly StoredEvent[])[];
 
 beforeAll(async () => {
@@ -24,8 +24,8 @@ beforeAll(async () => {
 });
 
 /**
- * Another order in which the streams could have grown: each in its own order, and no effect before its cause. A sweep
- * that takes up what was left lying names no event but the reading, which counts as all of its stream.
+ * Another possible order of the log: each stream in its own order, and no effect before its cause. A sweep names no
+ * event as its cause, but a reading. Then all events of that reading count as causes.
  */
 const interleaved = (log: readonly StoredEvent[], seed: number): StoredEvent[] => {
   const random = new Random(seed);
@@ -48,7 +48,7 @@ const interleaved = (log: readonly StoredEvent[], seed: number): StoredEvent[] =
 };
 
 describe('The rows of every view', () => {
-  it('are of every table, in the logs that are folded here', () => {
+  it('exist for every table in these logs', () => {
     const filled = new Set<string>();
     for (const log of logs)
       for (const [table, rows] of Object.entries(rowsOf(log)))
@@ -58,11 +58,11 @@ describe('The rows of every view', () => {
     );
   });
 
-  it('are the same when every event comes twice', () => {
+  it('are the same when every event arrives twice', () => {
     for (const log of logs) expect(rowsOf(log.flatMap((event) => [event, event]))).toEqual(rowsOf(log));
   });
 
-  it('are the same in whatever order the categories come, as long as no effect comes before its cause', () => {
+  it('are the same for any order of the categories in which no effect precedes its cause', () => {
     for (const [index, log] of logs.entries()) {
       const other = interleaved(log, index + 1);
       expect(other).not.toEqual(log);
@@ -71,7 +71,7 @@ describe('The rows of every view', () => {
   });
 });
 
-/** The digests of the logs as another process with this environment makes them. */
+/** The digests of the logs, computed in another process with this environment. */
 const elsewhere = (env: Record<string, string>): unknown => {
   const script = `
     import { digestOf } from '${projectPath('dist/test/support/fold-log.js')}';

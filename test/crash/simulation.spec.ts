@@ -15,8 +15,8 @@ const replay = (seed: number): string =>
   `SIMULATION_SEED=${seed} NODE_OPTIONS=--experimental-vm-modules npx jest test/crash/simulation`;
 
 /**
- * SIMULATION_SEEDS=10000 runs more of them, SIMULATION_FIRST_SEED=… others; SIMULATION_SEED=… runs one and, when it
- * fails, tells its whole course.
+ * SIMULATION_SEEDS=10000 runs more seeds, SIMULATION_FIRST_SEED=… other ones. SIMULATION_SEED=… runs one and, if it
+ * fails, prints every step.
  */
 describe('a simulated service of two APIs and two workers', () => {
   if (ONE_SEED) {
@@ -41,7 +41,7 @@ describe('a simulated service of two APIs and two workers', () => {
     expect(crashes).toBeGreaterThan(SEEDS);
   }, 1_800_000);
 
-  it('takes the same course again with the same seed, and another with another', async () => {
+  it('takes the same course with the same seed, and another with another seed', async () => {
     const [first, again, other] = [await simulate(42), await simulate(42), await simulate(43)];
     expect(again.digest).toBe(first.digest);
     expect(again.steps).toBe(first.steps);

@@ -19,13 +19,13 @@ import {
 /** 200 in a long run: CRASH_ROUNDS=200 npm test -- test/crash/webhooks-kill */
 const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 10);
 const CALLERS = 2;
-/** Readings asked for in a round: as many as the last worker, which is not killed, can catch up with. */
+/** Readings requested in a round: as many as the last worker, which is not killed, can catch up with. */
 const READINGS_A_ROUND = 4;
 const CATCH_UP_MS = 600_000;
-/** The receiver thinks for so long, and refuses one in ten. */
+/** The receiver's delay before it answers. It refuses one delivery in ten. */
 const THINKS_MS = [50, 300] as const;
 const REFUSES = 0.1;
-/** How long a kill waits for a delivery to be under way. */
+/** How long a kill waits for a delivery to be in flight. */
 const ARRIVES_WITHIN_MS = 5_000;
 const SEED = Number(process.env['CRASH_SEED'] ?? 20261121);
 const IMPATIENT = {
@@ -36,7 +36,7 @@ const IMPATIENT = {
   WEBHOOK_RETRY_SCHEDULE_MS: '0,500,1000,2000,4000,8000,16000',
 };
 
-/** A failure is repeated by its seed. */
+/** The seed makes a failure repeatable. */
 const random = new Random(SEED);
 
 interface FeedPage {
@@ -58,7 +58,7 @@ beforeAll(async () => {
     body: { url: receiver.url },
   });
   receiver.secret = body.signingSecret;
-  // The stack gives a worker up that dies too often: it rests, and the test has workers of its own.
+  // The stack gives up a worker that dies too often. Its own worker is stopped, and the test starts others.
   process.kill(stack.pids().worker, 'SIGSTOP');
 });
 
@@ -71,7 +71,7 @@ afterAll(async () => {
 const taken = new Set<string>();
 const outOfOrder: string[] = [];
 
-/** Keeps a book of what it took, and of what came before it had taken the one before. */
+/** Records the accepted deliveries, and those that arrived before their predecessor was accepted. */
 const answer: Answer = async ({ event: { id, readingId, sequence } }) => {
   if (sequence > 1 && !taken.has(`${readingId} ${sequence - 1}`)) outOfOrder.push(id);
   await delay(random.between(...THINKS_MS));
@@ -80,7 +80,7 @@ const answer: Answer = async ({ event: { id, readingId, sequence } }) => {
   return { status: 204 };
 };
 
-/** Half of the kills come at any time, half while a receiver is thinking. */
+/** Half of the kills come at any time, half while a receiver is busy. */
 const untilKilled = async (): Promise<void> => {
   await delay(300 + random.next() * 1_500);
   if (random.chance(0.5)) return;
@@ -88,7 +88,8 @@ const untilKilled = async (): Promise<void> => {
   await receiver.waitFor(({ receivedAt }) => receivedAt > now, ARRIVES_WITHIN_MS).catch(() => undefined);
 };
 
-const startWorker = async (): Promise<ChildProcess> => {
+/** Starts a worker. One that ends while starting is started again, as the supervisor does. */
+const startWorker = async (startsLeft = 5): Promise<ChildProcess> => {
   const runtime = JSON.parse(readFileSync(join(stack.dataDir, 'runtime.json'), 'utf8')) as Record<
     string,
     unknown
@@ -106,8 +107,14 @@ const startWorker = async (): Promise<ChildProcess> => {
     },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  await once(worker.stdout, 'data');
-  return worker;
+  const ended = new AbortController();
+  const isWorking = await Promise.race([
+    once(worker.stdout, 'data', ended).then(() => true),
+    once(worker, 'exit', ended).then(() => false),
+  ]).finally(() => ended.abort());
+  if (isWorking) return worker;
+  if (startsLeft === 0) throw new Error('The worker ends while it starts, again and again');
+  return startWorker(startsLeft - 1);
 };
 
 const feed = async (): Promise<readonly { readonly id: string; readonly text: string }[]> => {
@@ -123,7 +130,7 @@ const feed = async (): Promise<readonly { readonly id: string; readonly text: st
 };
 
 describe(`kill -9 of the worker, ${ROUNDS} times under load (CRASH_SEED=${SEED})`, () => {
-  it('delivers every event at least once, those of a reading in order, with the ids and bytes of the stream', async () => {
+  it('delivers every event at least once, those of a reading in order, with the ids and bytes of the feed', async () => {
     const accepted = new Set<string>();
     const stop = new AbortController();
     let allowed = READINGS_A_ROUND;
@@ -172,7 +179,7 @@ describe(`kill -9 of the worker, ${ROUNDS} times under load (CRASH_SEED=${SEED})
     expect(new Set(sequences.keys())).toEqual(accepted);
     for (const order of sequences.values()) expect(order).toEqual(order.map((_, index) => index + 1));
     expect(outOfOrder).toEqual([]);
-    // A killed worker's deliveries are sent again as the attempts that they were.
+    // A retry after a kill keeps the number of its attempt.
     const attempts = receiver.received.map(
       ({ headers }) => `${String(headers['x-service-delivery-id'])} ${String(headers['x-service-attempt'])}`,
     );

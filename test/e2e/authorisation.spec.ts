@@ -14,11 +14,11 @@ import { startStack, type StartedStack } from '../support/index.js';
 type Credentials = Readonly<Record<string, string>>;
 type Ids = Readonly<Record<string, string>>;
 
-/** A workspace with something of every kind that a path can name. */
+/** A workspace with one object of every kind that a path can name. */
 interface Party {
   readonly customer: Integrator;
   readonly apiKey: Credentials;
-  /** With every scope. */
+  /** A token with every scope. */
   readonly bearer: Credentials;
   readonly withoutScope: Credentials;
   readonly ids: Ids;
@@ -48,13 +48,13 @@ const party = async (): Promise<Party> => {
     customer,
     apiKey,
     bearer: await bearer(SCOPES.join(' ')),
-    // A scope of another area than any route's own is what a token of little power has.
+    // A token whose only scope belongs to another area than the route's.
     withoutScope: await bearer('credits:write'),
     ids: await thingsOf(customer),
   };
 };
 
-/** What each path parameter can name, newly made: two endpoints, readings and deliveries, so that lists have pages. */
+/** Creates an object for each path parameter: two endpoints, readings and deliveries, so that lists have pages. */
 const thingsOf = async (customer: Integrator): Promise<Ids> => {
   const post = async (path: string, body: object) =>
     (await customer.call('POST', `/api/v1${path}`, { body })).body as Record<string, string>;
@@ -85,7 +85,7 @@ const send = async ({ method, target, body }: DescribedRequest, credentials: Cre
   return { status: answer.status, body: (isJson ? JSON.parse(text) : {}) as Record<string, unknown> };
 };
 
-/** What the owner uses for an operation. */
+/** The credentials that the owner uses for an operation. */
 const credentialsOf = (one: Party, operation: Operation): Credentials =>
   accepts(operation, 'apiKey') ? one.apiKey : one.bearer;
 
@@ -93,7 +93,7 @@ const guarded = operations.filter(({ security }) => security.length > 0);
 const named = (list: readonly Operation[]) =>
   list.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
 
-/** Named by nothing: unguessable, and well formed. */
+/** A well-formed id that nothing has. */
 const unknown: Ids = {
   readingId: randomUUID(),
   endpointId: `we_${randomUUID()}`,
@@ -117,25 +117,25 @@ const NOT_FOUND: Readonly<Record<string, string>> = {
   keyId: 'not_found',
 };
 
-describe('Who may call a function', () => {
-  it.each(named(guarded))('%s: nobody without credentials', async (_, operation) => {
+describe('Who may call an operation', () => {
+  it.each(named(guarded))('%s: refuses callers without credentials', async (_, operation) => {
     const { status, body } = await send(requestOf(operation, unknown), {});
     expect([status, body['code']]).toEqual([401, 'unauthenticated']);
   });
 
-  it.each(named(guarded))('%s: an API key only where it is accepted', async (_, operation) => {
+  it.each(named(guarded))('%s: accepts an API key only where documented', async (_, operation) => {
     const { status, body } = await send(requestOf(operation, unknown), owner.apiKey);
     if (accepts(operation, 'apiKey')) expect([401, 403]).not.toContain(status);
     else expect([status, body['code']]).toEqual([403, 'auth_mode_not_allowed']);
   });
 
-  it.each(named(guarded))('%s: no bearer token without its scope', async (_, operation) => {
+  it.each(named(guarded))('%s: refuses a bearer token without its scope', async (_, operation) => {
     const { status, body } = await send(requestOf(operation, unknown), owner.withoutScope);
     expect([status, body['code']]).toEqual([403, 'auth_mode_not_allowed']);
   });
 
   it.each(named(guarded))(
-    '%s: a bearer token with its scope only where it is accepted',
+    '%s: accepts a bearer token with its scope only where documented',
     async (_, operation) => {
       const { status, body } = await send(requestOf(operation, unknown), owner.bearer);
       if (accepts(operation, 'bearer')) expect([401, 403]).not.toContain(status);
@@ -144,22 +144,22 @@ describe('Who may call a function', () => {
   );
 
   it.each(named(operations.filter(({ security }) => security.length === 0)))(
-    '%s: anyone',
+    '%s: accepts any caller',
     async (_, operation) => {
       expect((await send(requestOf(operation, {}), {})).status).toBe(200);
     },
   );
 });
 
-describe('Whose object it is', () => {
+describe('Who may reach an object', () => {
   const byId = operations.filter(({ ids }) => ids.length > 0);
 
-  it.each(named(byId))('%s: of another workspace, it is forbidden', async (_, operation) => {
+  it.each(named(byId))('%s: answers 403 for an object of another workspace', async (_, operation) => {
     const { status, body } = await send(requestOf(operation, owner.ids), credentialsOf(stranger, operation));
     expect([status, body['code']]).toEqual([403, 'wrong_workspace']);
   });
 
-  it.each(named(byId))('%s: unknown or malformed, it is not found', async (_, operation) => {
+  it.each(named(byId))('%s: answers 404 for an unknown or malformed id', async (_, operation) => {
     for (const name of operation.ids) {
       for (const id of [unknown[name]!, ...MALFORMED]) {
         const request = requestOf(operation, { ...owner.ids, [name]: id });
@@ -171,7 +171,7 @@ describe('Whose object it is', () => {
 
   const below = byId.filter(({ ids }) => ids.length > 1);
   it.each(named(below))(
-    '%s: of another’s endpoint, it is not found under one’s own',
+    '%s: answers 404 for a part of another’s endpoint under one’s own',
     async (_, operation) => {
       const [endpoint = '', inner = ''] = operation.ids;
       const ids = { ...owner.ids, [endpoint]: stranger.ids[endpoint]! };
@@ -180,19 +180,19 @@ describe('Whose object it is', () => {
     },
   );
 
-  // What destroys comes last, and a part before its whole, so that every other finds what it needs.
+  // Destructive operations run last, and those on a part before those on its whole, so that each finds what it needs.
   const destroys = ({ method, ids }: Operation): number => (method === 'DELETE' ? 1 / ids.length : 0);
   const gentleFirst = [...byId].sort((a, b) => destroys(a) - destroys(b));
-  it.each(named(gentleFirst))('%s: one’s own is open', async (_, operation) => {
+  it.each(named(gentleFirst))('%s: accepts the owner', async (_, operation) => {
     const { status } = await send(requestOf(operation, owner.ids), credentialsOf(owner, operation));
     expect([200, 202, 204]).toContain(status);
   });
 });
 
-describe('Whose page it is', () => {
+describe('Who may use a cursor', () => {
   let mine: Party;
   let theirs: Party;
-  // Others than above: there, what belonged to the owner was destroyed in the end.
+  // New objects, since the tests above destroyed the owner's.
   beforeAll(async () => {
     [mine, theirs] = await Promise.all([party(), party()]);
   });
@@ -201,23 +201,32 @@ describe('Whose page it is', () => {
     parameters.some(({ $ref }) => $ref === '#/components/parameters/Cursor'),
   );
 
-  it.each(named(paged))('%s: another’s cursor is refused, and one that was changed', async (_, operation) => {
-    const first = await send(requestOf(operation, mine.ids, { limit: '1' }), credentialsOf(mine, operation));
-    const cursor = first.body['nextCursor'] as string;
-    expect(cursor).toEqual(expect.any(String));
-    const continued = await send(requestOf(operation, mine.ids, { cursor }), credentialsOf(mine, operation));
-    expect(continued.status).toBe(200);
-    const changed = (cursor.startsWith('A') ? 'B' : 'A') + cursor.slice(1);
-    for (const [one, sent] of [
-      [theirs, cursor],
-      [mine, changed],
-      [mine, ''],
-    ] as const) {
-      const { status, body } = await send(
-        requestOf(operation, one.ids, { cursor: sent }),
-        credentialsOf(one, operation),
+  it.each(named(paged))(
+    '%s: refuses a cursor of another workspace, and a changed one',
+    async (_, operation) => {
+      const first = await send(
+        requestOf(operation, mine.ids, { limit: '1' }),
+        credentialsOf(mine, operation),
       );
-      expect([status, body['errors']]).toEqual([400, [expect.objectContaining({ pointer: '?cursor' })]]);
-    }
-  });
+      const cursor = first.body['nextCursor'] as string;
+      expect(cursor).toEqual(expect.any(String));
+      const continued = await send(
+        requestOf(operation, mine.ids, { cursor }),
+        credentialsOf(mine, operation),
+      );
+      expect(continued.status).toBe(200);
+      const changed = (cursor.startsWith('A') ? 'B' : 'A') + cursor.slice(1);
+      for (const [one, sent] of [
+        [theirs, cursor],
+        [mine, changed],
+        [mine, ''],
+      ] as const) {
+        const { status, body } = await send(
+          requestOf(operation, one.ids, { cursor: sent }),
+          credentialsOf(one, operation),
+        );
+        expect([status, body['errors']]).toEqual([400, [expect.objectContaining({ pointer: '?cursor' })]]);
+      }
+    },
+  );
 });

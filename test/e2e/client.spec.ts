@@ -19,7 +19,7 @@ let stack: StartedStack;
 let receiver: Receiver;
 let customer: Integrator;
 let service: ReadingServiceClient;
-/** With a token, for what an API key may not do. */
+/** A client with a bearer token, for operations that refuse API keys. */
 let owner: ReadingServiceClient;
 
 beforeAll(async () => {
@@ -50,7 +50,7 @@ const collect = async <T>(list: AsyncIterable<T>): Promise<T[]> => {
 };
 
 describe('The client, on a running service', () => {
-  it('orders a reading, waits for it, and fetches everything it became', async () => {
+  it('requests a reading, waits for it, and fetches its result and documents', async () => {
     const { readings } = service;
     const { readingId, status } = await readings.create(person() as CreateReading);
     expect(status).toBe('queued');
@@ -70,7 +70,7 @@ describe('The client, on a running service', () => {
     expect(await service.credits()).toMatchObject({ available: 180, reserved: 0 });
   });
 
-  it('makes one reading of one key, and throws what the service refuses', async () => {
+  it('creates one reading per key, and throws what the service refuses', async () => {
     const order = { idempotencyKey: 'order-4711' };
     const first = await service.readings.create(person() as CreateReading, order);
     expect((await service.readings.create(person() as CreateReading, order)).readingId).toBe(first.readingId);
@@ -117,7 +117,7 @@ describe('The client, on a running service', () => {
     await owner.readings.erasePersonalData(readingId);
     await until(
       async () => (await service.readings.get(readingId)).erasedAt !== null,
-      () => 'it says that it is erased',
+      () => 'the reading is shown as erased',
     );
     expect(await service.readings.waitUntilDone(readingId)).toMatchObject({ input: null });
     await expect(service.readings.result(readingId)).rejects.toMatchObject({ code: 'reading_erased' });
@@ -147,7 +147,7 @@ describe('The README of the client', () => {
     ['a reading from order to PDF', 0, /^life path \d+, reading.pdf written$/m],
     ['what is refused', 1, /^reading_not_found 404 req_/m],
     ['webhooks and events', 2, /^\d+ \w+ function$/m],
-  ])('shows %s as it is', async (_, index, printed) => {
+  ])('has a working example: %s', async (_, index, printed) => {
     const file = join(folder, `snippet-${index}.mjs`);
     writeFileSync(file, snippets[index]!);
     const { stdout } = await promisify(execFile)(process.execPath, [file], {

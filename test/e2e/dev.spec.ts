@@ -22,7 +22,7 @@ const says = (text: string) =>
     () => printed.includes(text),
     () => printed,
   );
-/** Its content stays: other specs run from the same sources. */
+/** Saved with unchanged content, since other specs run from the same sources. */
 const save = (file: string): void => utimesSync(projectPath(file), new Date(), new Date());
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ afterAll(() => {
   removeDataFolder(dataDir);
 });
 
-it('npm run dev restarts the process whose source was saved, and keeps the rest', async () => {
+it('npm run dev restarts the process whose source was saved, and no other', async () => {
   const before = runtime();
   save('apps/api/src/api-page.ts');
   await says('Restarted api in');
@@ -64,7 +64,7 @@ it('npm run dev restarts the process whose source was saved, and keeps the rest'
   expect(runtime().pids.worker).not.toBe(pids.worker);
 });
 
-it('npm run dev ends in good order', async () => {
+it('npm run dev stops gracefully', async () => {
   const exited = once(dev, 'exit');
   dev.kill('SIGINT');
   expect(await exited).toEqual([0, null]);

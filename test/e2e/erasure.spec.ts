@@ -6,7 +6,7 @@ import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
 import { Integrator, person } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
 
-/** Longer than a process keeps an opened key. */
+/** Longer than a process caches an opened key. */
 const KEYS_FORGOTTEN_MS = 2_500;
 
 let stack: StartedStack;
@@ -60,7 +60,7 @@ const wholeLog = async (): Promise<StoredEvent[]> => {
 };
 
 describe('Erasing the personal data of a reading', () => {
-  it('destroys its key: the state says so, result and document are gone, and the ledger still verifies', async () => {
+  it('destroys its key: the state shows it, result and document are gone, and the ledger still verifies', async () => {
     const { body } = await customer.create(person());
     await untilPublished(body.readingId);
     expect((await erase(body.readingId)).status).toBe(204);
@@ -86,7 +86,7 @@ describe('Erasing the personal data of a reading', () => {
     await stack.ops(['ledger', 'verify', '--workspace', customer.workspaceId]);
   });
 
-  it('leaves nothing when it comes just as the reading completes: stored, offered or announced', async () => {
+  it('leaves nothing stored, offered or announced when it races with completion', async () => {
     const erased: string[] = [];
     for (const afterMs of [0, 10, 30, 60, 100, 150]) {
       const { body } = await customer.create(person());
@@ -96,7 +96,7 @@ describe('Erasing the personal data of a reading', () => {
       expect((await erase(readingId)).status).toBe(204);
       erased.push(readingId);
     }
-    // Longer than rendering takes, and than a process keeps a key.
+    // Longer than rendering takes, and than a process caches a key.
     await delay(KEYS_FORGOTTEN_MS);
     const log = await wholeLog();
     for (const readingId of erased) {
@@ -125,7 +125,7 @@ describe('Erasing the personal data of a reading', () => {
     }
   });
 
-  it('ends an unfinished reading and gives its credits back', async () => {
+  it('ends an unfinished reading and releases its credits', async () => {
     const before = (await stack.ops(['ledger', 'balance', '--workspace', customer.workspaceId])) as {
       available: number;
     };
@@ -166,7 +166,7 @@ describe('Erasing the personal data of a reading', () => {
     expect((await get(body.readingId)).body['erasedAt']).toBeNull();
   });
 
-  it('is done by an operator only when said twice', async () => {
+  it('needs a confirmation from the operator', async () => {
     const { body } = await customer.create(person());
     await customer.untilEnded(body.readingId);
     expect(await stack.ops(['erase', body.readingId])).toMatchObject({

@@ -9,7 +9,7 @@ let customer: Integrator;
 beforeAll(async () => {
   stack = await startStack({
     env: {
-      // Below its default, so that what the test itself needs is no part of the three seconds.
+      // Below its default, to leave time for the test's own work within the three seconds.
       ENQUEUE_TIMEOUT_MS: '1500',
       RESERVATION_FENCE_MS: '10000',
       RESERVATION_SWEEP_MS: '2000',
@@ -25,7 +25,7 @@ afterAll(async () => {
 const ready = async (): Promise<boolean> => (await fetch(`${stack.baseUrl}/readyz`)).status === 200;
 
 describe('while the event store does not answer', () => {
-  it('a POST is refused with 503 within three seconds, holds nothing, and the service needs no restart afterwards', async () => {
+  it('refuses a POST with 503 within three seconds, holds no credits, and recovers without a restart', async () => {
     const api = stack.pids().api;
     const before = await customer.balance();
     const eventStore = stack.pids()['event-store'];
@@ -45,7 +45,7 @@ describe('while the event store does not answer', () => {
       () => 'a POST is accepted again',
     );
     expect(stack.pids().api).toBe(api);
-    // An append that arrived while the store was frozen may still count: then the hold is fenced and released.
+    // The frozen store may still write an append that arrived meanwhile. Then the hold is fenced and released.
     await until(
       async () => {
         const { available, held } = await customer.balance();
@@ -55,7 +55,7 @@ describe('while the event store does not answer', () => {
     );
   });
 
-  it('GET /readyz says so, GET /healthz does not', async () => {
+  it('GET /readyz fails, GET /healthz does not', async () => {
     const eventStore = stack.pids()['event-store'];
     process.kill(eventStore, 'SIGSTOP');
     try {
@@ -72,7 +72,7 @@ describe('while the event store does not answer', () => {
 });
 
 describe('while the database does not answer', () => {
-  it('every request is refused with 503 in bounded time, and the same processes go on afterwards', async () => {
+  it('refuses every request with 503 in bounded time, and the same processes recover', async () => {
     const { body } = await customer.create(person());
     await customer.untilEnded(body.readingId);
     const { api, worker, postgres } = stack.pids();
@@ -97,7 +97,7 @@ describe('while the database does not answer', () => {
   });
 });
 
-/** A process and all below it, parents first. */
+/** A process and its descendants, parents first. */
 const descendants = (pid: number): number[] => {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
     .trim()
@@ -108,7 +108,7 @@ const descendants = (pid: number): number[] => {
 
 describe('when a process is killed', () => {
   it.each(['event-store', 'postgres', 'worker', 'api'] as const)(
-    '%s comes back by itself, and a reading accepted before goes on to its end',
+    '%s restarts by itself, and a reading accepted before completes',
     async (name) => {
       const { body } = await customer.create(person());
       process.kill(stack.pids()[name], 'SIGKILL');
@@ -122,7 +122,7 @@ describe('when a process is killed', () => {
 });
 
 describe('when the event store is killed under load', () => {
-  it('API and worker live on with calls in flight, and what was accepted is done', async () => {
+  it('API and worker survive with calls in flight, and every accepted reading completes', async () => {
     const { api, worker } = stack.pids();
     const accepted: string[] = [];
     let loading = true;
@@ -137,7 +137,7 @@ describe('when the event store is killed under load', () => {
       await new Promise((resolve) => setTimeout(resolve, 400));
       const killed = stack.pids()['event-store'];
       process.kill(killed, 'SIGKILL');
-      // Readiness is looked at once a second: until then it is that of before.
+      // Readiness is checked once a second, so it may still be the earlier answer.
       await until(
         async () => stack.pids()['event-store'] !== killed && (await ready()),
         () => 'readiness after the event store was killed',

@@ -9,17 +9,17 @@ import { Integrator, person, until } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
 
 const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 1_500);
-/** The same requests each time; other numbers ask for others. */
+/** The same seed draws the same requests. */
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20261121);
 const AT_ONCE = 8;
-/** A request that is not answered by then hangs; the longest that a route may hold one is far below. */
+/** A request without an answer by then counts as hanging. No route holds one nearly as long. */
 const ANSWERED_WITHIN_MS = 20_000;
-/** Requests are drawn in lots of this many: one list of all would be large. */
+/** Requests per lot. One list of all would be large. */
 const LOT = 2_000;
 
-/** What a lot may destroy: made anew for the next one, in this number. */
+/** Objects of each kind that a lot may destroy. Each lot gets new ones. */
 const THINGS = 6;
-/** For its readings, and for three of its requests to be accepted. */
+/** Credits for a lot's readings, and for three of its requests to be accepted. */
 const CREDITS = String(THINGS * 20 + 60);
 
 let stack: StartedStack;
@@ -41,7 +41,7 @@ const knownThings = async (): Promise<Known> => {
   await stack.ops(['credits', 'adjust', ...workspace, '--amount', CREDITS, '--reason', 'fuzz']);
   const minted = await stack.ops(['token', 'mint', ...workspace, '--scope', SCOPES.join(' ')]);
   const bearer = { authorization: `Bearer ${(minted as { token: string }).token}` };
-  // Of the lots before, as far as they are still there.
+  // Deletes what is left of the earlier lots.
   const { data } = (await customer.call<{ data: { endpointId: string }[] }>('GET', '/api/v1/webhooks')).body;
   for (const { endpointId } of data) await customer.call('DELETE', `/api/v1/webhooks/${endpointId}`);
   return {
@@ -61,7 +61,7 @@ const thingsOf = async (bearer: Record<string, string>) => {
     since: '2026-04-01T00:00:00Z',
     dryRun: true,
   });
-  // With both headers the API key alone would count.
+  // With both headers the service would check only the API key.
   const issued = await fetch(`${stack.baseUrl}/api/v1/keys`, {
     method: 'POST',
     headers: { ...bearer, 'content-type': 'application/json' },
@@ -96,7 +96,7 @@ const answerTo = (request: HostileRequest): Promise<SeenAnswer> =>
     );
     outgoing.setTimeout(ANSWERED_WITHIN_MS, () => outgoing.destroy(new Error('It hangs')));
     outgoing.once('error', (error: NodeJS.ErrnoException) => {
-      // The server closes connections that were idle for long, as between two lots: the request may not have come.
+      // The server closes connections that are idle for long, as between two lots: the request may not have arrived.
       const wasClosed = outgoing.reusedSocket && error.code === 'ECONNRESET';
       if (wasClosed) answerTo(request).then(resolve, reject);
       else reject(error);
@@ -109,8 +109,9 @@ const faultsOf = async (request: HostileRequest): Promise<{ status: number; faul
     const answer = await answerTo(request);
     const { status } = answer;
     const faults = [...contractFaults(answer)];
-    if (status >= 500) faults.push('it is a fault of the service');
-    if (status >= 400 && Buffer.from(answer.body).includes(CANARY)) faults.push('it repeats what was sent');
+    if (status >= 500) faults.push('the service failed');
+    if (status >= 400 && Buffer.from(answer.body).includes(CANARY))
+      faults.push('the answer repeats the input');
     if (answer.headers.has('x-injected')) faults.push('a header was injected');
     return { status, faults };
   } catch (error) {
@@ -118,7 +119,7 @@ const faultsOf = async (request: HostileRequest): Promise<{ status: number; faul
   }
 };
 
-/** What was accepted can stop those who react to it: then everybody waits, though every answer was right. */
+/** An accepted request can stop a consumer. Then everybody waits, though every answer was right. */
 const untilAllIsHandled = async (): Promise<void> => {
   const workspace = await Integrator.open(stack, 20);
   const { readingId } = (await workspace.create(person())).body;
@@ -128,7 +129,7 @@ const untilAllIsHandled = async (): Promise<void> => {
       const { body } = await workspace.call<{ data: { type: string }[] }>('GET', '/api/v1/events');
       return body.data.some(({ type }) => type === 'reading.published');
     },
-    () => 'another workspace is told of its reading',
+    () => 'another workspace receives the webhook of its reading',
   );
   expect(await stack.ops(['processes', 'parked'])).toMatchObject({ stopped: [] });
 };
@@ -142,7 +143,7 @@ const shown = ({ method, target, headers, body }: HostileRequest): string =>
 
 describe('The API', () => {
   it(
-    `answers ${REQUESTS} hostile requests (FUZZ_SEED=${SEED}) as it says it does, repeats nothing and never fails`,
+    `answers ${REQUESTS} hostile requests (FUZZ_SEED=${SEED}) as documented, repeats no input and never fails`,
     async () => {
       const statuses = new Map<number, number>();
       const faults: string[] = [];
@@ -170,7 +171,7 @@ describe('The API', () => {
         }
       }
       expect(faults).toEqual([]);
-      // It went through the door as well as against it.
+      // Some requests were accepted, and some refused.
       for (const status of [200, 202, 400, 401, 403, 404, 405, 415])
         expect([...statuses.keys()]).toContain(status);
       await untilAllIsHandled();

@@ -36,7 +36,7 @@ describe('A method that a path does not have', () => {
     ['POST', '/credits', 'GET, HEAD'],
     ['PUT', '/webhooks', 'GET, HEAD, POST'],
     ['POST', `/webhooks/we_${randomUUID()}`, 'DELETE, GET, HEAD, PATCH'],
-  ])('%s %s is answered 405 with those it has', async (method, path, allow) => {
+  ])('%s %s is answered 405 with the allowed methods', async (method, path, allow) => {
     const answer = await call(method, path);
     expect([answer.status, answer.headers.get('allow'), (await json(answer))['code']]).toEqual([
       405,
@@ -45,13 +45,13 @@ describe('A method that a path does not have', () => {
     ]);
   });
 
-  it('is no reason to call an unknown path known', async () => {
+  it('is answered 404 on an unknown path', async () => {
     const answer = await call('DELETE', '/horoscopes');
     expect([answer.status, answer.headers.get('allow')]).toEqual([404, null]);
   });
 });
 
-describe('An answer that the caller does not accept', () => {
+describe('Accept', () => {
   it.each([
     ['/readings', 'text/html'],
     ['/credits', 'application/xml'],
@@ -61,7 +61,7 @@ describe('An answer that the caller does not accept', () => {
     expect([answer.status, (await json(answer))['code']]).toEqual([406, 'not_acceptable']);
   });
 
-  it('is none when it names the media type of a schema', async () => {
+  it('may name the media type of a schema', async () => {
     const schema = await fetch(`${stack.baseUrl}/schemas/result.json`, {
       headers: { accept: 'application/schema+json' },
     });
@@ -74,11 +74,11 @@ describe('An answer that the caller does not accept', () => {
     'application/json;q=0.2, text/html',
     'application/json; charset=utf-8',
     'application/json;charset=UTF-8, text/plain',
-  ])('is none for %s', async (accept) => {
+  ])('is accepted: %s', async (accept) => {
     expect((await call('GET', '/credits', { accept })).status).toBe(200);
   });
 
-  it('is none when it names the media type of a document as it is answered', async () => {
+  it('may name the media type of a document', async () => {
     const path = `/readings/${randomUUID()}/document?format=markdown`;
     expect((await call('GET', path, { accept: 'text/markdown; charset=utf-8' })).status).toBe(404);
   });
@@ -97,7 +97,7 @@ describe('Prefer: wait', () => {
     expect((await json(answer))['status']).not.toBe('queued');
   });
 
-  it('answers with the state as it is when the time is up, or when the reading has ended', async () => {
+  it('answers with the current state when the time is up, or when the reading has ended', async () => {
     process.kill(stack.pids().worker, 'SIGSTOP');
     const { body } = await customer.create(person());
     const answer = await call('GET', `/readings/${body.readingId}`, { prefer: 'wait=1' });
@@ -110,7 +110,7 @@ describe('Prefer: wait', () => {
 });
 
 describe('The list of readings', () => {
-  it('gives each once, newest first, over pages that new readings do not disturb, and no input', async () => {
+  it('shows each once without its input, newest first, over pages that new readings do not disturb', async () => {
     const owner = await Integrator.open(stack, 400);
     const made: string[] = [];
     for (let n = 0; n < 7; n += 1) made.push((await owner.create(person())).body.readingId);
@@ -132,7 +132,7 @@ describe('The list of readings', () => {
     expect(seen).toEqual(made.reverse());
   });
 
-  it('is one workspace’s, and its cursors are too', async () => {
+  it('belongs to one workspace, as do its cursors', async () => {
     const [owner, other] = [await Integrator.open(stack, 400), await Integrator.open(stack, 400)];
     for (const one of [owner, owner, other])
       await one.untilEnded((await one.create(person())).body.readingId);
@@ -150,7 +150,7 @@ describe('The list of readings', () => {
     }
   });
 
-  it('is filtered by state, and tells which states there are', async () => {
+  it('can be filtered by state; the refusal of an unknown state lists them', async () => {
     const failed = (await json(await call('GET', '/readings?status=failed'))) as { data: unknown[] };
     expect(failed.data).toEqual([]);
     const answer = await json(await call('GET', '/readings?status=done'));
@@ -171,7 +171,7 @@ describe('Idempotency-Key on any POST', () => {
     call('POST', '/webhooks', { body: endpoint(description), 'idempotency-key': key });
   const count = async () => ((await json(await call('GET', '/webhooks'))) as { data: unknown[] }).data.length;
 
-  it('answers the same request as the first time, without what is shown once', async () => {
+  it('repeats the first answer, without secrets that are shown once', async () => {
     const before = await count();
     const key = randomUUID();
     const first = await create(key);
@@ -188,7 +188,7 @@ describe('Idempotency-Key on any POST', () => {
     expect(await count()).toBe(before + 1);
   });
 
-  it('refuses another body under the same key, and a key that is none', async () => {
+  it('refuses another body under the same key, and a malformed key', async () => {
     const key = randomUUID();
     await create(key);
     const other = await create(key, 'b');
@@ -196,7 +196,7 @@ describe('Idempotency-Key on any POST', () => {
     expect((await create('x'.repeat(256))).status).toBe(400);
   });
 
-  it('lets one of many at once through, and asks the others to come back', async () => {
+  it('lets one of many concurrent requests through, and asks the others to retry', async () => {
     const before = await count();
     const key = randomUUID();
     const answers = await Promise.all(Array.from({ length: 10 }, () => create(key)));

@@ -29,7 +29,7 @@ afterAll(async () => {
   removeDataFolder(dataDir);
 });
 
-/** Starts the stack with these key-encryption keys, as an operator would who edits them; first: those it has. */
+/** Restarts the stack after editing its key-encryption keys, as an operator does. The first call only starts it. */
 const start = async (change: (keys: string) => string = (keys) => keys): Promise<StartedStack> => {
   const file = join(dataDir, 'secrets.json');
   if (stack) {
@@ -49,7 +49,7 @@ const keysInUse = async (): Promise<Record<string, number>> => {
   return Object.fromEntries(sealed.map(({ what, key, count }) => [`${what} ${key}`, count]));
 };
 
-it('A key-encryption key is rotated under load, and the old one is needed no more', async () => {
+it('A key-encryption key can be rotated under load; then the old one is no longer needed', async () => {
   let customer = await Integrator.open(await start(), 100_000);
   const { body: endpoint } = await customer.call<{ signingSecret: string }>('POST', '/api/v1/webhooks', {
     body: { url: receiver.url },
@@ -111,7 +111,7 @@ it('A key-encryption key is rotated under load, and the old one is needed no mor
   );
   expect(told().every(({ verified }) => verified)).toBe(true);
 
-  // From here on in epochs: what ENCRYPTION_KEYS wrapped is wrapped anew, and they seal the keys of epochs instead.
+  // Switches to epochs: the keys of readings are rewrapped, and ENCRYPTION_KEYS seals the keys of epochs instead.
   provider = 'file';
   customer = customer.at(await start());
   expect(await stack.ops(['encryption-keys', 'rewrap', '--yes'])).toMatchObject({ done: true });
@@ -127,7 +127,7 @@ it('A key-encryption key is rotated under load, and the old one is needed no mor
   customer = customer.at(await start((keys) => keys.split(',')[0]!));
   expect(await customer.reading(first)).toMatchObject({ input: { dateOfBirth: person().dateOfBirth } });
 
-  // And back.
+  // Switches back.
   provider = 'environment';
   customer = customer.at(await start());
   await stack.ops(['keys', 'rewrap', '--yes']);

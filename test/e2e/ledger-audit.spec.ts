@@ -17,7 +17,7 @@ const { ledger, json } = ledgerOf(() => stack);
 const HONEST = 'ws_honest0000000000000000';
 const tamperedName = (index: number): string => `ws_tampered${String(index).padStart(14, '0')}`;
 
-/** A workspace whose book was written in the past, as it is or as somebody made of it in the store itself. */
+/** A workspace with a book written in the past, intact or tampered with in the store itself. */
 const write = async (
   workspaceId: string,
   tamper: (events: readonly StoredEvent[]) => readonly StoredEvent[] = (events) => events,
@@ -54,7 +54,7 @@ afterAll(async () => {
 });
 
 describe('a month that is over', () => {
-  it('is closed once, however often it is asked for', async () => {
+  it('is closed once, however often requested', async () => {
     const month = ['--workspace', HONEST, '--period', '2026-06'];
     const closed = await json('close', ...month);
     expect(closed).toMatchObject({ code: 0, period: '2026-06', closing: { held: 20, consumed: 20 } });
@@ -150,9 +150,9 @@ describe('explain', () => {
   );
 });
 
-describe('a book that somebody changed in the store', () => {
+describe('a book that was tampered with in the store', () => {
   it.each(TAMPERINGS.map(([name, , firstBad], index) => [name, firstBad, index] as const))(
-    'is found by verify and by verify-file at its first bad revision when %s',
+    'is reported by verify and verify-file with its first bad revision when %s',
     async (_, firstBad, index) => {
       const of = ['--workspace', tamperedName(index)];
       const { code, books } = await json('verify', ...of);
@@ -168,7 +168,7 @@ describe('a book that somebody changed in the store', () => {
     },
   );
 
-  it('is named among all books', async () => {
+  it('is named by verify over all books', async () => {
     const { code, books } = await json('verify', '--all');
     const bad = new Set(
       (books as { workspaceId: string; firstBadRevision: string | null }[])
@@ -179,7 +179,7 @@ describe('a book that somebody changed in the store', () => {
     expect(bad).toEqual(new Set(TAMPERINGS.map((_, index) => tamperedName(index))));
   });
 
-  it('with its whole chain rebuilt is right in itself, and caught by a seal', async () => {
+  it('whose whole chain was rebuilt is consistent, but does not match its seal', async () => {
     const { events } = await eventfulBook(HONEST);
     const index = events.findIndex(({ type }) => type === 'CreditsAdjusted');
     const rebuilt = rechained(events.with(index, altered(events[index]!, { reason: 'another' })));

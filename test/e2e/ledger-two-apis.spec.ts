@@ -15,8 +15,8 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-describe('a hundred requests at once on a hundred credits, over two API processes', () => {
-  it('are five readings and ninety-five refusals, and the ledger agrees', async () => {
+describe('a hundred concurrent requests on a hundred credits, over two API processes', () => {
+  it('give five readings and ninety-five refusals, and the ledger agrees', async () => {
     const here = await Integrator.open(stack, 100);
     const there = here.at({ ...stack, baseUrl: second.baseUrl });
     const answers = await Promise.all(
@@ -31,7 +31,7 @@ describe('a hundred requests at once on a hundred credits, over two API processe
     const accepted = answers.filter(({ status }) => status === 202).map(({ body }) => body.readingId);
     await Promise.all(accepted.map((readingId) => here.untilEnded(readingId)));
     const of = ['--workspace', here.workspaceId];
-    // Settlement and view follow the readings a moment later: until then they are pending or not there.
+    // Settlement and view follow the readings a moment later.
     await until(
       async () => (await here.balance()).consumed === 100,
       () => 'the credits are not captured',

@@ -34,7 +34,7 @@ describe('the ledger of a running service', () => {
     expect((await ledger('verify', ...of())).stdout).toContain(customer.workspaceId);
   });
 
-  it('is exported, and verified offline from the file alone', async () => {
+  it('can be exported, and verified offline from the file alone', async () => {
     const file = join(stack.dataDir, 'book.jsonl');
     const written = await json('export', ...of(), '--format', 'jsonl', '--out', file);
     const { headHash } = (await json('verify', ...of())).books[0];
@@ -49,7 +49,7 @@ describe('the ledger of a running service', () => {
     expect(await json('verify-file', file)).toMatchObject({ code: 1, ok: false, firstBadRevision: '1' });
   });
 
-  it('is exported as CSV to standard output', async () => {
+  it('can be exported as CSV to standard output', async () => {
     const { code, stdout } = await ledger('export', ...of(), '--format', 'csv');
     expect(code).toBe(0);
     expect(stdout.split('\r\n')[0]).toMatch(/^record,revision,line,/);
@@ -79,7 +79,7 @@ describe('the ledger of a running service', () => {
     expect(completed.causes).toEqual([settlement.eventId]);
   });
 
-  it('states the month, and refuses to close or seal it before it is over', async () => {
+  it('gives a statement of the month, and refuses to close or seal it before it is over', async () => {
     const period = new Date().toISOString().slice(0, 7);
     const month = [...of(), '--period', period];
     expect(await json('statement', ...month)).toMatchObject({ code: 0, closed: false });

@@ -7,7 +7,7 @@ const operated = operatedStack();
 const { json, ready, published, follow } = operated;
 
 describe('the story of a reading', () => {
-  it('is told in order across modules, with causes, as a table, a drawing and JSON', async () => {
+  it('is shown in order across modules, with causes, as a table, a drawing and JSON', async () => {
     const readingId = await published();
     await until(
       async () => (await operated.customer.balance()).held === 0,
@@ -48,7 +48,7 @@ describe('the story of a reading', () => {
 });
 
 describe('the log', () => {
-  it('is searched newest first, and followed as it grows', async () => {
+  it('can be searched newest first, and followed as it grows', async () => {
     const readingId = await published();
     const { events } = (await operated.stack.ops([
       'streams',
@@ -76,7 +76,7 @@ describe('the log', () => {
       '--count',
       '2',
     ]);
-    // It prints what comes after it has started, and nothing shows when that is.
+    // It prints only events after its start, and nothing shows when it has started.
     const feeding = new AbortController();
     const feed = (async () => {
       while (!feeding.signal.aborted) {
@@ -94,7 +94,7 @@ describe('the log', () => {
 });
 
 describe('a checkpoint beyond the end of the log', () => {
-  it('is a failure wherever somebody looks, until it is put right', async () => {
+  it('is reported as a failure by every check until it is repaired', async () => {
     const name = 'billing.settlement.v1';
     const { rows } = await operated.database.query<{ position: string | null }>(
       `update event_sourcing.consumer set position = 1000000000000000
@@ -126,7 +126,7 @@ describe('a checkpoint beyond the end of the log', () => {
 });
 
 describe('an event that cannot be handled', () => {
-  it('parks its stream in a view; retried after the cause is mended, its rows are made anew', async () => {
+  it('parks its stream in a view; a retry after the cause is fixed rebuilds its rows', async () => {
     await operated.database.query(
       `alter table readings.reading add constraint planted check (locale <> 'en-US') not valid`,
     );
@@ -167,7 +167,7 @@ describe('an event that cannot be handled', () => {
     expect(await operated.stack.ops(['processes', 'parked'])).toMatchObject({ stopped: [] });
   });
 
-  it('halts what may skip nothing, which a person may skip only with a reason, under their name', async () => {
+  it('halts a strict consumer; an operator may skip the event only by name and with a reason', async () => {
     await operated.database.query('alter table billing.hold add constraint planted check (false) not valid');
     const { readingId } = (await operated.customer.create(person())).body;
     await operated.customer.untilEnded(readingId);
@@ -212,7 +212,7 @@ describe('an event that cannot be handled', () => {
       async () => (await halted()).every(({ status }) => status === 'running'),
       () => 'the view continues',
     );
-    // While the hold that was skipped is open, a replay finds it missing, and says so by its exit code.
+    // While the skipped hold is open, a replay finds its row missing and exits with 1.
     await until(
       async () => (await operated.customer.balance()).held === 0,
       () => 'every hold is settled',
@@ -253,7 +253,7 @@ describe('the doctor', () => {
     expect(findings).toContainEqual(expect.objectContaining({ check: 'database role', level: 'ok' }));
   });
 
-  it('says what is wrong, and what to do', async () => {
+  it('reports what is wrong, and what to do', async () => {
     await operated.database.query(`delete from migrations.webhooks where name = '0005_lanes'`);
     const otherKey = `other:${Buffer.alloc(32, 7).toString('base64')}`;
     process.kill(operated.stack.pids().worker, 'SIGSTOP');

@@ -38,7 +38,7 @@ const run = async (
     const { stdout, stderr } = await promisify(execFile)(
       process.execPath,
       [projectPath('dist/apps/ops/src/main.js'), ...args],
-      // A command that never ends by itself is killed, and has no exit code then.
+      // A command that never ends by itself is killed, and then has no exit code.
       { env: { ...process.env, DATA_DIR: dataDir, ...env }, timeout: 60_000, killSignal: 'SIGKILL' },
     );
     return { code: 0, stdout, stderr };
@@ -47,7 +47,7 @@ const run = async (
   }
 };
 
-/** The event store behind a door that lets nothing out any more once the text went in; the door has the store's key. */
+/** A TLS proxy with the store's key. Once it has passed the text to the store, it drops all answers. */
 const storeThatFallsSilent = async (text: string): Promise<{ url: string; close(): void }> => {
   const store = new URL(stack.eventStoreUrl.replace('esdb:', 'http:'));
   const access = (file: string): Buffer => readFileSync(join(stack.dataDir, 'event-store-access', file));
@@ -154,7 +154,7 @@ describe('the operator’s commands', () => {
     expect(await stack.ops(['ledger', 'balance', '--workspace', own])).toMatchObject({ adjusted: 20 });
   });
 
-  it('tell when a correction may have been recorded, and how it is repeated without harm', async () => {
+  it('report when a correction may have been recorded, and how to repeat it safely', async () => {
     const { workspaceId: own } = (await stack.ops(['workspace', 'create', '--name', 'Unheard'])) as {
       workspaceId: string;
     };
@@ -184,7 +184,7 @@ describe('the operator’s commands', () => {
     expect(events.map(({ type, revision }) => [type, revision])).toEqual([['WorkspaceOpened', '0']]);
   });
 
-  it('print text for people without --json, and explain themselves', async () => {
+  it('print text without --json, and have help texts', async () => {
     const text = await run(['ledger', 'balance', '--workspace', workspaceId]);
     expect(text).toMatchObject({ code: 0, stderr: '' });
     expect(text.stdout).toContain('available');
@@ -217,28 +217,24 @@ describe('the operator’s commands', () => {
       /requires an approval reference: add --approval/,
     ],
     [
-      'an amount that is no number',
+      'a malformed amount',
       () => ['credits', 'adjust', '--workspace', workspaceId, '--amount', '1.5', '--reason', 'r'],
       /whole number/,
     ],
     [
-      'taking more than there is',
+      'taking more credits than available',
       () =>
         'credits adjust --amount -100000 --reason r --reference r --workspace'.split(' ').concat(workspaceId),
       /credits are available\. Nothing changed/,
     ],
     [
-      'reversing what is not in the book',
+      'reversing an unknown entry',
       () =>
         'credits adjust --amount 5 --reason r --reverses nothing --workspace'.split(' ').concat(workspaceId),
       /The book has no event nothing\. Nothing changed/,
     ],
     ['a missing option', () => ['key', 'issue'], /--workspace/],
-    [
-      'an instant that is none',
-      () => ['key', 'issue', '--workspace', workspaceId, '--expires', 'soon'],
-      /RFC 3339/,
-    ],
+    ['a malformed time', () => ['key', 'issue', '--workspace', workspaceId, '--expires', 'soon'], /RFC 3339/],
     ['an unknown command', () => ['frobnicate'], /unknown command/],
   ])('refuse %s in one line, with exit code 1', async (_, args, message) => {
     const { code, stdout, stderr } = await stack.runOps([...args(), '--json']);
@@ -247,7 +243,7 @@ describe('the operator’s commands', () => {
     expect(stderr.trim().split('\n')).toHaveLength(1);
   });
 
-  it('say in one line that no stack is running', async () => {
+  it('report in one line that no stack is running', async () => {
     const { code, stderr } = await run(['workspace', 'list'], '/nonexistent');
     expect(code).toBe(1);
     expect(stderr.trim()).toMatch(/^No stack is running on/);

@@ -11,7 +11,7 @@ import {
   type StartedStack,
 } from '../support/index.js';
 
-/** Invented words that occur nowhere else; if one is found in clear, something leaks. */
+/** Invented words that occur nowhere else. One found in clear is a leak. */
 const CANARIES = ['Qxanthippe', 'Wombatine', 'Zugvogelsson', '1987-03-29', 'nonbinary'];
 
 let stack: StartedStack;
@@ -40,7 +40,7 @@ beforeAll(async () => {
   const accepted = await customer.create(body, { 'idempotency-key': 'Qxanthippe-1' });
   await customer.create({ ...body, dateOfBirth: '1987-03-299' });
   await customer.untilEnded(accepted.body.readingId);
-  // One that fails: its error must not repeat the input either.
+  // A failing reading, whose error must not repeat the input either.
   process.kill(stack.pids().worker, 'SIGSTOP');
   const failing = await customer.create(body);
   const client = new pg.Client({ connectionString: stack.databaseUrl });
@@ -73,7 +73,7 @@ const found = (text: string): string[] =>
   });
 
 describe('personal data and secrets appear in clear nowhere', () => {
-  it('the search itself would find them', () => {
+  it('the search finds planted values', () => {
     expect(found(`x${CANARIES[0]}y`)).toEqual([CANARIES[0]]);
     expect(found(Buffer.from('Zugvogelsson').toString('hex'))).toEqual(['Zugvogelsson']);
   });

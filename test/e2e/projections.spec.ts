@@ -13,7 +13,7 @@ let stack: StartedStack;
 let customer: Integrator;
 let database: pg.Client;
 let listed: Listed;
-/** Everything but what the fence of holds writes beside the projection. */
+/** All columns except those that the fence of holds writes beside the projection. */
 const COLUMNS: Readonly<Record<string, string>> = {
   'billing.hold': 'workspace_id, reservation_id, reading_id, amount, reserved_at',
 };
@@ -56,10 +56,10 @@ const settled = () =>
       );
       return rows.length === 0 && consumers.every(({ events }) => events === 0);
     },
-    () => 'the stack comes to rest',
+    () => 'the stack is idle',
   );
 
-/** Readings published, failed and erased, keys, endpoints in every state, books. */
+/** Creates published, failed and erased readings, keys, endpoints in every state, and books. */
 const live = async (): Promise<string[]> => {
   const readings: string[] = [];
   for (let count = 0; count < 4; count += 1) readings.push((await customer.create(person())).body.readingId);
@@ -85,7 +85,7 @@ const live = async (): Promise<string[]> => {
 };
 
 describe('read models', () => {
-  it('and operational tables are all there is', async () => {
+  it('and operational tables are the only tables', async () => {
     const { rows } = await database.query<{ name: string }>(
       `select table_schema || '.' || table_name as name from information_schema.tables
        where table_type = 'BASE TABLE'
@@ -96,7 +96,7 @@ describe('read models', () => {
     expect(rows.map(({ name }) => name)).toEqual(declared.toSorted());
   });
 
-  it('that were emptied are restored byte by byte, from the log alone', async () => {
+  it('are restored byte by byte from the log alone after they were emptied', async () => {
     await live();
     const before = await readModels();
     expect(
@@ -112,7 +112,7 @@ describe('read models', () => {
     expect(await readModels()).toEqual(before);
   });
 
-  it('whose tables and checkpoints were both lost are filled again by the worker', async () => {
+  it('are filled again by the worker after tables and checkpoints were lost', async () => {
     const before = await readModels();
     const own = listed.projections.filter(({ name, keptBy }) => name === keptBy);
     await database.query('begin');
@@ -185,7 +185,7 @@ describe('a rebuild under load', () => {
     });
   });
 
-  it('is switched to by none who did not verify it', async () => {
+  it('cannot be switched to before it is verified', async () => {
     await projections('rebuild', 'billing.balance.v1');
     expect(await refusal('switch', 'billing.balance.v1')).toMatchObject({
       code: 1,

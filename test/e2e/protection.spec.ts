@@ -31,7 +31,7 @@ describe('Every answer', () => {
     ['of success', '/api/v1/credits', {}],
     ['of refusal', '/api/v1/credits', { 'x-api-key': 'none' }],
     ['to an unknown path', '/nothing', {}],
-  ])('%s is for its caller alone', async (_, path, headers) => {
+  ])('%s is private to its caller', async (_, path, headers) => {
     const answer = await customer.call('GET', path, {
       headers: { origin: 'https://evil.example', ...headers },
     });
@@ -47,8 +47,8 @@ describe('Every answer', () => {
   });
 });
 
-describe('The page that shows the API', () => {
-  it('is made of what is served with it', async () => {
+describe('The API page', () => {
+  it('loads only assets that the service serves', async () => {
     const page = await fetch(`${stack.baseUrl}/docs`);
     const html = await page.text();
     expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
@@ -63,7 +63,7 @@ describe('The page that shows the API', () => {
   });
 });
 
-describe('The first check that fails answers', () => {
+describe('The order of checks', () => {
   const large = JSON.stringify({ ...person(), surplus: 'x'.repeat(17_000) });
   const text = { 'content-type': 'text/plain' };
   const zipped = { 'content-encoding': 'gzip' };
@@ -71,16 +71,16 @@ describe('The first check that fails answers', () => {
   it.each<[string, number, Record<string, string>, string]>([
     ['size before credentials', 413, { 'x-api-key': 'none', ...text }, large],
     ['credentials before media type', 401, { 'x-api-key': 'none', ...text }, '{'],
-    ['credentials before the coding of the body', 401, { 'x-api-key': 'none', ...zipped }, '{'],
-    ['media type before the body', 415, text, '{'],
-    ['the coding of the body before the body', 415, zipped, '{'],
-    ['the body before the idempotency key', 400, { 'idempotency-key': 'used' }, '{}'],
-  ])('%s: %i', async (_, status, headers, raw) => {
+    ['credentials before content coding', 401, { 'x-api-key': 'none', ...zipped }, '{'],
+    ['media type before body', 415, text, '{'],
+    ['content coding before body', 415, zipped, '{'],
+    ['body before idempotency key', 400, { 'idempotency-key': 'used' }, '{}'],
+  ])('checks %s: %i', async (_, status, headers, raw) => {
     await customer.create(person(), { 'idempotency-key': 'used' });
     expect((await customer.call('POST', '/api/v1/readings', { raw, headers })).status).toBe(status);
   });
 
-  it('the mode of the credentials before media type and body: 403', async () => {
+  it('checks the kind of credentials before media type and body: 403', async () => {
     const answer = await fetch(`${stack.baseUrl}/api/v1/readings`, {
       method: 'POST',
       headers: { ...bearer, ...text },
@@ -89,7 +89,7 @@ describe('The first check that fails answers', () => {
     expect(answer.status).toBe(403);
   });
 
-  it('the idempotency key before the credits: 422, and a repeated request costs none', async () => {
+  it('checks the idempotency key before the credits: 422, and a repeated request costs nothing', async () => {
     const poor = await Integrator.open(stack, 20);
     const headers = { 'idempotency-key': 'one' };
     expect((await poor.create(person('Anaïs'), headers)).status).toBe(202);
@@ -99,8 +99,8 @@ describe('The first check that fails answers', () => {
   });
 });
 
-describe('A request without a body of its own', () => {
-  it('is not judged by the body that it has', async () => {
+describe('A route that takes no body', () => {
+  it('ignores the body of a request', async () => {
     const answer = await customer.call('DELETE', '/api/v1/webhooks/we_none', {
       raw: '{',
       headers: { 'content-type': 'text/plain' },
@@ -110,7 +110,7 @@ describe('A request without a body of its own', () => {
 });
 
 describe('An answer kept for an Idempotency-Key', () => {
-  it('is the same, byte for byte, after every process was killed at once', async () => {
+  it('is the same, byte for byte, after all processes were killed at once', async () => {
     const send = async (path: string, body: object, headers = {}) => {
       const answer = await fetch(`${stack.baseUrl}/api/v1${path}`, {
         method: 'POST',
@@ -128,7 +128,7 @@ describe('An answer kept for an Idempotency-Key', () => {
     const endpoint = () => send('/webhooks', { url: 'https://receiver.invalid/hook' });
     const first = await reading();
     await endpoint();
-    // Without the secret, which is shown once.
+    // The repeated answer lacks the secret, which is shown once.
     const repeated = await endpoint();
     await stack.killAll();
     stack = await startStack({ dataDir });

@@ -8,7 +8,7 @@ let stack: StartedStack;
 beforeAll(async () => {
   stack = await startStack({
     env: {
-      // Bursts that hardly fill again while the test runs, however long it takes.
+      // Buckets that hardly refill while the test runs, however slow the machine.
       RATE_READ_PER_MINUTE: '60',
       RATE_READ_BURST: '50',
       RATE_CREATE_PER_MINUTE: '1',
@@ -27,7 +27,7 @@ const credits = (apiKey: string) =>
   fetch(`${stack.baseUrl}/api/v1/credits`, { headers: { 'x-api-key': apiKey } });
 
 describe('A workspace', () => {
-  it('is told where it stands, and refused with the time to come back, without being charged', async () => {
+  it('receives its remaining allowance; a refusal gives the time to retry and costs nothing', async () => {
     const customer = await Integrator.open(stack, 400);
     const first = await credits(customer.apiKey);
     expect(first.headers.get('ratelimit-policy')).toBe('"read";q=60;w=60');
@@ -35,7 +35,7 @@ describe('A workspace', () => {
 
     const answers = await Promise.all(Array.from({ length: 120 }, () => credits(customer.apiKey)));
     const refused = answers.filter(({ status }) => status === 429);
-    // Seventy, but for what a busy machine lets pass when the limiter is not answered in time.
+    // Seventy, unless the limiter on a busy machine fails to answer in time and lets a request pass.
     expect(refused.length).toBeGreaterThan(0);
     expect(answers.every(({ status }) => status === 200 || status === 429)).toBe(true);
     const [one] = refused;
@@ -43,7 +43,7 @@ describe('A workspace', () => {
     expect(((await one?.json()) as { code: string }).code).toBe('rate_limited');
   });
 
-  it('does not share its limit with another, and more keys are not more quota', async () => {
+  it('has its own limit, which all of its keys share', async () => {
     const [busy, quiet] = await Promise.all([Integrator.open(stack, 0), Integrator.open(stack, 0)]);
     const { apiKey } = (await stack.ops(['key', 'issue', '--workspace', busy.workspaceId])) as {
       apiKey: string;
@@ -57,13 +57,13 @@ describe('A workspace', () => {
     expect((await credits(quiet.apiKey)).status).toBe(200);
   });
 
-  it('is refused more readings than may be unfinished, or asked for in a minute', async () => {
+  it('may not exceed the limits of unfinished readings and of requests per minute', async () => {
     const customer = await Integrator.open(stack, 400);
     process.kill(stack.pids().worker, 'SIGSTOP');
     const answers = [];
     for (let n = 0; n < 4; n += 1) {
       answers.push(await customer.create(person()));
-      // The rows are counted anew: while no worker makes any, what was accepted counts all the same.
+      // Accepted readings count even while no worker writes their rows.
       await delay(400);
     }
     process.kill(stack.pids().worker, 'SIGCONT');
@@ -83,7 +83,7 @@ describe('A workspace', () => {
 });
 
 describe('An address', () => {
-  it('that sends 30 wrong keys in a minute is told to stop; right keys from it still work', async () => {
+  it('that sends 30 wrong keys in a minute gets 429; valid keys from it still work', async () => {
     const customer = await Integrator.open(stack, 0);
     const statuses: number[] = [];
     // A slow machine sends while the allowance refills, so it takes a few more.

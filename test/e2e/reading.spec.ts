@@ -114,7 +114,7 @@ describe('a reading', () => {
     expect(known.status).toBe(304);
   });
 
-  it('is told by signed webhooks, in order, without anything personal', async () => {
+  it('is announced by signed webhooks, in order, without personal data', async () => {
     const { body } = await customer.create(person('Canari'));
     await customer.untilEnded(body.readingId);
     await until(
@@ -130,7 +130,7 @@ describe('a reading', () => {
     expect(JSON.stringify(received)).not.toMatch(/Canari|Lefèvre|1990-04-12|feminine/);
   });
 
-  it('costs 20 credits when it completes, and holds none afterwards', async () => {
+  it('costs 20 credits when it completes, and then holds none', async () => {
     const before = await customer.balance();
     const { body } = await customer.create(person());
     await customer.untilEnded(body.readingId);
@@ -141,7 +141,7 @@ describe('a reading', () => {
     expect(await customer.balance()).toMatchObject({ available: before.available - 20, held: before.held });
   });
 
-  it('fails when it cannot be processed, gives the credits back and says so', async () => {
+  it('fails when it cannot be processed, releases the credits and announces it', async () => {
     const before = await customer.balance();
     let toldOf: Promise<{ body: object }> | undefined;
     receiver.answer = ({ event }) => {
@@ -151,7 +151,7 @@ describe('a reading', () => {
     const worker = stack.pids().worker;
     process.kill(worker, 'SIGSTOP');
     const { body } = await customer.create(person());
-    // Destroying the key is what an erasure does; here it comes before the reading could be generated.
+    // Destroys the key as an erasure does, but before the reading is generated.
     await withDatabase(stack, (query) =>
       query('delete from platform.subject_key where subject_id = $1', [body.readingId]),
     );
@@ -178,12 +178,12 @@ describe('a reading', () => {
       () => toldOf !== undefined,
       () => 'reading.failed',
     );
-    // A receiver that asks at once finds its credits released.
+    // A receiver that checks at once sees the credits released.
     expect((await toldOf!).body).toMatchObject({ available: before.available, reserved: before.held });
     expect(eventsOf(body.readingId).filter(({ type }) => type === 'reading.failed')).toHaveLength(1);
   });
 
-  it('that takes too long is told as delayed, once, before it completes', async () => {
+  it('that takes too long is announced as delayed, once, before it completes', async () => {
     const worker = stack.pids().worker;
     process.kill(worker, 'SIGSTOP');
     const { body } = await customer.create(person());

@@ -7,13 +7,13 @@ import type { Receiver } from '../support/index.js';
 import { Names, plainAnswer, shapeOf } from './recorded-answers/plain-answer.js';
 import { makeRequests, type Call, type Credential } from './recorded-answers/requests.js';
 
-/** RECORDED_ANSWERS=write writes the file anew: for an answer that is meant to change. */
+/** RECORDED_ANSWERS=write rewrites the file, for an intended change of an answer. */
 const isWriting = process.env['RECORDED_ANSWERS'] === 'write';
 const path = projectPath('test/golden/api-answers.json');
 
 const SCOPES = 'readings:write keys:read keys:write credits:read webhooks:read webhooks:write';
 
-/** A busy machine is no reason for another answer. */
+/** Generous, so that a busy machine does not change an answer. */
 const PATIENT = {
   EVENT_STORE_APPEND_TIMEOUT_MS: '20000',
   EVENT_STORE_READ_TIMEOUT_MS: '20000',
@@ -33,7 +33,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-it('answers as recorded, but for ids, times and texts for people', async () => {
+it('answers as recorded, except for ids, times and human-readable texts', async () => {
   const names = new Names();
   const customer = await Integrator.open(stack, 20);
   const minted = await stack.ops(['token', 'mint', '--workspace', customer.workspaceId, '--scope', SCOPES]);
@@ -63,6 +63,6 @@ it('answers as recorded, but for ids, times and texts for people', async () => {
   if (isWriting) writeFileSync(path, recorded);
   const golden = readFileSync(path, 'utf8');
   expect(answers).toEqual(JSON.parse(golden));
-  // The order of members too.
+  // Compares the order of members too.
   expect(recorded).toBe(golden);
 });

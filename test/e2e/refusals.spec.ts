@@ -34,7 +34,7 @@ describe('POST /readings refuses', () => {
     expect([answer.status, answer.body['code']]).toEqual([400, code]);
   });
 
-  it('a submitted value is never repeated', async () => {
+  it('without repeating a submitted value', async () => {
     const body = {
       ...person('Zzyzx9'),
       dateOfBirth: '1987-13-45',
@@ -62,7 +62,7 @@ describe('POST /readings refuses', () => {
     expect([answer.status, answer.body['code']]).toEqual([415, 'unsupported_media_type']);
   });
 
-  it('a reading that the credits do not cover, and holds nothing', async () => {
+  it('a reading that the credits do not cover, and holds none', async () => {
     const first = await other.create(person());
     expect(first.status).toBe(202);
     const second = await other.create(person());
@@ -96,7 +96,7 @@ describe('credentials', () => {
     });
   });
 
-  it('a revoked key stops working within five seconds, though no worker may be there to project it', async () => {
+  it('a revoked key stops working within five seconds, even without a worker to project it', async () => {
     const { keyId, apiKey } = (await stack.ops(['key', 'issue', '--workspace', customer.workspaceId])) as {
       keyId: string;
       apiKey: string;
@@ -125,7 +125,7 @@ describe('credentials', () => {
   });
 });
 
-describe('what does not exist', () => {
+describe('an unknown object', () => {
   it.each(['00000000-0000-4000-8000-000000000000', 'nonsense', '%00', "1'%20or%20'1'='1"])(
     'reading %s: 404',
     async (id) => {
@@ -136,7 +136,7 @@ describe('what does not exist', () => {
     },
   );
 
-  it('a route: 404, and a format: 400', async () => {
+  it('an unknown route is 404, and an unknown format 400', async () => {
     expect((await customer.call('GET', '/api/v1/nothing')).body['code']).toBe('not_found');
     const { body } = await customer.create(person());
     for (const [query, code] of [
@@ -155,7 +155,7 @@ describe('what does not exist', () => {
 });
 
 describe('an Idempotency-Key', () => {
-  it('gives the first answer again for the same body, and holds once', async () => {
+  it('repeats the first answer for the same body, and holds once', async () => {
     const before = await customer.balance();
     const headers = { 'idempotency-key': 'order-1' };
     const first = await customer.create(person('Anaïs'), headers);
@@ -175,7 +175,7 @@ describe('an Idempotency-Key', () => {
     expect([other.status, other.body['code']]).toEqual([422, 'idempotency_key_reused']);
   });
 
-  it('fifty times at once makes one reading and one hold', async () => {
+  it('sent fifty times at once makes one reading and one hold', async () => {
     const before = await customer.balance();
     const headers = { 'idempotency-key': 'order-3' };
     const answers = await Promise.all(
@@ -193,8 +193,8 @@ describe('an Idempotency-Key', () => {
   });
 });
 
-describe('a hundred requests at once on a hundred credits', () => {
-  it('are five readings and ninety-five refusals', async () => {
+describe('a hundred concurrent requests on a hundred credits', () => {
+  it('give five readings and ninety-five refusals', async () => {
     const poor = await Integrator.open(stack, 100);
     const answers = await Promise.all(Array.from({ length: 100 }, () => poor.create(person())));
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(5);

@@ -29,7 +29,7 @@ const finished = async (customer: Integrator): Promise<string> => {
   return readingId;
 };
 
-/** The database's files as they are, ownership included; its server must be stopped. */
+/** Copies the database's files, ownership included. Its server must be stopped. */
 const copyDatabase = async (from: string, to: string): Promise<void> => {
   mkdirSync(to, { recursive: true, mode: 0o711 });
   const source = join(from, 'postgres');
@@ -37,8 +37,8 @@ const copyDatabase = async (from: string, to: string): Promise<void> => {
   await run('cp', ['-a', real, join(to, 'postgres')]);
 };
 
-/** docs/operations.md, "Backup and restore": the database first, the event store after it, the secrets apart. */
-it('A restored service has all that both backups hold, owes nothing, and goes on', async () => {
+/** docs/operations.md, "Backup and restore": the database first, then the event store; the secrets separately. */
+it('A restored service has everything that both backups hold, leaves no work undone, and accepts readings', async () => {
   let customer = await Integrator.open(stack, 400);
   const inBoth = await finished(customer);
   await stack.stop();
@@ -57,7 +57,7 @@ it('A restored service has all that both backups hold, owes nothing, and goes on
   ]);
   const inNeither = await finished(customer);
   await stack.killAll();
-  // Of these there is one state, that of now: docs/operations.md, "Who keeps the keys".
+  // The keys have only their current state, no backup: docs/operations.md, "Who keeps the keys".
   for (const kept of ['secrets.json', 'keys'])
     await run('cp', ['-a', join(dataDir, kept), join(restoredDir, kept)]);
 
@@ -74,7 +74,7 @@ it('A restored service has all that both backups hold, owes nothing, and goes on
     const document = `/api/v1/readings/${readingId}/document?format=markdown`;
     expect((await customer.call('GET', document)).status).toBe(200);
   }
-  // Its key was made after the database's backup: the facts are there, the person is not.
+  // Its key was made after the database's backup: the facts remain, the personal data is lost.
   await customer.untilEnded(inEventsOnly, 60_000).catch(() => undefined);
   expect(await customer.reading(inEventsOnly)).toMatchObject({ status: 'completed', input: null });
   const lost = await customer.call('GET', `/api/v1/readings/${inEventsOnly}/result`);

@@ -5,7 +5,7 @@ import { Integrator, person, until } from '../support/integrator.js';
 import { RECEIVER_SETTINGS, startReceiver, type Receiver } from '../support/index.js';
 import { startStores, type StartedProcess, type StartedStores } from '../support/start-processes.js';
 
-/** As `npm start` has them, so that no limit is met by chance; leases short enough to be seen to end. */
+/** The settings of `npm start`, so that no limit interferes, with leases that expire during the test. */
 const SETTINGS = {
   ...RECEIVER_SETTINGS,
   LOG_LEVEL: 'error',
@@ -14,9 +14,9 @@ const SETTINGS = {
   RATE_READ_PER_MINUTE: '1000000',
   RATE_READ_BURST: '1000000',
 };
-/** Three workers with different parts: every role twice, no leader among them. */
+/** Three workers with different roles: each role runs twice, and none leads. */
 const ROLES = ['follow,jobs', 'jobs,webhooks,upkeep', 'follow,webhooks,upkeep'];
-/** Enough that every restart meets work under way, no more than one slow machine can typeset. */
+/** Enough that every restart interrupts work, and no more than a slow machine can typeset. */
 const CALLERS = 2;
 const BETWEEN_READINGS_MS = 400;
 const CREDITS = 1_000_000;
@@ -54,7 +54,7 @@ afterAll(async () => {
 
 const accepted = new Set<string>();
 
-/** Customers who ask whichever API is there, and ask again with the same key until they have an answer. */
+/** Customers who call any available API, and retry with the same key until they have an answer. */
 const load = (signal: AbortSignal): Promise<unknown> =>
   Promise.all(
     Array.from({ length: CALLERS }, async (_, caller) => {
@@ -90,7 +90,7 @@ const query = async <T extends pg.QueryResultRow>(text: string): Promise<T[]> =>
 };
 
 describe('two APIs and three workers on one event store and one database', () => {
-  it('lose nothing while each of them is restarted under load', async () => {
+  it('lose nothing while each process is restarted under load', async () => {
     const ending = new AbortController();
     const loading = load(ending.signal);
     const exitCodes: (number | null)[] = [];
@@ -109,7 +109,7 @@ describe('two APIs and three workers on one event store and one database', () =>
     ending.abort();
     await loading;
 
-    // A process that has not stopped in time ends with 1.
+    // A process that does not stop in time exits with 1.
     expect(exitCodes).toEqual([0, 0, 0, 0, 0]);
     expect(accepted.size).toBeGreaterThan(20);
 

@@ -25,7 +25,7 @@ const refusal = (env: Record<string, string>) => {
 };
 
 describe('the embedded stack', () => {
-  it('survives the death of each child, of all processes at once, and stops in good order', async () => {
+  it('survives the death of each child and of all processes at once, and stops gracefully', async () => {
     const first = await startStack({ dataDir });
     try {
       expect(await answers(first)).toBe(true);
@@ -61,7 +61,7 @@ describe('the embedded stack', () => {
     expect(existsSync(join(dataDir, 'lock'))).toBe(false);
   });
 
-  it('refuses what it cannot use with one clear message', () => {
+  it('refuses an unusable configuration with one clear message', () => {
     const folder = temporaryDataDir();
     try {
       expect(refusal({ DATA_DIR: folder, PORT: 'three' })).toEqual({

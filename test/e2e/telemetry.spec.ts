@@ -16,7 +16,7 @@ import {
   type StartedStack,
 } from '../support/index.js';
 
-/** Invented words that occur nowhere else; if one is found in a span or a metric, something leaks. */
+/** Invented words that occur nowhere else. One found in a span or a metric is a leak. */
 const CANARIES = ['Qxanthippe', 'Wombatine', 'Zugvogelsson', '1987-03-29', 'nonbinary'];
 
 let stack: StartedStack;
@@ -73,7 +73,7 @@ afterAll(async () => {
   await collector?.stop();
 });
 
-/** The first of two neighbouring free ports: the worker's metrics are one further than the API's. */
+/** The first of two neighbouring free ports. The worker's metrics use the port after the API's. */
 const twoFreePorts = async (): Promise<number> => {
   for (;;) {
     const first = createServer().listen(0, '127.0.0.1');
@@ -93,14 +93,14 @@ const root = () =>
   collector.spans.find(
     ({ name, attributes }) => name === 'POST /api/v1/readings' && attributes['request.id'] === requestId,
   );
-/** The spans of the trace that the request began. */
+/** The spans of the trace that the request started. */
 const story = () => collector.spans.filter(({ traceId }) => traceId === root()?.traceId);
 
 const metricsOf = async (role: 'api' | 'worker'): Promise<string> =>
   (await fetch(`http://127.0.0.1:${metricsPort + (role === 'api' ? 0 : 1)}/metrics`)).text();
 
 describe('the trace of a reading', () => {
-  it('tells everything from the request to the webhook, across processes', async () => {
+  it('covers every step from the request to the webhook, across processes', async () => {
     const steps = (service: string) => [
       ...new Set(story().flatMap((span) => (span.service === service ? [span.name] : []))),
     ];
@@ -136,18 +136,18 @@ describe('the trace of a reading', () => {
     ]);
   });
 
-  it('has one root, and every other span a parent in it', () => {
+  it('has one root; every other span has a parent in the trace', () => {
     const ids = new Set(story().map(({ spanId }) => spanId));
     const rootless = story().filter(({ parentSpanId }) => !ids.has(parentSpanId));
     expect(rootless.map(({ name }) => name)).toEqual(['POST /api/v1/readings']);
   });
 
-  it('is linked to the trace of the caller, not part of it: strangers do not decide what is recorded', () => {
+  it('links to the caller’s trace without joining it: strangers do not decide what is recorded', () => {
     expect(root()?.links).toBe(1);
     expect(root()?.traceId).not.toBe('1'.repeat(32));
   });
 
-  it('knows routes, ids and results', () => {
+  it('records routes, ids and results', () => {
     expect(root()?.attributes).toMatchObject({ 'http.route': '/api/v1/readings' });
     expect(story().find(({ name }) => name === 'job readings.generate')?.attributes['reading.id']).toBe(
       readingId,
@@ -159,7 +159,7 @@ describe('the trace of a reading', () => {
     ]);
   });
 
-  it('holds no personal data', () => {
+  it('contains no personal data', () => {
     const everything = Buffer.concat(collector.raw).toString('latin1').toLowerCase();
     expect(collector.spans.length).toBeGreaterThan(20);
     expect(CANARIES.filter((word) => everything.includes(word.toLowerCase()))).toEqual([]);
@@ -167,7 +167,7 @@ describe('the trace of a reading', () => {
 });
 
 describe('metrics', () => {
-  it('tell what became of the reading', async () => {
+  it('count the outcome of the reading', async () => {
     await until(
       async () => valueOf(await metricsOf('worker'), 'readings_completed_total') === 1,
       () => 'one reading completed',
@@ -196,7 +196,7 @@ describe('metrics', () => {
     expect(await answer.text()).not.toContain('http_requests_total');
   });
 
-  it('hold no personal data and no ids', async () => {
+  it('contain no personal data and no ids', async () => {
     const everything = `${await metricsOf('api')}${await metricsOf('worker')}`;
     expect(CANARIES.filter((word) => everything.includes(word))).toEqual([]);
     expect(everything).not.toContain(readingId);
@@ -205,7 +205,7 @@ describe('metrics', () => {
   it.each([
     ['docs/grafana-dashboard.json', () => expressionsOf(JSON.parse(read('docs/grafana-dashboard.json')))],
     ['docs/alerts.yml', () => expressionsOf(parse(read('docs/alerts.yml')))],
-  ])('of %s are all there, with the labels it asks for', async (_, expressions) => {
+  ])('used in %s all exist, with the labels it uses', async (_, expressions) => {
     const exposed = labelsByMetric(`${await metricsOf('api')}${await metricsOf('worker')}`);
     const asked = expressions().flatMap(selectorsOf);
     expect(asked.length).toBeGreaterThan(10);
@@ -255,7 +255,7 @@ const selectorsOf = (expression: string): { metric: string; labels: string[] }[]
   });
 };
 
-/** The value of the series that has these labels, whatever others it has; `undefined` when there is none. */
+/** The value of the series with at least these labels; `undefined` without one. */
 const valueOf = (text: string, metric: string, labels: Readonly<Record<string, string>> = {}) => {
   const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
   const line = text

@@ -43,7 +43,7 @@ const publish = async (): Promise<string> => {
 const SINCE = '2026-01-01';
 
 describe('an operator', () => {
-  it('counts what an endpoint missed, enables it, and has it sent: same ids, same bytes, in order', async () => {
+  it('counts what an endpoint missed, enables it, and replays: same ids, same bytes, in order', async () => {
     const before = [await publish(), await publish()];
     const endpointId = await createEndpoint();
     await customer.call('PATCH', `/api/v1/webhooks/${endpointId}`, { body: { enabled: false } });
@@ -111,7 +111,7 @@ describe('an operator', () => {
     expect((await ops('health')).stdout).toContain('6 succeeded');
   });
 
-  it('is told what is wrong in one line, with exit code 1', async () => {
+  it('gets one line that says what is wrong, with exit code 1', async () => {
     for (const [args, message] of [
       [['enable', '--endpoint', 'we_nobody'], /^There is no webhook endpoint we_nobody/],
       [['replay', '--endpoint', 'we_nobody', '--since', SINCE], /^There is no webhook endpoint we_nobody/],

@@ -12,7 +12,7 @@ jest.unstable_mockModule('@app/publishing/markdown/render.js', () => simulatedRe
 const { startService } = await import('./event-ids/service.js');
 const { scenario } = await import('./event-ids/scenario.js');
 
-/** `npm run events:ids` adds what is missing. What is there is never changed. */
+/** `npm run events:ids` adds missing entries. It never changes existing ones. */
 const isWriting = process.env['EVENT_IDS'] === 'write';
 const path = projectPath('test/golden/event-ids.json');
 
@@ -29,7 +29,7 @@ const golden: Record<string, readonly Held[]> = existsSync(path)
 const stored: Record<string, readonly Held[]> = {};
 let stop: () => Promise<void>;
 
-/** The bytes that are stored: JSON, with its members in their order. */
+/** The stored bytes: JSON with its members in order. */
 const metadataTexts = (steps: typeof golden): readonly string[] =>
   Object.keys(golden).flatMap((name) =>
     (steps[name] ?? []).map(({ type, metadata }) => `${type} ${JSON.stringify(metadata)}`),
@@ -52,7 +52,7 @@ beforeAll(async () => {
 
 afterAll(() => stop());
 
-it('stores the same events under the same ids, with the same metadata, as it always did', () => {
+it('stores the same events with the same ids and metadata as ever', () => {
   if (isWriting) writeFileSync(path, `${JSON.stringify({ ...stored, ...golden }, null, 2)}\n`);
   else {
     expect(stored).toEqual(golden);

@@ -6,7 +6,7 @@ import { person, until } from '../support/integrator.js';
 import { CANARY, NASTY, auditedService } from './support/audited-service.js';
 
 const UNSAFE = /[\p{Cf}\p{Zl}\p{Zp}]|(?!\n)\p{Cc}/u;
-/** A slow machine is not what is tested. */
+/** Generous: the test is not about speed. */
 const PATIENT = { EVENT_STORE_READ_TIMEOUT_MS: '60000', DATABASE_QUERY_TIMEOUT_MS: '60000' };
 
 const service = auditedService();
@@ -14,7 +14,7 @@ const { portal, seen, ask, audit, find, issue, stranger, countOf } = service;
 let readingId: string;
 
 describe('the audit records of a reading', () => {
-  it('say who made it and who read it, with which key, from where', async () => {
+  it('say who created it and who read it, with which key, from where', async () => {
     const created = await service.customer.create(person(CANARY));
     readingId = created.body.readingId;
     await service.customer.untilEnded(readingId);
@@ -55,7 +55,7 @@ describe('the audit records of a reading', () => {
     expect(list).toMatchObject({ readingId: null, personal: false });
   });
 
-  it('are there for the reader who was refused, and for the one who hung up', async () => {
+  it('exist also for a refused reader, and for one who hung up', async () => {
     const token = await portal.mint(service.customer.workspaceId, 'credits:read', 'ada');
     const other = await stranger();
     const path = `/api/v1/readings/${readingId}`;
@@ -85,7 +85,7 @@ describe('the audit records of a reading', () => {
 });
 
 describe('refused requests', () => {
-  it('are recorded by the pattern of their route, with nothing of what was sent', async () => {
+  it('are recorded by the pattern of their route, without the input', async () => {
     const before = seen.length;
     const odd = { 'x-api-key': `${CANARY}-key`, 'user-agent': CANARY, cookie: CANARY };
     expect(await ask('GET', `/api/v1/readings/${CANARY}?name=${CANARY}`, odd)).toBe(401);
@@ -118,13 +118,13 @@ describe('refused requests', () => {
     expect(rows.filter(({ text }) => text.includes(CANARY))).toHaveLength(0);
   });
 
-  it('cannot fill the disk: floods of unknown callers, and one with a key at a door that is closed to it, are counted', async () => {
+  it('cannot fill the disk: floods of unknown callers, and of a key on a route that refuses it, are only counted', async () => {
     const FLOOD = 300;
     const rows = async () => (await countOf('true')).rows;
     const before = await rows();
     const flood = async (headers: Record<string, string>, path: string) => {
       for (let sent = 0; sent < FLOOD; sent += 50) {
-        // Whoever asks on while many of its refusals are held is cut off.
+        // The service cuts off a caller that keeps sending while many of its refusals are held.
         await Promise.all(Array.from({ length: 50 }, () => ask('GET', path, headers).catch(() => null)));
       }
     };
@@ -134,7 +134,7 @@ describe('refused requests', () => {
     await flood({}, '/nothing');
     await service.stopApi();
     expect((await rows()) - before).toBeLessThan(100);
-    // Nothing is lost when the process stops.
+    // The process writes all counts before it stops.
     expect((await countOf(`route = '/api/v1/keys' and status = 403`)).requests).toBe(FLOOD);
     expect(
       (await countOf(`actor is null and route = '/api/v1/readings' and status in (401, 429)`)).requests,
@@ -150,7 +150,7 @@ describe('refused requests', () => {
     await service.startApi();
   });
 
-  it('have no row each when their caller hangs up before the limit is asked', async () => {
+  it('get no row each when their caller hangs up before the limit is checked', async () => {
     const CALLS = 40;
     const { apiKey, keyId: id } = await stranger();
     const headers = { 'x-api-key': apiKey };
@@ -173,7 +173,7 @@ describe('refused requests', () => {
         const { rows } = await lock.query('select 1 from pg_locks where not granted');
         return rows.length > 0;
       },
-      () => 'the limit is asked',
+      () => 'the limit is checked',
     );
     await delay(100);
     caller.abort();
@@ -201,7 +201,7 @@ describe('the operator’s terminal', () => {
       child.once('exit', () => resolve(printed));
     });
 
-  it('shows labels, names and subjects of strangers as text, whatever they are made of', async () => {
+  it('shows labels, names and subjects of strangers as text, whatever characters they contain', async () => {
     const { keyId: labelled } = await issue(service.customer.workspaceId, 'ada', {
       label: `label${NASTY}\n`,
     });
@@ -249,7 +249,7 @@ describe('the operator’s terminal', () => {
 });
 
 describe('the last use of a key', () => {
-  it('is shown to the hour', async () => {
+  it('is shown with a precision of an hour', async () => {
     const token = await portal.mint(service.customer.workspaceId, 'keys:read');
     const lastUse = async () => {
       const answer = await fetch(`${service.api.baseUrl}/api/v1/keys?limit=100`, {

@@ -38,7 +38,7 @@ const changed = (url: string, { role, password, database }: Record<string, strin
   return other.href;
 };
 
-/** SQLSTATE of the refusal, or `done`. Nothing stays of what was done. */
+/** Runs a statement and rolls it back. @returns SQLSTATE of the refusal, or `done` */
 const attempt = (url: string, statement: string): Promise<string> =>
   as(url, async (client) => {
     await client.query('begin');
@@ -54,7 +54,7 @@ const attempt = (url: string, statement: string): Promise<string> =>
 
 const NOT_PERMITTED = '42501';
 
-describe('whoever gets hold of the application’s database role', () => {
+describe('an attacker with the application’s database role', () => {
   it.each([
     'create role forged superuser',
     'alter role current_user superuser',
@@ -112,7 +112,7 @@ describe('whoever gets hold of the application’s database role', () => {
     });
   });
 
-  it('can use what the owner makes later, such as the next version of a read model', async () => {
+  it('can use tables that the owner creates later, such as the next version of a read model', async () => {
     await as(postgres.ownerUrl, (client) =>
       client.query('create table readings.reading__v2 (like readings.reading including all)'),
     );
@@ -122,12 +122,12 @@ describe('whoever gets hold of the application’s database role', () => {
   });
 });
 
-describe('what a role may do', () => {
+describe('the rights of a role', () => {
   it.each([
     ['applicationUrl', { superuser: false, administrator: false, owner: false }],
     ['ownerUrl', { superuser: false, administrator: false, owner: true }],
     ['databaseUrl', { superuser: true, administrator: true, owner: true }],
-  ] as const)('is told of %s, so that the doctor can warn', async (url, expected) => {
+  ] as const)('are reported for %s, so that the doctor can warn', async (url, expected) => {
     const pool = new pg.Pool({ connectionString: postgres[url], max: 1 });
     expect(await roleStanding(pool, MODULES)).toMatchObject(expected);
     await pool.end();
@@ -140,7 +140,7 @@ describe('the role that owns the schemas', () => {
   });
 });
 
-describe('a database that an older version made as a superuser', () => {
+describe('a database that an older version created as a superuser', () => {
   const roles = (database: string) => ({
     DATABASE_ADMIN_URL: postgres.databaseUrl,
     DATABASE_OWNER_URL: changed(postgres.databaseUrl, { role: 'own', password: 'p-own', database }),
@@ -174,7 +174,7 @@ describe('a database that an older version made as a superuser', () => {
     );
   });
 
-  it('is shown what would be done to it, without a password, and stays as it is', async () => {
+  it('is not changed by a dry run, which shows the statements without passwords', async () => {
     const printed = await ops(environment('old'), ['database', 'prepare', '--dry-run']);
     expect(printed).toContain(`create role "own" with login nosuperuser`);
     expect(printed).toContain('alter schema readings owner to own;');
@@ -183,7 +183,7 @@ describe('a database that an older version made as a superuser', () => {
     expect(await owners('old')).toEqual(['reading_service']);
   });
 
-  it('passes to its owner with its rows, and is used by a role that owns nothing', async () => {
+  it('passes to its owner with its rows; a role that owns nothing uses it', async () => {
     await ops(environment('old'), ['database', 'prepare']);
     expect(await owners('old')).toEqual(['own']);
     expect(await opsJson(environment('old'), ['migrate'])).toEqual({ migrated: true, application: 'app' });
@@ -195,14 +195,14 @@ describe('a database that an older version made as a superuser', () => {
     expect(await attempt(DATABASE_URL, 'drop table platform.heartbeat')).toBe(NOT_PERMITTED);
   });
 
-  it('may be prepared again, by many at once: only the passwords are set anew', async () => {
+  it('can be prepared again, also concurrently: only the passwords are set again', async () => {
     const again = (await opsJson(environment('old'), ['database', 'prepare'])) as { statements: string[] };
     expect(again.statements.filter((statement) => /^(create|alter (?!role))/.test(statement))).toEqual([]);
     await Promise.all([1, 2, 3].map(() => migrate(roles('old').DATABASE_OWNER_URL, MODULES, 'app')));
     expect(await attempt(roles('old').DATABASE_URL, 'select from readings.reading')).toBe('done');
   });
 
-  it('takes from the application’s role what lets it administer the server', async () => {
+  it('revokes the application role’s rights to administer the server', async () => {
     await as(postgres.databaseUrl, (client) =>
       client.query('alter role app createdb createrole replication bypassrls'),
     );
@@ -212,7 +212,7 @@ describe('a database that an older version made as a superuser', () => {
     await pool.end();
   });
 
-  it('says what an administrator who is no superuser may not take from it', async () => {
+  it('reports the rights that an administrator without superuser may not revoke', async () => {
     await as(postgres.databaseUrl, async (client) => {
       await client.query(`create role clerk login createrole createdb password 'p-clerk'`);
       await client.query('grant own, app to clerk with admin option');
@@ -228,7 +228,7 @@ describe('a database that an older version made as a superuser', () => {
     await as(postgres.databaseUrl, (client) => client.query('alter role app nobypassrls'));
   });
 
-  it('waits five seconds at most for a table in use, since everybody else would wait behind it', async () => {
+  it('waits at most five seconds for a table in use, since all other statements would wait behind it', async () => {
     const { DATABASE_ADMIN_URL } = roles('old');
     await as(changed(DATABASE_ADMIN_URL, { database: 'old' }), async (client) => {
       await client.query('alter table platform.heartbeat owner to reading_service');
@@ -241,14 +241,14 @@ describe('a database that an older version made as a superuser', () => {
     expect(await owners('old')).toEqual(['own']);
   });
 
-  it('is made when it is not there', async () => {
+  it('is created when it does not exist', async () => {
     await ops(environment('fresh'), ['database', 'prepare']);
     await ops(environment('fresh'), ['migrate']);
     expect(await owners('fresh')).toEqual(['own']);
     expect(await attempt(roles('fresh').DATABASE_URL, 'select from readings.reading')).toBe('done');
   });
 
-  it('is not prepared for a role that administers the server, nor for one role in both parts', async () => {
+  it('is not prepared for a role that administers the server, nor for a single role as owner and application', async () => {
     const { DATABASE_ADMIN_URL: adminUrl, DATABASE_OWNER_URL: ownerUrl } = roles('old');
     const one = { adminUrl, ownerUrl, applicationUrl: adminUrl.replace(/\/reading_service\?/, '/old?') };
     await expect(prepareDatabase(one, MODULES, true)).rejects.toThrow(/administers the server/);
@@ -257,7 +257,7 @@ describe('a database that an older version made as a superuser', () => {
     );
   });
 
-  it('says that there is one role when no owner is named', async () => {
+  it('reports a single role when no owner is named', async () => {
     const printed = await ops(
       { ...environment('old'), DATABASE_URL: roles('old').DATABASE_OWNER_URL, DATABASE_OWNER_URL: '' },
       ['migrate'],

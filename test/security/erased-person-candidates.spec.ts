@@ -12,14 +12,14 @@ import { composeDocument } from '@app/publishing/document/compose.js';
 import { renderMarkdown } from '@app/publishing/markdown/render.js';
 import { createPdfRenderer } from '@app/publishing/pdf/renderer.js';
 import { documentPublisher } from '@app/publishing/contracts/index.js';
-import { themeCalculator } from '@app/readings/application/generate-reading/theme-calculator.js';
+import { themeCalculator } from '@app/readings/application/generate-reading/generate-reading.job.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
 import { guessesOf, idOf } from './support/guessed-events.js';
 
 /**
- * Results are functions of name and date: who has a few candidates can make theirs. The attacker has the whole data
- * folder as it is after the erasure, every key that is configured, and the source code.
+ * A result is a function of name and date, so an attacker can compute it for a few candidates. The attacker has the
+ * whole data folder after the erasure, every configured key, and the source code.
  */
 const NAMES = ['Qxanthippe', 'Wombatine', 'Ada'];
 const DATES = ['1987-03-29', '1987-03-30', '1962-11-02', '2001-07-15'];
@@ -29,11 +29,11 @@ const CANDIDATES: readonly Request[] = NAMES.flatMap((name) =>
   DATES.map((dateOfBirth) => ({ ...person(name, 'en-US'), dateOfBirth })),
 );
 const KEY = 'order-4711';
-/** What lengths are padded to: the attacker reads it in the source. */
+/** The padding steps, bytes. The attacker knows them from the source. */
 const STEPS = { input: 512, result: 8_192, document_v1: 65_536, markdown: 32_768, pdf: 131_072 } as const;
 type Part = keyof typeof STEPS;
 type Parts = Partial<Record<Part, Buffer>>;
-/** Nonce and tag of a sealed text. */
+/** Length of nonce and tag of a sealed text. */
 const SEAL_BYTES = 28;
 
 let stack: StartedStack;
@@ -61,7 +61,7 @@ const inputOf = ({ name, dateOfBirth, grammaticalProfile }: Request) => ({
   grammaticalProfile,
 });
 
-/** Everything the service makes of a person, but for the PDF. */
+/** Everything the service derives from a person, except the PDF. */
 const partsOf = (request: Request): Required<Omit<Parts, 'pdf'>> & { document: object } => {
   const { asOf } = dataOf<{ asOf: string }>('ReadingRequested');
   const { publishedAt } = dataOf<{ publishedAt: string }>('PublicationRequested', 'publication');
@@ -113,7 +113,7 @@ beforeAll(async () => {
   await stack.ops(['erase', readingId, '--yes']);
   await until(
     async () => (await customer.reading(readingId))['erasedAt'] !== null,
-    () => 'the erasure to be projected',
+    () => 'the erasure is projected',
   );
   const store = openEventStore({
     connectionString: stack.eventStoreUrl,
@@ -135,7 +135,7 @@ const secretsFile = (dataDir: string): string =>
     readdirSync(dataDir).find((name) => name.startsWith('secrets'))!,
   );
 
-/** Digests that the service, today or before, makes or might make of some bytes, and how they could be written. */
+/** Digests of some bytes that a version of the service makes or might make, in each spelling. */
 const needlesOf = (bytes: Buffer): Buffer[] => {
   const digests = [
     ...['sha256', 'sha1', 'md5'].map((name) => createHash(name).update(bytes).digest()),
@@ -150,7 +150,7 @@ const spellingsOf = (digest: Buffer): Buffer[] => [
   Buffer.from(digest.toString('base64').slice(0, 20)),
 ];
 
-/** Parts of whose digests a haystack has one. */
+/** The parts with a digest in the haystack. */
 const named = (haystack: Buffer, wanted: ReadonlyMap<string, readonly Buffer[]>): string[] =>
   [...wanted]
     .filter(([, needles]) => needles.some((needle) => haystack.includes(needle)))
@@ -162,8 +162,8 @@ const needlesOfRight = (): Map<string, Buffer[]> => {
   return wanted;
 };
 
-describe('Who has candidates for an erased person, everything that is left, and every key', () => {
-  it('can make the very bytes of each candidate, or this test would show nothing', async () => {
+describe('An attacker with candidates for an erased person, all remaining data, and every key', () => {
+  it('can reproduce the exact bytes of each candidate, or this test would show nothing', async () => {
     const made = partsOf(RIGHT);
     for (const part of ['input', 'result', 'document_v1', 'markdown'] as const)
       expect([part, made[part].equals(right[part])]).toEqual([part, true]);
@@ -175,7 +175,7 @@ describe('Who has candidates for an erased person, everything that is left, and 
     expect(named(Buffer.from(`… ${one} …`), needlesOfRight())).toEqual(['pdf']);
   });
 
-  it('finds no digest of the person in the log as events are read', () => {
+  it('finds no digest of the person in the events of the log', () => {
     expect(
       named(Buffer.from(JSON.stringify(log.map(({ data, metadata }) => [data, metadata]))), needlesOfRight()),
     ).toEqual([]);
@@ -215,7 +215,7 @@ describe('Who has candidates for an erased person, everything that is left, and 
     expect(found).toEqual([]);
   });
 
-  it('finds every candidate as likely by the lengths that are recorded', () => {
+  it('cannot tell candidates apart by the recorded lengths', () => {
     const { sealedInput } = dataOf<{ sealedInput: string }>('ReadingRequested');
     const { sealedResult } = dataOf<{ sealedResult: string }>('ReadingCompleted');
     const { formats } = dataOf<{ formats: { format: Part; bytes: number }[] }>(
@@ -231,7 +231,7 @@ describe('Who has candidates for an erased person, everything that is left, and 
     expect(recorded.map(([part]) => part).toSorted()).toEqual(Object.keys(STEPS).toSorted());
     const couldBe = (part: Part, length: number, bytes: number): boolean =>
       bytes === length || bytes === (Math.floor(length / STEPS[part]) + 1) * STEPS[part];
-    // Of a PDF only the right one's length is known here: making all of them takes longer than it tells.
+    // Checks only the right candidate's PDF: rendering all of them would take too long.
     for (const [part, bytes] of recorded)
       expect([part, couldBe(part, right[part].length, bytes)]).toEqual([part, true]);
     const likely = CANDIDATES.filter((candidate) => {
@@ -241,7 +241,7 @@ describe('Who has candidates for an erased person, everything that is left, and 
     expect(likely).toHaveLength(CANDIDATES.length);
   });
 
-  it('cannot test a candidate by the ids of events, which cover their data', () => {
+  it('cannot test a candidate by event ids, which are derived from the data', () => {
     const confirmed = log
       .filter(({ stream }) => streamId(stream) === readingId)
       .flatMap((event) => {
@@ -251,8 +251,8 @@ describe('Who has candidates for an erased person, everything that is left, and 
     expect(confirmed).toEqual([]);
   });
 
-  it('gets one answer for the Idempotency-Key, whatever the body', async () => {
-    // Longer than a process keeps an opened key.
+  it('gets the same answer for the Idempotency-Key, whatever the body', async () => {
+    // Longer than a process caches an opened key.
     await delay(2_500);
     const answers = [];
     for (const candidate of CANDIDATES) {

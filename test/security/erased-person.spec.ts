@@ -17,7 +17,7 @@ const STOP_WITHIN_MS = 5_000;
 
 /**
  * The attacker has everything: the event log, PostgreSQL's files with its write-ahead log, a backup from before the
- * erasure, the secrets, and the keys of epochs that are left.
+ * erasure, the secrets, and the remaining keys of epochs.
  */
 const dataDir = temporaryDataDir();
 const backupDir = temporaryDataDir();
@@ -42,7 +42,7 @@ const secrets = () =>
   >;
 const keys = () => keysLeft(secrets().ENCRYPTION_KEYS, join(dataDir, 'keys'));
 const databaseOf = (folder: string): string => realpathSync(join(folder, 'postgres'));
-/** As an operator does it whose retention is over. */
+/** Ends the retention, as for an operator who waited for it. */
 const opsLater = (args: readonly string[]) =>
   opsJson({ ...process.env, DATA_DIR: dataDir, KEY_RETENTION_MS: '1', KEY_DESTROY_NOTICE_MS: '0' }, args);
 
@@ -56,7 +56,7 @@ const ask = async <R extends object>(url: string, text: string, values: unknown[
   }
 };
 
-/** A reading that is done, and the sealed input that its first event has for ever (its row has the same). */
+/** A completed reading, and the sealed input that its first event keeps permanently (its row has the same). */
 const readingOf = async (firstName: string): Promise<Sought> => {
   const { readingId } = (await customer.create(person(firstName))).body;
   await customer.untilEnded(readingId);
@@ -74,7 +74,7 @@ const copyDatabase = async (): Promise<void> => {
   await promisify(execFile)('cp', ['-a', real, join(backupDir, 'postgres')]);
 };
 
-/** What a server tells that is started on the backup: wrapped keys by reading. */
+/** Starts a server on the backup. @returns the wrapped keys by reading */
 const restoredKeys = async (): Promise<ReadonlyMap<string, Buffer>> => {
   const folder = openDataFolder(backupDir);
   const events = { say: () => undefined, onRestart: () => undefined, onGivenUp: () => undefined };
@@ -98,7 +98,7 @@ const restoredKeys = async (): Promise<ReadonlyMap<string, Buffer>> => {
 
 const inputs = (found: readonly Found[]): readonly string[] => [...new Set(found.map(({ input }) => input))];
 
-it('A request that is refused leaves no key of a person behind', async () => {
+it('A refused request leaves no key of a person behind', async () => {
   const poor = await Integrator.open(stack, 0);
   const answers = await Promise.all(Array.from({ length: 20 }, () => poor.create()));
   expect([...new Set(answers.map(({ status }) => status))]).toEqual([402]);
@@ -109,7 +109,7 @@ describe('An erased person', () => {
   let erased: Sought;
   let survivor: Sought;
   let erasedAt: { epoch: string; destroyAt: string };
-  /** While the epoch's key was there. */
+  /** Found while the epoch's key existed. */
   let before: readonly Buffer[];
 
   beforeAll(async () => {
@@ -122,7 +122,7 @@ describe('An erased person', () => {
     await stack.ops(['erase', erased.readingId, '--yes']);
   });
 
-  it('can be found in PostgreSQL’s files and backups for as long as the epoch’s key is kept, as docs/operations.md says', async () => {
+  it('can be found in PostgreSQL’s files and backups while the epoch’s key exists, as docs/operations.md says', async () => {
     const status = (await stack.ops(['keys', 'status'])) as {
       epochs: { epoch: string; state: string; destroyAt: string; endsAt: string }[];
     };
@@ -141,7 +141,7 @@ describe('An erased person', () => {
     ]);
   });
 
-  it('is kept no longer than promised, nor a survivor’s key destroyed', async () => {
+  it('is not kept longer than promised; no survivor’s key is destroyed', async () => {
     const { former, current } = (await stack.ops(['keys', 'advance', '--yes'])) as Record<string, string>;
     expect(former).toBe(erasedAt.epoch);
     expect(current).not.toBe(former);
@@ -165,7 +165,7 @@ describe('An erased person', () => {
     });
   });
 
-  it('is then found nowhere, with every key that is left: not in tables, dead rows, log or backup', async () => {
+  it('can then be found nowhere with any remaining key: not in tables, dead rows, log or backup', async () => {
     expect(await customer.reading(survivor.readingId)).toMatchObject({
       input: { name: { firstNames: ['Alcestis'] } },
     });
@@ -186,10 +186,10 @@ describe('An erased person', () => {
       expect(searchValues([restored.get(sought.readingId)!], sought, before)).toHaveLength(1);
     expect(searchValues([restored.get(erased.readingId)!], erased, left)).toEqual([]);
 
-    // The same search finds who was not erased: it is no search that finds nothing.
+    // The same search finds a person who was not erased, so the search works.
     for (const sought of [survivor, after])
       expect(inputs(searchFiles(databaseOf(dataDir), sought, left))).toHaveLength(1);
-    // The survivor's key in the backup was wrapped in the epoch that is gone: hence the retention.
+    // The survivor's key in the backup was wrapped in the destroyed epoch. This is why the retention exists.
     expect(searchValues([restored.get(survivor.readingId)!], survivor, left)).toEqual([]);
   });
 });

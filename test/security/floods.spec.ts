@@ -3,7 +3,7 @@ import { operations, requestOf } from '../support/described-requests.js';
 import { Integrator } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
 
-/** What one address may ask for at once in this test; hardly anything flows in while it runs. */
+/** The allowance of one address in this test. It hardly refills while the test runs. */
 const BURST = 12;
 
 let stack: StartedStack;
@@ -18,7 +18,7 @@ beforeAll(async () => {
       RATE_PROBE_BURST: String(BURST),
       RATE_UNAUTHENTICATED_PER_MINUTE: String(BURST),
       HTTP_REFUSAL_HOLD_MS: '20',
-      // So that a test can choose the address it comes from.
+      // Lets a test choose its address.
       TRUSTED_PROXIES: '1',
     },
   });
@@ -45,7 +45,7 @@ const ask = ({ method = 'GET', path, headers = {}, body }: Asked, from: string):
     ...(body === undefined ? {} : { body }),
   });
 
-/** Statuses of so many of the same requests, one after the other, and the last answer. */
+/** Sends the same request repeatedly, one after the other. @returns the statuses and the last answer */
 const flood = async (asked: Asked, from: string | ((n: number) => string), count = BURST + 4) => {
   const statuses: number[] = [];
   let last: Response | undefined;
@@ -58,7 +58,7 @@ const flood = async (asked: Asked, from: string | ((n: number) => string), count
 };
 
 let addresses = 0;
-/** One that no other test has used. */
+/** An address that no other test uses. */
 const newAddress = (): string => `198.51.${Math.floor((addresses += 1) / 250)}.${addresses % 250}`;
 
 const PROBES = ['/healthz', '/readyz'];
@@ -85,19 +85,19 @@ describe('A flood without credentials from one address', () => {
       'more than 16 KiB of body',
       { method: 'POST', path: '/api/v1/readings', headers: json, body: BODY + BODY },
     ],
-    ['keys that are none', { path: '/api/v1/credits', headers: { 'x-api-key': 'none' } }],
-    ['bearer tokens that are none', { path: '/api/v1/credits', headers: { authorization: 'Bearer a.b.c' } }],
-    ['a public route with a key that is none', { path: '/openapi.json', headers: { 'x-api-key': 'none' } }],
+    ['malformed keys', { path: '/api/v1/credits', headers: { 'x-api-key': 'none' } }],
+    ['malformed bearer tokens', { path: '/api/v1/credits', headers: { authorization: 'Bearer a.b.c' } }],
+    ['a public route with a malformed key', { path: '/openapi.json', headers: { 'x-api-key': 'none' } }],
     [
-      'a path that does not exist, with a key that is none',
+      'a path that does not exist, with a malformed key',
       { path: '/api/v1/nothing', headers: { 'x-api-key': 'none' } },
     ],
     [
-      'a method that a path does not have, with a key that is none',
+      'a method that a path does not have, with a malformed key',
       { method: 'PUT', path: '/api/v1/credits', headers: { 'x-api-key': 'none' } },
     ],
     [
-      'a body that is too large, with a key that is none',
+      'a body that is too large, with a malformed key',
       {
         method: 'POST',
         path: '/api/v1/readings',
@@ -106,20 +106,20 @@ describe('A flood without credentials from one address', () => {
       },
     ],
     ['a query of 10,000 parameters', { path: `/schemas/result.json?${'a&'.repeat(5_000)}` }],
-  ])('is refused with the time to come back: %s', async (_, asked) => {
+  ])('is refused with the time to retry: %s', async (_, asked) => {
     const address = newAddress();
     const { refused, last } = await flood(asked, address);
     expect(refused).toBeGreaterThan(0);
     expect([last.status, Number(last.headers.get('retry-after')) > 0]).toEqual([429, true]);
     expect(last.headers.get('content-type')).toBe('application/problem+json');
     if (asked.method !== 'HEAD') expect(await last.json()).toMatchObject({ code: 'rate_limited' });
-    // Who has a right key is not held up by it, nor is another address.
+    // It affects neither a caller with a valid key nor another address.
     const right = { path: '/api/v1/credits', headers: { 'x-api-key': customer.apiKey } };
     expect((await ask(right, address)).status).not.toBe(429);
     expect((await ask(asked, newAddress())).status).not.toBe(429);
   });
 
-  it('counts over all routes, so that it cannot be spread over them', async () => {
+  it('counts over all routes together', async () => {
     const address = newAddress();
     await flood({ path: '/nothing' }, address);
     for (const operation of guarded.slice(0, 5)) {
@@ -128,7 +128,7 @@ describe('A flood without credentials from one address', () => {
     }
   });
 
-  it('leaves probes alone, which have a bucket of their own', async () => {
+  it('does not affect probes, which have their own bucket', async () => {
     const address = newAddress();
     await flood({ path: '/openapi.json' }, address);
     expect((await ask({ path: '/healthz' }, address)).status).toBe(200);
@@ -136,7 +136,7 @@ describe('A flood without credentials from one address', () => {
 });
 
 describe('A probe', () => {
-  it.each(PROBES)('is never refused, however often it is asked, with any parameter: %s', async (path) => {
+  it.each(PROBES)('is never refused, however often it is sent and with any parameter: %s', async (path) => {
     const address = newAddress();
     for (let n = 0; n < BURST * 3; n += 1) {
       const answer = await ask({ path: `${path}?at=${n}` }, address);
@@ -161,8 +161,8 @@ describe('One address', () => {
     ],
     ['a network of /64', ['2001:db8:9:9::1', '2001:db8:9:9:ffff::2', '2001:db8:9:9:1:2:3:4']],
     ['with a zone', ['fe80::1%eth0', 'fe80::1%1', 'fe80::1']],
-    ['what is no address: that of the proxy', ['unknown', '_hidden', 'x'.repeat(300), '']],
-  ])('is one however it is spelt: %s', async (_, forms) => {
+    ['text that is not an address: that of the proxy', ['unknown', '_hidden', 'x'.repeat(300), '']],
+  ])('counts as one in every spelling: %s', async (_, forms) => {
     for (const asked of [
       { path: '/nothing' },
       { path: '/api/v1/credits', headers: { 'x-api-key': 'none' } },
@@ -171,12 +171,12 @@ describe('One address', () => {
     }
   });
 
-  it('is another with another /64', async () => {
+  it('differs from an address in another /64', async () => {
     const { refused } = await flood({ path: '/nothing' }, (n) => `2001:db8:77:${n}::1`);
     expect(refused).toBe(0);
   });
 
-  it('is the one that the trusted proxy names, whatever the caller wrote before it', async () => {
+  it('is the one that the trusted proxy adds, whatever the caller wrote before it', async () => {
     const address = newAddress();
     const { refused } = await flood({ path: '/nothing' }, (n) => `192.0.2.${n}, ${address}`);
     expect(refused).toBeGreaterThan(0);

@@ -15,7 +15,7 @@ import { RANDOM_BYTES, makeApiKey } from '../../libs/workspaces/src/domain/api-k
 import { Integrator } from '../support/integrator.js';
 import { removeDataFolder, startStack, temporaryDataDir, type StartedStack } from '../support/index.js';
 
-/** How long a forged key is tried for: more than the consumers take to read a new event. */
+/** How long the test tries a forged key: longer than consumers need to read a new event. */
 const BELIEVED_WITHIN_MS = 3_000;
 
 const othersKeys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const storePort = (): number => Number(new URL(stack.eventStoreUrl.replace(/^esdb:/, 'http:')).port);
 
-/** The certificate that the store shows to anyone who asks, as a file to trust; none when it speaks no TLS. */
+/** The certificate that the store shows to every client, as a file to trust; none without TLS. */
 const shownCertificate = (): Promise<string | undefined> =>
   new Promise((resolve) => {
     const socket = connect({ port: storePort(), host: '127.0.0.1', rejectUnauthorized: false }, () => {
@@ -51,7 +51,7 @@ const shownCertificate = (): Promise<string | undefined> =>
     socket.on('error', () => resolve(undefined));
   });
 
-/** What any user of the machine can do: append an event by which a key of his own becomes a customer's. */
+/** The attack of any user of the machine: append an event that makes the attacker's own key a customer's. */
 const forge = async (connectionString: string): Promise<{ appended: boolean; believed: boolean }> => {
   const { apiKey, keyId, hash } = makeApiKey({
     id: randomBytes(RANDOM_BYTES),
@@ -74,7 +74,7 @@ const forge = async (connectionString: string): Promise<{ appended: boolean; bel
         },
       },
     ]));
-  // The revision is no secret either: a conflict tells it.
+  // The revision is not secret either: a conflict reveals it.
   const appended = await append(0n)
     .catch((error: unknown) => {
       if (!(error instanceof WrongExpectedRevision) || typeof error.actual !== 'bigint') throw error;
@@ -105,7 +105,7 @@ const withinReach = (folder: string): string[] =>
     return (mode & 0o170000) === 0o120000 || (mode & 0o077) === 0 ? [] : [path];
   });
 
-/** A server that took the store's port, and all that it is sent. */
+/** A server that took the store's port, and everything sent to it. */
 const squat = async (
   server: Server,
 ): Promise<{ port: number; received: () => Buffer; close: () => void }> => {
@@ -139,7 +139,7 @@ describe('another user of the machine', () => {
     const trusting = `localhost:${storePort()}?tls=true&tlsCAFile=${encodeURIComponent(certificate!)}`;
     expect(await forge(`esdb://${trusting}`)).toEqual(REFUSED);
     expect(await forge(`esdb://admin:changeit@${trusting}`)).toEqual(REFUSED);
-    // The door that is tried is the right one.
+    // The attack works with the login, so its failures above come from the missing login.
     const [, login] = LOGIN.exec(stack.eventStoreUrl)!;
     expect(await forge(`esdb://${login}@${trusting}`)).toEqual({ appended: true, believed: true });
   });
@@ -164,7 +164,7 @@ describe('another user of the machine', () => {
     }
   });
 
-  it('is not sent the login when it takes the port of a store that is down', async () => {
+  it('does not receive the login when it takes the port of a stopped store', async () => {
     const certificate = selfSignedCertificate({
       keys: othersKeys,
       name: 'localhost',
@@ -185,7 +185,7 @@ describe('another user of the machine', () => {
       const received = impostor.received();
       expect(received.includes(login!)).toBe(false);
       expect(received.includes(Buffer.from(login!).toString('base64'))).toBe(false);
-      // Without TLS it is sent a greeting (22: handshake), with TLS nothing that it could read.
+      // Without TLS it receives a greeting (22: handshake), with TLS nothing readable.
       expect([undefined, 22]).toContain(received[0]);
       impostor.close();
     }

@@ -9,11 +9,11 @@ import { startStores, type StartedProcess, type StartedStores } from '../support
 import { startTcpProxy, type StartedProxy } from '../support/start-tcp-proxy.js';
 
 /**
- * A flood of API keys, and keys that are revoked while something is in the way. `KEY_FLOOD_KEYS=10000` is the long form.
+ * A flood of API keys, and keys that are revoked while PostgreSQL is cut off. `KEY_FLOOD_KEYS=10000` is the long form.
  */
 const OLD_KEYS = Number(process.env['KEY_FLOOD_KEYS'] ?? 1_100);
 const LIMIT = 5;
-/** As it comes; the first API trusts a key for so long that only a message can have told it of a revocation. */
+/** The default. The first API caches keys so long that only a notification can have announced a revocation. */
 const CACHE_MS = 3_000;
 const LONG_MS = 600_000;
 const SETTINGS = {
@@ -101,7 +101,7 @@ const revoke = async (customer: Customer, keyId: string): Promise<void> => {
   expect((await manage(customer, 'DELETE', `/${keyId}`)).status).toBe(204);
 };
 
-/** A route that asks neither store: what it answers is what the process thinks of the key. */
+/** A route that reads neither store, so its answer shows what the process knows of the key. */
 const statusOf = async ({ baseUrl }: StartedProcess, apiKey: string): Promise<number> => {
   const { status } = await fetch(`${baseUrl}/api/v1/webhooks`, {
     method: 'POST',
@@ -112,7 +112,7 @@ const statusOf = async ({ baseUrl }: StartedProcess, apiKey: string): Promise<nu
 };
 const KNOWN = 400;
 
-/** All of an answer that does not differ from one request to the next. */
+/** The parts of an answer that are the same for every request. */
 const refusalOf = async (apiKey: string): Promise<unknown> => {
   const answer = await fetch(`${api.baseUrl}/api/v1/webhooks`, { headers: { 'x-api-key': apiKey } });
   const { instance, requestId, ...body } = (await answer.json()) as Record<string, unknown>;
@@ -121,7 +121,7 @@ const refusalOf = async (apiKey: string): Promise<unknown> => {
   return { body, headers: [...answer.headers].filter(([name]) => !ofRequest.includes(name)) };
 };
 
-/** Keys of a time without a limit, as they stand in the log. */
+/** Appends keys from before the limit existed, as the log has them. */
 const issuedBefore = async ({ workspaceId }: Customer, count: number): Promise<readonly NewApiKey[]> => {
   const keys = Array.from({ length: count }, () =>
     makeApiKey({ id: randomBytes(RANDOM_BYTES), secret: randomBytes(RANDOM_BYTES) }),
@@ -155,7 +155,7 @@ const listAll = async (customer: Customer, limit: number): Promise<string[]> => 
 };
 
 describe('the number of active keys', () => {
-  it('is limited, whoever asks at the same moment; revoked and expired keys do not count', async () => {
+  it('is limited, also for concurrent requests; revoked and expired keys do not count', async () => {
     const customer = await open();
     const short = await issue(customer, { expiresAt: new Date(Date.now() + 1_500).toISOString() });
     expect(short.status).toBe(201);
@@ -181,7 +181,7 @@ describe('the number of active keys', () => {
   });
 });
 
-describe('a workspace with keys from before there was a limit', () => {
+describe('a workspace with keys from before the limit', () => {
   it('keeps, lists and revokes them all, and gets no more', async () => {
     const customer = await open();
     const keys = await issuedBefore(customer, OLD_KEYS);
@@ -211,7 +211,7 @@ describe('a workspace with keys from before there was a limit', () => {
 });
 
 describe('a revoked key', () => {
-  it('is refused at once by another process that trusts it for ten minutes more', async () => {
+  it('is refused at once by another process that cached it for ten more minutes', async () => {
     const customer = await open();
     const [here, there] = [await issue(customer), await issue(customer)];
     for (const { body } of [here, there]) expect(await statusOf(api, body.apiKey)).toBe(KNOWN);
@@ -226,7 +226,7 @@ describe('a revoked key', () => {
     expect(await statusOf(api, there.body.apiKey)).toBe(401);
   });
 
-  it('is still known by its id in the audit, as an expired one is, and not to its holder', async () => {
+  it('appears under its id in the audit, like an expired one, without its holder learning so', async () => {
     const customer = await open();
     const [revoked, expired] = [
       (await issue(customer)).body,
@@ -261,7 +261,7 @@ describe('a revoked key', () => {
     }
   });
 
-  it('is never honoured for longer than the cache lasts by a process that is cut off from PostgreSQL', async () => {
+  it('is never accepted for longer than the cache lasts by a process that is cut off from PostgreSQL', async () => {
     const customer = await open();
     const { apiKey, keyId } = (await issue(customer)).body;
     expect(await statusOf(remote, apiKey)).toBe(KNOWN);
@@ -274,7 +274,7 @@ describe('a revoked key', () => {
       const at = Date.now();
       asked.push({ at, status: await statusOf(remote, apiKey) });
     }
-    // What is asked later than that is refused, however slow the machine: the row was read before the cut.
+    // Later requests are refused, however slow the machine, since the row was read before the cut.
     const late = asked.filter(({ at }) => at > revokedAt + CACHE_MS);
     expect(late.map(({ status }) => status)).not.toContain(KNOWN);
     expect(asked.at(-1)?.status).toBe(503);
@@ -282,7 +282,7 @@ describe('a revoked key', () => {
     proxy.mend();
     await until(
       async () => (await statusOf(remote, apiKey)) === 401,
-      () => 'it asks again',
+      () => 'the process reads the key again',
     );
   });
 });

@@ -13,8 +13,8 @@ import { Integrator, person, until } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
 
 /**
- * An abandoned read must not stay open at the event store, which takes 100 calls on a connection: the hundred and first
- * would wait for ever. The counts of the long form: OPEN_CALLS_PROBES=10000 OPEN_CALLS_READS=10000 OPEN_CALLS_FREEZES=20
+ * An abandoned read must not stay open at the event store, which takes 100 calls on a connection: call 101 would wait
+ * forever. The counts of the long form: OPEN_CALLS_PROBES=10000 OPEN_CALLS_READS=10000 OPEN_CALLS_FREEZES=20
  * OPEN_CALLS_FREEZE_MS=5000.
  */
 const count = (name: string, short: number): number => Number(process.env[name] ?? short);
@@ -22,7 +22,7 @@ const PROBES = count('OPEN_CALLS_PROBES', 150);
 const READS = count('OPEN_CALLS_READS', 150);
 const FREEZES = count('OPEN_CALLS_FREEZES', 1);
 const FREEZE_MS = count('OPEN_CALLS_FREEZE_MS', 2_500);
-/** Of a smaller log, what is left to send fits into buffers: the calls end by themselves, and no leak shows. */
+/** The rest of a smaller log would fit into buffers. Its calls would end by themselves, and hide a leak. */
 const EVENTS = 4_000;
 const EVENT_BYTES = 1_200;
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
   await fill();
   ({ readingId } = (await customer.create()).body);
   await customer.untilEnded(readingId);
-  // From here on consumers are behind, as after a restore or a long stop, and readings stay unfinished.
+  // From here on consumers lag, as after a restore or a long stop, and readings stay unfinished.
   process.kill(stack.pids().worker, 'SIGSTOP');
   await putConsumersBack();
   await delay(500);
@@ -67,7 +67,7 @@ const putConsumersBack = async (): Promise<void> => {
   await pool.end();
 };
 
-/** Figures of the long form, for who wants to see that memory is flat. */
+/** Prints memory figures in the long form. */
 const tell = (when: string): void => {
   if (process.env['OPEN_CALLS_PROBES'] === undefined) return;
   const rss = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${stack.pids().api}/status`, 'utf8'))?.[1];
@@ -85,7 +85,7 @@ const expectRest = async (): Promise<void> => {
   );
 };
 
-/** `total` in all, so many of them side by side. */
+/** Runs `total` calls, at most `side` concurrently. */
 const inParallel = async (total: number, one: (n: number) => Promise<unknown>, side = 16): Promise<void> => {
   let next = 0;
   const lane = async (): Promise<void> => {
@@ -99,7 +99,7 @@ const checksOf = async (): Promise<{ eventStore: boolean; postgres: boolean }> =
   return ((await answer.json()) as { checks: { eventStore: boolean; postgres: boolean } }).checks;
 };
 
-/** Begins a request and leaves it after so long. */
+/** Sends a request and aborts it after `afterMs`. */
 const leave = (path: string, afterMs: number, headers: Record<string, string> = {}): Promise<unknown> =>
   fetch(stack.baseUrl + path, {
     headers: { 'x-api-key': customer.apiKey, ...headers },
@@ -109,8 +109,8 @@ const leave = (path: string, afterMs: number, headers: Record<string, string> = 
     .catch(() => undefined);
 
 describe('no call stays open at the event store', () => {
-  it('after many probes of readiness, while consumers are far behind', async () => {
-    // A few with a look of their own each; the others share one, as in a flood.
+  it('after many probes of readiness, while consumers lag far behind', async () => {
+    // A few probes get a check of their own. The others share one, as in a flood.
     for (let look = 0; look < Math.min(4, PROBES); look += 1) {
       expect(await checksOf()).toMatchObject({ eventStore: true, postgres: true });
       await delay(1_050);
@@ -121,19 +121,19 @@ describe('no call stays open at the event store', () => {
     tell(`after ${PROBES} probes`);
   });
 
-  it('after many reads of a part of a history', async () => {
+  it('after many partial reads of a history', async () => {
     const answers: Record<string, number> = {};
     await inParallel(READS, async () => {
       const { status } = await customer.call('GET', `/api/v1/readings/${readingId}/events?limit=1`);
       answers[status] = (answers[status] ?? 0) + 1;
     });
-    // A machine that has much else to do may let one wait too long; a leak would refuse nearly all.
+    // A busy machine may refuse one or two. A leak would refuse nearly all.
     expect(answers[200]).toBeGreaterThan(READS * 0.9);
     await expectRest();
     tell(`after ${READS} histories (${JSON.stringify(answers)})`);
   });
 
-  it('after many long polls, and other requests, that their callers leave', async () => {
+  it('after many long polls and other requests that their callers abort', async () => {
     const waiting = (await customer.create(person())).body.readingId;
     const paths = [
       `/api/v1/readings/${waiting}`,
@@ -146,8 +146,8 @@ describe('no call stays open at the event store', () => {
     tell(`after ${READS} requests left`);
   });
 
-  it('after exports that are cut off', async () => {
-    // An operator's command that reads the whole log ends in the middle of it.
+  it('after aborted exports', async () => {
+    // Kills an operator's command while it reads the whole log.
     for (let cut = 0; cut < Math.min(10, Math.ceil(READS / 100)); cut += 1) {
       const program = projectPath('dist/apps/ops/src/main.js');
       const env = { ...process.env, DATA_DIR: stack.dataDir };
@@ -163,7 +163,7 @@ describe('no call stays open at the event store', () => {
     await expectRest();
   });
 
-  it('after the store froze under load and went on', async () => {
+  it('after the store froze under load and resumed', async () => {
     for (let freeze = 0; freeze < FREEZES; freeze += 1) {
       const stop = new AbortController();
       const load = inParallel(

@@ -7,9 +7,9 @@ import { startStack, type StartedStack } from '../support/index.js';
 let stack: StartedStack;
 let customer: Integrator;
 let endpointId: string;
-/** Ids that the workspace has, by the name of the path's parameter. */
+/** Ids of the workspace's objects, by the name of the path's parameter. */
 const known: Record<string, string> = {};
-/** They ignore what they do not know. */
+/** Routes that ignore unknown parameters. */
 const PROBES = ['/healthz', '/readyz'];
 
 beforeAll(async () => {
@@ -41,7 +41,7 @@ describe('A path has one spelling', () => {
     '/api/V1/Webhooks',
     '/api//v1/webhooks',
     '//api/v1/webhooks',
-  ])('another one is no path, so that one Idempotency-Key makes one endpoint: %s', async (path) => {
+  ])('another spelling is not found, so one Idempotency-Key makes one endpoint: %s', async (path) => {
     const before = await endpoints();
     const key = randomUUID();
     expect((await newEndpoint('/api/v1/webhooks', key)).status).toBe(201);
@@ -50,7 +50,7 @@ describe('A path has one spelling', () => {
     expect(await endpoints()).toBe(before + 1);
   });
 
-  it('escapes of an id are the id: one Idempotency-Key sends one trial event', async () => {
+  it('an escaped id is the same id: one Idempotency-Key sends one test event', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const test = (id: string) => customer.call('POST', `/api/v1/webhooks/${id}/test`, { body: {}, headers });
     const first = await test(endpointId);
@@ -61,12 +61,12 @@ describe('A path has one spelling', () => {
   });
 });
 
-describe('An id that nothing has', () => {
+describe('An unknown id', () => {
   const posts = operations.filter(({ method, ids }) => method === 'POST' && ids.length > 0);
   const wrong = [randomBytes(1_300).toString('hex'), '%00', '%F0%9F%92%A5'.repeat(200)];
 
   it.each(posts.map((operation) => [operation.path, operation] as const))(
-    'is not found, with an Idempotency-Key too: %s',
+    'is not found, also with an Idempotency-Key: %s',
     async (_, operation) => {
       expect(accepts(operation, 'apiKey')).toBe(true);
       for (const [place, name] of operation.ids.entries()) {
@@ -82,12 +82,12 @@ describe('An id that nothing has', () => {
   );
 });
 
-describe('A query parameter that a route does not know', () => {
+describe('An unknown query parameter', () => {
   it.each(
     operations
       .filter((one) => one.security.length === 0 || accepts(one, 'apiKey'))
       .map((one) => [`${one.method} ${one.path}`, one] as const),
-  )('is refused by its name: %s', async (_, operation) => {
+  )('is refused and named: %s', async (_, operation) => {
     const ids = Object.fromEntries(operation.ids.map((name) => [name, known[name] ?? randomUUID()]));
     const { method, target, body } = requestOf(operation, ids, { staus: 'failed' });
     const answer = await customer.call(method, target, body === undefined ? {} : { body });
@@ -109,7 +109,7 @@ describe('A query parameter that a route does not know', () => {
     ['?__proto__=1&constructor=2', ['?__proto__', '?constructor']],
     ['?Limit=1', ['?Limit']],
     ['?' + 'limit=1&'.repeat(1_100) + 'staus=1', undefined],
-  ])('of a list: %s', async (query, pointers) => {
+  ])('is refused on a list: %s', async (query, pointers) => {
     const { status, body } = await customer.call<{ errors: { pointer: string }[] }>(
       'GET',
       `/api/v1/readings${query}`,
@@ -118,26 +118,26 @@ describe('A query parameter that a route does not know', () => {
     if (pointers) expect(body.errors.map(({ pointer }) => pointer)).toEqual(pointers);
   });
 
-  it('is not repeated when it is no name', async () => {
+  it('is not repeated when it is not a valid name', async () => {
     const answer = await customer.call('GET', `/api/v1/readings?${encodeURIComponent('Zoé Lefèvre')}=1`);
     expect([answer.status, JSON.stringify(answer.body)]).toEqual([400, expect.not.stringContaining('Zo')]);
   });
 
-  it('of ten thousand, a few are named', async () => {
+  it('is listed at most 20 times', async () => {
     const query = Array.from({ length: 2_000 }, (_, n) => `p${n}`).join('&');
     const { status, body } = await customer.call<{ errors: unknown[] }>('GET', `/api/v1/readings?${query}`);
     expect([status, body.errors.length <= 20]).toEqual([400, true]);
   });
 });
 
-describe('A query parameter that is known', () => {
+describe('A known query parameter', () => {
   const lists = operations.filter(
     ({ method, parameters }) =>
       method === 'GET' && parameters.map(resolved).some(({ name }) => name === 'limit'),
   );
   const ofKey = lists.filter((one) => accepts(one, 'apiKey'));
 
-  it('there are lists', () => expect(ofKey.length).toBeGreaterThan(4));
+  it('exists on several lists', () => expect(ofKey.length).toBeGreaterThan(4));
 
   it.each([
     ['/api/v1/readings?limit=1&limit=2', '?limit', 'duplicate_parameter'],
@@ -158,7 +158,7 @@ describe('A query parameter that is known', () => {
       '?since',
       'duplicate_parameter',
     ],
-  ])('and ill-formed is named: %s', async (path, pointer, code) => {
+  ])('is named when malformed or duplicate: %s', async (path, pointer, code) => {
     const { status, body } = await customer.call(
       'GET',
       path.replace('ENDPOINT', `/api/v1/webhooks/${endpointId}`),

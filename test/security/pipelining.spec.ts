@@ -4,7 +4,7 @@ import { Integrator, person, until } from '../support/integrator.js';
 import { rawConnection, requestText } from '../support/raw-connection.js';
 import { startStack, type StartedStack } from '../support/index.js';
 
-/** Pipelined requests in one attack; a longer form: PIPELINED=100000. */
+/** Pipelined requests in one attack. PIPELINED=100000 is the long form. */
 const PIPELINED = Number(process.env['PIPELINED'] ?? 3_000);
 const WAITING = 10;
 const CONNECTIONS = 40;
@@ -47,11 +47,11 @@ describe('Requests that wait on one connection', () => {
     connection.write(health.repeat(PIPELINED));
     await Promise.race([connection.closed, connection.untilAnswers(PIPELINED)]);
     expect(connection.isClosed()).toBe(true);
-    // One that is answered, and those that may wait: no more of them were ever begun.
+    // The service started only the first and those that may wait.
     expect(connection.statuses().length).toBeLessThanOrEqual(WAITING + 1);
   });
 
-  it('are never begun when the caller has left', async () => {
+  it('are never started after the caller has left', async () => {
     process.kill(stack.pids().worker, 'SIGSTOP');
     try {
       const waiting = (await customer.create(person())).body;
@@ -64,7 +64,7 @@ describe('Requests that wait on one connection', () => {
       await delay(1_000);
       connection.leave();
       await delay(1_000);
-      // One reading was paid for, and not the one that waited.
+      // Only the first reading holds credits, not the waiting one.
       expect((await customer.balance()).held).toBe(20);
     } finally {
       process.kill(stack.pids().worker, 'SIGCONT');
@@ -73,7 +73,7 @@ describe('Requests that wait on one connection', () => {
 });
 
 describe('A caller who asks for much and reads nothing', () => {
-  it('is cut off: what it asked for is not kept for it', async () => {
+  it('is cut off; the service does not buffer the answers', async () => {
     const connection = await open();
     connection.stopReading();
     // More than the kernel's own buffers take.
@@ -86,13 +86,13 @@ describe('A caller who asks for much and reads nothing', () => {
 });
 
 describe('The connections of one address', () => {
-  it('are capped, and those that there are go on', async () => {
+  it('are capped; existing ones stay usable', async () => {
     const connections = [];
     for (let n = 0; n < CONNECTIONS + 5; n += 1) connections.push(await open());
     for (const connection of connections) connection.write(health);
     await Promise.all(connections.map((connection) => connection.untilAnswers(1)));
     const answered = connections.filter((connection) => connection.statuses()[0] === 200);
-    // This test's own calls keep some connections open.
+    // The test's own calls keep some connections open.
     expect(answered.length).toBeLessThanOrEqual(CONNECTIONS);
     expect(answered.length).toBeGreaterThan(CONNECTIONS / 2);
     for (const connection of connections) connection.leave();

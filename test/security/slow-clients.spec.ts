@@ -7,8 +7,8 @@ import { Integrator, until } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
 
 /**
- * Clients that hold a connection and send next to nothing. `SLOW_CLIENTS=2000` is the long form. Those that ask and do not
- * read are in pipelining.spec.ts.
+ * Clients that hold a connection and send next to nothing. `SLOW_CLIENTS=2000` is the long form. For clients that do not
+ * read their answers, see pipelining.spec.ts.
  */
 const CLIENTS = Number(process.env['SLOW_CLIENTS'] ?? 100);
 const HEADERS_MS = 1_000;
@@ -22,7 +22,7 @@ beforeAll(async () => {
     env: {
       HTTP_HEADERS_TIMEOUT_MS: String(HEADERS_MS),
       HTTP_REQUEST_TIMEOUT_MS: String(REQUEST_MS),
-      // So that it is the slowness that ends them.
+      // High, so that only slowness ends connections.
       HTTP_CONNECTIONS_PER_ADDRESS: '100000',
     },
   });
@@ -40,7 +40,7 @@ const open = (): Socket => {
   return socket;
 };
 
-/** Sends these bytes, then a few more now and then until it is cut off. @returns the status line it is told */
+/** Sends these bytes, then a few more every `everyMs` until it is cut off. @returns the received status line */
 const drip = (first: string, more = 'x', everyMs = 200): Promise<string> =>
   new Promise((resolve) => {
     const socket = open();
@@ -59,32 +59,38 @@ const post = (headers: string): string =>
 const TIMED_OUT = new Set(['HTTP/1.1 408 Request Timeout']);
 
 describe('A client that is slow', () => {
-  it.each<[string, () => Promise<string>]>([
-    ['with its headers', () => drip('GET /api/v1/credits HTTP/1.1\r\nhost: api\r\nx-slow: ')],
-    [
-      'with the end of its headers',
-      () => drip('GET /api/v1/credits HTTP/1.1\r\nhost: api\r\n', 'x-a: b\r\n'),
-    ],
-    ['with its body', () => drip(`${post('content-length: 10000')}{`)],
-    [
-      'with the chunks of its body',
-      () => drip(`${post('transfer-encoding: chunked')}1\r\n{\r\n`, '1\r\n \r\n'),
-    ],
-    ['with the length of a chunk', () => drip(post('transfer-encoding: chunked'), '0')],
-  ])('%s is cut off, and nobody else notices', async (_, slow) => {
+  const ways: Readonly<Record<string, () => Promise<string>>> = {
+    'with its headers': () => drip('GET /api/v1/credits HTTP/1.1\r\nhost: api\r\nx-slow: '),
+    'with the end of its headers': () => drip('GET /api/v1/credits HTTP/1.1\r\nhost: api\r\n', 'x-a: b\r\n'),
+    'with its body': () => drip(`${post('content-length: 10000')}{`),
+    'with the chunks of its body': () =>
+      drip(`${post('transfer-encoding: chunked')}1\r\n{\r\n`, '1\r\n \r\n'),
+    'with the length of a chunk': () => drip(post('transfer-encoding: chunked'), '0'),
+  };
+
+  /** The status lines of clients that are all slow in this way. */
+  const answersTo = async (slow: () => Promise<string>): Promise<readonly string[]> => {
+    const answers = new Set(await Promise.all(Array.from({ length: CLIENTS }, slow)));
+    // A chunk length with too many digits is invalid.
+    answers.delete('HTTP/1.1 400 Bad Request');
+    return [...answers].filter((line) => !TIMED_OUT.has(line));
+  };
+
+  it('in any way is cut off, and no other caller notices', async () => {
     for (let round = 0; round < 2; round += 1) {
-      const clients = Array.from({ length: CLIENTS }, slow);
+      const unexpected = Promise.all(
+        Object.entries(ways).map(async ([way, slow]) => [way, await answersTo(slow)] as const),
+      );
       expect((await customer.call('GET', '/api/v1/credits')).status).toBe(200);
-      const told = new Set(await Promise.all(clients));
-      // Digits without end are no length of a chunk.
-      told.delete('HTTP/1.1 400 Bad Request');
-      expect([...told].filter((line) => !TIMED_OUT.has(line))).toEqual([]);
+      expect(Object.fromEntries(await unexpected)).toEqual(
+        Object.fromEntries(Object.keys(ways).map((way) => [way, []])),
+      );
     }
-    // Two looks of Node's own would be 30 seconds apart.
+    // By default Node would check only every 30 seconds.
   });
 });
 
-/** How often readings were looked for in a second and a half: each long poll does ten times a second. */
+/** Counts the scans of the readings table in 1.5 seconds. Each long poll causes ten per second. */
 const looksAtReadings = async (): Promise<number> => {
   const client = new pg.Client({ connectionString: stack.databaseUrl });
   await client.connect();
@@ -105,7 +111,7 @@ const looksAtReadings = async (): Promise<number> => {
 };
 
 describe('A connection', () => {
-  /** Resolves once all are closed by the other side. */
+  /** Resolves once the service has closed all. */
   const closed = (sockets: readonly Socket[]): Promise<unknown> =>
     Promise.all(sockets.map((socket) => new Promise((resolve) => socket.resume().once('close', resolve))));
 
@@ -113,14 +119,14 @@ describe('A connection', () => {
     await closed(Array.from({ length: CLIENTS }, open));
   });
 
-  it('that is kept open after an answer is closed when nothing more comes', async () => {
+  it('that stays open after an answer is closed when nothing follows', async () => {
     const sockets = Array.from({ length: CLIENTS }, open);
     const ended = closed(sockets);
     for (const socket of sockets) socket.write('GET /healthz HTTP/1.1\r\nhost: api\r\n\r\n');
     await ended;
   });
 
-  it('whose client has closed its side in the middle of a request is closed', async () => {
+  it('that its client half-closes in the middle of a request is closed', async () => {
     const sockets = Array.from({ length: CLIENTS }, open);
     const ended = closed(sockets);
     for (const socket of sockets) socket.end(`${post('content-length: 10000')}{"a":`);
@@ -128,8 +134,8 @@ describe('A connection', () => {
     expect((await customer.call('GET', '/api/v1/credits')).status).toBe(200);
   });
 
-  it('that a client drops while it waits for a long poll leaves nothing behind', async () => {
-    // Else the reading would end, and nobody would wait.
+  it('that a client drops during a long poll leaves nothing behind', async () => {
+    // Otherwise the reading would end, and with it the wait.
     process.kill(stack.pids().worker, 'SIGSTOP');
     const { body } = await customer.create();
     try {
@@ -148,7 +154,7 @@ describe('A connection', () => {
       expect((await customer.call('GET', '/api/v1/credits')).status).toBe(200);
       await until(
         async () => (await looksAtReadings()) === 0,
-        () => 'nobody looks for the reading any more',
+        () => 'no long poll is left',
       );
     } finally {
       process.kill(stack.pids().worker, 'SIGCONT');

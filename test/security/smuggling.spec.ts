@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Integrator } from '../support/integrator.js';
 import { removeDataFolder, startStack, temporaryDataDir, type StartedStack } from '../support/index.js';
 
-/** Requests whose end is not where it seems, and text that wants to be more than text. */
+/** Requests with an ambiguous end, and text that attempts an injection. */
 const dataDir = temporaryDataDir();
 let stack: StartedStack;
 let customer: Integrator;
@@ -20,7 +20,7 @@ afterAll(async () => {
   removeDataFolder(dataDir);
 });
 
-/** Sends these bytes and waits until the other side closes. @returns all that it answers */
+/** Sends these bytes and waits until the service closes. @returns everything it answered */
 const send = (bytes: string): Promise<string> =>
   new Promise((resolve) => {
     const { hostname, port } = new URL(stack.baseUrl);
@@ -38,7 +38,7 @@ const SMUGGLED = 'GET /api/v1/smuggled HTTP/1.1\r\nhost: api\r\nconnection: clos
 const head = (...lines: readonly string[]): string =>
   `${['POST /api/v1/webhooks HTTP/1.1', 'host: api', `x-api-key: ${customer.apiKey}`, 'content-type: application/json', ...lines].join('\r\n')}\r\n\r\n`;
 
-describe('A request whose end is told in two ways', () => {
+describe('A request with an ambiguous end', () => {
   it.each<[string, () => string]>([
     [
       'a length and chunks',
@@ -51,8 +51,8 @@ describe('A request whose end is told in two ways', () => {
     ['two lengths', () => head('content-length: 2', 'content-length: 60') + `{}${SMUGGLED}`],
     ['a list of lengths', () => head('content-length: 2, 60') + `{}${SMUGGLED}`],
     ['a length with a sign', () => head('content-length: +2') + `{}${SMUGGLED}`],
-    ['a length that is none', () => head('content-length: 0x2') + `{}${SMUGGLED}`],
-    ['a coding that is none', () => head('transfer-encoding: xchunked') + `0\r\n\r\n${SMUGGLED}`],
+    ['a malformed length', () => head('content-length: 0x2') + `{}${SMUGGLED}`],
+    ['an unknown coding', () => head('transfer-encoding: xchunked') + `0\r\n\r\n${SMUGGLED}`],
     ['a coding after chunks', () => head('transfer-encoding: chunked, identity') + `0\r\n\r\n${SMUGGLED}`],
     [
       'a coding with a space before its colon',
@@ -74,32 +74,32 @@ describe('A request whose end is told in two ways', () => {
       () => head('transfer-encoding: chunked') + `2\r\n{}}\r\n0\r\n\r\n${SMUGGLED}`,
     ],
     ['HTTP/2', () => `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n${SMUGGLED}`],
-  ])('%s is refused, and what follows it is not looked at', async (_, bytes) => {
+  ])('%s is refused, and what follows it is ignored', async (_, bytes) => {
     const statuses = statusesOf(await send(bytes()));
     expect(statuses.filter((status) => status !== '400')).toEqual([]);
     expect(statuses.length).toBeLessThanOrEqual(1);
   });
 
-  it.each(['h2c', 'websocket'])('an upgrade to %s is not made', async (protocol) => {
+  it.each(['h2c', 'websocket'])('an upgrade to %s is refused', async (protocol) => {
     const told = await send(
       `GET /api/v1/credits HTTP/1.1\r\nhost: api\r\nx-api-key: ${customer.apiKey}\r\nconnection: upgrade, close\r\nupgrade: ${protocol}\r\n\r\n${SMUGGLED}`,
     );
     expect(told).not.toContain(' 101 ');
   });
 
-  it('a tunnel is not opened', async () => {
+  it('a tunnel is refused', async () => {
     expect(await send('CONNECT 169.254.169.254:80 HTTP/1.1\r\nhost: api\r\n\r\n')).not.toContain(' 200 ');
   });
 });
 
-describe('What a header says', () => {
+describe('A header', () => {
   it.each([
     ['x-http-method-override', 'DELETE'],
     ['x-original-url', '/api/v1/credits'],
     ['x-forwarded-host', 'evil.example'],
     ['x-forwarded-prefix', '/evil.example'],
     ['forwarded', 'host=evil.example'],
-  ])('%s changes neither the method, nor the route, nor a link', async (name, value) => {
+  ])('such as %s changes neither the method, nor the route, nor a link', async (name, value) => {
     const created = await customer.call<{ endpointId: string }>('POST', '/api/v1/webhooks', {
       body: { url: 'https://receiver.invalid/hook' },
       headers: { [name]: value },
@@ -113,7 +113,7 @@ describe('What a header says', () => {
   });
 });
 
-describe('Text that wants to be more', () => {
+describe('An injection attempt', () => {
   const INJECTED = [
     "x'; drop schema webhooks cascade; --",
     "x' or '1'='1",
@@ -125,7 +125,7 @@ describe('Text that wants to be more', () => {
     '\u0000',
   ];
 
-  it.each(INJECTED)('as an id, a cursor, a key and a filter is text: %j', async (text) => {
+  it.each(INJECTED)('in an id, a cursor, a key or a filter is only text: %j', async (text) => {
     const encoded = encodeURIComponent(text);
     for (const path of [
       `/api/v1/readings/${encoded}`,
@@ -145,7 +145,7 @@ describe('Text that wants to be more', () => {
     expect(wrong.status).toBe(401);
   });
 
-  it('leaves a log of whole lines, none of which it wrote', () => {
+  it('breaks no log line and forges none', () => {
     const lines = readFileSync(join(dataDir, 'logs', 'api.log'), 'utf8')
       .split('\n')
       .filter(Boolean);

@@ -11,10 +11,10 @@ import {
   type StartedStack,
 } from '../support/index.js';
 
-/** Calls that anybody with an API key can repeat. `REPEATS=1000` is the long form. */
+/** Calls that a caller with an API key can repeat. `REPEATS=1000` is the long form. */
 const REPEATS = Number(process.env['REPEATS'] ?? 120);
 const READINGS = 8;
-/** In an hour, and never given up by this test. */
+/** Retries after an hour, which is longer than the test. */
 const RETRIES = ['0', ...Array<string>(2 * REPEATS).fill('3600000')].join(',');
 const ALL = ['missing', 'skipped', 'exhausted', 'succeeded'];
 
@@ -27,7 +27,7 @@ let events: number;
 
 beforeAll(async () => {
   receiver = await startReceiver();
-  // What is sent fails, and is to be sent again in an hour.
+  // Every attempt fails, and its retry is due in an hour.
   receiver.answer = () => ({ status: 500 });
   stack = await startStack({ env: { ...RECEIVER_SETTINGS, WEBHOOK_RETRY_SCHEDULE_MS: RETRIES } });
   customer = await Integrator.open(stack, 20 * READINGS);
@@ -68,8 +68,8 @@ const replaysEnded = (): Promise<void> =>
     () => 'a replay does not end',
   );
 
-describe('Asked for again and again', () => {
-  it('replays side by side are one, and one after the other queue each event once', async () => {
+describe('With many repetitions', () => {
+  it('concurrent replays are one, and successive ones queue each event once', async () => {
     const together = await Promise.all(Array.from({ length: REPEATS }, replay));
     expect(statusesOf(together).toSorted()).toEqual([202, 409]);
     await replaysEnded();
@@ -80,7 +80,7 @@ describe('Asked for again and again', () => {
     expect(await rows('delivery')).toBe(events);
   });
 
-  it('dry runs wait only in a small number, and add no delivery', async () => {
+  it('only a few dry runs may wait, and they add no delivery', async () => {
     const answers = await Promise.all(
       Array.from({ length: REPEATS }, () => post('/replay', { since: '2020-01-01T00:00:00Z', dryRun: true })),
     );
@@ -89,7 +89,7 @@ describe('Asked for again and again', () => {
     expect(await rows('delivery')).toBe(events);
   });
 
-  it('a redelivery is one while it is on its way', async () => {
+  it('a pending redelivery is not repeated', async () => {
     const { rows: some } = await database.query<{ delivery_id: string }>(
       'select delivery_id from webhooks.delivery limit 1',
     );
@@ -99,7 +99,7 @@ describe('Asked for again and again', () => {
     expect(await rows('delivery')).toBe(events + 1);
   });
 
-  it('trial events are refused while ten wait', async () => {
+  it('test events are refused while ten wait', async () => {
     const answers = [];
     for (let n = 0; n < REPEATS; n += 1) answers.push(await post('/test'));
     expect(statusesOf(answers).toSorted()).toEqual([202, 429]);
@@ -107,7 +107,7 @@ describe('Asked for again and again', () => {
     expect(await rows('public_event')).toBe(events + 10);
   });
 
-  it('an endpoint that is disabled, enabled and replayed leaves one unsent delivery of each event', async () => {
+  it('an endpoint that is disabled, enabled and replayed has one unsent delivery per event', async () => {
     const change = (enabled: boolean) =>
       customer.call('PATCH', `/api/v1/webhooks/${endpointId}`, { body: { enabled } });
     for (let n = 0; n < 4; n += 1) {
@@ -120,7 +120,7 @@ describe('Asked for again and again', () => {
       await replay();
       await replaysEnded();
     }
-    // Those that were tried stay, as what happened; of those that were not, the last.
+    // Attempted deliveries stay as history. Of the others, only the last stays.
     const { rows: most } = await database.query<{ most: number }>(
       `select max(count)::int as most from (
          select count(*) from webhooks.delivery where attempts = 0 and not test group by event_id) unsent`,
@@ -128,7 +128,7 @@ describe('Asked for again and again', () => {
     expect(most[0]!.most).toBeLessThanOrEqual(1);
   });
 
-  it('what is refused leaves no row behind', async () => {
+  it('refused calls leave no row behind', async () => {
     const before = [await rows('replay'), await rows('delivery'), await rows('public_event')];
     const body = { since: 'yesterday' };
     for (let n = 0; n < 20; n += 1) expect((await post('/replay', body)).status).toBe(400);

@@ -13,8 +13,8 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-describe('an API whose connection to the event store cannot be helped', () => {
-  it('says so to a probe, then ends with 1 for its supervisor to start another', async () => {
+describe('an API with an unusable connection to the event store', () => {
+  it('fails its probe, then exits with 1 so that its supervisor starts another', async () => {
     const address = new URL(stack.eventStoreUrl.replace(/^esdb:/, 'http:'));
     const relay = await startRelay(Number(address.port));
     const api = await startApi(stack, {
@@ -30,13 +30,13 @@ describe('an API whose connection to the event store cannot be helped', () => {
         () => Promise.resolve(relay.taken > 0),
         () => 'it connects',
       );
-      // Those that only ask whether the store is there get through, those that replace the old one do not.
+      // Connections that only check the store succeed. Those that would replace the old one fail.
       const first = relay.taken;
       relay.freezeNext((index) => (index - first) % 2 === 1);
       relay.freeze();
       await until(
         async () => (await liveness()) === 503,
-        () => 'it says that it is stuck',
+        () => 'it reports that it is stuck',
         30_000,
       );
       expect(await api.exited).toBe(1);

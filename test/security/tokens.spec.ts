@@ -9,7 +9,7 @@ import { craftToken, edKey, HostilePortal, rsaKey, type PortalAnswer } from '../
 import { Integrator } from '../support/integrator.js';
 import { removeDataFolder, startStack, temporaryDataDir, type StartedStack } from '../support/index.js';
 
-/** Forged bearer tokens, and a portal that answers what it should not. `TOKENS=20000` is the long form of the flood. */
+/** Forged bearer tokens, and a portal with hostile answers. `TOKENS=20000` is the long form of the flood. */
 const FLOOD = Number(process.env['TOKENS'] ?? 400);
 const ISSUER = 'https://portal.example';
 const AUDIENCE = 'reading-service';
@@ -79,7 +79,7 @@ const logLines = (): readonly string[] =>
     .filter((line) => line.includes('"component":"bearer-tokens"'));
 
 describe('A token of the portal', () => {
-  it('is accepted, whichever of its keys signed it, and however it calls itself', async () => {
+  it('is accepted with a signature of any of its keys, and with any usual type', async () => {
     expect(await statusOf(good())).toBe(200);
     expect(await statusOf(craftToken({ alg: 'RS256', kid: 'rsa' }, claims(), rsa.privateKey, 'sha256'))).toBe(
       200,
@@ -88,7 +88,7 @@ describe('A token of the portal', () => {
       expect(await statusOf(craftToken({ ...EDDSA, typ }, claims(), ed.privateKey))).toBe(200);
   });
 
-  it('opens its own workspace and no other, and nothing beyond its scopes', async () => {
+  it('opens only its own workspace, within its scopes', async () => {
     const created = await other.call<{ endpointId: string }>('POST', '/api/v1/webhooks', {
       body: { url: 'https://receiver.invalid/hook' },
     });
@@ -99,32 +99,35 @@ describe('A token of the portal', () => {
 });
 
 const refused: readonly (readonly [string, () => string])[] = [
-  ['nothing', () => ''],
-  ['no token', () => 'x'],
+  ['an empty token', () => ''],
+  ['text that is not a token', () => 'x'],
   ['four parts', () => `${good()}.x`],
-  ['longer than any', () => craftToken(EDDSA, claims({ pad: 'x'.repeat(9_000) }), ed.privateKey)],
+  ['too long', () => craftToken(EDDSA, claims({ pad: 'x'.repeat(9_000) }), ed.privateKey)],
   [
     'unsigned',
     () => `${craftToken({ alg: 'none' }, claims(), ed.privateKey).split('.').slice(0, 2).join('.')}.`,
   ],
-  ['said to be unsigned', () => craftToken({ alg: 'none', kid: 'ed' }, claims(), ed.privateKey)],
-  ['signed by a stranger in the name of a known key', () => craftToken(EDDSA, claims(), stranger.privateKey)],
+  ['declared as unsigned', () => craftToken({ alg: 'none', kid: 'ed' }, claims(), ed.privateKey)],
   [
-    'signed by a stranger, who brings the key',
+    'signed by a stranger under the id of a known key',
+    () => craftToken(EDDSA, claims(), stranger.privateKey),
+  ],
+  [
+    'signed by a stranger, with the stranger’s key in the header',
     () => craftToken({ ...EDDSA, jwk: stranger.jwk }, claims(), stranger.privateKey),
   ],
   [
-    'whose key it brings itself, and which is the right one',
+    'with its own, right key in the header',
     () => craftToken({ ...EDDSA, jwk: ed.jwk }, claims(), ed.privateKey),
   ],
-  ['that says where its key is', () => craftToken({ ...EDDSA, jku: portal.url }, claims(), ed.privateKey)],
+  ['with a URL of its key', () => craftToken({ ...EDDSA, jku: portal.url }, claims(), ed.privateKey)],
   ['with a certificate', () => craftToken({ ...EDDSA, x5c: ['MIIB'] }, claims(), ed.privateKey)],
-  ['with a certificate elsewhere', () => craftToken({ ...EDDSA, x5u: portal.url }, claims(), ed.privateKey)],
+  ['with a URL of a certificate', () => craftToken({ ...EDDSA, x5u: portal.url }, claims(), ed.privateKey)],
   [
-    'that demands what is not understood',
+    'with an unsupported critical header',
     () => craftToken({ ...EDDSA, crit: ['exp'] }, claims(), ed.privateKey),
   ],
-  ['that is not encoded', () => craftToken({ ...EDDSA, b64: false }, claims(), ed.privateKey)],
+  ['with an unencoded payload', () => craftToken({ ...EDDSA, b64: false }, claims(), ed.privateKey)],
   ['of another type', () => craftToken({ ...EDDSA, typ: 'secevent+jwt' }, claims(), ed.privateKey)],
   [
     'whose kid is a path',
@@ -132,10 +135,13 @@ const refused: readonly (readonly [string, () => string])[] = [
   ],
   ['whose kid is a query', () => craftToken({ alg: 'EdDSA', kid: "' or 1=1 --" }, claims(), ed.privateKey)],
   [
-    'of an RSA key said to be Ed25519',
+    'of an RSA key declared as Ed25519',
     () => craftToken({ alg: 'EdDSA', kid: 'rsa' }, claims(), rsa.privateKey, 'sha256'),
   ],
-  ['of Ed25519 said to be RSA', () => craftToken({ alg: 'RS256', kid: 'ed' }, claims(), ed.privateKey)],
+  [
+    'of an Ed25519 key declared as RSA',
+    () => craftToken({ alg: 'RS256', kid: 'ed' }, claims(), ed.privateKey),
+  ],
   [
     'with a padding that is not allowed',
     () => craftToken({ alg: 'PS256', kid: 'rsa' }, claims(), rsa.privateKey, 'sha256'),
@@ -149,15 +155,18 @@ const refused: readonly (readonly [string, () => string])[] = [
   ['that has expired', () => craftToken(EDDSA, claims({ exp: claims().iat - 60 }), ed.privateKey)],
   ['that never expires', () => craftToken(EDDSA, claims({ exp: undefined }), ed.privateKey)],
   ['that lives for a day', () => craftToken(EDDSA, claims({ exp: claims().iat + 86_400 }), ed.privateKey)],
-  ['that is not good yet', () => craftToken(EDDSA, claims({ nbf: claims().iat + 60 }), ed.privateKey)],
+  ['that is not valid yet', () => craftToken(EDDSA, claims({ nbf: claims().iat + 60 }), ed.privateKey)],
   ['without a workspace', () => craftToken(EDDSA, claims({ wid: undefined }), ed.privateKey)],
   ['of several workspaces', () => craftToken(EDDSA, claims({ wid: [customer.workspaceId] }), ed.privateKey)],
   ['without scopes', () => craftToken(EDDSA, claims({ scope: undefined }), ed.privateKey)],
   [
-    'of a bearer that a terminal would obey',
+    'with a subject of terminal commands',
     () => craftToken(EDDSA, claims({ sub: '\u001b[2Jroot' }), ed.privateKey),
   ],
-  ['of a bearer that no database keeps', () => craftToken(EDDSA, claims({ sub: 'a\u0000b' }), ed.privateKey)],
+  [
+    'with a subject that no database can store',
+    () => craftToken(EDDSA, claims({ sub: 'a\u0000b' }), ed.privateKey),
+  ],
 ];
 
 describe('A token', () => {
@@ -174,7 +183,7 @@ describe('A token', () => {
 });
 
 describe('A key of 1,024 bits', () => {
-  it('is told of to the operator: in one line of the log, and by the doctor', async () => {
+  it('is reported to the operator: in one line of the log, and by the doctor', async () => {
     expect(logLines()).toHaveLength(1);
     expect(logLines()[0]).toContain('"name":"weak"');
     const doctor = [projectPath('dist/apps/ops/src/main.js'), 'doctor', '--json'];
@@ -194,10 +203,10 @@ describe('A key of 1,024 bits', () => {
 });
 
 const hostile: readonly (readonly [string, PortalAnswer])[] = [
-  ['answers in error', (response) => void response.writeHead(500).end('x'.repeat(100_000))],
-  ['answers what is no JSON', (response) => void response.end('<html>')],
+  ['answers with an error', (response) => void response.writeHead(500).end('x'.repeat(100_000))],
+  ['answers with invalid JSON', (response) => void response.end('<html>')],
   [
-    'answers more than a key set can be',
+    'answers with more than a key set can hold',
     (response) => void response.end(JSON.stringify({ keys: [stranger.jwk], pad: 'x'.repeat(70_000) })),
   ],
   [
@@ -215,14 +224,14 @@ const hostile: readonly (readonly [string, PortalAnswer])[] = [
     },
   ],
   [
-    'leads to another set of keys',
+    'redirects to another key set',
     (response) =>
       void response.writeHead(302, { location: '/other.json' }).end(JSON.stringify({ keys: [stranger.jwk] })),
   ],
 ];
 
 describe('While the portal', () => {
-  it.each(hostile)('%s, its tokens go on being accepted, and strangers’ are not', async (_, answer) => {
+  it.each(hostile)('%s, its tokens stay valid, and strangers’ stay refused', async (_, answer) => {
     portal.publish(ed, rsa);
     await delay(Math.max(FRESH_MS, COOLDOWN_MS) + RETRY_MS);
     expect(await statusOf(good())).toBe(200);
@@ -238,7 +247,7 @@ describe('While the portal', () => {
 });
 
 describe('A flood of tokens', () => {
-  it('with keys that the portal does not have costs it next to nothing, and the log neither', async () => {
+  it('with unknown keys causes few requests to the portal and no log lines', async () => {
     portal.publish(ed, rsa);
     await delay(Math.max(FRESH_MS, COOLDOWN_MS) + RETRY_MS);
     await statusOf(good());
@@ -259,7 +268,7 @@ describe('A flood of tokens', () => {
     expect(await statusOf(good())).toBe(200);
   });
 
-  it('while the portal is away is one line of the log a minute', async () => {
+  it('while the portal is down causes one log line a minute', async () => {
     portal.answer = (response) => void response.writeHead(503).end();
     await delay(Math.max(FRESH_MS, COOLDOWN_MS) + RETRY_MS);
     const all = () => readFileSync(join(dataDir, 'logs', 'api.log'), 'utf8').split('\n');

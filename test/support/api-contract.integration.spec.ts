@@ -19,8 +19,8 @@ const answer = (changes: Partial<SeenAnswer> & { json?: unknown; carries?: Recor
   };
 };
 
-describe('An answer against the OpenAPI document', () => {
-  it('keeps to it', () => {
+describe('An answer checked against the OpenAPI document', () => {
+  it('conforms', () => {
     expect(contractFaults(answer())).toEqual([]);
     expect(contractFaults(answer({ method: 'HEAD', body: Buffer.alloc(0) }))).toEqual([]);
   });
@@ -30,11 +30,15 @@ describe('An answer against the OpenAPI document', () => {
     ['an unknown path', { target: '/api/v1/horoscopes' }, 'the status 200 is not described'],
     ['another method', { method: 'PUT' }, 'the status 200 is not described'],
     ['another media type', { carries: { 'content-type': 'text/html' } }, 'text/html is not described'],
-    ['a member more', { json: { ...CREDITS, secret: 1 } }, 'must NOT have additional properties'],
-    ['a member less', { json: { ...CREDITS, grants: undefined } }, "must have required property 'grants'"],
+    ['an additional member', { json: { ...CREDITS, secret: 1 } }, 'must NOT have additional properties'],
+    ['a missing member', { json: { ...CREDITS, grants: undefined } }, "must have required property 'grants'"],
     ['another type', { json: { ...CREDITS, available: '1' } }, '/available must be integer'],
     ['no JSON', { body: Buffer.from('{') }, 'its body is not JSON'],
-    ['a header more', { carries: { 'x-powered-by': 'x' } }, 'the header x-powered-by is not described'],
+    [
+      'an additional header',
+      { carries: { 'x-powered-by': 'x' } },
+      'the header x-powered-by is not described',
+    ],
     [
       'another problem',
       {
@@ -53,12 +57,12 @@ describe('An answer against the OpenAPI document', () => {
       '/code must be equal to one of the allowed values',
     ],
     [
-      'no header that it must have',
+      'a missing header',
       { headers: new Headers({ 'content-type': 'application/json' }) },
       'the header X-Request-Id is missing',
     ],
     [
-      'a header of another form',
+      'a malformed header',
       { carries: { 'x-request-id': 'seven' } },
       'the header x-request-id is not as described',
     ],
@@ -83,7 +87,7 @@ describe('fetch on an observed address', () => {
   });
   afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-  it('gives answers that keep to the document, and fails on one that does not, also when that is swallowed', async () => {
+  it('returns answers that conform, and fails on one that does not, even if the test swallows the error', async () => {
     expect(await (await fetch(`${baseUrl}/api/v1/credits`)).json()).toEqual(CREDITS);
     assertObserved();
     await expect(fetch(`${baseUrl}/api/v1/credits?planted`)).rejects.toThrow(
@@ -95,7 +99,7 @@ describe('fetch on an observed address', () => {
 });
 
 describe('an observed server', () => {
-  it('tells of an answer that does not keep to the document, whichever client asked and whoever swallowed it', async () => {
+  it('reports an answer that does not conform, whichever client sent the request', async () => {
     const server = createServer((request, response) => {
       response.setHeader('content-type', 'application/json');
       response.setHeader('x-request-id', 'req_1');

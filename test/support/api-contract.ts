@@ -3,7 +3,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { projectPath } from '@app/platform/project-path.js';
 
-/** An answer of the API as it came over the wire. */
+/** An answer of the API as received. */
 export interface SeenAnswer {
   readonly method: string;
   /** Path and query. */
@@ -41,7 +41,7 @@ export interface ApiDocument {
 /** The committed document. */
 export const apiDocument = JSON.parse(readFileSync(projectPath('docs/openapi.json'), 'utf8')) as ApiDocument;
 
-/** Headers of HTTP itself and of every answer alike, which the document does not repeat. */
+/** Headers of HTTP itself, and those of every answer, which the document does not repeat. */
 const UNDECLARED = new Set([
   'cache-control',
   'connection',
@@ -53,17 +53,17 @@ const UNDECLARED = new Set([
   'transfer-encoding',
   'x-content-type-options',
 ]);
-/** Headers that, where an answer is described with them, it always has. */
+/** Headers that an answer always has if the document describes them for it. */
 const ALWAYS = ['X-Request-Id', 'ETag', 'Location', 'Allow'];
-/** An answer kept for an Idempotency-Key tells of a state that may be gone. */
+/** An answer kept for an Idempotency-Key describes a state that may be outdated. */
 const isReplay = (headers: Headers): boolean => headers.has('idempotency-replayed');
-/** The document itself, and the page that shows it. */
+/** The paths of the document itself and of the page that shows it. */
 const isDescription = (path: string): boolean => /^\/(openapi\.json|docs)/.test(path);
 
-/** Publish their shapes themselves, closed. */
+/** Schemas that are published separately, and closed already. */
 const CLOSED_ALREADY = ['result', 'document_v1'];
 
-/** Members that the document does not name are a fault here, though clients must ignore them. */
+/** Closes the schemas: an undocumented member is a fault here, though clients must ignore it. */
 const closed = (schema: unknown): unknown => {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -94,7 +94,7 @@ ajv.addSchema(
 
 const escape = (step: string): string => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'));
 
-/** The check of a part of the document, by its JSON Pointer. */
+/** Compiles the check of a part of the document, by its JSON Pointer. */
 export const validatorAt = (...steps: readonly string[]): ValidateFunction => {
   const validate = ajv.getSchema(`api#/${steps.map(escape).join('/')}`);
   if (!validate) throw new Error(`The document has nothing at ${steps.join(' / ')}`);
@@ -103,10 +103,10 @@ export const validatorAt = (...steps: readonly string[]): ValidateFunction => {
 
 const templates = Object.keys(apiDocument.paths)
   .map((path) => ({ path, pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`) }))
-  // What is spelt out goes before what is a parameter.
+  // A literal segment takes precedence over a parameter.
   .sort((a, b) => a.path.split('{').length - b.path.split('{').length);
 
-/** `%E0%A4%A` is the address of nothing. */
+/** `%E0%A4%A` does not decode. */
 const isReadable = (path: string): boolean => {
   try {
     decodeURIComponent(path);
@@ -116,7 +116,7 @@ const isReadable = (path: string): boolean => {
   }
 };
 
-/** Where the document describes the answer to a request: steps to its response object. */
+/** The steps to the response object that describes the answer to a request. */
 const described = (method: string, path: string, status: number): readonly string[] | null => {
   if (status === 413) return ['components', 'responses', 'payload_too_large'];
   const template = isReadable(path) && templates.find(({ pattern }) => pattern.test(path))?.path;
@@ -185,7 +185,7 @@ const bodyFaults = (
   );
 };
 
-/** How an answer differs from what the OpenAPI document says of it; none when it keeps to it. */
+/** The differences between an answer and its description in the OpenAPI document; none when it conforms. */
 export const contractFaults = (answer: SeenAnswer): readonly string[] => {
   const path = answer.target.replace(/\?.*$/s, '');
   if (isDescription(path)) return [];

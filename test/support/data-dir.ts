@@ -4,5 +4,5 @@ import { join } from 'node:path';
 
 export { removeDataFolder } from '../../apps/embedded/src/data-folder.js';
 
-/** A new, empty DATA_DIR in the system's temporary folder. */
+/** Creates an empty DATA_DIR in the system's temporary folder. */
 export const temporaryDataDir = (): string => mkdtempSync(join(tmpdir(), 'reading-service-test-'));

@@ -1,14 +1,14 @@
 import { apiDocument, type DescribedOperation } from './api-contract.js';
 
-/** An operation of the OpenAPI document, with its place. */
+/** An operation of the OpenAPI document, with its path and method. */
 export interface Operation extends DescribedOperation {
   readonly method: string;
   readonly path: string;
-  /** Names of its path parameters, in their order. */
+  /** Names of its path parameters, in order. */
   readonly ids: readonly string[];
 }
 
-/** Every operation that is described; a test in apps/api holds them to those that are served. */
+/** Every described operation. A test in apps/api compares them with the served ones. */
 export const operations: readonly Operation[] = Object.entries(apiDocument.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({
     ...operation,
@@ -23,7 +23,7 @@ export const accepts = ({ security }: Operation, mode: 'apiKey' | 'bearer'): boo
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** A component that is referred to, or the part itself. */
+/** Resolves a reference to a component; returns any other part itself. */
 export const resolved = (part: Schema): Schema => {
   const reference = part['$ref'];
   if (typeof reference !== 'string') return part;
@@ -34,7 +34,7 @@ export const resolved = (part: Schema): Schema => {
   return resolved(found as Schema);
 };
 
-/** The example that a schema gives, put together from its members' where it has none of its own. */
+/** The example of a schema, or one composed of its members' examples. */
 export const exampleOf = (schema: Schema): unknown => {
   const { examples, properties, allOf } = resolved(schema) as {
     examples?: unknown[];
@@ -53,7 +53,7 @@ export interface DescribedRequest {
   readonly body: unknown;
 }
 
-/** A request as the document describes it: with these ids, its required parameters, and its example body. */
+/** A request as described, with these ids, its required parameters and its example body. */
 export const requestOf = (
   operation: Operation,
   ids: Readonly<Record<string, string>>,

@@ -8,7 +8,7 @@ import { publicationDecider } from '@app/publishing/domain/publication/publicati
 import { readingDecider } from '@app/readings/domain/reading/reading.decider.js';
 import { webhookEndpoint } from '@app/webhooks/domain/webhook-endpoint/webhook-endpoint.decider.js';
 import { workspaceDecider } from '@app/workspaces/domain/workspace/workspace.decider.js';
-import { PROJECTIONS } from '../../apps/ops/src/projections.js';
+import { PROJECTIONS } from '../../apps/service/src/projections.js';
 import { CATALOGUES } from '../golden/catalogues.js';
 
 interface Folding {
@@ -24,7 +24,7 @@ const FOLDINGS: Readonly<Record<keyof typeof CATALOGUES, Folding>> = {
   webhookEndpoint,
 };
 
-/** The rows of every view after these events, by table and key, as a projection would leave them. */
+/** The rows of every view after these events, by table and key, as the projections write them. */
 export const rowsOf = (log: readonly StoredEvent[]): Record<string, Record<string, unknown>> => {
   const tables: Record<string, Record<string, unknown>> = {};
   for (const { catalogues, views } of PROJECTIONS) {
@@ -45,7 +45,7 @@ export const rowsOf = (log: readonly StoredEvent[]): Record<string, Record<strin
   return tables;
 };
 
-/** The state of every stream after these events, as its decider folds it. */
+/** The state of every stream after these events, folded by its decider. */
 const statesOf = (log: readonly StoredEvent[]): Map<string, unknown> => {
   const states = new Map<string, unknown>();
   for (const stored of log) {
@@ -57,7 +57,7 @@ const statesOf = (log: readonly StoredEvent[]): Map<string, unknown> => {
   return states;
 };
 
-/** One value for all that can be made of a log: the same wherever and whenever it is made. */
+/** One digest of everything folded from a log. It must not depend on time or place. */
 export const digestOf = (log: readonly StoredEvent[]): string =>
   createHash('sha256')
     .update(inspect([rowsOf(log), statesOf(log)], { depth: null, sorted: true, maxArrayLength: null }))

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 
-/** In every value that is made up: an answer of refusal that holds it repeats what was sent. */
+/** Part of every generated value. A refusal that contains it repeats the input. */
 export const CANARY = 'Zq7Canary';
 
-/** Texts that software has stumbled over. */
+/** Texts that often break software. */
 export const NASTY = [
   '',
   ' ',
@@ -34,7 +34,7 @@ export const NASTY = [
   'true',
   'null',
 ];
-/** Any text, after the canary. */
+/** The canary, followed by random text. */
 export const canary = fc
   .oneof(fc.constantFrom(...NASTY), fc.string({ unit: 'binary', maxLength: 60 }))
   .map((text) => CANARY + text);
@@ -65,7 +65,7 @@ const memberName = fc.constantFrom(
 type Json = unknown;
 export type Change = (body: Json) => Json;
 
-/** A change somewhere inside: each step goes into the member with that number. */
+/** Changes a nested value: each step enters the member with that number. */
 const inside = (path: readonly number[], change: Change): Change => {
   const [step, ...rest] = path;
   if (step === undefined) return change;
@@ -88,7 +88,7 @@ const added =
         Object.defineProperty({ ...body }, name, { value: of, enumerable: true })
       : of;
 
-/** What is done to a body. */
+/** Changes to a body. */
 export const change: fc.Arbitrary<Change> = fc
   .tuple(
     fc.array(fc.nat(5), { maxLength: 3 }),
@@ -107,7 +107,7 @@ export const change: fc.Arbitrary<Change> = fc
   )
   .map(([path, what]) => inside(path, what));
 
-/** What is done to the text of a body. */
+/** Changes to the text of a body. */
 export const garble: fc.Arbitrary<(text: string) => Buffer> = fc.oneof(
   { weight: 12, arbitrary: fc.constant((text: string) => Buffer.from(text)) },
   fc.constantFrom<(text: string) => Buffer>(

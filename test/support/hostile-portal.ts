@@ -10,10 +10,10 @@ import { makeCertificate } from '../../libs/webhooks/test/certificate.js';
 
 export type PortalAnswer = (response: ServerResponse) => void;
 
-/** A key of the portal, or of somebody who would like to be it. */
+/** A key of the portal, or of a stranger. */
 export interface TokenKey {
   readonly privateKey: KeyObject;
-  /** As it is published. */
+  /** The published form. */
   readonly jwk: Readonly<Record<string, unknown>>;
 }
 
@@ -29,7 +29,7 @@ const keyOf = (
   jwk: { ...publicKey.export({ format: 'jwk' }), kid },
 });
 
-/** A JWS of any header and claims: whatever somebody could send. `sha256` for RSA, null for Ed25519. */
+/** A JWS with any header and claims. `digest` is `sha256` for RSA, null for Ed25519. */
 export const craftToken = (
   header: unknown,
   claims: unknown,
@@ -41,7 +41,7 @@ export const craftToken = (
   return `${signed}.${sign(digest, Buffer.from(signed), key).toString('base64url')}`;
 };
 
-/** A portal that publishes its keys over https, and does so as it likes. It counts who asks. */
+/** A portal that publishes its keys over https, with any answer the test sets. It counts the requests. */
 export class HostilePortal {
   answer: PortalAnswer = (response) => void response.writeHead(404).end();
   asked = 0;
@@ -70,7 +70,7 @@ export class HostilePortal {
     return `https://localhost:${(this.server.address() as AddressInfo).port}/jwks.json`;
   }
 
-  /** For NODE_EXTRA_CA_CERTS of who is to believe it. */
+  /** For the NODE_EXTRA_CA_CERTS of clients that are to trust it. */
   get certificateFile(): string {
     return join(this.folder, 'cert.pem');
   }

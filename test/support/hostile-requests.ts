@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { CANARY, NASTY, canary, change, garble } from './hostile-bodies.js';
 import { exampleOf, operations, requestOf, type Operation } from './described-requests.js';
 
-/** A request as bytes: whatever HTTP lets a caller send. */
+/** A raw request: anything that HTTP lets a caller send. */
 export interface HostileRequest {
   readonly method: string;
   readonly target: string;
@@ -57,7 +57,7 @@ const query = fc.array(
   { maxLength: 4 },
 );
 
-/** Latin-1 without control characters: what a header can hold. */
+/** Latin-1 without control characters, which is what a header can hold. */
 const headerText = fc.oneof(
   canary.map((text) => text.replaceAll(/[^\x20-\x7e\xa0-\xff]/g, '').trim()),
   fc.constantFrom(
@@ -114,7 +114,7 @@ const headers = fc
   )
   .map((pairs): Record<string, string> => Object.fromEntries(pairs));
 
-/** What a path can name, and what opens it. */
+/** Ids for path parameters, and credentials. */
 export interface Known {
   readonly ids: readonly Readonly<Record<string, string>>[];
   readonly credentials: readonly Readonly<Record<string, string>>[];
@@ -122,13 +122,13 @@ export interface Known {
 
 const FOREIGN_METHODS = ['HEAD', 'PUT', 'OPTIONS', 'TRACE', 'PROPFIND', 'DELETE', 'POST', 'PATCH', 'GET'];
 
-/** Requests that begin as the OpenAPI document describes them and go astray in some way, or in several. */
+/** Requests that start as the OpenAPI document describes them, with one or more faults. */
 export const hostileRequest = ({ ids, credentials }: Known): fc.Arbitrary<HostileRequest> =>
   fc
     .record({
       operation: fc.constantFrom<Operation>(...operations),
       known: fc.constantFrom(...ids),
-      // Mostly right, since what is refused at the door shows little of the house.
+      // Mostly valid credentials, since an early refusal tests little of the service.
       wrongId: fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: id }),
       otherMethod: fc.oneof(
         { weight: 15, arbitrary: fc.constant(null) },

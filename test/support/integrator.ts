@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StartedStack } from './start-stack.js';
 
-/** What the tests know of a reading; the contract itself is asserted where it matters. */
+/** The members of a reading that tests use. Specs assert the full contract where it matters. */
 export interface Reading {
   readonly readingId: string;
   readonly workspaceId: string;
@@ -30,7 +30,7 @@ export const person = (firstName = 'Zoé', locale = 'fr-FR') => ({
   grammaticalProfile: { subjectGender: 'feminine' },
 });
 
-/** A customer of a running stack: a workspace with a key, and the calls an integrator makes. */
+/** A customer of a running stack: a workspace with a key, and an integrator's calls. */
 export class Integrator {
   private constructor(
     readonly stack: StartedStack,
@@ -39,7 +39,7 @@ export class Integrator {
     readonly baseUrl: string,
   ) {}
 
-  /** Opens a workspace with the given credits (an adjustment) and issues a key. */
+  /** Opens a workspace, grants the credits by an adjustment, and issues a key. */
   static async open(stack: StartedStack, credits: number): Promise<Integrator> {
     const { workspaceId } = (await stack.ops(['workspace', 'create', '--name', 'Test'])) as {
       workspaceId: string;
@@ -60,7 +60,7 @@ export class Integrator {
     return new Integrator(stack, workspaceId, apiKey, stack.baseUrl);
   }
 
-  /** The same customer after the stack was started again, on another port. */
+  /** The same customer after a restart of the stack on another port. */
   at(stack: StartedStack): Integrator {
     return new Integrator(stack, this.workspaceId, this.apiKey, stack.baseUrl);
   }
@@ -120,10 +120,10 @@ export class Integrator {
   }
 }
 
-/** How long a test waits for what must come but promises no time: a slow machine is not a failure. */
+/** How long a test waits for an event without a promised time. Generous: a slow machine is not a failure. */
 const PATIENCE_MS = 120_000;
 
-/** Asks again until it is true. An error counts as "not yet". @throws Error naming what did not come true */
+/** Polls until the condition is true. An error counts as "not yet". @throws Error naming the condition */
 export const until = async (
   condition: () => Promise<boolean> | boolean,
   describe: () => string,

@@ -1,7 +1,7 @@
 import type { OpsAnswer } from './ops-server.js';
 import type { StartedStack } from './start-stack.js';
 
-/** Finance's commands on a stack: `ledger` ends with what was printed, `json` with what `--json` says and the exit code. */
+/** Finance's commands on a stack: `ledger` returns the printed text, `json` the output of `--json` and the exit code. */
 export const ledgerOf = (stack: () => StartedStack) => {
   const ledger = (...args: string[]): Promise<OpsAnswer> => stack().runOps(['ledger', ...args]);
   const json = async (...args: string[]) => {

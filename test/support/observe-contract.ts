@@ -6,8 +6,8 @@ const faults: Error[] = [];
 let installed = false;
 
 /**
- * From now on every answer that `fetch` gets from the API at this address is held against docs/openapi.json: one that
- * differs fails the call, and, should the test swallow that, `assertObserved`.
+ * From now on, checks every answer of `fetch` from the API at this address against docs/openapi.json. A difference fails
+ * the call, and also `assertObserved`, in case the test swallows the error.
  */
 export const observeContract = (baseUrl: string): void => {
   observed.add(baseUrl);
@@ -24,7 +24,7 @@ export const observeContract = (baseUrl: string): void => {
 
 const check = async (response: Response, { pathname, search }: URL, method: string): Promise<void> => {
   const body = await response.arrayBuffer().catch(() => null);
-  // The connection ended in the middle: what the test makes of it is its own affair.
+  // The connection ended in the middle of the answer. The test itself judges that.
   if (body === null) return;
   const { status, headers } = response;
   hold({ method, target: pathname + search, status, headers, body: new Uint8Array(body) });
@@ -40,11 +40,10 @@ const hold = (answer: SeenAnswer): void => {
 };
 
 /**
- * The same from the server's side, whichever client a test calls it with: `assertObserved` tells of the answers that
- * differ.
+ * Checks all answers on the server's side, for any client of a test. `assertObserved` reports the differences.
  */
 export const observeServer = (server: Server): void => {
-  // Before the listener that answers.
+  // Registered before the listener that answers.
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const target = request.url ?? '/';
     const body: Buffer[] = [];
@@ -75,7 +74,7 @@ export const observeServer = (server: Server): void => {
           body: isBare ? new Uint8Array() : Buffer.concat(body),
         });
       } catch {
-        // Kept: an error thrown here would end the process instead of the test.
+        // Kept for later: an error thrown here would end the process instead of the test.
       }
     });
   });

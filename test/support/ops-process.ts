@@ -7,8 +7,8 @@ import type { OpsAnswer, OpsRequest } from './ops-server.js';
 const LARGEST_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 /**
- * The operator's commands in a process that stays: loading their program takes longer than most of them. One that comes
- * while another is under way has a process of its own, as on an operator's machine.
+ * Runs the operator's commands in one long-lived process, since loading the program takes longer than most commands. A
+ * command during another one gets a process of its own, as on an operator's machine.
  */
 export class OpsProcess {
   private child?: ChildProcess;
@@ -16,10 +16,10 @@ export class OpsProcess {
 
   constructor(private readonly environment: NodeJS.ProcessEnv) {}
 
-  /** What `ops <args>` prints with these settings besides its own, and its exit code. */
+  /** Runs `ops <args>` with these additional settings. @returns its output and exit code */
   async run(args: readonly string[], settings: NodeJS.ProcessEnv = {}): Promise<OpsAnswer> {
     const environment = { ...this.environment, ...settings };
-    // The offline verifier is a program of its own, which prints to the terminal itself.
+    // The offline verifier is a separate program, which prints to the terminal itself.
     if (this.isBusy || args.includes('verify-file')) return this.runApart(args, environment);
     this.isBusy = true;
     const ended = new AbortController();
@@ -38,11 +38,11 @@ export class OpsProcess {
     }
   }
 
-  /** What `ops <args> --json` prints. @throws Error with the command's own message when it fails */
+  /** Runs `ops <args> --json`. @returns its output @throws Error with the command's own message when it fails */
   async json(args: readonly string[]): Promise<unknown> {
     const { code, stdout, stderr } = await this.run([...args, '--json']);
     if (code === 0) return JSON.parse(stdout);
-    // What found something wrong says so in its output.
+    // A command that found faults reports them in its output.
     const said = [stderr, stdout].map((text) => text.trim()).filter(Boolean);
     throw new Error(`ops ${args.join(' ')}: ${said.join('\n')}`);
   }

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { run } from '../../apps/ops/src/run.js';
 
-/** A command line, and the environment of the one who gives it. */
+/** A command line, and its environment. */
 export interface OpsRequest {
   readonly args: readonly string[];
   readonly environment: NodeJS.ProcessEnv;
@@ -13,7 +13,7 @@ export interface OpsAnswer {
   readonly stderr: string;
 }
 
-/** What a command prints, in place of a terminal. */
+/** Captures a command's output instead of a terminal. */
 const captured = { stdout: '', stderr: '' };
 for (const name of ['stdout', 'stderr'] as const) {
   process[name].write = (chunk: string | Uint8Array, ...rest: unknown[]): boolean => {
@@ -24,7 +24,7 @@ for (const name of ['stdout', 'stderr'] as const) {
   };
 }
 
-/** Carries out the operator's commands one after the other, so that their program is loaded once for many. */
+/** Runs the operator's commands one after the other, so that their program is loaded only once. */
 process.on('message', ({ args, environment }: OpsRequest) => {
   process.env = { ...environment };
   Object.assign(captured, { stdout: '', stderr: '' });

@@ -7,11 +7,11 @@ import { RANDOM_BYTES, base62 } from '@app/workspaces/domain/api-key/api-key.js'
 const ISSUER = 'https://portal.example';
 const KID = 'k1';
 
-/** A portal whose tokens the service accepts. The operator's commands mint them too, but take seconds to start. */
+/** A portal whose tokens the service accepts. The operator's commands also mint tokens, but take seconds to start. */
 export class Portal {
   private readonly pair = generateKeyPairSync('ed25519');
 
-  /** To be given to the service. */
+  /** Settings for the service. */
   async settings(): Promise<Record<string, string>> {
     const jwk = { ...(await exportJWK(this.pair.publicKey)), kid: KID, alg: 'EdDSA' };
     return { TOKEN_ISSUER: ISSUER, TOKEN_JWKS: JSON.stringify({ keys: [jwk] }) };
@@ -27,7 +27,7 @@ export class Portal {
   }
 }
 
-/** An event of a workspace's stream, as it stands in the log. */
+/** An event of a workspace's stream, as stored. */
 export const workspaceEvent = (type: string, workspaceId: string, data: object): EventToAppend => ({
   id: randomUUID(),
   type,

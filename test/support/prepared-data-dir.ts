@@ -17,8 +17,8 @@ const TEMPLATES = projectPath('.cache', 'test-databases');
 const STOP_WITHIN_MS = 10_000;
 
 /**
- * A new DATA_DIR whose database is a copy of one with every migration: a fraction of the work of making one. What it
- * starts still looks for migrations. Specs of a first start use {@link temporaryDataDir}.
+ * A new DATA_DIR with a copy of a migrated database, which is much faster than migrating a new one. The stack still
+ * checks for migrations. Specs of a first start use {@link temporaryDataDir}.
  */
 export const preparedDataDir = async (): Promise<string> => {
   const template = await databaseTemplate();
@@ -29,7 +29,7 @@ export const preparedDataDir = async (): Promise<string> => {
   return folder.path;
 };
 
-/** @returns the folder of the template, made unless a test run before this one did. */
+/** @returns the folder of the template, created on first use. */
 const databaseTemplate = async (): Promise<string> => {
   const template = join(TEMPLATES, fingerprint());
   if (existsSync(template)) return template;
@@ -49,7 +49,7 @@ const databaseTemplate = async (): Promise<string> => {
   return template;
 };
 
-/** Everything that decides what an empty database holds. */
+/** Everything that determines the contents of an empty database. */
 const fingerprint = (): string => {
   const hash = createHash('sha256').update(readFileSync(projectPath('package-lock.json')));
   const files = ['libs', 'apps/embedded'].flatMap((folder) =>
@@ -78,7 +78,7 @@ const passwordOf = (path: string): { POSTGRES_PASSWORD: string } => {
   return { POSTGRES_PASSWORD };
 };
 
-/** With owners and modes: run by root, the server is another user. */
+/** Copies with owners and modes: when root runs the tests, the server runs as another user. */
 const copy = async (from: string, to: string): Promise<void> => {
   await promisify(execFile)('cp', ['-a', from, to]);
 };

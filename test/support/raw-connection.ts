@@ -1,20 +1,20 @@
 import { connect } from 'node:net';
 
-/** A TCP connection of a caller who writes what it likes. */
+/** A raw TCP connection to the service. */
 export interface RawConnection {
   write(bytes: string): void;
-  /** Stops taking what is sent, as a reader does that asks for much and reads nothing. */
+  /** Stops reading, as a client does that requests much and reads nothing. */
   stopReading(): void;
-  /** Takes what is there. @returns how many bytes were received in all when the service has closed, or is silent */
+  /** Reads until the service closes or is silent. @returns the total of received bytes */
   drain(silentMs: number): Promise<number>;
-  /** Resets the connection, as a caller does that has left. */
+  /** Resets the connection, as a departing caller does. */
   leave(): void;
-  /** Resolves when the service has closed it. */
+  /** Resolves once the service has closed it. */
   readonly closed: Promise<void>;
   isClosed(): boolean;
-  /** Status codes received so far, in their order. */
+  /** Status codes received so far, in order. */
   statuses(): readonly number[];
-  /** Resolves when that many answers have come, or the connection is closed. */
+  /** Resolves after that many answers, or when the connection closes. */
   untilAnswers(count: number): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export const rawConnection = async (baseUrl: string): Promise<RawConnection> => 
   };
 };
 
-/** A request as it goes over the wire. */
+/** The text of a request. */
 export const requestText = (
   method: string,
   path: string,

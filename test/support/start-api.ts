@@ -9,13 +9,13 @@ import type { StartedStack } from './start-stack.js';
 
 export interface StartedApi {
   readonly baseUrl: string;
-  /** Resolves with the exit code, whatever ended it. */
+  /** Resolves with the exit code once the process ends for any reason. */
   readonly exited: Promise<number | null>;
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM. Resolves with the exit code. */
   stop(): Promise<number | null>;
 }
 
-/** One more API process on the stores of a running stack, with the stack's own settings but for those given. */
+/** Starts one more API process on the stores of a running stack, with the stack's settings and the given ones. */
 export const startApi = async (
   stack: StartedStack,
   own: Readonly<Record<string, string>> = {},

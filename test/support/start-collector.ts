@@ -16,7 +16,7 @@ export interface Collector {
   /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string;
   readonly spans: CollectedSpan[];
-  /** Everything received, as it came. */
+  /** The bodies of all received requests, in order. */
   readonly raw: Buffer[];
   stop(): Promise<void>;
 }

@@ -8,16 +8,16 @@ export interface Kms {
   readonly token: string;
   /** Names of its keys. */
   readonly keys: ReadonlyMap<string, { allowed: boolean }>;
-  /** `method path` of each call, the oldest first. */
+  /** `method path` of each call, oldest first. */
   readonly calls: readonly string[];
-  /** How it answers from now on: as it should, with a status, or never. */
+  /** How it answers from now on: correctly, with an error status, or never. */
   mood: 'well' | 'silent' | number;
   stop(): Promise<void>;
 }
 
 /**
  * A small stand-in for the transit engine of HashiCorp Vault, as its API documentation describes it: keys by name, data
- * keys, deletion only when allowed, 404 for what is not there, 400 for what cannot be decrypted, 403 for a wrong token.
+ * keys, deletion only when allowed. It answers 404 for a missing key, 400 for an undecryptable text, 403 for a wrong token.
  */
 export const startKms = async ({ mount = 'transit', namespace = '' } = {}): Promise<Kms> => {
   const token = randomBytes(12).toString('hex');

@@ -11,17 +11,17 @@ const STOP_WITHIN_MS = 5_000;
 const CONNECTIONS_GONE_WITHIN_MS = 2_000;
 
 export interface StartedPostgres {
-  /** As the superuser: tests make tables of their own. */
+  /** Connects as the superuser, since tests create tables. */
   readonly databaseUrl: string;
-  /** As the role that API and worker have. */
+  /** Connects as the role of API and worker. */
   readonly applicationUrl: string;
-  /** As the role that owns the schemas. */
+  /** Connects as the role that owns the schemas. */
   readonly ownerUrl: string;
   /** Stops the server and deletes its data. */
   stop(): Promise<void>;
 }
 
-/** An empty PostgreSQL with every module's schema, for tests of queries and projections. It ends with this process. */
+/** Starts an empty PostgreSQL with every module's schema, for tests of queries and projections. It ends with this process. */
 export const startPostgres = async (): Promise<StartedPostgres> => {
   const folder = openDataFolder(await preparedDataDir());
   const { POSTGRES_PASSWORD } = loadSecrets(folder);
@@ -46,8 +46,8 @@ export const startPostgres = async (): Promise<StartedPostgres> => {
 };
 
 /**
- * `pool.end()` of pg resolves before its sockets are closed: a server that stops at once still reaches them with
- * "terminating connection", which no one listens for any more and which fails the test that opened the connection.
+ * Waits until all clients are disconnected. `pool.end()` of pg resolves before its sockets are closed. A server that
+ * stops at once would still send them "terminating connection", and the unhandled error would fail the test.
  */
 const connectionsGone = async (url: string): Promise<void> => {
   const client = new pg.Client({ connectionString: url });

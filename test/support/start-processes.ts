@@ -19,18 +19,18 @@ import { preparedDataDir } from './prepared-data-dir.js';
 const STOP_WITHIN_MS = 5_000;
 
 export interface StartedProcess {
-  /** Of an API; that of a worker is empty. */
+  /** The URL of an API; empty for a worker. */
   readonly baseUrl: string;
-  /** SIGTERM, as an operator would. Resolves with the exit code: 0 says that it had stopped in time. */
+  /** Sends SIGTERM, as an operator would. Resolves with the exit code: 0 if it stopped in time. */
   stop(): Promise<number | null>;
 }
 
 /** One event store and one database, for any number of API and worker processes. */
 export interface StartedStores {
-  /** As the superuser. */
+  /** Connects as the superuser. */
   readonly databaseUrl: string;
   readonly eventStoreUrl: string;
-  /** What its processes, and the operator's commands, are started with. */
+  /** Environment of its processes and of the operator's commands. */
   readonly environment: NodeJS.ProcessEnv;
   ops(args: readonly string[]): Promise<unknown>;
   start(name: 'api' | 'worker', settings?: Readonly<Record<string, string>>): Promise<StartedProcess>;

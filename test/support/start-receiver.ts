@@ -9,7 +9,7 @@ export type {
 
 /**
  * A webhook receiver on a free port. Set `secret` to the endpoint's signing secret and `answer` to what it replies;
- * `received` lists what came in, in order, each with `verified`. The stack must be started with
+ * `received` lists the received webhooks in order, each with `verified`. The stack must be started with
  * `RECEIVER_SETTINGS`, or it refuses the address.
  */
 export const startReceiver = (): Promise<Receiver> => Receiver.start();

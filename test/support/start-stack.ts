@@ -18,34 +18,34 @@ type ChildName = 'postgres' | 'event-store' | 'api' | 'worker';
 
 export interface StartedStack {
   readonly baseUrl: string;
-  /** As the superuser, for tests that look into the database or damage it. */
+  /** Connects as the superuser, for tests that inspect or damage the database. */
   readonly databaseUrl: string;
-  /** As the processes of the stack have it. */
+  /** The URL that the processes of the stack use. */
   readonly applicationDatabaseUrl: string;
   readonly eventStoreUrl: string;
   readonly dataDir: string;
-  /** The process ids at this moment: a child that was killed comes back with another. */
+  /** The current process ids. A killed child restarts with another. */
   pids(): Readonly<Record<ChildName | 'main', number>>;
   /** Runs `ops <args> --json` on this stack. @throws Error with the command's message */
   ops(args: readonly string[]): Promise<unknown>;
-  /** What `ops <args>` prints with these settings besides those of the stack, and its exit code. */
+  /** Runs `ops <args>` with these settings besides those of the stack. @returns its output and exit code */
   runOps(args: readonly string[], settings?: NodeJS.ProcessEnv): Promise<OpsAnswer>;
-  /** SIGTERM, as an operator would; deletes a temporary data folder. @returns the exit code */
+  /** Sends SIGTERM, as an operator would, and deletes a temporary data folder. @returns the exit code */
   stop(): Promise<number | null>;
-  /** SIGKILL to every process at once, as a power cut; the data stays, for `startStack({ dataDir })`. */
+  /** Sends SIGKILL to every process at once, like a power cut. The data stays, for `startStack({ dataDir })`. */
   killAll(): Promise<void>;
-  /** What the stack has printed so far, both streams. */
+  /** The output of the stack so far, both streams. */
   output(): string;
 }
 
 export interface StackStart {
   /** Settings of the service that differ from their defaults. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Kept at the end; without it a temporary folder is made, and deleted by `stop`. */
+  /** Kept at the end. Default: a temporary folder, which `stop` deletes. */
   readonly dataDir?: string;
 }
 
-/** Limits that no test meets by chance; those of the limits themselves set their own. */
+/** Limits too high to affect a test. Tests of the limits set their own. */
 const UNLIMITED = Object.fromEntries(
   [
     'RATE_READ_PER_MINUTE',
@@ -66,7 +66,7 @@ const UNLIMITED = Object.fromEntries(
 
 /**
  * Starts the compiled embedded stack on free ports, as `npm start` does, without a demo workspace. Every answer that a
- * test fetches from it is held against the OpenAPI document.
+ * test fetches from it is checked against the OpenAPI document.
  */
 export const startStack = async ({ env = {}, dataDir }: StackStart = {}): Promise<StartedStack> => {
   const folder = dataDir ?? (await preparedDataDir());
@@ -111,7 +111,7 @@ export const startStack = async ({ env = {}, dataDir }: StackStart = {}): Promis
     },
     killAll: async () => {
       const { main: mainPid, ...children } = pids();
-      // The parent first, lest it starts a child again in between.
+      // The parent first, or it would restart a child in between.
       const doomed = [mainPid, ...Object.values(children)].flatMap((pid) => identify(pid) ?? []);
       ops.stop();
       for (const { pid } of doomed) process.kill(pid, 'SIGKILL');
@@ -127,7 +127,7 @@ interface Runtime {
   readonly pids: Readonly<Record<ChildName | 'main', number>>;
 }
 
-/** The superuser's password is in the folder's secrets, and in no process but the first. */
+/** Only the folder's secrets and the first process have the superuser's password. */
 const asSuperuser = (folder: string, databaseUrl: string): string => {
   const { POSTGRES_PASSWORD } = readJson(join(folder, 'secrets.json')) as { POSTGRES_PASSWORD: string };
   const url = new URL(databaseUrl);
@@ -143,7 +143,7 @@ const becomesReady = async (main: ChildProcess, folder: string, printed: () => s
   const deadline = Date.now() + READY_WITHIN_MS;
   while (main.exitCode === null && main.signalCode === null && Date.now() < deadline) {
     const runtime = readRuntime(folder);
-    // A stack that was killed leaves its file behind.
+    // A killed stack leaves its file behind.
     if (runtime && runtime.pids.main === main.pid) return runtime;
     await sleep(POLL_MS);
   }

@@ -3,14 +3,14 @@ import { once } from 'node:events';
 
 export interface StartedProxy {
   readonly port: number;
-  /** From now on nothing passes and nobody is told: a cable that was pulled out, not a server that says goodbye. */
+  /** From now on nothing passes, and connections stay open: like a pulled cable, not a closing server. */
   cut(): void;
-  /** Ends what was cut, and lets new connections through. */
+  /** Ends the cut connections, and lets new ones through. */
   mend(): void;
   stop(): Promise<void>;
 }
 
-/** A way to a server of this machine, at a socket in the file system, that can be cut. */
+/** A proxy to a local server, at a Unix socket. The test can cut it. */
 export const startTcpProxy = async (socket: string): Promise<StartedProxy> => {
   const pairs = new Set<readonly [Socket, Socket]>();
   let isCut = false;

@@ -5,7 +5,7 @@ import { startPostgres } from './start-postgres.js';
 import { startReceiver } from './start-receiver.js';
 
 describe('startPostgres', () => {
-  it('gives a migrated, durable PostgreSQL', async () => {
+  it('starts a migrated, durable PostgreSQL', async () => {
     const postgres = await startPostgres();
     const client = new pg.Client({ connectionString: postgres.databaseUrl });
     try {
@@ -24,7 +24,7 @@ describe('startPostgres', () => {
 });
 
 describe('startReceiver', () => {
-  it('keeps what it receives in order, verifies it and answers as told', async () => {
+  it('keeps received webhooks in order, verifies them, and answers as configured', async () => {
     const receiver = await startReceiver();
     receiver.secret = 'whsec_test';
     receiver.answer = ({ event }) => ({ status: event.sequence === 1 ? 204 : 500 });

@@ -80,7 +80,7 @@ export class Stack {
     return this.stopped;
   }
 
-  /** Starts the API or the worker anew, as compiled now. @throws StackError when it does not become ready */
+  /** Restarts the API or the worker from the current build. @throws StackError when it does not become ready */
   async restart(name: AppName): Promise<void> {
     await this.apps.get(name)?.restart(STOP_WITHIN_MS[name]);
   }

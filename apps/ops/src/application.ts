@@ -1,31 +1,65 @@
-import { NestFactory } from '@nestjs/core';
-import { CommandBus, QueryBus } from '@nestjs/cqrs';
-import type { Pool } from 'pg';
-import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import type { CommandBus, QueryBus } from '@nestjs/cqrs';
+import { systemClock } from '@app/event-sourcing/core/clock.js';
+import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
+import { Digester } from '@app/platform/crypto/digest.js';
 import { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
+import { openEpochKeys } from '@app/platform/crypto/epochs/open-epoch-keys.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
-import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { createLogger } from '@app/platform/telemetry/logger.js';
+import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
+import { openPool, POSTGRES } from '@app/platform/postgres/pool.js';
+import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { WorkspaceExists } from '@app/workspaces/contracts/index.js';
 import type { Config } from '../../service/src/settings.js';
-import { OpsModule } from './ops.module.js';
+import { lazyEventStore } from './lazy-event-store.js';
+import { Modules } from './modules.js';
 
-/** Connects every module's commands and queries. `stop` disconnects. */
-export const openApplication = async (config: Config) => {
-  const log = createLogger('ops', 'silent');
-  const app = await NestFactory.createApplicationContext(OpsModule.forProcess(config, log), {
-    logger: false,
+/**
+ * Connects to the stores and handles every module's commands and queries. Each connection and each module loads when
+ * something first needs it. `stop` disconnects.
+ */
+export const openApplication = (config: Config) => {
+  const pool = openPool(config.DATABASE_URL, {
+    connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
+    size: config.DATABASE_POOL_SIZE,
+    queryTimeoutMs: config.DATABASE_QUERY_TIMEOUT_MS,
+    applicationName: 'reading-service ops',
+    onError: () => undefined,
   });
-  const queries = app.get(QueryBus);
+  const store = lazyEventStore(async () => {
+    const { openEventStore } = await import('@app/event-sourcing/store/eventstoredb.js');
+    return openEventStore({
+      connectionString: config.EVENTSTORE_URL,
+      appendTimeoutMs: config.EVENT_STORE_APPEND_TIMEOUT_MS,
+      readTimeoutMs: config.EVENT_STORE_READ_TIMEOUT_MS,
+      reads: config.EVENT_STORE_READS,
+      stuckAfterMs: config.EVENT_STORE_STUCK_MS,
+      proxyFromEnvironment: config.EVENT_STORE_PROXY,
+    });
+  });
+  const ring = new KeyRing(config.ENCRYPTION_KEYS);
+  const keys = openEpochKeys(pool, ring, config);
+  const { execute } = new Modules(
+    new Map<unknown, unknown>([
+      [CONFIG, config],
+      [CLOCK, systemClock],
+      [POSTGRES, pool],
+      [EVENT_STORE, store],
+      [KeyRing, ring],
+      [EpochKeys, keys],
+      [SubjectKeys, new SubjectKeys(pool, keys)],
+      [Digester, new Digester(config.DIGEST_KEY)],
+    ]),
+  );
+  const queries = { execute } as Pick<QueryBus, 'execute'>;
   return {
-    commands: app.get(CommandBus),
+    commands: { execute } as Pick<CommandBus, 'execute'>,
     queries,
-    store: app.get<EventStore>(EVENT_STORE),
-    pool: app.get<Pool>(POSTGRES),
-    ring: app.get(KeyRing),
-    keys: app.get(EpochKeys),
+    store,
+    pool,
+    ring,
+    keys,
     workspaceExists: (workspaceId: string): Promise<boolean> =>
       queries.execute(new WorkspaceExists(workspaceId)),
-    stop: () => app.close(),
+    stop: () => Promise.allSettled([pool.end(), store.close()]),
   };
 };

@@ -1,4 +1,3 @@
-import { SingleBar } from 'cli-progress';
 import type { Progress } from '@app/billing/contracts/index.js';
 
 /** Runs a long read with a progress bar on stderr, if that is a terminal. Output on stdout stays clean either way. */
@@ -7,6 +6,7 @@ export const withProgress = async <T>(
   work: (progress?: Progress) => Promise<T>,
 ): Promise<T> => {
   if (!process.stderr.isTTY) return work();
+  const { SingleBar } = await import('cli-progress');
   const bar = new SingleBar({
     format: `${label} {bar} {percentage}% {eta_formatted}`,
     clearOnComplete: true,

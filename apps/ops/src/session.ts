@@ -8,15 +8,15 @@ import { requestedBy, type RequestContext } from '@app/event-sourcing/core/reque
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
 import type { KeyRing } from '@app/platform/crypto/key-ring.js';
-import { within } from '@app/platform/process/within.js';
+import { within } from '@app/platform/async/within.js';
 import { readConnection } from './connection.js';
 import { OpsError } from './ops-error.js';
 import type { Config } from '../../service/src/settings.js';
 
 /** What a running command works with. */
 export interface Session {
-  readonly commands: CommandBus;
-  readonly queries: QueryBus;
+  readonly commands: Pick<CommandBus, 'execute'>;
+  readonly queries: Pick<QueryBus, 'execute'>;
   readonly store: EventStore;
   readonly pool: Pool;
   readonly config: Config;
@@ -46,9 +46,9 @@ export const withSession = async <T>(
   whenUnknown = 'check before you repeat the command',
 ): Promise<T> => {
   const config = readConnection(process.env);
-  // Loaded late: the framework and the modules are most of the code.
+  // Loaded late, so that help appears at once.
   const { openApplication } = await import('./application.js');
-  const { stop, workspaceExists, ...application } = await openApplication(config);
+  const { stop, workspaceExists, ...application } = openApplication(config);
   const actor = `operator:${userInfo().username}`;
   try {
     return await work({

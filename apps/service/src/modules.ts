@@ -11,6 +11,9 @@ export const MODULES = [workspaces, readings, publishing, billing, webhooks] as 
 /** The tables that only PostgreSQL holds: no event can rebuild them, so every backup needs them. */
 export const OPERATIONAL_TABLES = operationalTables(MODULES);
 
+/** Every kind of job, by its name in the queue. */
+export const JOBS: readonly string[] = MODULES.flatMap(({ jobs }) => Object.keys(jobs));
+
 /** The resource whose id audit records contain. */
 export const AUDITED = readings.audited;
 

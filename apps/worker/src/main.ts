@@ -13,7 +13,7 @@ import type { WorkerRole } from '@app/platform/config/settings.js';
 import { startUp } from '@app/platform/config/start-up.js';
 import { measureKeys } from '@app/platform/crypto/epochs/key-metrics.js';
 import { measureJobs } from '@app/platform/jobs/job-metrics.js';
-import { startJobs } from '@app/platform/jobs/job-runner.js';
+import { startJobs } from '@app/platform/jobs/job.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { endBeyondHelp } from '@app/platform/process/end-beyond-help.js';
 import { announce, stopWhenTold, surviveLateRejections } from '@app/platform/process/stopping.js';
@@ -23,10 +23,12 @@ import { startTelemetry } from '@app/platform/telemetry/start-telemetry.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { measureConsumers } from '@app/platform/work/consumer-metrics.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
+import { JOBS, MODULES } from '../../service/src/modules.js';
 import { settings } from '../../service/src/settings.js';
 import { heartbeat } from './heartbeat.js';
 import { housekeeping } from './housekeeping.js';
 import { keyUpkeep } from './key-upkeep.js';
+import { requireNamedWork } from './registered-work.js';
 import { WorkerModule } from './worker.module.js';
 
 if (process.argv.includes('--help')) {
@@ -44,6 +46,7 @@ const app = await NestFactory.createApplicationContext(WorkerModule.forProcess(c
   logger: nestLogger(log),
 });
 const work = app.get(WorkRegistry);
+requireNamedWork(work, MODULES);
 const store = app.get<EventStore>(EVENT_STORE);
 const pool = app.get<Pool>(POSTGRES);
 work.addLoop(housekeeping(pool, log));
@@ -52,11 +55,7 @@ work.addLoop(auditRetention(pool, app.get<Clock>(CLOCK), config, log));
 
 const metrics = app.get<Registry>(METRICS);
 measureConsumers({ pool, store, clock: app.get<Clock>(CLOCK) }, work.consumers, metrics);
-measureJobs(
-  pool,
-  work.jobs.map(({ task }) => task),
-  metrics,
-);
+measureJobs(pool, JOBS, metrics);
 measureKeys(pool, config, metrics);
 await telemetry.serve(metrics, config);
 
@@ -64,6 +63,9 @@ const stopping = new AbortController();
 // Every consumer and loop keeps a listener for the lifetime of the process.
 setMaxListeners(0, stopping.signal);
 const does = (role: WorkerRole): boolean => config.WORKER_ROLES.includes(role);
+// First: the queue loads its driver, and checks its tables with a pool that is still idle.
+const options = { concurrency: config.WORKER_CONCURRENCY, log, signal: stopping.signal };
+const jobs = does('jobs') ? await startJobs(pool, work.jobs, options) : null;
 const consumers = (does('follow') ? work.observedConsumers() : []).map((consumer) =>
   runConsumer(consumer, { store, pool, log }, stopping.signal),
 );
@@ -77,8 +79,6 @@ const loops = [heartbeat(pool, store), endBeyondHelp(connection, 0), ...ownLoops
     process.exit(1);
   }),
 );
-const options = { concurrency: config.WORKER_CONCURRENCY, log, signal: stopping.signal };
-const jobs = does('jobs') ? await startJobs(pool, work.jobs, options) : null;
 
 stopWhenTold(log, process.env, async () => {
   stopping.abort();

@@ -17,7 +17,7 @@ create table billing.balance (
 );
 create index balance_due on billing.balance (due_at);
 
--- Open reservations. `confirmed` once a reading was seen to name it; until then it is asked for when it grows old.
+-- Open reservations. `confirmed` once a reading names it; until then the sweep asks about it when it is old.
 create table billing.hold (
   workspace_id    text not null,
   reservation_id  text not null,

@@ -1,6 +1,6 @@
 -- Up Migration
 
--- The last scheduled reconciliation, for monitoring. A worker that begins one takes the row, so that of many one does it.
+-- The last scheduled reconciliation, for monitoring. A worker locks the row, so that only one runs it.
 create table billing.reconciliation (
   only_row     boolean primary key default true check (only_row),
   started_at   timestamptz not null,

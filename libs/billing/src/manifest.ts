@@ -7,5 +7,14 @@ export const billing = {
   operationalTables: {
     'billing.reconciliation': 'the last reconciliation',
   },
+  projections: {
+    'billing.balance.v1': 'the credits of each workspace',
+    'billing.hold.v1': 'open holds',
+  },
+  processes: {
+    'billing.book-opening.v1': 'opens a credit book for each new workspace',
+    'billing.settlement.v1': 'captures or releases the hold of a reading that ended',
+  },
+  jobs: {},
   scopeAreas: ['credits'],
 } satisfies ModuleManifest;

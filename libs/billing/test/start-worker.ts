@@ -69,7 +69,7 @@ export const startWorker = async (pool: pg.Pool) => {
   };
 
   const handled = new Map<Consumer, number>();
-  /** Lets every consumer catch up, each batch handed over so many times. */
+  /** Lets every consumer catch up, with each batch delivered the given number of times. */
   const catchUp = async (times = 1) => {
     for (let before = -1; before !== store.log.length;) {
       before = store.log.length;

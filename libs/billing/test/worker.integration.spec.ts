@@ -60,7 +60,7 @@ describe('the balance view', () => {
     expect(numbers).toEqual(folded);
   });
 
-  it('and the holds stay the same when every batch comes twice', async () => {
+  it('and the holds stay the same when every batch arrives twice', async () => {
     await worker.reserve('r1');
     await worker.reserve('r2');
     await worker.publish('reading-1', 'ReadingCompleted', completed('r1'));
@@ -123,7 +123,7 @@ describe('the fence around old holds', () => {
     expect(await rows('hold')).toMatchObject([{ reservation_id: 'r1', confirmed: true }]);
   });
 
-  it('gives back the credits of an abandoned hold, and only once', async () => {
+  it('releases the credits of an abandoned hold, and only once', async () => {
     await worker.reserve('r1');
     await worker.catchUp();
     worker.clock.time = START + FENCE_MS + 1;
@@ -181,7 +181,7 @@ describe('the scheduled reconciliation', () => {
   const round = (signal = never) => worker.app.get(ScheduledReconciliation).round(signal);
   const last = async () => (await pool.query('select * from billing.reconciliation')).rows;
 
-  it('leaves its figures, and no alert while there is no difference', async () => {
+  it('exports its figures, and alerts only on a difference', async () => {
     await worker.reserve('r1');
     await worker.publish('reading-reading-of-r1', 'ReadingCompleted', completed('r1'));
     await worker.catchUp();
@@ -213,7 +213,7 @@ describe('the scheduled reconciliation', () => {
     expect(started).toEqual([START, START, START + EVERY_MS]);
   });
 
-  it('that was given up is done again at once', async () => {
+  it('is repeated at once after it was given up', async () => {
     for (let n = 0; n < 1_100; n += 1) await worker.publish('workspace-x', `Ignored${n}`, {});
     await expect(round(AbortSignal.abort())).rejects.toThrow();
     await round();

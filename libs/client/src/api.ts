@@ -117,13 +117,13 @@ export interface paths {
         };
         /**
          * List the readings of the workspace
-         * @description The newest first, without their inputs.
+         * @description Returns the newest first, without their inputs.
          */
         get: operations["listReadings"];
         put?: never;
         /**
          * Create a reading
-         * @description Accepts a reading and reserves its credits: they are captured when it is completed and given back when it fails. Follow it by polling, by `Prefer: wait`, or by webhooks.
+         * @description Accepts a reading and reserves its credits. They are captured when it completes, and released when it fails. Follow it by polling, by `Prefer: wait`, or by webhooks.
          */
         post: operations["createReading"];
         delete?: never;
@@ -140,7 +140,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a reading and where it stands
+         * Get a reading and its current state
          * @description States go from `queued` to `processing` to `completed`, or to `failed`. `Retry-After` is there while the reading is unfinished.
          */
         get: operations["getReading"];
@@ -180,8 +180,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * See what happened to a reading
-         * @description The oldest event first: when it was requested, every attempt, how it ended, its erasure. It tells nothing about the person, so it stays when the personal data is erased. What is published later is told by the reading itself.
+         * Get the history of a reading
+         * @description Returns the oldest events first: request, attempts, end, erasure. The history has no personal data, so an erasure does not remove it. Publications are not part of it: the reading shows them.
          */
         get: operations["getReadingHistory"];
         put?: never;
@@ -241,7 +241,7 @@ export interface paths {
         };
         /**
          * Get the JSON Schema of `document_v1`
-         * @description Draft 2020-12. It changes with a release at most.
+         * @description JSON Schema draft 2020-12. It changes only with a release.
          */
         get: operations["getDocumentSchema"];
         put?: never;
@@ -261,7 +261,7 @@ export interface paths {
         };
         /**
          * Get the JSON Schema of `result`
-         * @description Draft 2020-12. It changes with a release at most.
+         * @description JSON Schema draft 2020-12. It changes only with a release.
          */
         get: operations["getResultSchema"];
         put?: never;
@@ -281,7 +281,7 @@ export interface paths {
         };
         /**
          * List the webhook endpoints
-         * @description The newest first.
+         * @description Returns the newest first.
          */
         get: operations["listWebhookEndpoints"];
         put?: never;
@@ -305,14 +305,14 @@ export interface paths {
         };
         /**
          * Get a webhook endpoint
-         * @description With its health; its secret is never shown again.
+         * @description Returns its settings and health, without its secret.
          */
         get: operations["getWebhookEndpoint"];
         put?: never;
         post?: never;
         /**
          * Delete a webhook endpoint
-         * @description For good: nothing more is sent to it.
+         * @description Cannot be undone. Nothing more is sent to the endpoint.
          */
         delete: operations["deleteWebhookEndpoint"];
         options?: never;
@@ -392,8 +392,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what was sent to an endpoint
-         * @description The newest first. A cursor belongs to its filters.
+         * List the deliveries to an endpoint
+         * @description Returns the newest first. A cursor is valid only with the same filters.
          */
         get: operations["listDeliveries"];
         put?: never;
@@ -412,8 +412,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a delivery and every attempt at it
-         * @description Of a receiver’s answer only the status and the class of error are told.
+         * Get a delivery with all its attempts
+         * @description Of a receiver’s answers, shows only the status and the class of error.
          */
         get: operations["getDelivery"];
         put?: never;
@@ -435,7 +435,7 @@ export interface paths {
         put?: never;
         /**
          * Send a delivery again
-         * @description As a new delivery of the same event: same id, same bytes.
+         * @description Creates a new delivery of the same event, with the same id and bytes. A redelivery that is already waiting is sent at once instead.
          */
         post: operations["redeliver"];
         delete?: never;
@@ -497,7 +497,7 @@ export interface paths {
         };
         /**
          * Pull the events of the workspace
-         * @description The oldest first. The same events as webhooks push: same ids, same bytes, same order. `nextCursor` is never null: keep it, ask again with it, and no event is missed.
+         * @description Returns the oldest events first, with the same ids, bytes and order as webhooks. `nextCursor` is never null: store it and send it as `cursor` later, so that you miss no event.
          */
         get: operations["listEvents"];
         put?: never;
@@ -520,8 +520,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * The result of a reading is there: `/result` answers 200
-         * @description At least once, in the order of `sequence` for each reading. Verify the signature over the raw bytes first. Every attempt has the same body.
+         * The result of a reading is available: `/result` answers 200
+         * @description Sent at least once, in the order of `sequence` for each reading. Verify the signature over the raw bytes first. Every attempt has the same body.
          */
         post: operations["readingCompleted"];
         delete?: never;
@@ -540,8 +540,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * All formats of a document version are there
-         * @description At least once, in the order of `sequence` for each reading. Verify the signature over the raw bytes first. Every attempt has the same body.
+         * All formats of a document version are available
+         * @description Sent at least once, in the order of `sequence` for each reading. Verify the signature over the raw bytes first. Every attempt has the same body.
          */
         post: operations["readingPublished"];
         delete?: never;
@@ -561,7 +561,7 @@ export interface webhooks {
         put?: never;
         /**
          * A reading has failed, and its credits are released
-         * @description At least once, in the order of `sequence` for each reading. Verify the signature over the raw bytes first. Every attempt has the same body.
+         * @description Sent at least once, in the order of `sequence` for each reading. Verify the signature over the raw bytes first. Every attempt has the same body.
          */
         post: operations["readingFailed"];
         delete?: never;
@@ -580,8 +580,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A reading is not finished after the time it usually takes
-         * @description At least once, in the order of `sequence` for each reading. Verify the signature over the raw bytes first. Every attempt has the same body.
+         * A reading takes longer than usual
+         * @description Sent at least once, in the order of `sequence` for each reading. Verify the signature over the raw bytes first. Every attempt has the same body.
          */
         post: operations["readingDelayed"];
         delete?: never;
@@ -1018,7 +1018,7 @@ export interface components {
             label?: string | null;
             /**
              * Format: date-time
-             * @description When the key stops working; left out or null: never
+             * @description When the key stops working; null or absent: never
              * @example 2027-12-31T00:00:00Z
              */
             expiresAt?: string | null;
@@ -1084,7 +1084,7 @@ export interface components {
              */
             url: string;
             /**
-             * @description Left out: all four
+             * @description Default: all four
              * @example [
              *       "reading.completed",
              *       "reading.published"
@@ -1102,7 +1102,7 @@ export interface components {
              */
             url?: string;
             /**
-             * @description Replaces the choice as a whole
+             * @description Replaces the whole choice
              * @example [
              *       "reading.completed",
              *       "reading.published"
@@ -1136,25 +1136,25 @@ export interface components {
         ReplayEvents: {
             /**
              * Format: date-time
-             * @description The first instant of events to send
+             * @description Sends events from this time on
              * @example 2026-04-01T00:00:00Z
              */
             since: string;
             /**
              * Format: date-time
-             * @description Events from then on are not sent; left out: now
+             * @description Sends only events before this time; default: now
              * @example 2026-04-04T00:00:00Z
              */
             until?: string;
             /**
-             * @description Left out: those that the endpoint subscribes to
+             * @description Default: the types that the endpoint subscribes to
              * @example [
              *       "reading.completed"
              *     ]
              */
             types?: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
             /**
-             * @description What became of an event at this endpoint; left out: whatever was not delivered
+             * @description Outcomes of events at this endpoint; default: every outcome except a successful delivery
              * @example [
              *       "missing",
              *       "skipped"
@@ -1182,7 +1182,7 @@ export interface components {
             revokedAt: string | null;
             /**
              * Format: date-time
-             * @description The hour in which it was last used, known some seconds later; null: it was not
+             * @description The hour of its last use, recorded within seconds; null: never used
              */
             lastUsedAt: string | null;
         };
@@ -1212,7 +1212,7 @@ export interface components {
             };
             /** @description The last four characters of the newest secret */
             secretHint: string;
-            /** @description When the change enabled it: deliveries left out while it was disabled */
+            /** @description If the change enabled it: deliveries skipped while it was disabled */
             skippedDeliveries?: number;
         };
         CreatedWebhookEndpoint: {
@@ -1236,13 +1236,13 @@ export interface components {
             };
             /** @description The last four characters of the newest secret */
             secretHint: string;
-            /** @description Shown this once; an answer repeated for an `Idempotency-Key` is without it */
+            /** @description Only this response contains it; a response repeated for an `Idempotency-Key` omits it */
             signingSecret?: string;
             /** @description `unresolvable`: the host has no address yet */
             warnings?: "unresolvable"[];
         };
         Credits: {
-            /** @description Credits that can be reserved; negative after a correction that took more than was left */
+            /** @description Credits that can be reserved; negative after a correction that took more than were left */
             available: number;
             /** @description Credits held for unfinished readings */
             reserved: number;
@@ -1268,7 +1268,7 @@ export interface components {
             type: "reading.completed" | "reading.published" | "reading.failed" | "reading.delayed";
             /** Format: uuid */
             readingId: string;
-            /** @description Of the event, among the public events of the reading */
+            /** @description Number of the event among the public events of the reading */
             sequence: number;
             /** @enum {string} */
             status: "pending" | "succeeded" | "exhausted" | "skipped";
@@ -1279,7 +1279,7 @@ export interface components {
             redelivery: boolean;
             /**
              * Format: uuid
-             * @description The replay that it belongs to
+             * @description The replay that created the delivery
              */
             replayId: string | null;
             /** Format: date-time */
@@ -1291,10 +1291,10 @@ export interface components {
                 /** Format: date-time */
                 startedAt: string;
                 durationMs: number;
-                /** @description null: there was no answer */
+                /** @description null: the receiver did not answer */
                 statusCode: number | null;
                 /**
-                 * @description null: it succeeded
+                 * @description null: the attempt succeeded
                  * @enum {string|null}
                  */
                 error: "timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error" | null;
@@ -1308,7 +1308,7 @@ export interface components {
             type: "reading.completed" | "reading.published" | "reading.failed" | "reading.delayed";
             /** Format: uuid */
             readingId: string;
-            /** @description Of the event, among the public events of the reading */
+            /** @description Number of the event among the public events of the reading */
             sequence: number;
             /** @enum {string} */
             status: "pending" | "succeeded" | "exhausted" | "skipped";
@@ -1319,7 +1319,7 @@ export interface components {
             redelivery: boolean;
             /**
              * Format: uuid
-             * @description The replay that it belongs to
+             * @description The replay that created the delivery
              */
             replayId: string | null;
             /** Format: date-time */
@@ -1331,24 +1331,24 @@ export interface components {
                 /** Format: date-time */
                 startedAt: string;
                 durationMs: number;
-                /** @description null: there was no answer */
+                /** @description null: the receiver did not answer */
                 statusCode: number | null;
                 /**
-                 * @description null: it succeeded
+                 * @description null: the attempt succeeded
                  * @enum {string|null}
                  */
                 error: "timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error" | null;
             } | null;
-            /** @description Every attempt, the first first */
+            /** @description Every attempt, oldest first */
             history: {
                 number: number;
                 /** Format: date-time */
                 startedAt: string;
                 durationMs: number;
-                /** @description null: there was no answer */
+                /** @description null: the receiver did not answer */
                 statusCode: number | null;
                 /**
-                 * @description null: it succeeded
+                 * @description null: the attempt succeeded
                  * @enum {string|null}
                  */
                 error: "timeout" | "dns_failed" | "connect_failed" | "connection_lost" | "tls_error" | "blocked_address" | "invalid_url" | "redirect_not_followed" | "invalid_response" | "http_error" | null;
@@ -1361,7 +1361,7 @@ export interface components {
         };
         EventPage: {
             data: components["schemas"]["PublicEvent"][];
-            /** @description Never null: keep it, and ask again with it later */
+            /** @description Never null: store it, and send it as `cursor` later */
             nextCursor: string;
             hasMore: boolean;
         };
@@ -1414,7 +1414,7 @@ export interface components {
             replayId?: string;
         };
         PublicEvent: {
-            /** @description The same in every attempt, redelivery and page: tells repeats */
+            /** @description The same in every attempt, redelivery and page; use it to recognise duplicates */
             id: string;
             /** @enum {string} */
             type: "reading.completed" | "reading.published" | "reading.failed" | "reading.delayed";
@@ -1425,7 +1425,7 @@ export interface components {
             workspaceId: string;
             /** Format: uuid */
             readingId: string;
-            /** @description Counts the public events of the reading, from 1 without gaps; 0 of a trial */
+            /** @description Counts the public events of the reading, from 1 without gaps; 0 for a test event */
             sequence: number;
             data: {
                 /** @enum {string} */
@@ -1437,7 +1437,7 @@ export interface components {
                     /** Format: date-time */
                     publishedAt: string | null;
                 };
-                /** @description Of reading.failed */
+                /** @description Only in `reading.failed` */
                 error: {
                     code: string;
                     title: string;
@@ -1476,23 +1476,23 @@ export interface components {
             profileId: string;
             /** @enum {string} */
             locale: "fr-FR" | "en-US";
-            /** @description What is published; all null until it is available */
+            /** @description The published document; its members are null until it is available */
             document: {
                 available: boolean;
                 version: number | null;
                 artifactId: string | null;
                 /**
                  * Format: date-time
-                 * @description The date the documents bear: when their making began
+                 * @description The date in the documents: when their rendering started
                  */
                 publishedAt: string | null;
             };
-            /** @description Of a failed reading */
+            /** @description Only for a failed reading */
             error: {
                 /** @enum {string} */
                 code: "generation_failed" | "input_unprocessable" | "timed_out" | "internal_error";
                 title: string;
-                /** @description Whether creating another reading may help */
+                /** @description Whether a new reading may succeed */
                 retryable: boolean;
                 /** Format: date-time */
                 occurredAt: string;
@@ -1508,7 +1508,7 @@ export interface components {
              * @description When its personal data was erased
              */
             erasedAt: string | null;
-            /** @description Exactly what was sent; null once the personal data was erased */
+            /** @description Exactly as sent; null after the personal data was erased */
             input: {
                 name: {
                     firstNames: string[];
@@ -1520,35 +1520,35 @@ export interface components {
                 /** Format: date */
                 dateOfBirth: string;
                 grammaticalProfile: {
-                    /** @description As it was sent */
+                    /** @description As sent */
                     subjectGender: string;
                 };
             } | null;
         };
         ReadingHistoryEvent: {
-            /** @description Its place in the history of the reading, from 0 without gaps */
+            /** @description Its number in the history of the reading, from 0 without gaps */
             revision: number;
             /** @enum {string} */
             type: "requested" | "started" | "attempt_failed" | "delayed" | "completed" | "failed" | "erased";
             /** Format: date-time */
             occurredAt: string;
-            /** @description What else can be told of it; never anything about the person */
+            /** @description Details of the event, without personal data */
             data: {
-                /** @description Of `requested`: credits held */
+                /** @description Only for `requested`: the credits held */
                 cost?: number;
-                /** @description Of `started`, `attempt_failed` and `completed` */
+                /** @description Only for `started`, `attempt_failed` and `completed` */
                 attempt?: number;
                 /**
-                 * @description Of `attempt_failed` and `failed`
+                 * @description Only for `attempt_failed` and `failed`
                  * @enum {string}
                  */
                 code?: "generation_failed" | "input_unprocessable" | "timed_out" | "internal_error";
                 /**
                  * Format: date-time
-                 * @description Of `attempt_failed`
+                 * @description Only for `attempt_failed`
                  */
                 retryAt?: string;
-                /** @description Of `failed` */
+                /** @description Only for `failed` */
                 attempts?: number;
             };
         };
@@ -1575,23 +1575,23 @@ export interface components {
             profileId: string;
             /** @enum {string} */
             locale: "fr-FR" | "en-US";
-            /** @description What is published; all null until it is available */
+            /** @description The published document; its members are null until it is available */
             document: {
                 available: boolean;
                 version: number | null;
                 artifactId: string | null;
                 /**
                  * Format: date-time
-                 * @description The date the documents bear: when their making began
+                 * @description The date in the documents: when their rendering started
                  */
                 publishedAt: string | null;
             };
-            /** @description Of a failed reading */
+            /** @description Only for a failed reading */
             error: {
                 /** @enum {string} */
                 code: "generation_failed" | "input_unprocessable" | "timed_out" | "internal_error";
                 title: string;
-                /** @description Whether creating another reading may help */
+                /** @description Whether a new reading may succeed */
                 retryable: boolean;
                 /** Format: date-time */
                 occurredAt: string;
@@ -1620,15 +1620,15 @@ export interface components {
             statuses: ("missing" | "skipped" | "exhausted" | "succeeded")[];
             dryRun: boolean;
             /**
-             * @description `stopped`: it was stopped, did not move for a day, or the endpoint was disabled or deleted meanwhile
+             * @description `stopped`: by request, after a day without progress, or because the endpoint was disabled or deleted
              * @enum {string}
              */
             state: "queued" | "running" | "finished" | "stopped";
-            /** @description Events chosen so far; of a finished replay, all */
+            /** @description Events selected so far; final once the replay has finished */
             events: number;
-            /** @description Share of the log that has been looked through */
+            /** @description Share of the log that has been read */
             progress: number;
-            /** @description What became of them; all zero of a dry run */
+            /** @description Deliveries of these events by status; all zero in a dry run */
             deliveries: {
                 pending: number;
                 succeeded: number;
@@ -1661,11 +1661,11 @@ export interface components {
             };
             /** @description The last four characters of the newest secret */
             secretHint: string;
-            /** @description Signs deliveries; shown this once */
+            /** @description Signs deliveries; only this response contains it */
             signingSecret?: string;
             /**
              * Format: date-time
-             * @description Until then deliveries are signed with both secrets
+             * @description Until then, both secrets sign deliveries
              */
             previousValidUntil: string;
         };
@@ -1701,13 +1701,13 @@ export interface components {
             consecutiveFailures: number;
             /** @description Deliveries not settled yet */
             pending: number;
-            /** @description How long the longest due delivery has been waiting */
+            /** @description Time since the oldest due delivery became due */
             queueAgeSeconds: number;
             /** Format: date-time */
             nextAttemptAt: string | null;
             /** Format: date-time */
             lastSuccessAt: string | null;
-            /** @description Attempts of the last 24 hours by how they ended: `succeeded`, or the class of failure */
+            /** @description Attempts of the last 24 hours by outcome: `succeeded`, or the class of failure */
             attempts: {
                 [key: string]: number;
             };
@@ -3745,11 +3745,11 @@ export interface operations {
                 /** @description Comma-separated */
                 type?: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
                 readingId?: string;
-                /** @description Created then or later */
+                /** @description Created at or after this time */
                 since?: string;
-                /** @description Created before */
+                /** @description Created before this time */
                 until?: string;
-                /** @description Only those whose event has reached the endpoint by no delivery */
+                /** @description Only deliveries of events that have not reached the endpoint by any delivery */
                 undelivered?: boolean;
                 /**
                  * @description Maximum number of elements per page
@@ -4215,7 +4215,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /** @description Comma-separated; left out: all. A cursor belongs to its choice */
+                /** @description Comma-separated; default: all. A cursor is valid only with the same types */
                 type?: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
                 /**
                  * @description Maximum number of elements per page
@@ -4302,7 +4302,7 @@ export interface operations {
                  */
                 "X-Service-Timestamp": string;
                 /**
-                 * @description HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation one `v1` for each secret. Refuse a timestamp more than 300 seconds off
+                 * @description HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation, one `v1` for each secret. Refuse timestamps more than 300 seconds off
                  * @example t=1775295000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd
                  */
                 "X-Service-Signature": string;
@@ -4312,7 +4312,7 @@ export interface operations {
                  */
                 "X-Service-Event-Id": string;
                 /**
-                 * @description Of this event to this endpoint
+                 * @description The `deliveryId` of this delivery
                  * @example 5e2f8f5c-8c4e-4c57-8d63-6a0a4f8f4f10
                  */
                 "X-Service-Delivery-Id": string;
@@ -4322,27 +4322,27 @@ export interface operations {
                  */
                 "X-Service-Attempt": string;
                 /**
-                 * @description `true` of a trial
+                 * @description `true` for a test event
                  * @example true
                  */
                 "X-Service-Test"?: string;
                 /**
-                 * @description `true` of a redelivery or a replay
+                 * @description `true` for a redelivery or a replay
                  * @example true
                  */
                 "X-Service-Redelivery"?: string;
                 /**
-                 * @description As Standard Webhooks asks
+                 * @description As in Standard Webhooks
                  * @example evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60
                  */
                 "Webhook-Id": string;
                 /**
-                 * @description As Standard Webhooks asks
+                 * @description As in Standard Webhooks
                  * @example 1775295000
                  */
                 "Webhook-Timestamp": string;
                 /**
-                 * @description As Standard Webhooks asks: its key is the base64-decoded part of the same secret
+                 * @description As in Standard Webhooks; the key is the base64-decoded part of the same secret
                  * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
                  */
                 "Webhook-Signature": string;
@@ -4392,7 +4392,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Received, within 15 seconds. Anything else is repeated over three days */
+            /** @description Received, within 15 seconds. The service retries any other outcome over three days */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4416,7 +4416,7 @@ export interface operations {
                  */
                 "X-Service-Timestamp": string;
                 /**
-                 * @description HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation one `v1` for each secret. Refuse a timestamp more than 300 seconds off
+                 * @description HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation, one `v1` for each secret. Refuse timestamps more than 300 seconds off
                  * @example t=1775295000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd
                  */
                 "X-Service-Signature": string;
@@ -4426,7 +4426,7 @@ export interface operations {
                  */
                 "X-Service-Event-Id": string;
                 /**
-                 * @description Of this event to this endpoint
+                 * @description The `deliveryId` of this delivery
                  * @example 5e2f8f5c-8c4e-4c57-8d63-6a0a4f8f4f10
                  */
                 "X-Service-Delivery-Id": string;
@@ -4436,27 +4436,27 @@ export interface operations {
                  */
                 "X-Service-Attempt": string;
                 /**
-                 * @description `true` of a trial
+                 * @description `true` for a test event
                  * @example true
                  */
                 "X-Service-Test"?: string;
                 /**
-                 * @description `true` of a redelivery or a replay
+                 * @description `true` for a redelivery or a replay
                  * @example true
                  */
                 "X-Service-Redelivery"?: string;
                 /**
-                 * @description As Standard Webhooks asks
+                 * @description As in Standard Webhooks
                  * @example evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60
                  */
                 "Webhook-Id": string;
                 /**
-                 * @description As Standard Webhooks asks
+                 * @description As in Standard Webhooks
                  * @example 1775295000
                  */
                 "Webhook-Timestamp": string;
                 /**
-                 * @description As Standard Webhooks asks: its key is the base64-decoded part of the same secret
+                 * @description As in Standard Webhooks; the key is the base64-decoded part of the same secret
                  * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
                  */
                 "Webhook-Signature": string;
@@ -4506,7 +4506,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Received, within 15 seconds. Anything else is repeated over three days */
+            /** @description Received, within 15 seconds. The service retries any other outcome over three days */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4530,7 +4530,7 @@ export interface operations {
                  */
                 "X-Service-Timestamp": string;
                 /**
-                 * @description HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation one `v1` for each secret. Refuse a timestamp more than 300 seconds off
+                 * @description HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation, one `v1` for each secret. Refuse timestamps more than 300 seconds off
                  * @example t=1775295000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd
                  */
                 "X-Service-Signature": string;
@@ -4540,7 +4540,7 @@ export interface operations {
                  */
                 "X-Service-Event-Id": string;
                 /**
-                 * @description Of this event to this endpoint
+                 * @description The `deliveryId` of this delivery
                  * @example 5e2f8f5c-8c4e-4c57-8d63-6a0a4f8f4f10
                  */
                 "X-Service-Delivery-Id": string;
@@ -4550,27 +4550,27 @@ export interface operations {
                  */
                 "X-Service-Attempt": string;
                 /**
-                 * @description `true` of a trial
+                 * @description `true` for a test event
                  * @example true
                  */
                 "X-Service-Test"?: string;
                 /**
-                 * @description `true` of a redelivery or a replay
+                 * @description `true` for a redelivery or a replay
                  * @example true
                  */
                 "X-Service-Redelivery"?: string;
                 /**
-                 * @description As Standard Webhooks asks
+                 * @description As in Standard Webhooks
                  * @example evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60
                  */
                 "Webhook-Id": string;
                 /**
-                 * @description As Standard Webhooks asks
+                 * @description As in Standard Webhooks
                  * @example 1775295000
                  */
                 "Webhook-Timestamp": string;
                 /**
-                 * @description As Standard Webhooks asks: its key is the base64-decoded part of the same secret
+                 * @description As in Standard Webhooks; the key is the base64-decoded part of the same secret
                  * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
                  */
                 "Webhook-Signature": string;
@@ -4625,7 +4625,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Received, within 15 seconds. Anything else is repeated over three days */
+            /** @description Received, within 15 seconds. The service retries any other outcome over three days */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4649,7 +4649,7 @@ export interface operations {
                  */
                 "X-Service-Timestamp": string;
                 /**
-                 * @description HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation one `v1` for each secret. Refuse a timestamp more than 300 seconds off
+                 * @description HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation, one `v1` for each secret. Refuse timestamps more than 300 seconds off
                  * @example t=1775295000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd
                  */
                 "X-Service-Signature": string;
@@ -4659,7 +4659,7 @@ export interface operations {
                  */
                 "X-Service-Event-Id": string;
                 /**
-                 * @description Of this event to this endpoint
+                 * @description The `deliveryId` of this delivery
                  * @example 5e2f8f5c-8c4e-4c57-8d63-6a0a4f8f4f10
                  */
                 "X-Service-Delivery-Id": string;
@@ -4669,27 +4669,27 @@ export interface operations {
                  */
                 "X-Service-Attempt": string;
                 /**
-                 * @description `true` of a trial
+                 * @description `true` for a test event
                  * @example true
                  */
                 "X-Service-Test"?: string;
                 /**
-                 * @description `true` of a redelivery or a replay
+                 * @description `true` for a redelivery or a replay
                  * @example true
                  */
                 "X-Service-Redelivery"?: string;
                 /**
-                 * @description As Standard Webhooks asks
+                 * @description As in Standard Webhooks
                  * @example evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60
                  */
                 "Webhook-Id": string;
                 /**
-                 * @description As Standard Webhooks asks
+                 * @description As in Standard Webhooks
                  * @example 1775295000
                  */
                 "Webhook-Timestamp": string;
                 /**
-                 * @description As Standard Webhooks asks: its key is the base64-decoded part of the same secret
+                 * @description As in Standard Webhooks; the key is the base64-decoded part of the same secret
                  * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
                  */
                 "Webhook-Signature": string;
@@ -4739,7 +4739,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Received, within 15 seconds. Anything else is repeated over three days */
+            /** @description Received, within 15 seconds. The service retries any other outcome over three days */
             "2XX": {
                 headers: {
                     [name: string]: unknown;

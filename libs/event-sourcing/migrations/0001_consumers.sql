@@ -10,7 +10,7 @@ create table event_sourcing.consumer (
   updated_at  timestamptz not null default now()
 );
 
--- Events a view could not apply, and every later event of the same stream, in order.
+-- Events that a view could not apply, and all later events of the same stream, in order.
 create table event_sourcing.parked_event (
   consumer    text not null,
   position    numeric(20, 0) not null,

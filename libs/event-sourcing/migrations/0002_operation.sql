@@ -1,6 +1,6 @@
 -- Up Migration
 
--- What an operator must know of a consumer, and how one tells a running consumer to read its own state again.
+-- What an operator must know of a consumer, and the number that makes a running consumer reload its state.
 alter table event_sourcing.consumer
   add column categories       text[] not null default '{}',   -- stream categories it follows
   add column epoch            bigint not null default 0,      -- moves with every intervention from outside
@@ -25,7 +25,7 @@ create unique index projection_version_live on event_sourcing.projection_version
 create unique index projection_version_building on event_sourcing.projection_version (projection)
   where state = 'building';
 
--- Events that a person decided not to have handled.
+-- Events that an operator chose to skip.
 create table event_sourcing.skipped_event (
   consumer    text not null,
   position    numeric(20, 0) not null,

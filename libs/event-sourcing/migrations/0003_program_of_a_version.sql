@@ -1,6 +1,6 @@
 -- Up Migration
 
--- Which build of the program makes the rows of a version. Null: begun before it was recorded.
+-- The build of the program that makes the rows of a version. Null: started before this was recorded.
 alter table event_sourcing.projection_version add column program text;
 
 -- Down Migration

@@ -9,7 +9,7 @@ create table platform.subject_key (
   created_at    timestamptz not null default now()
 );
 
--- Worker processes tell that they live; readiness of the API asks here.
+-- Heartbeats of worker processes. The API's readiness reads them.
 create table platform.heartbeat (
   instance  text primary key,
   role      text not null,

@@ -1,9 +1,9 @@
 -- Up Migration
--- Answers to POST requests with an Idempotency-Key, kept for seven days. A row without a status is a request under way.
+-- Answers to POST requests with an Idempotency-Key, kept for seven days. A row without a status is a request in progress.
 create table platform.idempotent_request (
   workspace_id  text not null,
   route         text not null,
-  -- keyed digests: a caller's key or body may say something about a person
+  -- keyed digests: a caller's key or body may contain personal data
   key_digest    bytea not null,
   fingerprint   bytea not null,
   status        integer,

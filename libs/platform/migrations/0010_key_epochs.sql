@@ -1,25 +1,25 @@
 -- Up Migration
--- Epochs of the key-encryption keys of readings: when each began, and what became of it. The keys themselves are never
--- here: they lie in a folder, in a KMS or in ENCRYPTION_KEYS.
+-- Epochs of the key-encryption keys of readings: when each started and ended. The keys themselves are in a folder, in a
+-- KMS or in ENCRYPTION_KEYS, never here.
 create table platform.key_epoch (
   -- its start (UTC) as 20261116T000000Z; with the provider `environment`, an id of ENCRYPTION_KEYS
   epoch         text primary key,
   provider      text not null,
   -- the epoch's key, sealed by a key that never leaves the KMS
   stored        bytea,
-  -- tells two keys of one name apart, and nothing else about them
+  -- distinguishes two keys of one name, and reveals nothing else about them
   fingerprint   bytea,
   started_at    timestamptz not null default now(),
-  -- from when on no row is wrapped by it any more
+  -- since when it wraps no row
   ends_at       timestamptz not null,
-  -- no row was wrapped by it any more
+  -- when it wrapped no row any more
   emptied_at    timestamptz,
-  -- when its destruction was announced; it comes KEY_DESTROY_NOTICE_MS later at the earliest
+  -- when its destruction was announced, which happens KEY_DESTROY_NOTICE_MS later at the earliest
   announced_at  timestamptz,
   destroyed_at  timestamptz
 );
 
--- How far the search for keys without a reading has come.
+-- The progress of the search for keys without a reading.
 create table platform.key_sweep (
   single      boolean primary key default true check (single),
   created_at  timestamptz not null,

@@ -1,23 +1,23 @@
 -- Up Migration
--- Who asked for what, and who was refused. Nothing personal: ids, a route's pattern, an address; never a body, a query
+-- Requests and refusals with their callers. No personal data: ids, a route's pattern, an address; never a body, a query
 -- string or a path. Rows are only added, and deleted when they are older than AUDIT_RETENTION_DAYS.
 create table platform.audit_record (
-  -- of the request; of several that were only counted, of the last
+  -- the time of the request; the last one's for a count of several
   at            timestamptz not null,
   request_id    uuid not null,
-  -- more than one: requests that were refused alike within a minute
+  -- more than one: equal refusals within a minute
   requests      integer not null,
   method        text not null,
   route         text not null,
-  -- 499: the caller went away before the answer
+  -- 499: the caller disconnected before the answer
   status        smallint not null,
   workspace_id  text,
-  -- apiKey:<keyId>, user:<subject> or bearer; null: nobody was proved
+  -- apiKey:<keyId>, user:<subject> or bearer; null: not authenticated
   actor         text,
-  -- the network of 64 bits when nobody was proved and the address is of IPv6
+  -- the /64 network of an unauthenticated IPv6 caller
   address       inet,
   reading_id    uuid,
-  -- the answer held personal data
+  -- the answer contained personal data
   personal      boolean not null,
   primary key (at, request_id)
 );
@@ -26,7 +26,7 @@ create index audit_record_actor on platform.audit_record (actor, at) where actor
 create index audit_record_reading on platform.audit_record (reading_id, at) where reading_id is not null;
 create index audit_record_address on platform.audit_record (address, at) where address is not null;
 
--- Requests of which no record was kept, because PostgreSQL was away or too slow for too long.
+-- Requests without a record, because PostgreSQL was unavailable or slow for too long.
 create table platform.audit_loss (
   id        uuid primary key,
   since     timestamptz not null,

@@ -1,5 +1,5 @@
 -- Up Migration
--- Processes of the version before reuse the key of a request that died, and leave its age as it is: no key is deleted as
+-- Processes of the previous version reuse the key of a failed request without refreshing its age. No key is deleted as
 -- abandoned while they may still run.
 alter table platform.key_sweep add column not_before timestamptz not null default '-infinity';
 insert into platform.key_sweep (created_at, subject_id, not_before)

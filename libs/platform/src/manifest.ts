@@ -22,6 +22,12 @@ export interface ModuleManifest {
    * All other tables of the schema belong to projections.
    */
   readonly operationalTables: Readonly<Record<`${string}.${string}`, string>>;
+  /** Its read models, by the permanent name of the projection, with what each shows. Rebuilt from events. */
+  readonly projections: Readonly<Record<string, string>>;
+  /** Its consumers with effects, by the permanent name of the checkpoint, with what each does. Never rebuilt. */
+  readonly processes: Readonly<Record<string, string>>;
+  /** Its kinds of jobs, by their name in the queue, with what each does. */
+  readonly jobs: Readonly<Record<string, string>>;
   /** The areas of its routes: a bearer token needs `<area>:read` or `<area>:write`. */
   readonly scopeAreas: readonly string[];
   /** The resource of the module that audit records name. Only one module has one. */

@@ -1,5 +1,5 @@
 import { Global, Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
-import { CqrsModule } from '@nestjs/cqrs';
+import { CommandBus, CqrsModule } from '@nestjs/cqrs';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { systemClock } from '@app/event-sourcing/core/clock.js';
@@ -15,6 +15,7 @@ import { RateLimiter } from './rate-limit/rate-limiter.js';
 import { TokenBuckets } from './rate-limit/token-buckets.js';
 import { CLOCK, CONFIG } from './tokens.js';
 import type { Config } from './config/settings.js';
+import { COMMAND_BUS } from './cqrs/handler.js';
 import { DiskReserve } from './disk/disk-reserve.js';
 import { Digester } from './crypto/digest.js';
 import { EpochKeys } from './crypto/epochs/epoch-keys.js';
@@ -65,6 +66,7 @@ export class PlatformModule implements OnApplicationShutdown {
       { provide: METRICS, useValue: metrics },
       { provide: CLOCK, useValue: systemClock },
       { provide: DiskReserve, useValue: new DiskReserve(config) },
+      { provide: COMMAND_BUS, useExisting: CommandBus },
       { provide: POSTGRES, useValue: pool },
       {
         provide: EVENT_STORE_DB,

@@ -1,14 +1,14 @@
 -- Up Migration
 create schema if not exists publishing;
 
--- What publication-<readingId> streams tell: asked for, published.
+-- The state of publication-<readingId> streams: requested, published.
 create table publishing.publication (
   reading_id      uuid not null,
   version         integer not null,
   workspace_id    text not null,
   artifact_id     text not null,
   published_at    timestamptz,
-  -- an unfinished publication whose time has come is offered to the workers again
+  -- when an unfinished publication is offered to the workers again
   due_at          timestamptz,
   correlation_id  text not null,
   primary key (reading_id, version)

@@ -1,13 +1,13 @@
 -- Up Migration
--- Digests of documents are made with the reading's own key, and sizes padded. The columns of before stay, empty, for
--- processes of the version before.
+-- Digests of documents use the reading's own key, and sizes are padded. The old columns stay, empty, for processes of
+-- the previous version.
 alter table publishing.artifact
   add column digest text,
   alter column sha256 drop not null,
   alter column bytes drop not null;
 update publishing.artifact set sha256 = null, bytes = null;
 
--- What was stored of readings whose erasure came at the same moment.
+-- Artifacts stored concurrently with the erasure of their reading.
 do $$
 begin
   if to_regclass('readings.reading') is not null then

@@ -7,5 +7,15 @@ export const publishing = {
   operationalTables: {
     'publishing.artifact': 'published bytes, sealed',
   },
+  projections: {
+    'publishing.publication-view.v1': 'the publication of each reading',
+  },
+  processes: {
+    'publishing.publication.v1': 'adds the job that publishes a completed reading',
+    'readings.erasure.v1': 'finishes an interrupted erasure once the publication is withdrawn',
+  },
+  jobs: {
+    'publishing.publish': 'renders and stores the documents of a reading',
+  },
   scopeAreas: [],
 } satisfies ModuleManifest;

@@ -11,11 +11,14 @@ import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { readingJobAgain } from '@app/readings/contracts/index.js';
-import { PDF_RENDERER, PublishDocumentJob } from './application/publish-document/publish-document.job.js';
+import {
+  OVERDUE_PUBLICATIONS,
+  PDF_RENDERER,
+  PublishDocumentJob,
+} from './application/publish-document/publish-document.job.js';
 import { createPdfRenderer, type PdfRenderer } from './pdf/renderer.js';
 import { erasureProcess } from './processes/erasure.process.js';
 import { PUBLISH_DOCUMENT, publicationProcess } from './processes/publication.process.js';
-import { OVERDUE_PUBLICATIONS } from './read-models/publication/overdue.js';
 import { PublishingModule } from './publishing.module.js';
 import { publishingProjections } from './projections.js';
 import type { Config } from './settings.js';

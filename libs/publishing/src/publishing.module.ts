@@ -1,5 +1,5 @@
-import { Module } from '@nestjs/common';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
+import { Module } from '@app/platform/injection.js';
 import { WithdrawPublicationHandler } from './application/withdraw-publication/withdraw-publication.handler.js';
 import { ArtifactStore } from './artifacts/artifact.store.js';
 import { PUBLICATION_EXECUTOR, createPublicationExecutor } from './publication.executor.js';

@@ -1,7 +1,7 @@
 -- Up Migration
 create schema if not exists readings;
 
--- Where each reading stands. The input stays sealed with the reading's own key.
+-- The state of each reading. The input stays sealed with the reading's own key.
 create table readings.reading (
   reading_id       uuid primary key,
   workspace_id     text not null,
@@ -15,7 +15,7 @@ create table readings.reading (
   updated_at       timestamptz not null,
   completed_at     timestamptz,
   failed_at        timestamptz,
-  -- an unfinished reading whose time has come is offered to the workers again
+  -- when an unfinished reading is offered to the workers again
   due_at           timestamptz,
   document_version integer,
   artifact_id      text,

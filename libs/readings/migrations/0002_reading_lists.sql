@@ -1,5 +1,5 @@
 -- Up Migration
--- How many readings of a workspace are not finished is asked before each new one.
+-- Each new reading first counts the unfinished ones of its workspace.
 create index reading_in_flight on readings.reading (workspace_id) where status in ('queued', 'processing');
 
 -- Lists are newest first.

@@ -1,5 +1,5 @@
 -- Up Migration
--- When the personal data of a reading was erased: its key is gone, and with it all that was sealed.
+-- When the personal data of a reading was erased: its key is destroyed, and its sealed data unreadable.
 alter table readings.reading add column erased_at timestamptz;
 
 -- Down Migration

@@ -10,8 +10,12 @@ import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { repeatedWork } from '@app/platform/work/repeated-work.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
-import { GenerateReadingJob } from './application/generate-reading/generate-reading.job.js';
-import { THEME_CALCULATOR, themeCalculator } from './application/generate-reading/theme-calculator.js';
+import {
+  GenerateReadingJob,
+  OVERDUE_READINGS,
+  THEME_CALCULATOR,
+  themeCalculator,
+} from './application/generate-reading/generate-reading.job.js';
 import { ReadingTimers } from './application/reading-timers.js';
 import { readingJobAgain } from './contracts/reading-job.js';
 import { DOCUMENT_PUBLISHER, type DocumentPublisher } from './contracts/ports/index.js';
@@ -22,7 +26,6 @@ import {
   generationProcess,
 } from './processes/generation.process.js';
 import { KeySweep } from './application/sweep-keys/key-sweep.js';
-import { OVERDUE_READINGS } from './read-models/reading/overdue.js';
 import { ReadingsModule } from './readings.module.js';
 import { readingsProjections } from './projections.js';
 import { ReadingMetrics } from './telemetry/reading-metrics.js';

@@ -1,7 +1,7 @@
 -- Up Migration
 create schema if not exists webhooks;
 
--- Signing secrets, sealed by the key ring. Written before the event that names them; gone with their endpoint.
+-- Signing secrets, sealed by the key ring. Written before the event that names them; deleted with their endpoint.
 create table webhooks.secret (
   secret_ref    uuid primary key,
   endpoint_id   text not null,
@@ -32,7 +32,7 @@ create table webhooks.endpoint (
 create index endpoint_of_workspace on webhooks.endpoint (workspace_id, created_at desc, endpoint_id desc)
   where deleted_at is null;
 
--- Kept by the dispatcher; no row means that nothing has failed.
+-- Written by the dispatcher. No row: no failure.
 create table webhooks.endpoint_health (
   endpoint_id           text primary key,
   consecutive_failures  integer not null default 0,
@@ -40,7 +40,7 @@ create table webhooks.endpoint_health (
   probe_at              timestamptz        -- while it keeps failing: nothing is sent before
 );
 
--- What is told to receivers, once per fact. The body is the very bytes that are signed.
+-- The events for receivers, one row per fact. The body has the exact signed bytes.
 create table webhooks.public_event (
   event_id      text primary key,          -- evt_ and a UUID
   workspace_id  text not null,
@@ -68,7 +68,7 @@ create table webhooks.delivery (
   created_at    timestamptz not null,
   settled_at    timestamptz
 );
--- Picking: per endpoint the earliest due; per endpoint and reading the earliest unsettled.
+-- For the selection of deliveries: per endpoint the earliest due; per endpoint and reading the earliest unsettled.
 create index delivery_due on webhooks.delivery (endpoint_id, due_at) where status = 'pending';
 create index delivery_order on webhooks.delivery (endpoint_id, reading_id, sequence) where status = 'pending';
 create index delivery_leased on webhooks.delivery (endpoint_id, workspace_id, due_at) where lease is not null;

@@ -1,6 +1,6 @@
 -- Up Migration
 
--- Place of the fact in the log: the order of the feed and of replays. Null: a trial, which is no fact.
+-- Position of the fact in the log: the order of the feed and of replays. Null: a test event, which is no fact.
 alter table webhooks.public_event add column position numeric(20, 0);
 
 -- Events stored before this column existed: in their order, and before every later one, because the nth public event

@@ -1,6 +1,6 @@
 -- Up Migration
 
--- How attempts end, by endpoint and time: what operators and owners watch.
+-- Outcomes of attempts by endpoint and time, for operators and owners.
 alter table webhooks.attempt add column endpoint_id text;
 update webhooks.attempt set endpoint_id = delivery.endpoint_id
 from webhooks.delivery where delivery.delivery_id = attempt.delivery_id;

@@ -1,7 +1,7 @@
 -- Up Migration
 
--- When an endpoint has something to send: looking for work costs what there is to do, not what is pending. Never later
--- than the earliest pending delivery is due; a probing endpoint is looked at again when its probe is.
+-- When an endpoint next has something to send, so that the search for work does not scan all pending deliveries. Never
+-- later than its earliest pending delivery is due; for a probed endpoint, the time of its next probe.
 create table webhooks.lane (
   endpoint_id  text primary key,
   ready_at     timestamptz not null,           -- infinity: nothing is pending
@@ -12,7 +12,7 @@ create index lane_ready on webhooks.lane (ready_at);
 insert into webhooks.lane
 select endpoint_id, min(due_at), min(due_at) from webhooks.delivery where status = 'pending' group by endpoint_id;
 
--- Whoever adds deliveries opens their lanes, in one order, so that two who do so cannot block each other.
+-- A statement that adds deliveries opens their lanes in a fixed order, so that two of them cannot deadlock.
 create function webhooks.open_lanes() returns trigger language plpgsql as $$
 begin
   insert into webhooks.lane as lane (endpoint_id, ready_at, due_from)
@@ -27,7 +27,7 @@ $$;
 create trigger delivery_opens_lane after insert on webhooks.delivery
 referencing new table as added for each statement execute function webhooks.open_lanes();
 
--- Of each endpoint, what is new goes before what is replayed.
+-- For each endpoint, new events precede replayed ones.
 drop index webhooks.delivery_due;
 create index delivery_due on webhooks.delivery (endpoint_id, due_at) where status = 'pending' and replay_id is null;
 create index delivery_replay_due on webhooks.delivery (endpoint_id, due_at)

@@ -1,7 +1,7 @@
 -- Up Migration
 
--- A lane is a workspace: one worker at a time has it, for a turn, so that order and limits are kept without asking the
--- other workers. It is free again when its lease ends.
+-- A lane is a workspace. One worker at a time holds it, for a time slice, so that it keeps order and limits without
+-- coordination with other workers. It is free again when its lease expires.
 drop trigger delivery_opens_lane on webhooks.delivery;
 drop table webhooks.lane;
 create table webhooks.lane (

@@ -1,6 +1,6 @@
 -- Up Migration
 
--- W3C trace context of what is told, while tracing is on: attempts continue its trace.
+-- W3C trace context of an event, while tracing is on. Attempts continue its trace.
 alter table webhooks.public_event add column traceparent text;
 
 -- Down Migration

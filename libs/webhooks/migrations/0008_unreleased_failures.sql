@@ -1,6 +1,6 @@
 -- Up Migration
 
--- Failures of readings whose credits are still held: all of what will be told but its place, which is its release's.
+-- Failures of readings whose credits are still held: the whole event except its position, which is that of the release.
 create table webhooks.unreleased_failure (
   cause_event_id  text primary key,        -- ReadingFailed, which the release names
   event_id        text not null,

@@ -1,13 +1,13 @@
 -- Up Migration
 
--- The order in which deliveries were added: what was there when its endpoint was disabled, and what came later. Null:
--- added before this column was.
+-- The order in which deliveries were added: separates those before their endpoint was disabled from later ones. Null:
+-- added before this column existed.
 create sequence webhooks.delivery_added;
 alter table webhooks.delivery add column added bigint;
 alter table webhooks.delivery alter column added set default nextval('webhooks.delivery_added');
 
--- Endpoints that were disabled or deleted with more pending than could be skipped at once: all that was added up to
--- there is to be. Nothing is sent to such an endpoint meanwhile, and no replay looks at it.
+-- Endpoints that were disabled or deleted with more pending deliveries than could be skipped at once. All deliveries up
+-- to this number will be skipped. Until then nothing is sent to the endpoint, and no replay reads its deliveries.
 create table webhooks.skipping (
   endpoint_id  text not null,
   up_to        bigint not null,                -- of webhooks.delivery.added
@@ -15,7 +15,7 @@ create table webhooks.skipping (
   primary key (endpoint_id, up_to)
 );
 
--- What has not arrived is asked for after an outage, when most of a long history has.
+-- For queries after an outage: the few undelivered events of a long history.
 create index delivery_unsucceeded on webhooks.delivery (endpoint_id, created_at desc, delivery_id desc)
   where status <> 'succeeded';
 

@@ -1,6 +1,6 @@
 -- Up Migration
 
--- One replay at a time for each endpoint. Of those that wait beside each other the first goes on.
+-- One replay at a time for each endpoint. The first of several waiting ones continues.
 update webhooks.replay set state = 'stopped', finished_at = now(), updated_at = now()
 where state in ('queued', 'running') and not dry_run
   and exists (
@@ -10,11 +10,11 @@ where state in ('queued', 'running') and not dry_run
 create unique index replay_one_at_a_time on webhooks.replay (endpoint_id)
   where state in ('queued', 'running') and not dry_run;
 
--- Dry runs under way, and replays that ended long ago.
+-- Running dry runs, and replays that ended long ago.
 create index replay_counting on webhooks.replay (endpoint_id) where state in ('queued', 'running') and dry_run;
 create index replay_ended on webhooks.replay (finished_at);
 
--- Trials that wait to be sent are counted, beside whatever else is pending.
+-- For counting the pending test events.
 create index delivery_trial on webhooks.delivery (endpoint_id) where status = 'pending' and test;
 
 -- Down Migration

@@ -3,11 +3,11 @@
 -- The statement that inserts deliveries makes their workspace queues ready itself
 -- (libs/webhooks/src/read-models/delivery/delivery-sql.ts). The trigger that did so is no longer needed.
 --
--- Rolling upgrade: a process of the version before inserts deliveries and relies on the trigger. Their queue then stays
+-- Rolling upgrade: a process of the previous version inserts deliveries and relies on the trigger. Their queue then stays
 -- idle, or has no row. Workers of this version find such queues at their start and every 30 seconds
 -- (processes/dispatch/repair-queues.ts), so what old processes insert is sent late but not lost.
 --
--- To run only processes of the version before again, apply the down migration first: they repair nothing.
+-- Before you run only processes of the previous version again, apply the down migration: they repair nothing.
 drop trigger delivery_opens_lane on webhooks.delivery;
 drop function webhooks.open_lanes();
 

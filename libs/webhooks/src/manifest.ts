@@ -15,5 +15,14 @@ export const webhooks = {
     'webhooks.replay': 'requested replays',
     'webhooks.lane': 'when the queue of each workspace has something to send',
   },
+  projections: {
+    'webhooks.endpoint.v1': 'endpoints and their settings',
+  },
+  processes: {
+    'webhooks.fanout.v1': 'makes public events and their deliveries, and updates endpoints',
+  },
+  jobs: {
+    'webhooks.replay': 'queues past events for one endpoint',
+  },
   scopeAreas: ['webhooks', 'events'],
 } satisfies ModuleManifest;

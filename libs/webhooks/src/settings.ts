@@ -57,7 +57,7 @@ export const settings = {
     'a replay without progress for this long is stopped, so that another can start',
   ),
   WEBHOOK_DRY_RUNS_PER_ENDPOINT: count(10, 'dry runs of replays that may wait for each endpoint'),
-  WEBHOOK_TRIALS_PER_ENDPOINT: count(10, 'trial events that may wait to be sent to each endpoint'),
+  WEBHOOK_TRIALS_PER_ENDPOINT: count(10, 'test events that may wait to be sent to each endpoint'),
   WEBHOOK_DISABLE_AFTER_MS: milliseconds(
     432_000_000,
     'an endpoint without a success for this long, and 10 failures, is disabled',

@@ -1,9 +1,9 @@
 -- Up Migration
--- Pages of a workspace's keys, the newest first. It serves what the index before it served.
+-- Pages of a workspace's keys, newest first. Replaces the previous index.
 create index api_key_page on workspaces.api_key (workspace_id, issued_at desc, key_id desc);
 drop index workspaces.api_key_workspace;
 
--- When a key was last used, to the hour. Written by the API processes in batches, and by no event.
+-- When a key was last used, to the hour. API processes write it in batches, without an event.
 create table workspaces.api_key_use (
   key_id   text primary key,
   used_at  timestamptz not null

@@ -7,5 +7,10 @@ export const workspaces = {
   operationalTables: {
     'workspaces.api_key_use': 'when each API key was last used, to the hour',
   },
+  projections: {
+    'workspaces.workspace.v1': 'open workspaces and their API keys',
+  },
+  processes: {},
+  jobs: {},
   scopeAreas: ['keys'],
 } satisfies ModuleManifest;

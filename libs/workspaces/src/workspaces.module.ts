@@ -1,5 +1,5 @@
-import { Module } from '@nestjs/common';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
+import { Module } from '@app/platform/injection.js';
 import { IssueApiKeyHandler } from './application/issue-api-key/issue-api-key.handler.js';
 import { OpenWorkspaceHandler } from './application/open-workspace/open-workspace.handler.js';
 import { RevokeApiKeyHandler } from './application/revoke-api-key/revoke-api-key.handler.js';

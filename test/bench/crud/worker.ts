@@ -7,7 +7,7 @@ import { composeDocument } from '@app/publishing/document/compose.js';
 import { renderMarkdown } from '@app/publishing/markdown/render.js';
 import { createPdfRenderer } from '@app/publishing/pdf/renderer.js';
 import { documentPublisher } from '@app/publishing/contracts/index.js';
-import { themeCalculator } from '@app/readings/application/generate-reading/theme-calculator.js';
+import { themeCalculator } from '@app/readings/application/generate-reading/generate-reading.job.js';
 import { COST, GENERATE } from './tables.js';
 
 /** The worker without events: one job generates, publishes and charges a reading. */

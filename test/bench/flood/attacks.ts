@@ -44,7 +44,7 @@ export const ATTACKS: readonly Attack[] = [
   repeated('a path that does not decode', () => asking('GET', '/api/v1/readings/%E0%A4%A')),
   repeated('a method that the path does not have', () => asking('OPTIONS', '/api/v1/readings')),
   repeated('no credentials', () => asking('GET', '/api/v1/credits')),
-  repeated('keys that are none', () => asking('GET', '/api/v1/credits', ['x-api-key: none'])),
+  repeated('malformed keys', () => asking('GET', '/api/v1/credits', ['x-api-key: none'])),
   repeated('garbage as bearer token', () =>
     asking('GET', '/api/v1/credits', [
       `authorization: Bearer ${Buffer.from('{"alg":"EdDSA","kid":"x"}').toString('base64url')}.${garbage(200)}.${garbage(64)}`,

@@ -1,5 +1,5 @@
 import { documentPublisher } from '@app/publishing/contracts/index.js';
-import { themeCalculator } from '@app/readings/application/generate-reading/theme-calculator.js';
+import { themeCalculator } from '@app/readings/application/generate-reading/generate-reading.job.js';
 import type { ReadingResult } from '@app/numerology/index.js';
 import { composeDocument } from '@app/publishing/document/compose.js';
 import { renderMarkdown } from '@app/publishing/markdown/render.js';

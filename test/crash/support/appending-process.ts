@@ -1,7 +1,7 @@
 /**
- * A process that appends through the EventStore port, without a pause, to streams of its own until standard input
- * closes; an append whose outcome is unknown is made again with the same ids and revision. Then it prints one line:
- * {"acknowledged": number, "repeated": number}. Any error that nobody handled ends it, as Node ends every process.
+ * A process that appends through the EventStore port, without pauses, to streams of its own until standard input closes.
+ * It retries an append with an unknown outcome with the same ids and revision. At the end it prints one line:
+ * {"acknowledged": number, "repeated": number}. An unhandled error ends it, as it ends every Node process.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 import type { Answer } from '../../support/integrator.js';
 
-/** Headers that the interface promises; of some only that they are there. */
+/** Headers that the interface promises. Only the presence of some is recorded. */
 const HEADERS = [
   'content-type',
   'location',
@@ -17,10 +17,10 @@ const HEADERS = [
 ];
 const PRESENCE = new Set(['etag', 'ratelimit-policy', 'x-request-id']);
 
-/** Texts for people, which may be worded otherwise. */
+/** Human-readable texts, whose wording may change. */
 const TEXTS = new Set(['title', 'detail']);
 
-/** Members that are different each time and name nothing else. */
+/** Members that differ in each run and refer to nothing else. */
 const OPAQUE = new Set(['secretHint', 'nextCursor']);
 
 const plainMember = (name: string, value: unknown): unknown => {
@@ -40,11 +40,11 @@ const VARIABLE = new RegExp(
   'g',
 );
 
-/** Puts `<id 1>`, `<id 2>` … for what differs from run to run: the same name for the same value. */
+/** Replaces values that differ from run to run by `<id 1>`, `<id 2>` …; equal values get the same name. */
 export class Names {
   private readonly known = new Map<string, string>();
 
-  /** Names a value that no pattern finds. */
+  /** Names a value that no pattern matches. */
   add(value: string, name: string): void {
     this.known.set(value, `<${name}>`);
   }
@@ -61,14 +61,14 @@ export class Names {
   }
 }
 
-/** Only which members there are, and of which types: for what depends on the day. */
+/** The members and their types only, for answers that depend on the date. */
 export const shapeOf = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.length === 0 ? [] : [shapeOf(value[0])];
   if (typeof value !== 'object' || value === null) return value === null ? null : typeof value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shapeOf(member)]));
 };
 
-/** An answer without what differs from run to run. Members keep their order. */
+/** An answer without the values that differ from run to run. Members keep their order. */
 export const plainAnswer = ({ status, headers, body }: Answer<unknown>, names: Names) => ({
   status,
   headers: Object.fromEntries(

@@ -11,9 +11,9 @@ export type Call = (
   options?: {
     body?: object;
     headers?: Record<string, string>;
-    /** Whose credential is sent; an API key's by default. */
+    /** The credential to send; default: the API key. */
     as?: Credential;
-    /** Only the shape of the body is kept. */
+    /** Records only the shape of the body. */
     shape?: boolean;
   },
 ) => Promise<Answer<Body>>;

@@ -1,12 +1,12 @@
 import { person } from '../../support/integrator.js';
 
-/** Makes a good body a malformed one. */
+/** Makes a valid body malformed. */
 export type Change = (body: ReturnType<typeof person> & Record<string, unknown>) => unknown;
 const name =
   (change: object): Change =>
   (body) => ({ ...body, name: { ...body.name, ...change } });
 
-/** Malformed bodies of POST /readings: what is changed, the problem's code, the pointers and codes of its fields. */
+/** Malformed bodies of POST /readings: the change, the problem's code, the pointers and codes of its fields. */
 export const BODIES: [string, Change, string, [pointer: string, code: string][]][] = [
   [
     'an unknown product',
@@ -47,13 +47,13 @@ export const BODIES: [string, Change, string, [pointer: string, code: string][]]
     [['/name/middleNames', 'required']],
   ],
   [
-    'a name that is no array',
+    'a name that is not an array',
     name({ firstNames: 'Zoé' }),
     'validation_failed',
     [['/name/firstNames', 'invalid_type']],
   ],
   [
-    'a name that is no text',
+    'a name that is not text',
     name({ firstNames: [7] }),
     'validation_failed',
     [['/name/firstNames', 'invalid_type']],
@@ -84,7 +84,7 @@ export const BODIES: [string, Change, string, [pointer: string, code: string][]]
     [['/dateOfBirth', 'invalid_date']],
   ],
   [
-    'a date in another form',
+    'a date in another format',
     (body) => ({ ...body, dateOfBirth: '12/04/1990' }),
     'validation_failed',
     [['/dateOfBirth', 'invalid_date']],
@@ -151,10 +151,10 @@ export const BODIES: [string, Change, string, [pointer: string, code: string][]]
   ],
 ];
 
-/** Bodies as they are sent, and the problem's code. */
+/** Raw bodies, and the problem's code. */
 export const RAW: [string, string | Buffer, string][] = [
-  ['what is not JSON', '{"productId":', 'malformed_json'],
-  ['what is not UTF-8', Buffer.from([0x22, 0xff, 0xfe, 0x22]), 'malformed_json'],
+  ['a body that is not JSON', '{"productId":', 'malformed_json'],
+  ['a body that is not UTF-8', Buffer.from([0x22, 0xff, 0xfe, 0x22]), 'malformed_json'],
   ['an array', '[]', 'validation_failed'],
   ['a bare null', 'null', 'validation_failed'],
   ['duplicate members', JSON.stringify(person()).replace('{', '{"locale":"en-US",'), 'validation_failed'],

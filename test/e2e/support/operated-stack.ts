@@ -8,7 +8,10 @@ import { Integrator, person } from '../../support/integrator.js';
 
 const OPS = projectPath('dist/apps/ops/src/main.js');
 
-/** A stack that is not ready when a consumer lags for three seconds, and a customer. Members are available only within tests. */
+/**
+ * A customer, and a stack that is not ready once a consumer lags for three seconds. Members are available only within
+ * tests.
+ */
 export const operatedStack = () => {
   let stack: StartedStack;
   let customer: Integrator;
@@ -43,7 +46,7 @@ export const operatedStack = () => {
     return readingId;
   };
 
-  /** Starts a command of `ops` that prints until it ends. @returns its exit code, and its lines as they come */
+  /** Starts a command of `ops` that prints until it ends. @returns its exit code, and its lines as they arrive */
   const follow = (
     args: readonly string[],
   ): { exited: Promise<number | null>; printed: readonly string[] } => {

@@ -1,6 +1,6 @@
 import crypto from 'node:crypto';
 
-/** What `node:crypto` draws at random, drawn from a count instead, one for each kind, that begins anew with each name. */
+/** Replaces the random values of `node:crypto` by counters, one for each kind. Each name restarts them. */
 export const fixedRandom = () => {
   let name = '';
   let draws: Record<string, number> = {};

@@ -7,10 +7,10 @@ import {
 } from '@app/billing/contracts/index.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { causedBy, requestedBy } from '@app/event-sourcing/core/request-context.js';
-import { ownRequest } from '@app/platform/process/own-request.js';
+import { ownRequest } from '@app/platform/cqrs/own-request.js';
 import { PublishDocumentJob } from '@app/publishing/application/publish-document/publish-document.job.js';
 import { GenerateReadingJob } from '@app/readings/application/generate-reading/generate-reading.job.js';
-import { InputUnprocessable } from '@app/readings/application/generate-reading/theme-calculator.js';
+import { InputUnprocessable } from '@app/readings/application/generate-reading/generate-reading.job.js';
 import { ReadingTimers } from '@app/readings/application/reading-timers.js';
 import { RequestReading } from '@app/readings/application/request-reading/request-reading.command.js';
 import { AbandonReading, EraseReading, readingJobAfter } from '@app/readings/contracts/index.js';
@@ -30,7 +30,7 @@ const byOwner = (request: string) => requestedBy('user:owner', request);
 
 export type Step = readonly [name: string, run: () => Promise<unknown>];
 
-/** What the service does to every kind of stream, a step each. A new step is added at the end. */
+/** Every use case on every kind of stream, one step each. Add new steps at the end. */
 export const scenario = (service: Service): readonly Step[] => {
   const { commands, store, clock, calculation, nest } = service;
   let ws = '';
@@ -54,7 +54,7 @@ export const scenario = (service: Service): readonly Step[] => {
     if (result.outcome !== 'accepted') throw new Error(`The request was answered ${result.outcome}`);
     readings.push(result.reading.readingId);
   };
-  /** The job that the last event of this type made. */
+  /** The job that the last event of this type added. */
   const jobAfter = (type: string) => readingJobAfter(store.log.findLast((event) => event.type === type)!);
   const generate = (after: string) => nest.get(GenerateReadingJob).run(jobAfter(after));
   const later = (milliseconds: number): void => {

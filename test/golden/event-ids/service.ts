@@ -10,6 +10,7 @@ import { processConsumer } from '@app/event-sourcing/processes/process.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { loadConfig } from '@app/platform/config/load-config.js';
+import { COMMAND_BUS } from '@app/platform/cqrs/handler.js';
 import { Digester } from '@app/platform/crypto/digest.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
@@ -25,7 +26,7 @@ import { GenerateReadingJob } from '@app/readings/application/generate-reading/g
 import {
   THEME_CALCULATOR,
   type CalculationRequest,
-} from '@app/readings/application/generate-reading/theme-calculator.js';
+} from '@app/readings/application/generate-reading/generate-reading.job.js';
 import { ReadingTimers } from '@app/readings/application/reading-timers.js';
 import { erasureProcess } from '@app/publishing/processes/erasure.process.js';
 import { ReadingsModule } from '@app/readings/readings.module.js';
@@ -43,7 +44,7 @@ const config = loadConfig(settings, {
   WEBHOOK_ALLOW_CIDRS: '192.0.2.0/24',
 });
 
-/** A database without rows that agrees to everything: what is stored in events depends on none. */
+/** A database without rows that accepts every statement. Stored events do not depend on it. */
 const poolWithoutRows = () => {
   const query = async (asked: string | { text: string; values?: unknown[] }) => {
     const { text, values = [] } = typeof asked === 'string' ? { text: asked } : asked;
@@ -72,7 +73,7 @@ const keysInMemory = () => {
   };
 };
 
-/** The service's modules on an event store in memory, a fixed clock and a calculation that fails on demand. */
+/** The service's modules with an event store in memory, a fixed clock and a calculation that fails on demand. */
 export const startService = async () => {
   const store = new InMemoryEventStore();
   const clock = { at: Date.parse('2026-09-29T12:00:00.000Z'), now: () => clock.at };
@@ -84,6 +85,7 @@ export const startService = async () => {
   const providers = [
     { provide: CONFIG, useValue: config },
     { provide: CLOCK, useValue: clock },
+    { provide: COMMAND_BUS, useExisting: CommandBus },
     { provide: EVENT_STORE, useValue: store },
     { provide: POSTGRES, useValue: poolWithoutRows() },
     { provide: LOGGER, useValue: pino({ level: 'silent' }) },
@@ -128,7 +130,7 @@ export const startService = async () => {
     clock,
     calculation,
     commands,
-    /** Runs the processes on whatever was stored since, until they ask for nothing more. */
+    /** Runs the processes on all newly stored events until they send no more commands. */
     settle: async (): Promise<void> => {
       while (seen < store.log.length) {
         const event = store.log[seen]!;

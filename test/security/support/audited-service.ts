@@ -14,7 +14,7 @@ const SETTINGS = {
   RATE_UNAUTHENTICATED_PER_MINUTE: '30',
   HTTP_REFUSAL_HOLD_MS: '20',
 };
-/** What moves the cursor and colours, what reorders, and what hides. */
+/** Characters that move the cursor, colour, reorder or hide text. */
 export const NASTY = '\u001b[31mred\u001b[0m\u009b1m\u202egnp.exe\u200b\u2066\u007f';
 export const CANARY = 'Zqcanary';
 
@@ -75,7 +75,7 @@ export const auditedService = () => {
   const audit = async (...filter: string[]): Promise<readonly AuditRecord[]> =>
     ((await stores.ops(['audit', ...filter])) as { records: AuditRecord[] }).records;
 
-  /** As the command asks, which takes seconds to start. */
+  /** The command's query, without the seconds that the command takes to start. */
   const find = (filter: Omit<AuditFilter, 'limit'>) => new AuditRecords(pool).find({ ...filter, limit: 500 });
 
   const issue = async (workspaceId: string, subject: string, body: object) => {
@@ -89,7 +89,7 @@ export const auditedService = () => {
     return (await answer.json()) as { keyId: string; apiKey: string };
   };
 
-  /** Opens another workspace, with a key. */
+  /** Opens another workspace, and issues a key. */
   const stranger = async () => {
     const workspaceId = await openWorkspace(log, `name${NASTY}`);
     return { workspaceId, ...(await issue(workspaceId, 'eve', {})) };
@@ -118,11 +118,11 @@ export const auditedService = () => {
     get customer() {
       return customer;
     },
-    /** The customer's. */
+    /** The id of the customer's key. */
     get keyId() {
       return keyId;
     },
-    /** Lets the API end, with all that it still has to record. */
+    /** Stops the API after it has written all pending records. */
     stopApi: () => api.stop(),
     async startApi() {
       api = await stores.start('api');

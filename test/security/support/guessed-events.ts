@@ -3,7 +3,7 @@ import { eventId } from '@app/event-sourcing/core/event-id.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 
 /**
- * The data an event would have had if what depends on the person were that of the right candidate, unkeyed.
+ * The data of an event if its personal parts were unkeyed digests of the right candidate's.
  * @param right the candidate's bytes by part
  * @param requestDigest of the candidate's request
  */
@@ -42,7 +42,7 @@ const PUBLISHED = ['workspaceId', 'version', 'artifactId', 'formats', 'published
 const ordered = (data: Record<string, unknown>, names: readonly string[]): object =>
   Object.fromEntries(names.map((name) => [name, data[name]]));
 
-/** The id of the event if it had these data: as the service makes ids (docs/adr/0009), with the intent that the source code has. */
+/** The id of the event if it had these data, derived as the service does (docs/adr/0009), with the intents of its source. */
 export const idOf = ({ type, stream, metadata }: StoredEvent, data: object): string => {
   const { attempt = 1 } = data as { attempt?: number };
   const intents: Record<string, string> = {

@@ -5,7 +5,7 @@ import { open } from '@app/platform/crypto/sealing.js';
 import { unpad } from '@app/platform/padding/padding.js';
 import type { EncryptionKey } from '@app/platform/config/settings.js';
 
-/** A person whom an attacker looks for: what is known of the reading from the event log, which keeps it for ever. */
+/** The person whom an attacker looks for: the reading's facts, which the event log keeps permanently. */
 export interface Sought {
   readonly readingId: string;
   readonly workspaceId: string;
@@ -14,13 +14,13 @@ export interface Sought {
 }
 
 const KEY_BYTES = 32;
-/** Nonce, key, tag. */
+/** Length of nonce, key and tag. */
 const WRAPPED_BYTES = 12 + KEY_BYTES + 16;
-/** How far behind the id of its reading a wrapped key lies in a row, at most. */
+/** Maximum distance in a row from the id of the reading to its wrapped key. */
 const ROW_BYTES = 256;
 const PAGE_BYTES = 8_192;
 
-/** Every key-encryption key that is left to an attacker who has the secrets and the folder of keys. */
+/** The remaining key-encryption keys of an attacker who has the secrets and the folder of keys. */
 export const keysLeft = (encryptionKeys: string, keyFolder: string): readonly Buffer[] => {
   const keys: EncryptionKey[] = encryptionKeys.split(',').map((part) => {
     const [id = '', key = ''] = part.split(':');
@@ -38,7 +38,7 @@ export const keysLeft = (encryptionKeys: string, keyFolder: string): readonly Bu
   return [...keys.map(({ key }) => key), ...ofEpochs];
 };
 
-/** What the attacker reads with a data key that some left key unwraps from these bytes; `null` when none does. */
+/** The input, if a remaining key unwraps the data key at this offset; otherwise `null`. */
 const tryAt = (bytes: Buffer, at: number, sought: Sought, keys: readonly Buffer[]): string | null => {
   const wrapped = bytes.subarray(at, at + WRAPPED_BYTES);
   const { readingId, workspaceId, sealedInput } = sought;
@@ -54,9 +54,9 @@ const tryAt = (bytes: Buffer, at: number, sought: Sought, keys: readonly Buffer[
   return null;
 };
 
-/** Offsets at which a wrapped key of the reading may begin: behind the id of a key-encryption key, or in a row of the reading. */
+/** Offsets at which a wrapped key may start: after the id of a key-encryption key, or in a row of the reading. */
 const candidates = function* (bytes: Buffer, { readingId }: Sought): Generator<number> {
-  // The whole id of an epoch or of a configured key, or as much of it as a log record of an update repeats.
+  // The id of an epoch or of a configured key, or its end, which a log record of an update repeats.
   const text = bytes.toString('latin1');
   for (const { index, 0: found } of text.matchAll(/[0-9]{1,6}Z|k[0-9]/g)) yield index + found.length;
   const id = Buffer.from(readingId.replaceAll('-', ''), 'hex');
@@ -65,7 +65,7 @@ const candidates = function* (bytes: Buffer, { readingId }: Sought): Generator<n
   }
 };
 
-/** A log without the headers of its pages, so that what runs over the end of a page is whole. */
+/** A log without its page headers, so that values that cross the end of a page are contiguous. */
 const withoutPageHeaders = (log: Buffer): Buffer =>
   Buffer.concat(
     Array.from({ length: Math.ceil(log.length / PAGE_BYTES) }, (_, page) =>
@@ -73,7 +73,7 @@ const withoutPageHeaders = (log: Buffer): Buffer =>
     ),
   );
 
-/** The databases that `initdb` made, which nobody writes to. */
+/** The databases that `initdb` creates, which the service never writes. */
 const TEMPLATES = /\/base\/[145]$/;
 
 const filesBelow = (folder: string): string[] =>
@@ -82,7 +82,7 @@ const filesBelow = (folder: string): string[] =>
     if (TEMPLATES.test(path)) return [];
     const stats = statSync(path);
     if (stats.isDirectory()) return filesBelow(path);
-    // The server's socket is no file.
+    // Skips the server's socket.
     return stats.isFile() ? [path] : [];
   });
 
@@ -93,7 +93,7 @@ export interface Found {
 
 /**
  * Searches every byte below a folder (tables, dead rows, the write-ahead log, the server's own log) for wrapped keys of
- * a reading, and opens what any of the keys opens. Answers the first find of each file.
+ * a reading, and opens those that one of the keys opens. @returns the first find in each file
  */
 export const searchFiles = (folder: string, sought: Sought, keys: readonly Buffer[]): readonly Found[] =>
   filesBelow(folder).flatMap((file) => {
@@ -111,7 +111,7 @@ export const searchFiles = (folder: string, sought: Sought, keys: readonly Buffe
     return [];
   });
 
-/** The same of stored values, as a restored database gives them. */
+/** Searches stored values of a restored database in the same way. */
 export const searchValues = (values: readonly Buffer[], sought: Sought, keys: readonly Buffer[]): string[] =>
   values.flatMap((value) => {
     const input = tryAt(value, value.length - WRAPPED_BYTES, sought, keys);

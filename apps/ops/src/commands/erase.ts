@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { ownRequest } from '@app/platform/process/own-request.js';
+import { ownRequest } from '@app/platform/cqrs/own-request.js';
 import { EraseReading, GetReadingSummary } from '@app/readings/contracts/index.js';
 import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';

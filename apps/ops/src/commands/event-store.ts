@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { prepareEventStore, UnpreparableStore } from '@app/event-sourcing/store/prepare-eventstoredb.js';
 import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';
 
@@ -27,6 +26,9 @@ export const addEventStoreCommands = (store: Command): void => {
       if (!adminUrl || !loginOf(adminUrl))
         throw new OpsError('Set EVENTSTORE_ADMIN_URL to esdb://admin:password@host:port.');
       if (!login) throw new OpsError('Set EVENTSTORE_URL to esdb://user:password@host:port.');
+      // Imported late: the event store's client is large.
+      const { prepareEventStore, UnpreparableStore } =
+        await import('@app/event-sourcing/store/prepare-eventstoredb.js');
       const parts = await prepareEventStore({ adminUrl, login }).catch((error: unknown) => {
         throw error instanceof UnpreparableStore ? new OpsError(error.message) : error;
       });

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ownRequest } from '@app/platform/process/own-request.js';
+import { ownRequest } from '@app/platform/cqrs/own-request.js';
 import {
   ApiKeyIsKnown,
   IssueApiKey,

@@ -1,12 +1,14 @@
 import type { Command } from 'commander';
 import pg from 'pg';
-import { migrate } from '@app/platform/postgres/migrate.js';
 import { MODULES } from '../../../service/src/modules.js';
 import { readConnection } from '../connection.js';
 import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';
 
 const CONNECT_WITHIN_MS = 5_000;
+
+/** The tools that migrate are large. */
+const loadMigrate = () => import('@app/platform/postgres/migrate.js');
 
 const ONE_ROLE =
   'DATABASE_OWNER_URL is not set: the service’s own role owns the schemas. ops database prepare creates a separate owner.';
@@ -20,11 +22,13 @@ export const addMigrateCommand = (command: Command): void => {
     .action(async (_: object, command: Command) => {
       const { DATABASE_URL, DATABASE_OWNER_URL } = readConnection(process.env);
       if (DATABASE_OWNER_URL === undefined) {
+        const { migrate } = await loadMigrate();
         await migrate(DATABASE_URL, MODULES);
         print(command, { migrated: true, note: ONE_ROLE }, `The schema is up to date. ${ONE_ROLE}`);
         return;
       }
       const application = await roleOf(DATABASE_URL);
+      const { migrate } = await loadMigrate();
       await migrate(DATABASE_OWNER_URL, MODULES, application);
       print(
         command,

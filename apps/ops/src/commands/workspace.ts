@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { OpenBook } from '@app/billing/contracts/index.js';
-import { ownRequest } from '@app/platform/process/own-request.js';
+import { ownRequest } from '@app/platform/cqrs/own-request.js';
 import { ListWorkspaces, OpenWorkspace } from '@app/workspaces/contracts/index.js';
 import { print, table } from '../output.js';
 import { withSession } from '../session.js';

@@ -50,7 +50,7 @@ describe('reserving', () => {
     expect(await processes[0]!.balance()).toMatchObject({ available: 0, held: 100 });
   });
 
-  it('holds once for one reservation, however often and wherever it is asked for', async () => {
+  it('holds once for one reservation, however often and in whichever process it is requested', async () => {
     const [here, there] = [openProcess(), openProcess()];
     await here.open();
     await here.purchase('flex', 'o1');
@@ -82,7 +82,7 @@ describe('reserving', () => {
     expect(await openProcess().reserve('r1')).toMatchObject({ outcome: 'misconfigured' });
   });
 
-  it('lets an absent store be seen', async () => {
+  it('reports an unavailable store', async () => {
     store.append = () => Promise.reject(new StoreUnavailable('away', false));
     await expect(openProcess().open()).rejects.toThrow(StoreUnavailable);
   });
@@ -215,7 +215,7 @@ describe('time', () => {
     });
   });
 
-  it('closed months are all that is read of a long history', async () => {
+  it('does not read the events of closed months, however long the history', async () => {
     const process = openProcess();
     await process.open();
     await process.adjust('a1', 2_000);
@@ -236,7 +236,7 @@ describe('time', () => {
 });
 
 describe('the record of a book', () => {
-  it('is a statement: every event, what it moved, and the balance after it', async () => {
+  it('is a statement: every event, its movements, and the balance after it', async () => {
     const process = openProcess();
     await process.open();
     await process.purchase('flex', 'o1');
@@ -262,7 +262,7 @@ describe('the record of a book', () => {
     ]);
   });
 
-  it('names who asked, and chains every event to the one before it', async () => {
+  it('names the caller, and chains every event to the one before it', async () => {
     const process = openProcess();
     await process.open();
     await process.purchase('flex', 'o1');

@@ -1,7 +1,7 @@
-import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import type { Outcome } from '@app/event-sourcing/handling/command-executor.js';
+import { Inject, Injectable } from '@app/platform/injection.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import type { CreditsEvent } from '../contracts/events.js';
 import type { CreditsCommand, CreditsRejection } from '../domain/credits/credits.commands.js';

@@ -8,7 +8,7 @@ import {
   type ConsumerStrategy,
   type GroupSettings,
 } from '../persistent-subscriptions/settings.js';
-import { compileFilter, UnsupportedFilterError, type FilterExpression } from '../reading/filter.js';
+import { compileFilter, UnsupportedFilterError, type FilterExpression } from '../reads/filter.js';
 import { streamName } from './requests.js';
 import { groupFailure, invalidArgument } from './rpc-error.js';
 

@@ -1,7 +1,7 @@
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import { MAX_UINT64 } from '../log/keys.js';
-import { compileFilter, UnsupportedFilterError, type EventFilter } from '../reading/filter.js';
+import { compileFilter, UnsupportedFilterError, type EventFilter } from '../reads/filter.js';
 import { streamName } from './requests.js';
 import { invalidArgument } from './rpc-error.js';
 

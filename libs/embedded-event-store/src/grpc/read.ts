@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { status, type handleServerStreamingCall } from '@grpc/grpc-js';
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import { DamagedRecordError } from '../log/record.js';
-import { readAll, readStream } from '../reading/reads.js';
+import { readAll, readStream } from '../reads/reads.js';
 import { subscribeToAll, subscribeToStream } from '../subscriptions/subscriptions.js';
 import { encodeConfirmation } from '../wire/read-response.js';
 import type { ServerContext } from './context.js';

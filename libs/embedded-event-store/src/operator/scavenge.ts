@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { lockFolder } from '../log/folder-lock.js';
 import { LogStore, type NumberedRecord } from '../log/log-store.js';
-import { firstVisible, hiddenBefore } from '../reading/stream-page.js';
+import { firstVisible, hiddenBefore } from '../reads/stream-page.js';
 import { DELETED_STREAM, type StreamHead } from '../streams/stream-head.js';
 import { syncFile, syncFolder } from './durable-files.js';
 import type { Progress } from './progress.js';

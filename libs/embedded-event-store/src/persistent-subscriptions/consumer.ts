@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { ResolvedRecord } from '../reading/resolve-link.js';
+import type { ResolvedRecord } from '../reads/resolve-link.js';
 import type { ConsumerStrategy } from './settings.js';
 
 /** An event in delivery to a group. */

@@ -5,7 +5,7 @@ import { MessageTimeouts } from './message-timeouts.js';
 import type { ParkedMessages } from './parked-messages.js';
 import { ALL, type GroupRecord } from './settings.js';
 import type { Source } from './source.js';
-import type { ResolvedRecord } from '../reading/resolve-link.js';
+import type { ResolvedRecord } from '../reads/resolve-link.js';
 
 /** What a consumer asks for with an event that it could not process. */
 export type NackAction = 'retry' | 'park' | 'skip' | 'stop';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { LogStore } from '../log/log-store.js';
-import { resolveLink, type ResolvedRecord } from '../reading/resolve-link.js';
-import { firstVisible, readStreamPage, streamStatus } from '../reading/stream-page.js';
+import { resolveLink, type ResolvedRecord } from '../reads/resolve-link.js';
+import { firstVisible, readStreamPage, streamStatus } from '../reads/stream-page.js';
 import { METADATA_TYPE, metastreamOf } from '../streams/stream-metadata.js';
 import type { StreamWriter } from '../streams/stream-writer.js';
 

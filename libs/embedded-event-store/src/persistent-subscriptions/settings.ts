@@ -1,4 +1,4 @@
-import type { FilterExpression } from '../reading/filter.js';
+import type { FilterExpression } from '../reads/filter.js';
 
 /** How a group distributes events to its consumers. */
 export const CONSUMER_STRATEGIES = ['DispatchToSingle', 'RoundRobin', 'Pinned'] as const;

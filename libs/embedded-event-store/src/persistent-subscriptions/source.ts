@@ -1,8 +1,8 @@
 import type { LogStore } from '../log/log-store.js';
-import { readAllPage } from '../reading/all-page.js';
-import { compileFilter, type EventFilter } from '../reading/filter.js';
-import { resolveLink, type ResolvedRecord } from '../reading/resolve-link.js';
-import { readStreamPage, streamStatus } from '../reading/stream-page.js';
+import { readAllPage } from '../reads/all-page.js';
+import { compileFilter, type EventFilter } from '../reads/filter.js';
+import { resolveLink, type ResolvedRecord } from '../reads/resolve-link.js';
+import { readStreamPage, streamStatus } from '../reads/stream-page.js';
 import { metastreamOf } from '../streams/stream-metadata.js';
 import { ALL, parkedStreamOf, type GroupRecord } from './settings.js';
 

@@ -5,9 +5,9 @@ import type { ReadRequest } from '../grpc/read-request.js';
 import { streamDeleted } from '../grpc/rpc-error.js';
 import { MAX_UINT64 } from '../log/keys.js';
 import { FIRST_POSITION, type LogStore } from '../log/log-store.js';
-import { readAllPage } from '../reading/all-page.js';
-import { deliver } from '../reading/deliver.js';
-import { PAGE_EVENTS, readStreamPage, streamStatus, type StreamPage } from '../reading/stream-page.js';
+import { readAllPage } from '../reads/all-page.js';
+import { deliver } from '../reads/deliver.js';
+import { PAGE_EVENTS, readStreamPage, streamStatus, type StreamPage } from '../reads/stream-page.js';
 import { DELETED_STREAM } from '../streams/stream-head.js';
 import { encodeCaughtUp, encodeCheckpoint } from '../wire/read-response.js';
 

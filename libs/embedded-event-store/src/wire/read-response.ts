@@ -1,5 +1,5 @@
 import { ID_FIELD_BYTES, type StoredRecord } from '../log/record.js';
-import type { ResolvedRecord } from '../reading/resolve-link.js';
+import type { ResolvedRecord } from '../reads/resolve-link.js';
 import { bytesFieldSize, FieldWriter, VARINT, varint64Size, varintSize } from './protobuf.js';
 import { uuidHalves } from './uuid.js';
 

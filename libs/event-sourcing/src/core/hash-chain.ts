@@ -4,7 +4,7 @@ import { canonicalJson } from './canonical-json.js';
 /** What the chain covers: facts only. This shape must never change, or recorded chains no longer verify. */
 export interface ChainedFacts {
   readonly stream: string;
-  /** Decimal text, as wherever a revision leaves memory. */
+  /** Decimal text, like every revision outside memory. */
   readonly revision: string;
   readonly eventId: string;
   readonly type: string;

@@ -1,4 +1,4 @@
-/** Who asks, and what the request follows from. Every command carries one, and every event of it records it. */
+/** The caller of a request, and its cause. Every command carries one, and each of its events records it. */
 export interface RequestContext {
   /** `apiKey:<id>`, `user:<sub>`, `system:<module>.<process>` or `operator:<name>`. Never a person's name or address. */
   readonly actor: string;

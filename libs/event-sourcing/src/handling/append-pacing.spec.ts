@@ -6,7 +6,7 @@ import { contextOf, tally, tallyEvents } from '../testing/tally.js';
 import { CommandExecutor } from './command-executor.js';
 import { AppendPacing } from './append-pacing.js';
 
-/** Reads and appends take a moment, as they do over a network: whoever must read first is later than who need not. */
+/** Delays reads and appends as a network does, so that a process that must read first is later than others. */
 const distant = (store: InMemoryEventStore) =>
   intercept(store, {
     append: async (...args) => {
@@ -22,7 +22,7 @@ const distant = (store: InMemoryEventStore) =>
 const CALLERS = 8;
 const EACH = 100;
 
-it('Two processes that never pause on one stream both get on: no command is refused as too busy', async () => {
+it('Two processes that append to one stream without a pause both make progress: no command is refused as too busy', async () => {
   const store = new InMemoryEventStore();
   const done = { here: 0, there: 0 };
   const refused: string[] = [];
@@ -46,17 +46,17 @@ it('Two processes that never pause on one stream both get on: no command is refu
 });
 
 describe('a process alone on a stream', () => {
-  /** Appends until the next pause, that one included. */
+  /** Counts the appends up to the next pause, including the one after it. */
   const untilPause = (pacing: AppendPacing): number => {
     for (let count = 1; ; count += 1) if (pacing.approach().pauseMs > 0) return count;
   };
 
-  it('pauses for others, the less often the longer it has met nobody', () => {
+  it('pauses for others, less often the longer it has been alone', () => {
     const pacing = new AppendPacing();
     expect([1, 2, 3, 4].map(() => untilPause(pacing))).toEqual([16, 32, 64, 64]);
   });
 
-  it('reads before each append for five seconds once it has met others, then pauses as often as at first', () => {
+  it('reads before each append for five seconds after it met others, then pauses as often as at first', () => {
     const now = jest.spyOn(performance, 'now').mockReturnValue(0);
     try {
       const pacing = new AppendPacing();

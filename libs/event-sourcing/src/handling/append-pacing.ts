@@ -1,6 +1,6 @@
 /** The pause after a conflict, or after reading events of other writers. */
 const EXPECT_RIVALS_MS = 5_000;
-/** Appends between two pauses: the first value while others write too, the last while nobody else does. */
+/** Appends between two pauses: the first value while others write too, the last while no one else does. */
 const FEWEST_BETWEEN_PAUSES = 16;
 const MOST_BETWEEN_PAUSES = 64;
 const LONGEST_APPEND_MS = 50;
@@ -17,7 +17,7 @@ export interface Approach {
  * Paces the appends of a process to a stream that other processes write too. A process that never pauses would win every
  * append to a hot stream, because it need not read what it wrote itself. While others write, each process waits about as
  * long as a read and an append of another take, so that all make progress. To notice others at all, it pauses
- * sometimes: the longer it has met nobody, the less often.
+ * sometimes, less often the longer it has been alone.
  */
 export class AppendPacing {
   private contendedUntil = 0;

@@ -6,7 +6,7 @@ import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
 import { contextOf, tally, tallyEvents, type TallyCommand } from '../testing/tally.js';
 import { CommandExecutor, type ExecutorOptions } from './command-executor.js';
 
-/** Computed from what is stored alone, as an auditor would. */
+/** Computed only from stored events, as by an auditor. */
 const expectedChain = (log: readonly StoredEvent[]): string[] => {
   let chain = CHAIN_START;
   return log.map(({ stream, revision, id, type, data, metadata: { schemaVersion, occurredAt } }) => {
@@ -20,13 +20,13 @@ const chained = (store: InMemoryEventStore, options: ExecutorOptions = {}) =>
   new CommandExecutor(store, tallyEvents, tally, { chained: true, ...options });
 
 describe('a chained stream', () => {
-  it('is not chained unless asked', async () => {
+  it('is chained only on request', async () => {
     const store = new InMemoryEventStore();
     await new CommandExecutor(store, tallyEvents, tally).execute('1', { type: 'carry' }, contextOf('a'));
     expect(recordedChain(store.log)).toEqual([undefined]);
   });
 
-  it('verifies over any history, whoever wrote it', async () => {
+  it('verifies over any history of any writers', async () => {
     const command: fc.Arbitrary<TallyCommand> = fc.oneof(
       fc.record({
         type: fc.constant('add' as const),
@@ -35,7 +35,7 @@ describe('a chained stream', () => {
       }),
       fc.record({
         type: fc.constant('addEach' as const),
-        // 0.5 does not match the schema: the decision fails half way.
+        // 0.5 does not match the schema, so the decision fails half-way.
         amounts: fc.array(fc.oneof(fc.nat(9), fc.constant(0.5)), { maxLength: 4 }),
         ref: fc.string({ maxLength: 2 }),
       }),
@@ -70,7 +70,7 @@ describe('a chained stream', () => {
     );
   });
 
-  it('verifies when two processes carry out the same intent at the same moment, each with its own clock', async () => {
+  it('verifies when two processes execute the same intent concurrently, each with its own clock', async () => {
     const store = new InMemoryEventStore();
     const writers = [chained(store, { cachedStreams: 10 }), chained(store, { cachedStreams: 10 })] as const;
     for (const ref of ['a', 'b', 'c']) {

@@ -24,7 +24,7 @@ describe('What CommandExecutor reads', () => {
     const fresh = (executor: TallyExecutor, ref: string, at?: string) =>
       executor.execute('1', { type: 'add', by: 1, ref }, contextOf(ref, at), { fresh: true });
 
-    it('is not read first', async () => {
+    it('is appended to without a read', async () => {
       const unread = intercept(store, {
         read: () => {
           throw new Error('was read');
@@ -33,14 +33,14 @@ describe('What CommandExecutor reads', () => {
       expect((await fresh(executorOn(unread), 'a')).kind).toBe('accepted');
     });
 
-    it('that exists after all is read and decided on', async () => {
+    it('that already exists is read, and decided on again', async () => {
       await add(executorOn(store), 1, 'a');
       expect(await fresh(executorOn(store), 'b')).toMatchObject({ kind: 'accepted', state: { total: 2 } });
       expect((await fresh(executorOn(store), 'a', '2026-02-02T00:00:00.000Z')).kind).toBe('ignored');
       expect(refsInLog()).toEqual(['a', 'b']);
     });
 
-    it('takes the very same facts again for what they are: written already', async () => {
+    it('recognises the same events as already written', async () => {
       await fresh(executorOn(store), 'a');
       expect(await fresh(executorOn(store), 'a')).toMatchObject({
         kind: 'accepted',
@@ -51,7 +51,7 @@ describe('What CommandExecutor reads', () => {
   });
 
   describe('with a cache', () => {
-    it('does not read a stream it knows before it appends to it', async () => {
+    it('does not read a cached stream before it appends', async () => {
       let reads = 0;
       const counted = intercept(store, {
         read: (stream, options) => {
@@ -65,7 +65,7 @@ describe('What CommandExecutor reads', () => {
       expect(reads).toBe(1);
     });
 
-    it('reads after a conflict only what is new', async () => {
+    it('reads only new events after a conflict', async () => {
       const froms: (bigint | undefined)[] = [];
       const watched = intercept(store, {
         read: (stream, options) => {
@@ -103,7 +103,7 @@ describe('What CommandExecutor reads', () => {
       expect(await add(executor, 1, 'c')).toMatchObject({ kind: 'accepted', events: [{ revision: 3n }] });
     });
 
-    it('loads the whole stream when there is none', async () => {
+    it('loads the whole stream without one', async () => {
       await add(executorOn(store), 5, 'a');
       await add(executorOn(store), 2, 'b');
       const loaded = await executorOn(store, { checkpointType: 'Carried' }).load('1');

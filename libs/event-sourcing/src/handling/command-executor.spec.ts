@@ -32,7 +32,7 @@ const countingAppends = () => {
 };
 
 describe('CommandExecutor', () => {
-  it('appends what was accepted and answers it with its place and the new state', async () => {
+  it('appends accepted events, and returns their places and the new state', async () => {
     await add(executorOn(store), 2, 'a');
     const outcome = await add(executorOn(store), 3, 'b');
     expect(outcome).toMatchObject({
@@ -63,7 +63,7 @@ describe('CommandExecutor', () => {
     expect(new Set(store.log.map(({ id }) => id)).size).toBe(4);
   });
 
-  it('answers what was ignored or rejected with the state, and appends nothing', async () => {
+  it('returns the state of an ignored or rejected command, and appends nothing', async () => {
     const executor = executorOn(store);
     await add(executor, 2, 'a');
     expect(await add(executor, 2, 'a')).toEqual({
@@ -80,20 +80,20 @@ describe('CommandExecutor', () => {
     expect(refsInLog()).toEqual(['a']);
   });
 
-  it('decides commands that wait for one stream in few appends, and gives each its own outcome', async () => {
+  it('batches waiting commands of one stream into few appends, and gives each its own outcome', async () => {
     const { counted, sizes } = countingAppends();
     const executor = executorOn(counted, { batchSize: 64 });
     const amounts = Array.from({ length: 200 }, (_, index) => (index % 10 === 9 ? -1_000 : 1));
     const outcomes = await Promise.all(amounts.map((by, index) => add(executor, by, `r${index}`)));
     expect(sizes.length).toBeLessThanOrEqual(5);
     expect(outcomes.map(({ kind }) => kind)).toEqual(amounts.map((by) => (by < 0 ? 'rejected' : 'accepted')));
-    // In the order of asking, each on the state the one before it left.
+    // In the order of the calls, each on the state after the previous one.
     expect(outcomes.slice(0, 3).map(({ state }) => state.total)).toEqual([1, 2, 3]);
     expect(outcomes.at(-1)!.state.total).toBe(180);
     expect(refsInLog()).toHaveLength(180);
   });
 
-  it('does not let commands of one stream wait for those of another', async () => {
+  it('runs commands of different streams independently', async () => {
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     const slow = intercept(store, {
@@ -121,13 +121,13 @@ describe('CommandExecutor', () => {
       expect(outcomes.every(({ kind }) => kind === 'accepted')).toBe(true);
       expect(refsInLog().toSorted()).toEqual(refs.toSorted());
       expect((await rivals[0]!.load('1')).state.total).toBe(40);
-      // After all conflicts both know the same: what one adds next builds on what the other did.
+      // After all conflicts both have the same state: the next event of one builds on the other's.
       await add(rivals[0]!, 1, 'next');
       expect((await add(rivals[1]!, 1, 'last')).state).toMatchObject({ total: 42 });
     },
   );
 
-  it('decides again on what the rival wrote, so that two cannot spend the same credit', async () => {
+  it('decides again on the rival’s events, so that two cannot spend the same credit', async () => {
     const rivals = [
       executorOn(store, { cachedStreams: 10 }),
       executorOn(store, { cachedStreams: 10 }),
@@ -138,7 +138,7 @@ describe('CommandExecutor', () => {
     expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual(['accepted', 'rejected']);
   });
 
-  it('answers with what is stored when two executors carry out one intent at the same time', async () => {
+  it('returns the stored events when two executors execute one intent concurrently', async () => {
     const rivals = [
       executorOn(store, { cachedStreams: 10 }),
       executorOn(store, { cachedStreams: 10 }),
@@ -153,7 +153,7 @@ describe('CommandExecutor', () => {
   });
 
   describe('when a decision fails', () => {
-    it('fails its own caller only', async () => {
+    it('fails only its own caller', async () => {
       const executor = executorOn(store);
       const results = await Promise.allSettled([
         add(executor, 1, 'first'),
@@ -171,7 +171,7 @@ describe('CommandExecutor', () => {
       expect(refsInLog()).toEqual(['first', 'a', 'b']);
     });
 
-    it('leaves no trace of the half that was already made', async () => {
+    it('leaves no trace of its first half', async () => {
       const executor = executorOn(store, { cachedStreams: 10 });
       const results = await Promise.allSettled([
         add(executor, 1, 'first'),
@@ -214,7 +214,7 @@ describe('CommandExecutor', () => {
       expect(refsInLog()).toEqual(['a']);
     });
 
-    it('rejects every waiting command as unavailable, and carries out the next', async () => {
+    it('rejects every waiting command as unavailable, and executes the next', async () => {
       let away = true;
       const unsteady = intercept(store, {
         append: async (stream, expected, events) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { RecentlyUsed } from './recently-used.js';
 
 describe('RecentlyUsed', () => {
-  it('forgets what was used longest ago', () => {
+  it('forgets the least recently used value', () => {
     const map = new RecentlyUsed<string, number>(2);
     map.set('a', 1);
     map.set('b', 2);
@@ -11,7 +11,7 @@ describe('RecentlyUsed', () => {
     expect(['a', 'b', 'c'].map((key) => map.get(key))).toEqual([1, undefined, 3]);
   });
 
-  it('counts a value set again as used, and once', () => {
+  it('counts a value set again as used, and only once', () => {
     const map = new RecentlyUsed<string, number>(2);
     map.set('a', 1);
     map.set('b', 2);
@@ -20,7 +20,7 @@ describe('RecentlyUsed', () => {
     expect(['a', 'b', 'c'].map((key) => map.get(key))).toEqual([4, undefined, 3]);
   });
 
-  it('keeps nothing when it has no room', () => {
+  it('keeps nothing with a capacity of zero', () => {
     const map = new RecentlyUsed<string, number>(0);
     map.set('a', 1);
     expect(map.get('a')).toBeUndefined();

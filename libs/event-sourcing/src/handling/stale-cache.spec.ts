@@ -32,7 +32,7 @@ const context = (): CommandContext => ({
 });
 
 describe('an executor that keeps folded state', () => {
-  it('does not refuse or ignore on what it remembers while another process has moved the stream on', async () => {
+  it('does not reject or ignore a command on a stale state', async () => {
     const store = new InMemoryEventStore();
     const here = new CommandExecutor(store, lamps, lampDecider, { cachedStreams: 10 });
     const elsewhere = new CommandExecutor(store, lamps, lampDecider, { cachedStreams: 10 });

@@ -12,7 +12,7 @@ const rebuilds = rebuildsUnderTest();
 const { append, goLive, liveCaughtUp, dump, states } = rebuilds;
 
 describe('rebuilding a projection', () => {
-  it('fills tables of its own with the same rows, and has none of the effects', async () => {
+  it('fills separate tables with the same rows, without effects', async () => {
     await append(...many(30));
     goLive();
     await liveCaughtUp();
@@ -23,7 +23,7 @@ describe('rebuilding a projection', () => {
     expect(await states()).toEqual(['1 live', '2 building']);
   });
 
-  it('resumes where it was killed', async () => {
+  it('resumes where it stopped when it was killed', async () => {
     await append(...many(30));
     goLive();
     await liveCaughtUp();
@@ -63,14 +63,14 @@ describe('rebuilding a projection', () => {
     );
   });
 
-  it('is refused while another one is under way', async () => {
+  it('is refused while another one runs', async () => {
     await append(...many(20));
     goLive();
     await liveCaughtUp();
     let second: Promise<unknown> | undefined;
     await rebuild(rebuilds.workshop, totals, {
       batchSize: 5,
-      // Later ones might come when the first is done.
+      // Later ones might start after the first has ended.
       onProgress: () => {
         second ??= rebuild(rebuilds.workshop, totals);
         second.catch(() => undefined);
@@ -90,7 +90,7 @@ describe('rebuilding a projection', () => {
     );
   });
 
-  it('is never of two programs: another build neither resumes, verifies nor switches to it', async () => {
+  it('belongs to one build of the program: another cannot resume, verify or switch to it', async () => {
     await append('a', 'b', 'a');
     goLive();
     await liveCaughtUp();
@@ -112,7 +112,7 @@ describe('rebuilding a projection', () => {
     expect((await verify(mended, totals)).equal).toBe(true);
   });
 
-  it('parks a stream that it cannot apply, and halts when nothing may be skipped', async () => {
+  it('parks a stream that it cannot apply, and halts when it must not skip events', async () => {
     await append('a', 'bad', 'b', 'bad');
     goLive();
     await liveCaughtUp();

@@ -8,7 +8,7 @@ const rebuilds = rebuildsUnderTest();
 const { append, goLive, liveCaughtUp, dump } = rebuilds;
 
 describe('replaying one stream', () => {
-  it('makes its rows anew and leaves the others alone', async () => {
+  it('rebuilds its rows, and no others', async () => {
     await append('a', 'b', 'a');
     goLive();
     await liveCaughtUp();
@@ -20,7 +20,7 @@ describe('replaying one stream', () => {
     expect(await dump('total')).toEqual(['(tally-a,2,1)', '(tally-b,40,0)']);
   });
 
-  it('releases a parked stream once its events can be applied; the running view continues with it', async () => {
+  it('releases a parked stream once its events apply; the running view continues with it', async () => {
     const state = { mended: false };
     const mending: Projection = {
       ...totals,
@@ -38,7 +38,7 @@ describe('replaying one stream', () => {
     expect(await dump('total')).toEqual(['(tally-a,1,0)', '(tally-bad,3,2)']);
   });
 
-  it('is refused for a stream that the projection does not follow, or that is not there', async () => {
+  it('is refused for a stream that the projection does not follow, or that does not exist', async () => {
     await expect(replayStream(rebuilds.workshop, totals, 'reading-1')).rejects.toThrow(
       /follows tally streams/,
     );

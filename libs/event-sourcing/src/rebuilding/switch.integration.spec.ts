@@ -30,7 +30,7 @@ describe('switching to a version', () => {
     await rebuild(rebuilds.workshop, totals);
   };
 
-  it('puts its tables in the place of the live ones, names of indexes included, and the live view continues in them', async () => {
+  it('replaces the live tables, including the names of indexes, and the live view continues in the new ones', async () => {
     await damaged();
     await verify(rebuilds.workshop, totals);
     const indexes = () =>
@@ -54,7 +54,7 @@ describe('switching to a version', () => {
     expect((await verify(rebuilds.workshop, totals)).equal).toBe(true);
   });
 
-  it('is refused before it was verified', async () => {
+  it('is refused before verification', async () => {
     await damaged();
     await expect(switchVersion(rebuilds.workshop, totals, OPERATOR)).rejects.toThrow(
       /Version 2 .* was not verified/,
@@ -80,7 +80,7 @@ describe('switching to a version', () => {
     );
   });
 
-  it('mends lost rows when the operator says that the difference is wanted, and keeps why', async () => {
+  it('restores lost rows when the operator accepts the difference, and records the reason', async () => {
     await damaged();
     const whole = await dump('total');
     await rebuilds.pool.query('truncate total');
@@ -96,7 +96,7 @@ describe('switching to a version', () => {
     expect(rows).toEqual([{ switched_by: 'operator:ada', reason: 'the table was emptied' }]);
   });
 
-  it('lets readers who hold the table go first', async () => {
+  it('waits for readers that hold the table', async () => {
     await damaged();
     await verify(rebuilds.workshop, totals);
     const reader = await rebuilds.pool.connect();
@@ -110,7 +110,7 @@ describe('switching to a version', () => {
     await expect(switching).resolves.toMatchObject({ version: 2 });
   });
 
-  it('is done once when two ask for it, and the other is refused; nothing is left of the version it meant', async () => {
+  it('happens once when two request it; the other is refused, and nothing is left of its version', async () => {
     await damaged();
     await verify(rebuilds.workshop, totals);
     const switches = await whileHeld(holdLive, async () => {
@@ -132,7 +132,7 @@ describe('switching to a version', () => {
     expect(await states()).toEqual(['1 retired', '2 live']);
   });
 
-  it('is refused for another version of the same number, which nobody has verified', async () => {
+  it('is refused for a new, unverified version with the same number', async () => {
     await damaged();
     await verify(rebuilds.workshop, totals);
     const { started, switched } = await whileHeld(
@@ -153,7 +153,7 @@ describe('switching to a version', () => {
     expect(await states()).toEqual(['1 live', '2 building']);
   });
 
-  it('does not hold up the live view while it waits for another who changes its versions', async () => {
+  it('does not block the live view while it waits for another change of its versions', async () => {
     await damaged();
     await verify(rebuilds.workshop, totals);
     const { switched } = await whileHeld(
@@ -169,7 +169,7 @@ describe('switching to a version', () => {
     await expect(switched).resolves.toMatchObject({ version: 2 });
   });
 
-  it('keeps what others wrote into external columns', async () => {
+  it('keeps the values of external columns', async () => {
     const flagged = view<Flagged, RecordedOf<[typeof tallyEvents]>>({
       table: 'public.flagged',
       key: ['stream'],

@@ -9,14 +9,14 @@ const rebuilds = rebuildsUnderTest();
 const { append, goLive, liveCaughtUp, consumers } = rebuilds;
 
 describe('verifying a version', () => {
-  it('finds it equal at the same position while the live view continues', async () => {
+  it('compares it at the same position while the live view continues', async () => {
     await append(...many(30));
     goLive();
     await liveCaughtUp();
     await rebuild(rebuilds.workshop, totals);
     const stop = new AbortController();
     const appending = (async () => {
-      // Fewer in all than a version may be behind when it is verified, however slow the machine.
+      // Fewer events than a version may be behind at its verification, however slow the machine.
       for (let times = 0; times < 500 && !stop.signal.aborted; times += 1) {
         await append(...many(3));
         await delay(1);
@@ -60,7 +60,7 @@ describe('verifying a version', () => {
     );
   });
 
-  it('is refused when the checkpoint of the version is gone, and makes none', async () => {
+  it('is refused when the checkpoint of the version is gone, and creates none', async () => {
     await append('a');
     goLive();
     await liveCaughtUp();
@@ -72,7 +72,7 @@ describe('verifying a version', () => {
     expect(await consumers()).toEqual([NAME]);
   });
 
-  it('is refused without a version, and while the live view has handled nothing', async () => {
+  it('is refused without a version, and before the live view has handled an event', async () => {
     await expect(verify(rebuilds.workshop, totals)).rejects.toThrow(
       /No version of tally.total.v1 is being built/,
     );

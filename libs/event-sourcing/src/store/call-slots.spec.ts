@@ -3,7 +3,7 @@ import { CallSlots } from './call-slots.js';
 import { StoreUnavailable } from './errors.js';
 
 describe('slots of calls', () => {
-  it('go to those who wait, in their order, as others are given back', async () => {
+  it('go to waiting calls in order as others are released', async () => {
     const slots = new CallSlots(2, 10_000);
     const [first] = [await slots.take(), await slots.take()];
     const served: string[] = [];
@@ -18,7 +18,7 @@ describe('slots of calls', () => {
     expect(served).toEqual(['a', 'b']);
   });
 
-  it('are refused as unavailable to who waited too long, and lose none by it', async () => {
+  it('are refused as unavailable after too long a wait, without losing a slot', async () => {
     const slots = new CallSlots(1, 20);
     const release = await slots.take();
     await expect(slots.take()).rejects.toBeInstanceOf(StoreUnavailable);
@@ -28,7 +28,7 @@ describe('slots of calls', () => {
     (await slots.take())();
   });
 
-  it('refuse at once whoever comes when too many wait', async () => {
+  it('refuse further calls at once when too many wait', async () => {
     const slots = new CallSlots(1, 60_000);
     const release = await slots.take();
     const waiting = Array.from({ length: 50 }, () => slots.take().then((mine) => mine()));

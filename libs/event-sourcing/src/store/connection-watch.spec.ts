@@ -17,13 +17,13 @@ const failedReads = (watch: ConnectionWatch, from: number): ConnectionWatch =>
 const fresh = newWatch(0);
 
 describe('a watched connection', () => {
-  it('is called when it was quiet, so that something is known of it', () => {
+  it('is probed when it was quiet, so that its state is known', () => {
     expect(due(fresh, 4_999, BOUNDS)).toBe('nothing');
     expect(due(fresh, 5_000, BOUNDS)).toBe('call');
     expect(due(calls(fresh, 'append', true, 4_000), 8_999, BOUNDS)).toBe('nothing');
   });
 
-  it('is compared with a fresh one once calls have failed for long, several of them, and none was answered', () => {
+  it('is compared with a fresh one after several calls have failed for long and none was answered', () => {
     expect(due(failedReads(fresh, 0), 14_999, BOUNDS)).toBe('nothing');
     expect(due(failedReads(fresh, 0), 15_000, BOUNDS)).toBe('ask afresh');
     expect(due(calls(fresh, 'read', false, 0, 19_000), 20_000, BOUNDS)).toBe('nothing');
@@ -31,7 +31,7 @@ describe('a watched connection', () => {
     expect(due(calls(answeredOnce, 'read', false, 7_000, 8_000, 15_000), 15_001, BOUNDS)).toBe('nothing');
   });
 
-  it('is left as it is while the store answers nobody, however long that lasts', () => {
+  it('is kept while the store answers no one, however long that lasts', () => {
     let watch = fresh;
     for (let round = 0; round < 50; round += 1) {
       const from = round * 20_000;
@@ -42,7 +42,7 @@ describe('a watched connection', () => {
     }
   });
 
-  it('is renewed twice when the store answers others, and beyond help when that changed nothing', () => {
+  it('is renewed twice when the store answers others, and then counts as unusable', () => {
     let watch = fresh;
     for (const [round, beyondHelp] of [false, false, true, true].entries()) {
       const from = round * 20_000;
@@ -55,12 +55,12 @@ describe('a watched connection', () => {
     expect(calls(watch, 'read', true, 90_000)).toMatchObject({ beyondHelp: false, renewals: { read: 0 } });
   });
 
-  it('that got an answer while the fresh one was asked is left as it is', () => {
+  it('that got an answer during the comparison is kept', () => {
     const answered = calls(failedReads(fresh, 0), 'read', true, 15_500);
     expect(afterFreshAnswer(answered, true, 16_000, BOUNDS)).toEqual({ watch: answered, renew: false });
   });
 
-  it('is renewed for appends alone less and less often, and never beyond help for them', () => {
+  it('is renewed less and less often when only appends fail, and then never counts as unusable', () => {
     let watch = fresh;
     let now = 0;
     const pauses: number[] = [];

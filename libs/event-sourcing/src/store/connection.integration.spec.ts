@@ -40,14 +40,14 @@ interface Internals {
 const append = () =>
   connection.client.appendToStream(`thing-${randomUUID()}`, jsonEvent({ type: 'T', data: {} }));
 
-/** As the client does when a node is no longer the leader, or not ready. */
+/** What the client does when a node is no longer the leader, or not ready. */
 const changeNodes = async (): Promise<void> => {
   const internals = connection.client as unknown as Internals;
   const stub = await internals.getGRPCClient(streamsGrpc.StreamsClient, 'spec');
   await internals.handleError(stub, new UnavailableError({ name: '', message: 'gone' } as never));
 };
 
-it('The stream of appends that a change of nodes leaves behind is closed', async () => {
+it('A change of nodes closes the old stream of appends', async () => {
   for (let change = 0; change < 3; change += 1) {
     await append();
     await changeNodes();
@@ -57,7 +57,7 @@ it('The stream of appends that a change of nodes leaves behind is closed', async
   expect([server.openCalls(), connection.openStreams()]).toEqual([1, { append: 1, read: 0 }]);
 });
 
-it('It takes no append of the new one with it when its connection breaks', async () => {
+it('A broken old stream of appends does not fail appends on the new one', async () => {
   await append();
   const [left] = (connection.client as unknown as Internals).disposableStreams;
   await changeNodes();

@@ -16,7 +16,7 @@ const positionOf = async (stream: string, revision: bigint) =>
 const ids = (events: readonly { id: string }[]) => events.map(({ id }) => id);
 
 describe('append and read', () => {
-  it('give back what was written, with its place', async () => {
+  it('return the written events, with their places', async () => {
     const stream = newStream();
     const [event] = newEvents(1);
     const result = await port.store.append(stream, 'no_stream', [event!]);
@@ -46,12 +46,12 @@ describe('append and read', () => {
     expect(await revisions(port.store.read(stream))).toHaveLength(13);
   });
 
-  it('yield nothing of a stream that does not exist', async () => {
+  it('yield nothing for a stream that does not exist', async () => {
     expect(await collect(port.store.read(newStream()))).toEqual([]);
     expect(await collect(port.store.read(newStream(), { direction: 'backwards' }))).toEqual([]);
   });
 
-  it('refuse another revision than the one seen, and tell what it is', async () => {
+  it('refuse a wrong revision, and report the actual one', async () => {
     const stream = newStream();
     await port.store.append(stream, 'no_stream', newEvents(2));
     const attempts: readonly ExpectedRevision[] = ['no_stream', 0n, 7n];
@@ -67,7 +67,7 @@ describe('append and read', () => {
     expect(await collect(port.store.read(stream))).toHaveLength(2);
   });
 
-  it('take the same events at the same revision for a repeat, also when others came after', async () => {
+  it('recognise a repeated append by its events and revision, also after later ones', async () => {
     const stream = newStream();
     const events = newEvents(2);
     const first = await port.store.append(stream, 'no_stream', events);
@@ -86,10 +86,10 @@ describe('append and read', () => {
     expect(await collect(port.store.read(stream))).toHaveLength(1);
   });
 
-  it('lets go of a read that is left early, however often', async () => {
+  it('release every read that is left early', async () => {
     const stream = newStream();
     await port.store.append(stream, 'no_stream', newEvents(300));
-    // More than the calls a server would keep open side by side on one connection.
+    // More than the concurrent calls that a server accepts on one connection.
     for (let round = 0; round < 150; round += 1) {
       for await (const { revision } of port.store.read(stream)) {
         if (revision === 1n) break;
@@ -100,7 +100,7 @@ describe('append and read', () => {
 });
 
 describe('the log', () => {
-  it('is read in its order after a position, in both directions, with a limit', async () => {
+  it('is read in order after a position, in both directions, with a limit', async () => {
     const before = await port.store.head();
     const streams = [newStream('left'), newStream('right')] as const;
     const written: { id: string; position: bigint }[] = [];
@@ -120,15 +120,15 @@ describe('the log', () => {
     expect(await port.store.head()).toBe(last);
   });
 
-  it('shows no system events, and has a head even when many of them came last', async () => {
+  it('shows no system events, and has a head even when it ends with many of them', async () => {
     const { position } = await port.store.append(newStream(), 'no_stream', newEvents(1));
     await port.store.append(`$spec-${randomUUID()}`, 'no_stream', newEvents(70));
     expect(await collect(port.store.readAll({ after: position }))).toEqual([]);
-    // A process born now starts there: never before what is of ours, or history would fire its effects.
+    // A new process starts there. An earlier start would fire the effects of history.
     expect(await port.store.head()).toBeGreaterThanOrEqual(position);
   });
 
-  it('ends with its last event, whoever wrote it', async () => {
+  it('ends with its last event of any writer', async () => {
     const { position } = await port.store.append(newStream(), 'no_stream', newEvents(1));
     expect(await port.store.end()).toBe(position);
     const system = await port.store.append(`$spec-${randomUUID()}`, 'no_stream', newEvents(3));
@@ -138,7 +138,7 @@ describe('the log', () => {
 });
 
 describe('a subscription', () => {
-  it('delivers after a position, in order: history, then what is appended', async () => {
+  it('delivers after a position, in order: history, then new events', async () => {
     const stream = newStream('live');
     const events = newEvents(6);
     const { position } = await port.store.append(stream, 'no_stream', events.slice(0, 1));
@@ -151,7 +151,7 @@ describe('a subscription', () => {
     expect(seen.map(({ revision }) => revision)).toEqual([1n, 2n, 3n, 4n, 5n]);
   });
 
-  it('delivers the categories asked for, and no other that begins alike', async () => {
+  it('delivers the requested categories, and no other with the same prefix', async () => {
     const after = await port.store.head();
     const events = newEvents(4);
     const streams = [newStream('car'), newStream('cargo'), newStream('boat'), newStream('car')];
@@ -162,14 +162,14 @@ describe('a subscription', () => {
     );
   });
 
-  it('that is cut off while it is read ends as unavailable', async () => {
+  it('that is cut off while it is read fails as unavailable', async () => {
     const subscription = port.store.subscribe({ after: await port.store.head(), categories: ['tally'] });
     const reading = collect(subscription);
     await delay(50);
     await Promise.all([subscription.close(), expect(reading).rejects.toBeInstanceOf(StoreUnavailable)]);
   });
 
-  it('tells a quiet subscriber how far the log went without it, and no further than what it delivered', async () => {
+  it('reports the progress of the log to a quiet subscriber, never beyond a matching event it has not delivered', async () => {
     const after = await port.store.head();
     const checkpoints: bigint[] = [];
     const subscription = port.store.subscribe({
@@ -187,7 +187,7 @@ describe('a subscription', () => {
     const noise = newStream('noise');
     await port.store.append(noise, 'no_stream', newEvents(200));
     const [first, half] = [await positionOf(noise, 0n), await positionOf(noise, 99n)];
-    // Checkpoints come now and then, not for every event.
+    // Checkpoints arrive from time to time, not for every event.
     while ((checkpoints.at(-1) ?? 0n) < half) await delay(10);
     expect(checkpoints.at(-1)).toBeGreaterThan(first);
     expect(delivered).toEqual([]);

@@ -39,7 +39,7 @@ afterEach(async () => {
 const passes = (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
 const failedRead = () => kept.observed('read', () => Promise.reject(away())).catch(() => undefined);
 const answeredRead = () => kept.observed('read', () => Promise.resolve());
-/** Reads fail until the store is about to be asked by a fresh connection. */
+/** Fails reads until the next probe over a fresh connection is due. */
 const becomeStuck = async (): Promise<void> => {
   for (let failure = 0; failure < 3; failure += 1) {
     await failedRead();
@@ -47,8 +47,8 @@ const becomeStuck = async (): Promise<void> => {
   }
 };
 
-describe('while a fresh connection is asked', () => {
-  it('a connection that recovers is left as it is', async () => {
+describe('during a probe over a fresh connection', () => {
+  it('a connection that recovers is kept', async () => {
     let answer: () => void = () => undefined;
     await becomeStuck();
     asking = () => new Promise<void>((resolve) => (answer = resolve));
@@ -60,7 +60,7 @@ describe('while a fresh connection is asked', () => {
     await passes(100);
     expect([kept.renewals, kept.beyondHelp, said]).toEqual([0, false, []]);
     expect(kept.current()).toBe(own);
-    // What was noted meanwhile still counts: failures from here on begin a new count.
+    // The answered read still counts: later failures start a new count.
     await failedRead();
     await passes(2_000);
     expect(opened).toBe(2);
@@ -78,7 +78,7 @@ describe('a connection that cannot be opened', () => {
     throw Object.assign(new Error('secret in a message'), { code: 'EMFILE' });
   };
 
-  it('is opened later, when it was to replace another', async () => {
+  it('is opened later if it was to replace another', async () => {
     await becomeStuck();
     const asked = opened + 1;
     opening = () => (opened === asked ? outOfFiles() : undefined);
@@ -92,7 +92,7 @@ describe('a connection that cannot be opened', () => {
     expect(kept.current()).toBeDefined();
   });
 
-  it('says nothing of the store, when it was to ask it', async () => {
+  it('says nothing about the store if it was a probe', async () => {
     await becomeStuck();
     const own = kept.current();
     opening = outOfFiles;
@@ -102,14 +102,14 @@ describe('a connection that cannot be opened', () => {
   });
 });
 
-describe('a look at the connection', () => {
-  it('reports an error that is none of the store being away, once', async () => {
+describe('a check of the connection', () => {
+  it('reports an unexpected error once', async () => {
     asking = () => Promise.reject(new TypeError('of the program'));
     await passes(4 * STUCK_AFTER_MS);
     expect(said).toEqual([expect.stringContaining('TypeError')]);
   });
 
-  it('reports no store that is away', async () => {
+  it('does not report an unavailable store', async () => {
     asking = () => Promise.reject(away());
     await passes(4 * STUCK_AFTER_MS);
     expect(said).toEqual([]);

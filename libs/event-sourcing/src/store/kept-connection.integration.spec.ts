@@ -61,7 +61,7 @@ const works = async (): Promise<boolean> => {
   return true;
 };
 
-describe('a connection that carries nothing any more, while others do', () => {
+describe('a dead connection, while others work', () => {
   it('is replaced without a restart, and its subscriptions end with an error', async () => {
     await open();
     const subscription = store.subscribe({ after: null, categories: ['tally'] });
@@ -76,14 +76,14 @@ describe('a connection that carries nothing any more, while others do', () => {
     await subscription.close();
     expect([store.connection.renewals, store.connection.beyondHelp]).toEqual([1, false]);
     expect(said).toEqual([expect.stringContaining('renewed')]);
-    // Of the old connection nothing is left.
+    // Nothing is left of the old connection.
     await until(() => server.openCalls() <= 1);
     expect(store.connection.openCalls()).toEqual({ append: 1, read: 0, subscription: 0 });
   });
 
-  it('is beyond help when new ones fail too, and no longer once one works', async () => {
+  it('counts as unusable while new ones fail too, until one works', async () => {
     await open();
-    // Those that only ask whether the store is there get through, those that replace the old one do not.
+    // Connections that only check the store succeed. Those that would replace the old one fail.
     const first = relay.taken;
     relay.freezeNext((index) => (index - first) % 2 === 1);
     relay.freeze();
@@ -96,13 +96,13 @@ describe('a connection that carries nothing any more, while others do', () => {
   });
 });
 
-describe('a store that answers nobody', () => {
-  it('puts no process beyond help, and has its connections left alone', async () => {
+describe('a store that answers no one', () => {
+  it('makes no process count as unusable, and its connections are kept', async () => {
     await open();
     relay.freezeNext(() => true);
     relay.freeze();
     const before = relay.taken;
-    // It has asked by a fresh connection several times.
+    // It has probed over a fresh connection several times.
     await until(() => relay.taken >= before + 4);
     await expect(store.head()).rejects.toBeInstanceOf(StoreUnavailable);
     expect([store.connection.renewals, store.connection.beyondHelp, said]).toEqual([0, false, []]);

@@ -9,7 +9,7 @@ import { startEmbeddedEventStore } from '@app/embedded-event-store/index.js';
 import { addedToAppend } from '../testing/tally.js';
 import { openEventStore } from './eventstoredb.js';
 
-/** A node that is not the leader, as EventStoreDB answers for one: it has nothing of what was appended last. */
+/** A node that is not the leader, answering as EventStoreDB does. It lacks the latest events. */
 const startFollower = async (leaderPort: number): Promise<{ port: number; stop: () => void }> => {
   const server = new Server();
   server.addService(
@@ -36,7 +36,7 @@ const startFollower = async (leaderPort: number): Promise<{ port: number; stop: 
   return { port, stop: () => server.forceShutdown() };
 };
 
-it('A read that meets a follower is answered by the leader, whose events it has, and so is all that comes after', async () => {
+it('A read that reaches a follower is answered by the leader with its events, and so are all later reads', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'leader-'));
   const leader = await startEmbeddedEventStore({ dataDir });
   const follower = await startFollower(leader.port);

@@ -11,7 +11,7 @@ const { bytesAsU8: characterByCharacter } = message;
 await import('./native-base64.js');
 const { bytesAsU8 } = message;
 
-it('Base64 becomes the bytes that google-protobuf would make of it, and bytes stay what they are', () => {
+it('Base64 decodes to the same bytes as in google-protobuf, and bytes stay unchanged', () => {
   expect(bytesAsU8).not.toBe(characterByCharacter);
   for (let length = 0; length < 300; length += 1) {
     const bytes = randomBytes(length);
@@ -22,7 +22,7 @@ it('Base64 becomes the bytes that google-protobuf would make of it, and bytes st
   }
 });
 
-it('The client of the event store has the same google-protobuf', () => {
+it('The client of the event store uses the same google-protobuf', () => {
   const resolve = createRequire(projectPath('package.json')).resolve;
   const ofClient = createRequire(resolve('@eventstore/db-client')).resolve('google-protobuf');
   expect(ofClient).toBe(resolve('google-protobuf'));

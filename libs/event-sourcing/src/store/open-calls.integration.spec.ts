@@ -10,10 +10,10 @@ import { addedToAppend } from '../testing/tally.js';
 import type { EventStore } from './event-store.js';
 import { openEventStore } from './eventstoredb.js';
 
-/** What is left of a smaller log fits into buffers: the server then ends the call by itself, and no leak shows. */
+/** The rest of a smaller log would fit into buffers. The server would end the call by itself, and hide a leak. */
 const EVENTS = 14_000;
 const LONG = 'long-stream';
-/** More than a connection may have open. */
+/** More calls than a connection may have open. */
 const ROUNDS = 130;
 
 let dataDir: string;
@@ -50,7 +50,7 @@ const callsAtRest = async (most: number): Promise<number> => {
   return server.openCalls();
 };
 
-/** The stream of appends stays open, as it must. */
+/** The stream of appends stays open, as it should. */
 const AT_REST = 1;
 
 afterEach(async () => {
@@ -83,7 +83,7 @@ describe('no call is left open', () => {
     }
   });
 
-  it('by reads that nobody iterates any further', async () => {
+  it('by reads that are no longer iterated', async () => {
     for (let round = 0; round < ROUNDS; round += 1)
       await store.readAll({ after: null })[Symbol.asyncIterator]().next();
   });
@@ -106,13 +106,13 @@ describe('no call is left open', () => {
     }
   });
 
-  it('by asking for the ends of the log', async () => {
+  it('by reads of the ends of the log', async () => {
     for (let round = 0; round < ROUNDS; round += 1) await Promise.all([store.head(), store.end()]);
   });
 });
 
 describe('one connection’s calls', () => {
-  it('are enough for many slow readers side by side, and whoever reads besides', async () => {
+  it('suffice for many concurrent slow readers and other reads', async () => {
     const readers = Array.from({ length: 2 * ROUNDS }, () =>
       store.readAll({ after: null })[Symbol.asyncIterator](),
     );

@@ -6,7 +6,7 @@ import { collect, newEvents, newStream, storeUnderTest } from './testing/store-u
 const port = storeUnderTest();
 const { take, stopServer } = port;
 
-describe('a server that goes away', () => {
+describe('a server that stops', () => {
   const appendWhenBack = async (stream: string): Promise<void> => {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -19,7 +19,7 @@ describe('a server that goes away', () => {
     }
   };
 
-  it('makes every call fail as unavailable, and all work again once it is back, with the same client', async () => {
+  it('makes every call fail as unavailable; after its return all work again with the same client', async () => {
     const stream = newStream();
     await port.store.append(stream, 'no_stream', newEvents(1));
     const startAgain = await stopServer();
@@ -45,7 +45,7 @@ describe('a server that goes away', () => {
     await appendWhenBack(newStream());
   });
 
-  it('loses nothing it acknowledged, and settles every append in flight one way or the other', async () => {
+  it('loses no acknowledged event, and settles every append in flight', async () => {
     const inFlight = Array.from({ length: 200 }, () => {
       const stream = newStream('flight');
       return port.store.append(stream, 'no_stream', newEvents(1)).then(

@@ -11,7 +11,7 @@ import { addedToAppend } from '../testing/tally.js';
 import type { EventStore, ReadOptions } from './event-store.js';
 import { openEventStore } from './eventstoredb.js';
 
-/** Several pages of the largest size. */
+/** Enough events for several pages of the largest size. */
 const MANY = 700;
 
 let dataDir: string;
@@ -56,12 +56,12 @@ const revisions = async (stream: string, options?: ReadOptions): Promise<number[
   (await collect(store.read(stream, options))).map(({ revision }) => Number(revision));
 const positions = async (options?: Parameters<EventStore['readAll']>[0]): Promise<bigint[]> =>
   (await collect(store.readAll(options))).map(({ position }) => position);
-/** `first` to `last`, both included, up or down. */
+/** `first` to `last`, both inclusive, ascending or descending. */
 const range = (first: number, last: number): number[] =>
   Array.from({ length: Math.abs(last - first) + 1 }, (_, n) => (first < last ? first + n : first - n));
 
 describe('a stream of several pages', () => {
-  it('is read whole and in order, in both directions', async () => {
+  it('is read completely and in order, in both directions', async () => {
     expect(await revisions(long)).toEqual(range(0, MANY - 1));
     expect(await revisions(long, { direction: 'backwards' })).toEqual(range(MANY - 1, 0));
     expect(await revisions(long, { from: 100n })).toEqual(range(100, MANY - 1));
@@ -74,8 +74,8 @@ describe('a stream of several pages', () => {
     expect(await revisions(long, { limit: MANY + 1 })).toHaveLength(MANY);
   });
 
-  // The first page of 32, the second of 128: one less, all of it, one more.
-  it.each([1, 31, 32, 33, 159, 160, 161])('may end where a page does: %i events', async (length) => {
+  // Pages have 32 and then 128 events: one less, exactly, one more.
+  it.each([1, 31, 32, 33, 159, 160, 161])('may end at the end of a page: %i events', async (length) => {
     const stream = await streamOf(length);
     expect(await revisions(stream)).toEqual(length === 1 ? [0] : range(0, length - 1));
     expect(await revisions(stream, { direction: 'backwards' })).toEqual(
@@ -83,7 +83,7 @@ describe('a stream of several pages', () => {
     );
   });
 
-  it('shows what is appended while it is read', async () => {
+  it('shows events that are appended during the read', async () => {
     const stream = await streamOf(40);
     const seen: number[] = [];
     for await (const { revision } of store.read(stream)) {
@@ -93,7 +93,7 @@ describe('a stream of several pages', () => {
     expect(seen).toEqual(range(0, 239));
   });
 
-  it('read backwards shows nothing twice when it grows', async () => {
+  it('has no duplicates when it grows during a backward read', async () => {
     const stream = await streamOf(100);
     const seen: number[] = [];
     for await (const { revision } of store.read(stream, { direction: 'backwards' })) {
@@ -103,7 +103,7 @@ describe('a stream of several pages', () => {
     expect(seen).toEqual(range(99, 0));
   });
 
-  it('begins where it was truncated, also when that happens between two pages', async () => {
+  it('starts at its truncation point, even if truncated between two pages', async () => {
     const stream = await streamOf(200);
     await client.setStreamMetadata(stream, { truncateBefore: 50 });
     expect(await revisions(stream)).toEqual(range(50, 199));
@@ -143,7 +143,7 @@ describe('a log of several pages', () => {
     expect(backwards).toHaveLength(2);
   });
 
-  it('is read behind thousands of system events in few calls, however few events are asked for', async () => {
+  it('is read past thousands of system events in few calls, however few events are requested', async () => {
     const before = await store.append(`tally-${randomUUID()}`, 'no_stream', newEvents(1));
     for (let written = 0; written < 3_000; written += 1_000)
       await store.append(`$spec-${randomUUID()}`, 'no_stream', newEvents(1_000));
@@ -152,7 +152,7 @@ describe('a log of several pages', () => {
     expect(calls.mock.calls.length).toBeLessThanOrEqual(20);
   });
 
-  it('asks for no more than it was asked for, when nothing is in its way', async () => {
+  it('requests no more events than needed when no system events intervene', async () => {
     const after = (await store.append(`tally-${randomUUID()}`, 'no_stream', newEvents(9))).position;
     const calls = jest.spyOn(EventStoreDBClient.prototype, 'readAll');
     await positions({ after, direction: 'backwards', limit: 3 });
@@ -160,7 +160,7 @@ describe('a log of several pages', () => {
   });
 });
 
-describe('an event without a body, as a link whose event is gone', () => {
+describe('an event without a body, such as a link to a deleted event', () => {
   const withAHole = async (): Promise<StoredEvent[]> => {
     const whole = await collect(store.read(long, { from: 10n, limit: 2 }));
     const resolved = whole.map(({ stream, position, ...event }) => ({
@@ -176,22 +176,22 @@ describe('an event without a body, as a link whose event is gone', () => {
     return whole;
   };
 
-  it('is passed over by a read of a stream', async () => {
+  it('is skipped by a read of a stream', async () => {
     const whole = await withAHole();
     expect(await collect(store.read(long, { limit: 3 }))).toEqual(whole);
   });
 
-  it('is passed over by a read of the log', async () => {
+  it('is skipped by a read of the log', async () => {
     const whole = await withAHole();
     expect(await collect(store.readAll({ limit: 2 }))).toEqual(whole);
   });
 
-  it('is passed over at the end of the log', async () => {
+  it('is skipped at the end of the log', async () => {
     const [first] = await withAHole();
     expect(await store.end()).toEqual(first!.position);
   });
 
-  it('is passed over by a subscription', async () => {
+  it('is skipped by a subscription', async () => {
     const whole = await withAHole();
     const subscription = store.subscribe({ after: null, categories: ['tally'] });
     expect(await collect(subscription)).toEqual(whole);

@@ -70,7 +70,7 @@ it.each([
   ['http_proxy', 'esdb'],
   ['https_proxy', 'esdb'],
   ['grpc_proxy', 'esdb'],
-  // The client asks the nodes for the leader first.
+  // The client first asks the nodes for the leader.
   ['http_proxy', 'esdb+discover'],
 ])('%s of the environment does not redirect the connection to %s', async (variable, scheme) => {
   process.env[variable] = proxyUrl();
@@ -80,7 +80,7 @@ it.each([
   expect(process.env['no_grpc_proxy']).toContain('kept.example');
 });
 
-it('a proxy of the environment is used where it is asked for', async () => {
+it('a proxy of the environment is used on request', async () => {
   process.env['http_proxy'] = proxyUrl();
   await use('esdb', true);
   expect(asked).toContain(`127.0.0.1:${server.port}`);

@@ -32,7 +32,7 @@ describe('InMemoryEventStore', () => {
     expect(await collect(store.readAll({ after: 900n, limit: 3 }))).toEqual([9n, 10n, 11n]);
   });
 
-  it('refuses another revision than the current one, and treats the same events as a repeated append', async () => {
+  it('refuses a wrong revision, and treats the same events as a repeated append', async () => {
     const store = await filled(2);
     await expect(store.append('tally-1', 'no_stream', [addedToAppend('other', 'x')])).rejects.toThrow(
       WrongExpectedRevision,

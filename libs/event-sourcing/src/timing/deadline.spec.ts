@@ -8,18 +8,18 @@ const tooLate = (): never => {
 };
 
 describe('withDeadline', () => {
-  it('yields what the work yields in time, and its error', async () => {
+  it('yields the result or the error of work that ends in time', async () => {
     expect(await withDeadline(1_000, async () => 7, tooLate)).toBe(7);
     const fails = withDeadline(1_000, () => Promise.reject(new Error('broken')), tooLate);
     await expect(fails).rejects.toThrow('broken');
   });
 
-  it('yields or throws what is said for work that takes longer', async () => {
+  it('yields or throws the given alternative for work that takes longer', async () => {
     expect(await withDeadline(5, never, () => null)).toBeNull();
     await expect(withDeadline(5, never, tooLate)).rejects.toThrow('too late');
   });
 
-  it('tells the work that it was given up, and survives its later failure', async () => {
+  it('aborts the work’s signal, and survives its later failure', async () => {
     let isGivenUp = false;
     const work = async (givenUp: AbortSignal) => {
       await delay(20);

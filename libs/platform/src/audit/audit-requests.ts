@@ -1,6 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { identifiedAs } from '../auth/authentication.js';
+import { isGuarded } from '../http/guarded-path.js';
 import { requestIdOf } from '../http/request-id.js';
 import { routeOf } from '../http/route-of.js';
 import { addressKey, forwardedFor, fullClientAddress } from '../rate-limit/address.js';
@@ -15,8 +16,6 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const LONGEST_ACTOR = 256;
 const GONE_AWAY = 499;
 const LOWEST_REFUSAL = 400;
-/** The only paths whose routes require credentials. */
-const GUARDED = '/api/';
 
 /**
  * Records every request with a known caller and every refused request, once its connection has finished with it. That
@@ -43,7 +42,7 @@ export const auditRequests =
       const isDecided = response.headersSent || response.statusCode >= LOWEST_REFUSAL;
       const status = isDecided ? response.statusCode : GONE_AWAY;
       const caller = identifiedAs(request);
-      if (!caller && (status < LOWEST_REFUSAL || (!isDecided && !request.path.startsWith(GUARDED)))) return;
+      if (!caller && (status < LOWEST_REFUSAL || (!isDecided && !isGuarded(request.path)))) return;
       const record: AuditRecord = {
         at: clock.now(),
         requestId: requestIdOf(request).replace(/^req_/, ''),

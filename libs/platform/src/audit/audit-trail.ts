@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import type { Config } from '../config/settings.js';
-import { within } from '../process/within.js';
+import { within } from '../async/within.js';
 import type { AuditRecord } from './audit-record.js';
 import type { AuditRecords } from './audit-records.js';
 import { RefusalTally } from './refusal-tally.js';

@@ -1,5 +1,7 @@
-import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
+
+import { Injectable } from '../injection.js';
 import { Problem } from '../http/problem.js';
 import { DiskReserve } from './disk-reserve.js';
 

@@ -33,23 +33,23 @@ describe('a body', () => {
     expect(JSON.stringify(body)).not.toMatch(/canary-/);
   });
 
-  it('that has one thing wrong is refused under the code of that thing', async () => {
+  it('with a single fault is refused with the code of that fault', async () => {
     const { body } = await post({ locale: 'de-DE', lines: [LINE] });
     expect(body).toMatchObject({
       code: 'unsupported_locale',
       title: 'Locale is not supported',
       detail: '1 field is invalid',
     });
-    // A code of a field that is no problem code of its own stays below the general one.
+    // A field code that is not a problem code is answered under the general problem.
     expect((await post({ locale: 'fr-FR', lines: [] })).body.code).toBe('validation_failed');
   });
 
-  it('that misses a field says that it is required, once', async () => {
+  it('without a required field is refused with one error for it', async () => {
     const { body } = await post({ locale: 'fr-FR' });
     expect(body.errors).toEqual([{ pointer: '/lines', code: 'required', detail: 'is required' }]);
   });
 
-  it('that checks itself adds its errors to those of its shape, of sound properties only', async () => {
+  it('that checks itself adds its errors to those of its shape, for valid properties only', async () => {
     const both = await post({ locale: 'x', lines: [{ text: 'a', amount: 101 }] });
     expect(both.body.errors.map(({ code }: FieldError) => code)).toEqual(['unsupported_locale', 'too_much']);
     const unsound = await post({ locale: 'fr-FR', lines: [{ text: 1, amount: 101 }] });
@@ -75,7 +75,7 @@ describe('a body', () => {
     expect([answer.status, answer.body.code]).toEqual([status, code]);
   });
 
-  it('that is compressed is refused, lest a small one becomes a large one', async () => {
+  it('that is compressed is refused, since a small one could become a large one', async () => {
     const answer = await http()
       .post('/orders')
       .set({ 'content-type': 'application/json', 'content-encoding': 'gzip' })
@@ -84,8 +84,8 @@ describe('a body', () => {
   });
 });
 
-describe('what is thrown', () => {
-  it('as a problem is answered in full, under the id of the request', async () => {
+describe('an error', () => {
+  it('that is a problem is answered in full, with the id of the request', async () => {
     const { status, body, headers } = await http().get('/throws/problem');
     expect(status).toBe(402);
     expect(headers).toMatchObject({ 'x-hint': 'buy', 'cache-control': 'no-store' });
@@ -105,7 +105,7 @@ describe('what is thrown', () => {
   });
 
   it.each(['store', 'postgres'])(
-    'by a dependency that is away (%s) is a 503 to be tried again',
+    'of an unavailable dependency (%s) is a 503 with a time to retry',
     async (what) => {
       const { status, body, headers } = await http().get(`/throws/${what}`);
       expect([status, body.code, headers['retry-after']]).toEqual([503, 'enqueue_unavailable', '5']);
@@ -114,7 +114,7 @@ describe('what is thrown', () => {
   );
 
   it.each(['bug', 'text'])(
-    'by a bug (%s) is a 500 that shows nothing of the inside, and is logged with the request',
+    'of a bug (%s) is a 500 without internal details, and is logged with the request',
     async (what) => {
       lines.length = 0;
       const { status, body } = await http().get(`/throws/${what}`);
@@ -126,7 +126,7 @@ describe('what is thrown', () => {
     },
   );
 
-  it('for an address that does not exist, or cannot be read, is a 404', async () => {
+  it('for an unknown or undecodable path is a 404', async () => {
     for (const path of ['/nowhere', '/throws/%E0%A4%A']) {
       const { status, body } = await http().get(path).set('x-api-key', 'good');
       expect([path, status, body.code]).toEqual([path, 404, 'not_found']);
@@ -135,7 +135,7 @@ describe('what is thrown', () => {
 });
 
 describe('a route', () => {
-  it('gives its caller to the handler once the key is proved', async () => {
+  it('passes its caller to the handler after authentication', async () => {
     const { status, body } = await http().get('/keys-only').set('x-api-key', 'good');
     expect([status, body]).toEqual([200, principal('apiKey')]);
   });
@@ -150,14 +150,14 @@ describe('a route', () => {
     },
   );
 
-  it('answers 403 to a proved caller whose mode it does not accept', async () => {
+  it('answers 403 to an authenticated caller whose mode it does not accept', async () => {
     const { status, body } = await http()
       .get('/keys-only')
       .set('authorization', 'Bearer scopes.webhooks-read');
     expect([status, body.code]).toEqual([403, 'auth_mode_not_allowed']);
   });
 
-  it('lets a bearer token do what its scopes name, and says which one is missing', async () => {
+  it('accepts a bearer token within its scopes, and names a missing one', async () => {
     const call = (method: 'get' | 'post', ...scopes: string[]) =>
       (method === 'get' ? http().get('/scoped') : http().post('/scoped')).set(
         'authorization',
@@ -177,14 +177,14 @@ describe('a route', () => {
     }
   });
 
-  it('looks at the API key alone when both are sent', async () => {
+  it('checks only the API key when both are sent', async () => {
     const both = (key: string) =>
       http().get('/scoped').set({ 'x-api-key': key, authorization: 'Bearer scopes.webhooks-read' });
     expect((await both('garbage')).status).toBe(401);
     expect((await both('good')).body).toEqual({ actor: 'apiKey:k' });
   });
 
-  it('counts a token that cannot be judged now on the address, as a wrong one', async () => {
+  it('counts a token that cannot be checked now against the address, like a wrong one', async () => {
     const left = [null, null, new Problem('rate_limited')];
     refuse(() => left.shift() ?? null);
     const statuses = [];
@@ -212,7 +212,7 @@ describe('a route', () => {
 });
 
 describe('sendJson', () => {
-  it('names the bytes by a strong ETag and keeps them out of caches', async () => {
+  it('sends a strong ETag, and keeps the bytes out of caches', async () => {
     const { status, text, headers } = await http().get('/bytes');
     expect([status, text]).toEqual([200, '{"a":1}']);
     expect(headers).toMatchObject({
@@ -233,7 +233,7 @@ describe('sendJson', () => {
     expect(headers.etag).toBe('"015abd7f5cc57a2dd94b7590f04ad808"');
   });
 
-  it('sends the bytes when the caller has others', async () => {
+  it('sends the bytes when the caller has different ones', async () => {
     expect((await http().get('/bytes').set('if-none-match', '"x"')).status).toBe(200);
   });
 });

@@ -30,7 +30,7 @@ export const sendBody = (
     ifNoneMatch?: string | undefined;
     sha256?: string | undefined;
     cacheControl?: string;
-    /** Tells the browser to save it under this name instead of showing it. */
+    /** Makes a browser save the answer under this name instead of showing it. */
     fileName?: string | undefined;
   },
 ): void => {

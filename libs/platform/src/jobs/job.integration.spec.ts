@@ -6,8 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Statement } from '@app/event-sourcing/projections/statement.js';
 import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
 import { openPool, transaction } from '../postgres/pool.js';
-import { startJobs } from './job-runner.js';
-import { addJob, handleJobs, jobKind, removeJob, type JobPayload } from './job.js';
+import { addJob, handleJobs, jobKind, removeJob, startJobs, type JobPayload } from './job.js';
 
 const GREET = jobKind('greet', z.object({ readingId: z.string().optional(), nr: z.int().optional() }));
 type Greet = z.infer<typeof GREET.payload>;

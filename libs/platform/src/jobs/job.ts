@@ -1,6 +1,10 @@
-import { type z } from 'zod';
+import { SpanKind } from '@opentelemetry/api';
+import type { Runner } from 'graphile-worker';
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import type { z } from 'zod';
 import { sql, type Statement } from '@app/event-sourcing/projections/statement.js';
-import type { JobTask } from './job-runner.js';
+import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
 
 /** Ids and numbers only: jobs are not sealed, so they must not contain personal data. */
 export type JobPayload = Readonly<Record<string, string | number | undefined>>;
@@ -41,6 +45,14 @@ export const addJob = <Payload extends JobPayload>(
 /** SQL that removes a waiting job; does nothing when it has run. */
 export const removeJob = (key: string): Statement => sql`select graphile_worker.remove_job(${key})`;
 
+/** The untyped handler of one kind of job: `handleJobs` makes it from a kind and a typed handler. */
+export interface JobTask {
+  readonly task: string;
+  /** Attributes of an attempt's span. */
+  readonly attributes: (payload: unknown) => Readonly<Record<string, string>>;
+  readonly handle: (payload: unknown, signal: AbortSignal) => Promise<void>;
+}
+
 /**
  * Handles the jobs of one kind. An error returns the job to the queue with exponential back-off. So does an invalid
  * payload, which an older or newer version of the program wrote.
@@ -61,3 +73,53 @@ export const handleJobs = <Payload extends JobPayload>(
     return Promise.reject(new TypeError(`Not a payload of ${task}: ${members}`));
   },
 });
+
+/** Starts taking jobs from PostgreSQL (SKIP LOCKED, woken by NOTIFY); `stop()` waits for running jobs. */
+export const startJobs = async (
+  pool: Pool,
+  tasks: readonly JobTask[],
+  options: { concurrency: number; log: Logger; signal: AbortSignal },
+): Promise<Runner> => {
+  // Loaded here: most programs only add jobs.
+  const { Logger: JobLogger, run } = await import('graphile-worker');
+  const runner = await run({
+    pgPool: pool,
+    concurrency: options.concurrency,
+    noHandleSignals: true,
+    pollInterval: 1_000,
+    gracefulShutdownAbortTimeout: 5_000,
+    taskList: Object.fromEntries(
+      tasks.map(({ task, attributes, handle }) => [
+        task,
+        (payload) => traced(task, payload, attributes(payload), () => handle(payload, options.signal)),
+      ]),
+    ),
+    logger: new JobLogger(() => (level: string, message) => {
+      if (level === 'error') options.log.error({ component: 'jobs' }, message);
+      else if (level === 'warning') options.log.warn({ component: 'jobs' }, message);
+    }),
+  });
+  const stop = runner.stop.bind(runner);
+  // `stop` alone resolves while workers still record their last jobs; ending the pool then waits for those queries.
+  runner.stop = async (reason) => {
+    await stop(reason);
+    await runner.promise;
+  };
+  return runner;
+};
+
+/** One attempt at a job, in the trace of the event that created it. */
+const traced = (
+  task: string,
+  payload: unknown,
+  attributes: Readonly<Record<string, string>>,
+  work: () => Promise<void>,
+): Promise<void> => {
+  const { traceparent } = payload as Readonly<Record<string, unknown>>;
+  const options = {
+    kind: SpanKind.CONSUMER,
+    parent: typeof traceparent === 'string' ? traceparent : null,
+    attributes,
+  };
+  return inSpan(`job ${task}`, options, work);
+};

@@ -1,41 +1,11 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { runMigrations as installJobs } from 'graphile-worker';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
-import { projectPath } from '../project-path.js';
 import { grantToApplication } from './application-rights.js';
+import { migrationsOf } from './pending-migrations.js';
 import { openPool } from './pool.js';
 import { MIGRATIONS_SCHEMA, migratedLibraries, schemaOf, type Migrated } from './schemas.js';
-
-const folderOf = (owner: string): string => projectPath('libs', owner, 'migrations');
-
-/** Migrations of this program that are not applied to the database, as `<library>/<name>`. */
-export const pendingMigrations = async (
-  databaseUrl: string,
-  modules: Migrated,
-): Promise<readonly string[]> => {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    const pending: string[] = [];
-    for (const owner of migratedLibraries(modules)) {
-      const names = existsSync(folderOf(owner))
-        ? readdirSync(folderOf(owner)).map((file) => file.replace(/[.]sql$/, ''))
-        : [];
-      const { rows } = await client.query<{ there: boolean }>('select to_regclass($1) is not null as there', [
-        `migrations.${schemaOf(owner)}`,
-      ]);
-      const applied = rows[0]?.there
-        ? (await client.query<{ name: string }>(`select name from migrations.${schemaOf(owner)}`)).rows
-        : [];
-      const known = new Set(applied.map(({ name }) => name));
-      pending.push(...names.filter((name) => !known.has(name)).map((name) => `${owner}/${name}`));
-    }
-    return pending;
-  } finally {
-    await client.end();
-  }
-};
 
 /**
  * Migrates the database to the schema of this program. Safe to run in many processes at once: an advisory lock
@@ -73,7 +43,7 @@ const applyMigrations = async (databaseUrl: string, modules: Migrated): Promise<
   try {
     await client.query('create schema if not exists migrations');
     for (const owner of migratedLibraries(modules)) {
-      const dir = folderOf(owner);
+      const dir = migrationsOf(owner);
       if (!existsSync(dir)) continue;
       await runner({
         dbClient: client,

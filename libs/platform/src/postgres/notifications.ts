@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { within } from '../process/within.js';
+import { within } from '../async/within.js';
 
 /** How often the connection is checked, and how long the check may take (ms). */
 const ASK_EVERY_MS = 5_000;

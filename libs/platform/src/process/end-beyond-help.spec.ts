@@ -21,7 +21,7 @@ const endsAfter = async (afterMs: number, isBeyondHelp: (second: number) => bool
   const ending = endBeyondHelp(connection, afterMs, time).run(stopping.signal);
   const ended = await ending.then(
     () => false,
-    (error: unknown) => (error as Error).message.includes('beyond help'),
+    (error: unknown) => (error as Error).message.includes('is unusable'),
   );
   return ended ? now / 1_000 : Infinity;
 };

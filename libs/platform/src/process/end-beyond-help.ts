@@ -31,7 +31,7 @@ export const endBeyondHelp = (
     while (!signal.aborted) {
       since = connection.beyondHelp ? (since ?? now()) : null;
       if (since !== null && now() - since >= afterMs)
-        throw new Error('The connection to the event store is beyond help');
+        throw new Error('The connection to the event store is unusable');
       await pause(EVERY_MS, signal);
     }
   },

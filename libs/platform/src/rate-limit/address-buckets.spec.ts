@@ -10,7 +10,7 @@ const taken = (buckets: AddressBuckets, address: string, times: number): number[
   Array.from({ length: times }, () => buckets.take(address));
 
 describe('The bucket of an address', () => {
-  it('gives its burst, then says when the next token is there', () => {
+  it('gives its burst, then reports when the next token is available', () => {
     const { clock, buckets } = at(10);
     expect(taken(buckets, 'a', 5)).toEqual([0, 0, 0, 1, 1]);
     clock.now = 2_000;

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Config } from '../config/settings.js';
 import { Digester } from '../crypto/digest.js';
 import type { Problem } from '../http/problem.js';
-import { within } from '../process/within.js';
+import { within } from '../async/within.js';
 import { CONFIG } from '../tokens.js';
 import { addressKey } from './address.js';
 import { AddressBuckets } from './address-buckets.js';

@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { AUTH_MODES_KEY, principalOf } from '../auth/authentication.js';
-import { within } from '../process/within.js';
+import { within } from '../async/within.js';
 import { LOGGER } from '../telemetry/logger.js';
 import { setCounted } from './counted.js';
 import type { RatePolicies, RatePolicy } from './policies.js';

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { within } from '../process/within.js';
+import { within } from '../async/within.js';
 
 export interface Sample {
   readonly value: number;

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { Config } from '../config/settings.js';
 import { announce } from '../process/stopping.js';
-import { within } from '../process/within.js';
+import { within } from '../async/within.js';
 import { serveMetrics } from './metrics.js';
 import { startTracing } from './tracing.js';
 

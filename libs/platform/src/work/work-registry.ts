@@ -1,8 +1,8 @@
-import { Injectable } from '@nestjs/common';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
+import { Injectable } from '@app/platform/injection.js';
 import type { WorkerRole } from '../config/settings.js';
-import type { JobTask } from '../jobs/job-runner.js';
+import type { JobTask } from '../jobs/job.js';
 
 /** Work that runs until the signal aborts, such as a dispatcher. It resolves once it has released all it held. */
 export interface WorkLoop {

@@ -5,7 +5,7 @@ import { brokenRules } from './lint.js';
 import { randomPerson } from './random-people.js';
 import { GENDERS, LOCALES, type Trial, trialDocument } from './trial.js';
 
-/** A reading that is not fit to be published: whose, and what is wrong with it. */
+/** A reading that must not be published: its person, and its faults. */
 export interface ReadingFault {
   /** Gives the same person again with `randomPerson`. */
   readonly seed: number;
@@ -14,13 +14,13 @@ export interface ReadingFault {
   readonly fault: string;
 }
 
-/** What a gap in the text leaves behind. The letters of a name may stand for none of it. */
+/** Traces of a gap in the text. No valid name contains one. */
 const LEFT_OVER = /undefined|\bnull\b|\bNaN\b|[{}]|\[object| {2}/;
 
 const inlineText = (nodes: readonly Inline[]): string =>
   nodes.map((node) => ('children' in node ? inlineText(node.children) : node.value)).join('');
 
-/** Each paragraph, item and cell whole, as it is read. */
+/** The full text of each paragraph, item and cell. */
 const passagesOf = (node: Block | Section): string[] => {
   switch (node.type) {
     case 'paragraph':
@@ -50,7 +50,7 @@ const idsOf = (node: Block | Section): string[] => [
     : []),
 ];
 
-/** Most passages recur from person to person: each is linted once. */
+/** Most passages recur from person to person, so each is linted once. */
 const createLint = () => {
   const known = new Map<string, readonly string[]>();
   return (document: DocumentV1, passage: string): readonly string[] => {
@@ -67,7 +67,7 @@ const createLint = () => {
   };
 };
 
-/** What is wrong with a document and its Markdown; empty if nothing is. */
+/** The faults of a document and its Markdown. */
 export const faultsOf = (document: DocumentV1, lint = createLint()): string[] => {
   const passages = document.children.flatMap(passagesOf);
   const ids = document.children.flatMap(idsOf);
@@ -85,8 +85,8 @@ export const faultsOf = (document: DocumentV1, lint = createLint()): string[] =>
 };
 
 /**
- * Composes and writes the readings of `people` random people in both languages and all three genders, and yields after
- * each person what is wrong with them. A key that is missing or a tree that breaks its schema is a fault like another.
+ * Composes and writes the readings of `people` random people in both languages and all three genders. Yields the faults
+ * after each person. A missing key and a tree that breaks its schema are also faults.
  * @param seed of the first person; the others follow
  */
 export function* checkReadings(people: number, seed: number): Generator<readonly ReadingFault[]> {

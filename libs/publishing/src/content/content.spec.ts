@@ -88,7 +88,7 @@ describe('French agreement', () => {
 });
 
 describe('The lint', () => {
-  it.each(['fr-FR', 'en-US'] as const)('finds nothing to say about %s', (locale) => {
+  it.each(['fr-FR', 'en-US'] as const)('finds no fault in %s', (locale) => {
     expect(lintCatalog(locale, catalogFor(locale))).toEqual([]);
   });
 
@@ -201,7 +201,7 @@ describe('The lint', () => {
     ]);
   });
 
-  it('reads what is told to the young as well', () => {
+  it('also checks the texts for young readers', () => {
     const forms = { feminine: 'Calme.', masculine: 'Calme.', neutral: 'Calme.' };
     const young = { feminine: 'Bravo\u202F!', masculine: 'Bravo\u202F!', neutral: 'Bravo\u202F!' };
     const catalog = { terms: { number: { ...forms, young } } } as unknown as Catalog;

@@ -107,7 +107,7 @@ const ENGLISH_TYPOGRAPHY: readonly LintRule[] = [
   { name: 'foreign or straight quote, three points', pattern: /['"«»]|\.\.\.|\u202F/u },
   { name: 'punctuation outside the quote', pattern: /”[,.]/u },
   { name: 'dash with spaces', pattern: /\s[–—]|[–—]\s/u },
-  // Of a sentence: what stands in a cell of a table or under a figure is no prose.
+  // Only for sentences: a table cell or a caption is not prose.
   { name: 'digit at the head of a sentence', pattern: /(?:^(?=.* .*[.?…]”?$)|[.?…]”? )\d/u },
   { name: 'word twice', pattern: /(?<!\p{L})(\p{L}+) \1(?!\p{L})/iu },
   { name: 'double space', pattern: / {2}/u },
@@ -116,7 +116,7 @@ const ENGLISH_TYPOGRAPHY: readonly LintRule[] = [
 /** An adverb or two between a verb and what agrees with its reader. */
 const ADVERBS = String.raw`(?:(?:\S+ment|si|trop|très|plus|moins|assez|bien|tout|toujours|souvent|déjà|encore)\s+)*`;
 
-/** Words that end like an adjective and are none. */
+/** Words that end like an adjective but are not one. */
 const NOT_ADJECTIVES =
   'présent|souvent|ainsi|aussi|ici|parmi|depuis|puis|jamais|parfois|maintenant|autant|avant|pourtant|devant|pendant|comment|moment|bien|qui|quoi|lui|celui|peu|rien|lundi|mardi|mercredi|jeudi|vendredi|samedi|midi';
 
@@ -171,7 +171,7 @@ export const FRENCH_AGREEMENT: readonly LintRule[] = [
   { name: 'two genders in one word', pattern: /\(e\)|·|\/e\b|\p{L}\.e\b/u },
 ];
 
-/** « Vous » everywhere but in what somebody is quoted as saying. */
+/** « Vous » everywhere except in quoted speech. */
 const FRENCH_PURITY: readonly LintRule[] = [
   { name: 'English', pattern: /\b(?:the|and|your|with|you)\b/iu },
   { name: '« tu »', pattern: /(?<!«[^»]*)(?<!\p{L})(?:tu|toi|tes|t’\p{L}+)(?!\p{L})/iu },

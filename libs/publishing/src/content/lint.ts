@@ -14,7 +14,7 @@ export interface LintFault {
 export const brokenRules = (locale: Locale, text: string): string[] =>
   LINT_RULES[locale].filter(({ pattern }) => pattern.test(text)).map(({ name }) => name);
 
-/** What a whole sentence for one gender may do; the short forms for two genders it may not. */
+/** Rules that do not apply to a whole sentence for one gender. */
 const agreementRules = new Set(
   FRENCH_AGREEMENT.map(({ name }) => name).filter((name) => name !== 'two genders in one word'),
 );
@@ -49,7 +49,7 @@ const genderFaults = (path: string, forms: Forms, lexicon: ReadonlySet<string>):
   return kept ? [{ path, rule, text: forms.neutral }] : [];
 };
 
-/** What is wrong with the prose of a language, in the order of its files; empty if nothing is. */
+/** The faults in the prose of a language, in the order of its files. */
 export const lintCatalog = (locale: Locale, catalog: Catalog): LintFault[] => {
   const messages = messagesOf(catalog);
   const archetypes = messages.filter(([path]) => path.endsWith('.archetype'));

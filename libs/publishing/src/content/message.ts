@@ -20,7 +20,7 @@ const usesExactly = (names: readonly string[]) => (text: string) =>
 
 /**
  * Schema of an authored text. It is either one string, true for every reader as it stands, or a map of whole
- * sentences by gender; and `text` with `young` where someone under sixteen is told another scene. Each form must use
+ * sentences by gender; and `text` with `young` where a reader under sixteen gets another scene. Each form must use
  * exactly the named placeholders, so that no language loses one.
  */
 export const message = (...placeholders: string[]) => {

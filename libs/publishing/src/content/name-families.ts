@@ -66,7 +66,7 @@ export const planes = z.strictObject({
   absent: perPlane(message()),
 });
 
-/** The three numbers that are told in a few lines. */
+/** The three numbers with only a few lines of text. */
 export const minor = z.strictObject({
   title: message(),
   intro: message('balance', 'rationalThought', 'subconsciousSelf'),
@@ -75,7 +75,7 @@ export const minor = z.strictObject({
   subconsciousSelf: perRoot(message()),
 });
 
-/** What a number is told with when an earlier position already told it. */
+/** Texts of a number that an earlier position has already described. */
 export const again = z.strictObject({
   link: z.strictObject({
     second: message('number', 'earlier'),
@@ -84,7 +84,7 @@ export const again = z.strictObject({
     third: message('number'),
     fourth: message('number'),
   }),
-  /** Stands in the table of numbers for a theme that two rows above have told. */
+  /** Replaces a theme in the table of numbers that two earlier rows already state. */
   sameNumber: message(),
   numbers: perNumber(
     z.strictObject({ archetype: message(), keywords: z.array(message()).length(3), theme: message() }),

@@ -1,4 +1,4 @@
-/** The authors' tool: check, measure and look at the prose of the readings. `npm run content -- --help` */
+/** The authors' tool: checks, measures and previews the prose of the readings. `npm run content -- --help` */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { canonicalGender, checkDateOfBirth, checkName, type SubjectGender } from '@app/numerology/index.js';
@@ -39,7 +39,7 @@ const withBar = <T>(label: string, total: number, steps: Iterable<T>, work: (ste
 
 const MOST_FAULTS_SHOWN = 50;
 
-/** Renders random people and prints what is wrong with their readings; returns how many faults there were. */
+/** Renders random people and prints the faults of their readings. @returns their number */
 const checkPeople = (people: number, seed: number): number => {
   const faults: ReadingFault[] = [];
   withBar('Readings', people, checkReadings(people, seed), (found) => void faults.push(...found));
@@ -130,7 +130,7 @@ const samples = ({ out }: { out: string }): void => {
   written.forEach(print);
 };
 
-const program = new Command('content').description('Check, measure and look at the prose of the readings.');
+const program = new Command('content').description('Check, measure and preview the prose of the readings.');
 
 program
   .command('check')

@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000;
 const ANCIENT = Date.UTC(1583, 0, 1) / DAY_MS;
 const EARLIEST = Date.UTC(1920, 0, 1) / DAY_MS;
 const LATEST = Date.UTC(2026, 8, 1) / DAY_MS;
-/** One person in so many was born before all who may be alive. */
+/** One person in this many was born too early to be alive. */
 const ANCIENT_SHARE = 1 / 25;
 
 /** Mulberry32: small, quick, and the same numbers on every machine. */

@@ -7,7 +7,7 @@ import { CONTENT_VERSION } from './version.js';
 export const LOCALES = ['fr-FR', 'en-US'] as const satisfies readonly Locale[];
 export const GENDERS = ['feminine', 'masculine', 'neutral'] as const satisfies readonly GrammaticalGender[];
 
-/** The day on which trial readings are read unless told otherwise; fixed, so that they are the same for ever. */
+/** Default date of trial readings; fixed, so that they never change. */
 export const TRIAL_DAY = '2026-09-29';
 
 export interface Trial {

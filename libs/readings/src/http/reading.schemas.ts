@@ -23,18 +23,18 @@ const summary = {
       available: z.boolean(),
       version: z.int().min(1).nullable(),
       artifactId: text(/^art_/).nullable(),
-      publishedAt: instant().nullable().describe('The date the documents bear: when their making began'),
+      publishedAt: instant().nullable().describe('The date in the documents: when their rendering started'),
     })
-    .describe('What is published; all null until it is available'),
+    .describe('The published document; its members are null until it is available'),
   error: z
     .object({
       code: z.enum(FAILURE_CODES),
       title: z.string(),
-      retryable: z.boolean().describe('Whether creating another reading may help'),
+      retryable: z.boolean().describe('Whether a new reading may succeed'),
       occurredAt: instant(),
     })
     .nullable()
-    .describe('Of a failed reading'),
+    .describe('Only for a failed reading'),
   createdAt: instant(),
   updatedAt: instant(),
   completedAt: instant().nullable(),
@@ -71,12 +71,12 @@ export const readingSchema = apiSchema<ReadingView>(
         name: z.object({ firstNames: names(), middleNames: names(), lastNames: names() }),
         displayName: z.string().describe('First, middle and last names, joined by single spaces'),
         dateOfBirth: z.string().meta({ format: 'date' }),
-        grammaticalProfile: z.object({ subjectGender: z.string().describe('As it was sent') }),
+        grammaticalProfile: z.object({ subjectGender: z.string().describe('As sent') }),
       })
       .nullable()
-      .describe('Exactly what was sent; null once the personal data was erased'),
+      .describe('Exactly as sent; null after the personal data was erased'),
   }),
-  'A reading: what was asked, and where it stands.',
+  'A reading: its input and its current state.',
   {
     ...summaryExample,
     input: {
@@ -91,14 +91,14 @@ export const readingSchema = apiSchema<ReadingView>(
 const readingSummarySchema = apiSchema<ReturnType<typeof readingSummaryView>>(
   'ReadingSummary',
   z.object(summary),
-  'A reading as lists show it: without its input.',
+  'A reading without its input, as in lists.',
   summaryExample,
 );
 
 export const readingPageSchema = apiPage(
   'ReadingPage',
   readingSummarySchema,
-  'Readings, the newest first.',
+  'Readings, newest first.',
   summaryExample,
 );
 
@@ -112,26 +112,26 @@ const historyExample: HistoryEvent = {
 const historyEventSchema = apiSchema<HistoryEvent>(
   'ReadingHistoryEvent',
   z.object({
-    revision: count().describe('Its place in the history of the reading, from 0 without gaps'),
+    revision: count().describe('Its number in the history of the reading, from 0 without gaps'),
     type: z.enum(HISTORY_TYPES),
     occurredAt: instant(),
     data: z
       .object({
-        cost: count().optional().describe('Of `requested`: credits held'),
-        attempt: z.int().min(1).optional().describe('Of `started`, `attempt_failed` and `completed`'),
-        code: z.enum(FAILURE_CODES).optional().describe('Of `attempt_failed` and `failed`'),
-        retryAt: instant().optional().describe('Of `attempt_failed`'),
-        attempts: count().optional().describe('Of `failed`'),
+        cost: count().optional().describe('Only for `requested`: the credits held'),
+        attempt: z.int().min(1).optional().describe('Only for `started`, `attempt_failed` and `completed`'),
+        code: z.enum(FAILURE_CODES).optional().describe('Only for `attempt_failed` and `failed`'),
+        retryAt: instant().optional().describe('Only for `attempt_failed`'),
+        attempts: count().optional().describe('Only for `failed`'),
       })
-      .describe('What else can be told of it; never anything about the person'),
+      .describe('Details of the event, without personal data'),
   }),
-  'Something that happened to a reading.',
+  'An event of a reading.',
   historyExample,
 );
 
 export const historyPageSchema = apiPage(
   'ReadingHistoryPage',
   historyEventSchema,
-  'The history of a reading, the oldest event first.',
+  'The history of a reading, oldest event first.',
   historyExample,
 );

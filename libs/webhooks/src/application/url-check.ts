@@ -1,5 +1,5 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { within } from '@app/platform/process/within.js';
+import { within } from '@app/platform/async/within.js';
+import { Inject, Injectable } from '@app/platform/injection.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import type { UrlRefusal } from '../contracts/refusals.js';
 import { isAddress, isReachable } from '../domain/url/addresses.js';

@@ -27,7 +27,7 @@ export interface ReplayRecord extends ReplayChoice {
   readonly endpointId: string;
   /** `stopped`: on request, without progress for a day, or because the endpoint was disabled or deleted. */
   readonly state: 'queued' | 'running' | 'finished' | 'stopped';
-  /** Events chosen so far; of a finished replay, all. */
+  /** Events selected so far; final once the replay has finished. */
   readonly events: number;
   /** Share of the log read so far, from 0 to 1. */
   readonly progress: number;

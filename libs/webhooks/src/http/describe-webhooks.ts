@@ -4,10 +4,10 @@ import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../contracts/event-typ
 import { publicEventExample, publicEventSchema } from './public-event.schema.js';
 
 const SUMMARIES: Readonly<Record<PublicEventType, string>> = {
-  'reading.completed': 'The result of a reading is there: `/result` answers 200',
-  'reading.published': 'All formats of a document version are there',
+  'reading.completed': 'The result of a reading is available: `/result` answers 200',
+  'reading.published': 'All formats of a document version are available',
   'reading.failed': 'A reading has failed, and its credits are released',
-  'reading.delayed': 'A reading is not finished after the time it usually takes',
+  'reading.delayed': 'A reading takes longer than usual',
 };
 
 const header = (name: string, description: string, example: string, required = true) => ({
@@ -24,24 +24,28 @@ const DELIVERY_HEADERS = [
   header('X-Service-Timestamp', 'Unix seconds of this attempt', '1775295000'),
   header(
     'X-Service-Signature',
-    'HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation one `v1` for each secret. Refuse a timestamp more than 300 seconds off',
+    'HMAC-SHA-256 of `{timestamp}.{raw body}`, keyed with the whole secret; during a rotation, one `v1` for each secret. Refuse timestamps more than 300 seconds off',
     't=1775295000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
   ),
   header('X-Service-Event-Id', 'The `id` of the event', 'evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60'),
-  header('X-Service-Delivery-Id', 'Of this event to this endpoint', '5e2f8f5c-8c4e-4c57-8d63-6a0a4f8f4f10'),
+  header(
+    'X-Service-Delivery-Id',
+    'The `deliveryId` of this delivery',
+    '5e2f8f5c-8c4e-4c57-8d63-6a0a4f8f4f10',
+  ),
   header('X-Service-Attempt', 'Counts from 1', '1'),
-  header('X-Service-Test', '`true` of a trial', 'true', false),
-  header('X-Service-Redelivery', '`true` of a redelivery or a replay', 'true', false),
-  header('Webhook-Id', 'As Standard Webhooks asks', 'evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60'),
-  header('Webhook-Timestamp', 'As Standard Webhooks asks', '1775295000'),
+  header('X-Service-Test', '`true` for a test event', 'true', false),
+  header('X-Service-Redelivery', '`true` for a redelivery or a replay', 'true', false),
+  header('Webhook-Id', 'As in Standard Webhooks', 'evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60'),
+  header('Webhook-Timestamp', 'As in Standard Webhooks', '1775295000'),
   header(
     'Webhook-Signature',
-    'As Standard Webhooks asks: its key is the base64-decoded part of the same secret',
+    'As in Standard Webhooks; the key is the base64-decoded part of the same secret',
     'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
   ),
 ];
 
-/** What is sent to webhook endpoints, for the `webhooks` of an OpenAPI 3.1 document. */
+/** The requests to webhook endpoints, for the `webhooks` of an OpenAPI 3.1 document. */
 export const describeWebhooks = (): NonNullable<OpenAPIObject['webhooks']> =>
   Object.fromEntries(
     PUBLIC_EVENT_TYPES.map((type) => [
@@ -52,7 +56,7 @@ export const describeWebhooks = (): NonNullable<OpenAPIObject['webhooks']> =>
           tags: ['Webhooks'],
           summary: SUMMARIES[type],
           description:
-            'At least once, in the order of `sequence` for each reading. Verify the signature over the raw bytes first. Every attempt has the same body.',
+            'Sent at least once, in the order of `sequence` for each reading. Verify the signature over the raw bytes first. Every attempt has the same body.',
           security: [],
           parameters: DELIVERY_HEADERS,
           requestBody: {
@@ -70,7 +74,10 @@ export const describeWebhooks = (): NonNullable<OpenAPIObject['webhooks']> =>
             },
           },
           responses: {
-            '2XX': { description: 'Received, within 15 seconds. Anything else is repeated over three days' },
+            '2XX': {
+              description:
+                'Received, within 15 seconds. The service retries any other outcome over three days',
+            },
             '410': { description: 'The endpoint is disabled at once' },
           },
         },

@@ -1,4 +1,3 @@
-import { ValidateIf } from 'class-validator';
 import type { FieldError } from '@app/platform/http/problem.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../contracts/event-types.js';
 import { checkWebhookUrl } from '../domain/url/webhook-url.js';
@@ -7,7 +6,6 @@ const LONGEST_DESCRIPTION = 500;
 
 export const urlType = { message: 'must be a URL', context: { code: 'invalid_webhook_url' } };
 export const arrayType = { message: 'must be an array of event types', context: { code: 'invalid_type' } };
-export const stringType = { message: 'must be a string or null', context: { code: 'invalid_type' } };
 export const oneOf = {
   message: `must be one of ${PUBLIC_EVENT_TYPES.join(', ')}`,
   context: { code: 'unsupported_event_type' },
@@ -32,11 +30,7 @@ export const DESCRIPTION_SHOWN = {
   examples: ['orders'],
 } as const;
 
-/** Unlike IsOptional, it lets a member be left out without letting it be null. */
-export const IfSent = () => ValidateIf((_, value) => value !== undefined);
-export const IfSentAndNotNull = () => ValidateIf((_, value) => value !== undefined && value !== null);
-
-/** The rules of the text alone, without those the operator can relax; so that all errors of a body come at once. */
+/** Checks the rules of the text, without those that the operator can relax, so that one answer has all errors. */
 const urlErrors = (url: string): FieldError[] => {
   const verdict = checkWebhookUrl(url, { allowHttp: true, allowCidrs: ['0.0.0.0/0', '::/0'] });
   return verdict.ok ? [] : [{ pointer: '/url', code: verdict.code, detail: verdict.detail }];

@@ -2,8 +2,8 @@
 export const etagOf = (revision: bigint): string => `"${revision}"`;
 
 /**
- * Revisions an If-Match header (RFC 9110, 13.1.1) allows; `null` when it allows any. Weak tags and tags that were never
- * given match nothing.
+ * Revisions an If-Match header (RFC 9110, 13.1.1) allows; `null` when it allows any. Weak and
+ * unknown tags match nothing.
  */
 export const readIfMatch = (header: string | undefined): readonly bigint[] | null => {
   if (header === undefined || header.trim() === '*') return null;

@@ -7,7 +7,7 @@ import {
 import type { Request } from 'express';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
 
-/** Checks an optional body as any other body is checked. */
+/** Checks an optional body like any other body. */
 class OptionalBodyPipe implements PipeTransform {
   private readonly body = new BodyPipe();
 
@@ -20,5 +20,5 @@ const bodyOrEmpty = createParamDecorator(
   (_: unknown, context: ExecutionContext): unknown => context.switchToHttp().getRequest<Request>().body ?? {},
 );
 
-/** Parameter decorator: the request's body, where none at all means `{}`. */
+/** Parameter decorator: the request's body; `{}` without one. */
 export const OptionalBody = () => bodyOrEmpty(new OptionalBodyPipe());

@@ -5,8 +5,8 @@ import { EndpointAccess } from '../application/endpoint-access.js';
 import { orProblem } from './refusals.js';
 
 /**
- * For routes with a body: refuses an endpoint of another workspace before the body is checked, so that the answer tells
- * nothing about it. Routes without a body look the endpoint up themselves.
+ * For routes with a body: refuses an endpoint of another workspace before the body is checked, so that the answer
+ * reveals nothing about it. Routes without a body look the endpoint up themselves.
  */
 @Injectable()
 export class OwnEndpointGuard implements CanActivate {

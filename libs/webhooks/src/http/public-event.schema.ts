@@ -6,7 +6,9 @@ import { API_VERSION, sampleEvent } from '../domain/delivery/public-event.js';
 const READING_ID = '7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41';
 
 const publicEvent = z.object({
-  id: text(/^evt_/).describe('The same in every attempt, redelivery and page: tells repeats'),
+  id: text(/^evt_/).describe(
+    'The same in every attempt, redelivery and page; use it to recognise duplicates',
+  ),
   type: z.enum(PUBLIC_EVENT_TYPES),
   apiVersion: z.literal(API_VERSION),
   createdAt: instant(),
@@ -15,7 +17,7 @@ const publicEvent = z.object({
   sequence: z
     .int()
     .min(0)
-    .describe('Counts the public events of the reading, from 1 without gaps; 0 of a trial'),
+    .describe('Counts the public events of the reading, from 1 without gaps; 0 for a test event'),
   data: z.object({
     status: z.enum(['queued', 'processing', 'completed', 'failed']),
     document: z.object({
@@ -32,14 +34,14 @@ const publicEvent = z.object({
         occurredAt: instant(),
       })
       .nullable()
-      .describe('Of reading.failed'),
+      .describe('Only in `reading.failed`'),
     links: z.object({ reading: z.string(), result: z.string(), document: z.string() }),
   }),
 });
 
 type PublicEventBody = z.infer<typeof publicEvent>;
 
-/** A real body of this type, with ids of an example. */
+/** A real body of this type with example ids. */
 export const publicEventExample = (type: PublicEventType): PublicEventBody => {
   const { bodyHead, bodyTail } = sampleEvent({
     eventId: 'evt_9a1b6f0e-52c7-5d38-8e0a-1f4b7c2d9e60',
@@ -54,7 +56,7 @@ export const publicEventExample = (type: PublicEventType): PublicEventBody => {
 export const publicEventSchema = apiSchema(
   'PublicEvent',
   publicEvent,
-  'What receivers are told of a reading: thin, nothing of the person.',
+  'An event about a reading, without personal data.',
   publicEventExample('reading.completed'),
 );
 
@@ -62,10 +64,10 @@ export const eventPageSchema = apiSchema(
   'EventPage',
   z.object({
     data: z.array(publicEvent),
-    nextCursor: z.string().describe('Never null: keep it, and ask again with it later'),
+    nextCursor: z.string().describe('Never null: store it, and send it as `cursor` later'),
     hasMore: z.boolean(),
   }),
-  'Events of the workspace, the oldest first.',
+  'Events of the workspace, oldest first.',
   {
     data: [publicEventExample('reading.completed')],
     nextCursor: 'q1ZKzi9KVbIy0FFKK8pNVrIyqgUA',

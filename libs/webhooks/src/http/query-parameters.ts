@@ -1,7 +1,7 @@
 import { parseInstant } from '@app/platform/http/instant.js';
 import { invalidParameter } from '@app/platform/http/query-parameters.js';
 
-/** Query parameters as Express parses them: a parameter that comes twice is an array. */
+/** Query parameters as Express parses them: a repeated parameter is an array. */
 export type QueryValue = string | readonly string[] | undefined;
 
 const refuse = (name: string, code: string, detail: string): never => {
@@ -9,9 +9,9 @@ const refuse = (name: string, code: string, detail: string): never => {
 };
 
 /**
- * A choice of allowed values, comma-separated or repeated; `null` when the parameter is absent. In their own order and
- * each once, so that one choice has one form.
- * @throws Problem with `code` when there is another value among them
+ * A choice of allowed values, comma-separated or repeated; `null` when the parameter is absent. Sorted like `allowed`,
+ * without duplicates, so that equal choices have the same form.
+ * @throws Problem with `code` for a value that is not allowed
  */
 export const readChoice = <T extends string>(
   name: string,

@@ -9,7 +9,7 @@ type Refusal<O extends Outcome> = Extract<WebhookRefusal, { readonly outcome: O 
 const aboutTheUrl = ({ outcome: code, detail }: Refusal<'invalid_webhook_url'>): Problem =>
   invalidRequest([{ pointer: '/url', code, detail }]);
 
-/** Every refusal as a problem. */
+/** The problem for each refusal. */
 const PROBLEMS: { readonly [O in Outcome]: (refusal: Refusal<O>) => Problem } = {
   webhook_not_found: () => new Problem('webhook_not_found'),
   wrong_workspace: () => new Problem('wrong_workspace'),
@@ -26,7 +26,7 @@ const PROBLEMS: { readonly [O in Outcome]: (refusal: Refusal<O>) => Problem } = 
     new Problem('endpoint_limit_reached', { detail: `A workspace has at most ${limit} webhook endpoints` }),
   too_many_test_events: ({ limit }) =>
     new Problem('rate_limited', {
-      detail: `${limit} trial events wait to be sent to this endpoint`,
+      detail: `${limit} test events wait to be sent to this endpoint`,
       headers: RETRY_AFTER,
     }),
   replay_in_progress: ({ endpointId, replayId }) =>
@@ -40,7 +40,7 @@ const PROBLEMS: { readonly [O in Outcome]: (refusal: Refusal<O>) => Problem } = 
 export const problemOf = (refusal: WebhookRefusal): Problem =>
   (PROBLEMS[refusal.outcome] as (one: WebhookRefusal) => Problem)(refusal);
 
-/** What a use case answers unless it refuses. @throws Problem for a refusal */
+/** Returns the result of a use case. @throws Problem for a refusal */
 export const orProblem = <Result extends { readonly outcome: string }>(
   result: Result,
 ): Exclude<Result, { readonly outcome: Outcome }> => {

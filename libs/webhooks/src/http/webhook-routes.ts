@@ -2,7 +2,7 @@ import { applyDecorators, Controller } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Accepts, ScopeArea } from '@app/platform/auth/authentication.js';
 import { Names } from '@app/platform/http/openapi/operation.js';
-import { NAMED_ENDPOINT } from './webhook.schemas.js';
+import { NAMED_DELIVERY, NAMED_ENDPOINT, NAMED_REPLAY } from './webhook.schemas.js';
 
 const routes = (path: string) =>
   applyDecorators(Controller(path), Accepts('apiKey', 'bearer'), ScopeArea('webhooks'), ApiTags('Webhooks'));
@@ -16,3 +16,8 @@ export const EndpointRoutes = () =>
     routes('api/v1/webhooks/:endpointId'),
     Names('endpointId', 'webhook_not_found', NAMED_ENDPOINT),
   );
+
+/** For a route of one delivery, the parameter `deliveryId`. */
+export const NamesDelivery = () => Names('deliveryId', 'delivery_not_found', NAMED_DELIVERY);
+/** For a route of one replay, the parameter `replayId`. */
+export const NamesReplay = () => Names('replayId', 'not_found', NAMED_REPLAY);

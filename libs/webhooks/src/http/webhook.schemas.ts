@@ -54,7 +54,7 @@ const endpointExample: WebhookEndpointRecord = {
 };
 
 const SECRET = 'whsec_bKk0T2r5mY8vQ1xW4zC7nA3dF6gH9jL0pS5uE2iR8oq9Zw';
-const signingSecret = () => z.string().describe('Signs deliveries; shown this once');
+const signingSecret = () => z.string().describe('Signs deliveries; only this response contains it');
 
 export const endpointSchema = apiSchema<WebhookEndpointRecord>(
   'WebhookEndpoint',
@@ -66,7 +66,7 @@ export const endpointSchema = apiSchema<WebhookEndpointRecord>(
 export const endpointPageSchema = apiPage(
   'WebhookEndpointPage',
   endpointSchema,
-  'Webhook endpoints, the newest first.',
+  'Webhook endpoints, newest first.',
   endpointExample,
 );
 
@@ -75,13 +75,13 @@ export const createdEndpointSchema = apiSchema(
   endpoint.extend({
     signingSecret: signingSecret()
       .optional()
-      .describe('Shown this once; an answer repeated for an `Idempotency-Key` is without it'),
+      .describe('Only this response contains it; a response repeated for an `Idempotency-Key` omits it'),
     warnings: z
       .array(z.enum(['unresolvable']))
       .optional()
       .describe('`unresolvable`: the host has no address yet'),
   }),
-  'An endpoint that was just created.',
+  'A new endpoint.',
   { ...endpointExample, events: [...endpointExample.events], signingSecret: SECRET },
 );
 
@@ -90,7 +90,7 @@ export const changedEndpointSchema = apiSchema(
   endpoint.extend({
     skippedDeliveries: count()
       .optional()
-      .describe('When the change enabled it: deliveries left out while it was disabled'),
+      .describe('If the change enabled it: deliveries skipped while it was disabled'),
   }),
   'An endpoint after a change.',
   { ...endpointExample, events: [...endpointExample.events], skippedDeliveries: 3 },
@@ -100,7 +100,7 @@ export const rotatedEndpointSchema = apiSchema(
   'RotatedWebhookEndpoint',
   endpoint.extend({
     signingSecret: signingSecret().optional(),
-    previousValidUntil: instant().describe('Until then deliveries are signed with both secrets'),
+    previousValidUntil: instant().describe('Until then, both secrets sign deliveries'),
   }),
   'An endpoint with a new secret.',
   {
@@ -115,14 +115,14 @@ export const endpointHealthSchema = apiSchema<WebhookEndpointRecord['health'] & 
   'WebhookEndpointHealth',
   health.extend({
     pending: count().describe('Deliveries not settled yet'),
-    queueAgeSeconds: z.number().min(0).describe('How long the longest due delivery has been waiting'),
+    queueAgeSeconds: z.number().min(0).describe('Time since the oldest due delivery became due'),
     nextAttemptAt: instant().nullable(),
     lastSuccessAt: instant().nullable(),
     attempts: z
       .record(z.string(), count())
-      .describe('Attempts of the last 24 hours by how they ended: `succeeded`, or the class of failure'),
+      .describe('Attempts of the last 24 hours by outcome: `succeeded`, or the class of failure'),
   }),
-  'How an endpoint fares.',
+  'The health of an endpoint and of its queue.',
   {
     ...endpointExample.health,
     pending: 1,
@@ -137,8 +137,8 @@ const attempt = z.object({
   number: z.int().min(1),
   startedAt: instant(),
   durationMs: count(),
-  statusCode: z.int().nullable().describe('null: there was no answer'),
-  error: z.enum(ATTEMPT_ERRORS).nullable().describe('null: it succeeded'),
+  statusCode: z.int().nullable().describe('null: the receiver did not answer'),
+  error: z.enum(ATTEMPT_ERRORS).nullable().describe('null: the attempt succeeded'),
 });
 
 const delivery = z.object({
@@ -146,13 +146,13 @@ const delivery = z.object({
   eventId: text(/^evt_/),
   type: eventType(),
   readingId: uuid(),
-  sequence: count().describe('Of the event, among the public events of the reading'),
+  sequence: count().describe('Number of the event among the public events of the reading'),
   status: z.enum(DELIVERY_STATUSES),
   attempts: count(),
   nextAttemptAt: instant().nullable(),
   test: z.boolean(),
   redelivery: z.boolean(),
-  replayId: uuid().nullable().describe('The replay that it belongs to'),
+  replayId: uuid().nullable().describe('The replay that created the delivery'),
   createdAt: instant(),
   settledAt: instant().nullable(),
   lastAttempt: attempt.nullable(),
@@ -185,21 +185,21 @@ const deliveryExample: DeliveryRecord = {
 export const deliverySchema = apiSchema<DeliveryRecord>(
   'Delivery',
   delivery,
-  'One event on its way to one endpoint.',
+  'The delivery of one event to one endpoint.',
   deliveryExample,
 );
 
 export const deliveryPageSchema = apiPage(
   'DeliveryPage',
   deliverySchema,
-  'Deliveries, the newest first.',
+  'Deliveries, newest first.',
   deliveryExample,
 );
 
 export const deliveryHistorySchema = apiSchema<DeliveryRecord & { history: readonly AttemptRecord[] }>(
   'DeliveryHistory',
-  delivery.extend({ history: z.array(attempt).describe('Every attempt, the first first') }),
-  'A delivery and every attempt at it.',
+  delivery.extend({ history: z.array(attempt).describe('Every attempt, oldest first') }),
+  'A delivery with all its attempts.',
   { ...deliveryExample, history: [attemptExample] },
 );
 
@@ -216,17 +216,17 @@ export const replaySchema = apiSchema<ReplayRecord>(
     state: z
       .enum(['queued', 'running', 'finished', 'stopped'])
       .describe(
-        '`stopped`: it was stopped, did not move for a day, or the endpoint was disabled or deleted meanwhile',
+        '`stopped`: by request, after a day without progress, or because the endpoint was disabled or deleted',
       ),
-    events: count().describe('Events chosen so far; of a finished replay, all'),
-    progress: z.number().min(0).max(1).describe('Share of the log that has been looked through'),
+    events: count().describe('Events selected so far; final once the replay has finished'),
+    progress: z.number().min(0).max(1).describe('Share of the log that has been read'),
     deliveries: z
       .object({ pending: count(), succeeded: count(), exhausted: count(), skipped: count() })
-      .describe('What became of them; all zero of a dry run'),
+      .describe('Deliveries of these events by status; all zero in a dry run'),
     createdAt: instant(),
     finishedAt: instant().nullable(),
   }),
-  'Past events being sent again.',
+  'Sends past events again.',
   {
     replayId: REPLAY_ID,
     endpointId: ENDPOINT_ID,

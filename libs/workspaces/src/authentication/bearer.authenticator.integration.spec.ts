@@ -47,19 +47,19 @@ describe('A bearer token', () => {
     ['issued in the future', { iat: NOW_S + 6 }],
     ['whose time of issue is no time', { iat: 'now' as never }],
     ['without a workspace', { wid: undefined }],
-    ['of a workspace that is no id', { wid: '../ws_1' }],
+    ['of a malformed workspace id', { wid: '../ws_1' }],
     ['without scopes', { scope: undefined }],
-    ['of a subject that is no name', { sub: '' }],
+    ['of an empty subject', { sub: '' }],
   ])('%s is refused', async (_, changes) => {
     expect(await authenticator.verify(await sign(changes))).toBeNull();
   });
 
-  it('need not say whom it was issued for, nor when', async () => {
+  it('may omit its subject and its time of issue', async () => {
     const token = await sign({ sub: undefined, iat: undefined, exp: NOW_S + 60 * 15 });
     expect(await authenticator.verify(token)).toMatchObject({ workspaceId: WORKSPACE, actor: 'bearer' });
   });
 
-  it('as docs/operations.md shows it to operators is accepted', async () => {
+  it('built as in docs/operations.md is accepted', async () => {
     const page = readFileSync(projectPath('docs/operations.md'), 'utf8');
     const [, text = 'null'] = /^## Bearer tokens$[\s\S]+?```json\n([\s\S]+?)```/m.exec(page) ?? [];
     const claims = JSON.parse(text) as { iss: string; iat: number; wid: string; sub: string } & JWTPayload;
@@ -75,7 +75,7 @@ describe('A bearer token', () => {
 
   it.each<[string, JWTPayload]>([
     ['issuer', { iat: NOW_S + 5, exp: NOW_S + 5 + 60 * 15 }],
-    ['issuer that does not tell when', { iat: undefined, exp: NOW_S + 5 + 60 * 15 }],
+    ['issuer that omits the time of issue', { iat: undefined, exp: NOW_S + 5 + 60 * 15 }],
   ])('of an %s whose clock is a little ahead is accepted', async (_, changes) => {
     expect(await authenticator.verify(await sign(changes))).not.toBeNull();
   });
@@ -90,7 +90,7 @@ describe('A bearer token', () => {
     expect(await authenticator.verify(await sign({}, { alg: 'HS256', kid: 'ed' }, secret))).toBeNull();
   });
 
-  it('signed by a stranger is refused, whatever key it names or brings', async () => {
+  it('signed by a stranger is refused, whatever key it names or contains', async () => {
     const jwk = await exportJWK(stranger.publicKey);
     for (const header of [
       { alg: 'EdDSA', kid: 'ed' },
@@ -122,14 +122,14 @@ describe('A bearer token', () => {
 
 describe('The header of a token', () => {
   it.each(['JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/at+jwt', 'Application/JWT'])(
-    'may call it %s',
+    'may have the type %s',
     async (typ) => {
       expect(await authenticator.verify(craft({ ...EDDSA, typ }))).not.toBeNull();
     },
   );
 
   it.each(['', 'JOSE', 'dpop+jwt', 'secevent+jwt', 'logout+jwt', 'text/jwt', 'jwt ', 5, null, ['JWT']])(
-    'may not call it %j: what is meant for another use is no token here',
+    'may not have the type %j of another use',
     async (typ) => {
       expect(await authenticator.verify(craft({ ...EDDSA, typ }))).toBeNull();
     },
@@ -143,7 +143,7 @@ describe('The header of a token', () => {
     ['say where the key is', { jku: 'https://portal.example/jwks.json' }],
     ['say where a certificate is', { x5u: 'https://portal.example/cert.pem' }],
     ['compress', { zip: 'DEF' }],
-  ])('may not %s, however well it is signed', async (_, members) => {
+  ])('may not %s, even with a valid signature', async (_, members) => {
     if ('jwk' in members) members['jwk'] = await exportJWK(ed.publicKey);
     expect(await authenticator.verify(craft({ ...EDDSA, ...members }))).toBeNull();
   });
@@ -162,15 +162,15 @@ describe('The header of a token', () => {
     expect(await authenticator.verify(craft(header))).toBeNull();
   });
 
-  it('that says PS256 of an RSA key is refused', async () => {
+  it('that declares PS256 for an RSA key is refused', async () => {
     const token = craft({ alg: 'PS256', kid: 'rsa' }, CLAIMS, signingKey(rsa), 'sha256');
     expect(await authenticator.verify(token)).toBeNull();
   });
 });
 
-describe('Before a signature is looked at', () => {
+describe('Before a signature is checked', () => {
   it.each<[string, string]>([
-    ['a token longer than any', 'x'.repeat(9_000)],
+    ['a token that is too long', 'x'.repeat(9_000)],
     ['a token of four parts', 'e30.e30.e30.e30'],
     ['what is no JSON', 'e.e.e'],
     ['a list', 'W10.W10.W10'],
@@ -184,7 +184,7 @@ describe('Before a signature is looked at', () => {
     expect(await authenticator.verify(token)).toBeNull();
   });
 
-  it('a token that is well signed and too long is refused', async () => {
+  it('a validly signed token that is too long is refused', async () => {
     expect(await authenticator.verify(craft(EDDSA, { ...CLAIMS, pad: 'x'.repeat(5_000) }))).not.toBeNull();
     expect(await authenticator.verify(craft(EDDSA, { ...CLAIMS, pad: 'x'.repeat(9_000) }))).toBeNull();
   });
@@ -228,7 +228,7 @@ describe('A key of the set', () => {
     expect(await one.verify(await sign({}, { alg: 'RS256', kid: 'rsa' }, rsa.privateKey))).not.toBeNull();
   });
 
-  it('whose name another has too is not used: which of them signed is not to be known', async () => {
+  it('with a duplicate id is not used, since the signing key would be ambiguous', async () => {
     const other = { ...(await exportJWK(stranger.publicKey)), kid: 'ed', alg: 'EdDSA' };
     const both = verifier([...keys, other]);
     expect(await both.verify(await sign())).toBeNull();
@@ -237,7 +237,7 @@ describe('A key of the set', () => {
     expect(await verifier([...keys, keys[0]!]).verify(await sign())).not.toBeNull();
   });
 
-  it('beyond as many as a set may have is not used', async () => {
+  it('beyond the maximum of a set is not used', async () => {
     const more = verifier([keys[1]!, keys[0]!], { TOKEN_JWKS_MAX_KEYS: 1 });
     expect(await more.verify(await sign())).toBeNull();
     expect(await more.verify(await sign({}, { alg: 'RS256', kid: 'rsa' }, rsa.privateKey))).not.toBeNull();

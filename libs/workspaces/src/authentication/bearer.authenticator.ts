@@ -1,8 +1,8 @@
-import { Inject, Injectable } from '@nestjs/common';
 import { errors, jwtVerify } from 'jose';
 import type { Logger } from 'pino';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import type { Principal } from '@app/platform/auth/authentication.js';
+import { Inject, Injectable } from '@app/platform/injection.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';

@@ -9,7 +9,7 @@ import type { Logger } from 'pino';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { within } from '@app/platform/process/within.js';
+import { within } from '@app/platform/async/within.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK } from '@app/platform/tokens.js';
 

@@ -25,7 +25,7 @@ export interface ApiKeySummary {
   readonly issuedAt: string;
   readonly expiresAt: string | null;
   readonly revokedAt: string | null;
-  /** The hour in which it was last used. `null`: never, or not since uses are recorded. */
+  /** The hour of its last use; `null`: none is recorded. */
   readonly lastUsedAt: string | null;
 }
 

@@ -28,7 +28,7 @@ const apiKeySchema = apiSchema<ApiKeySummary>(
     revokedAt: instant().nullable(),
     lastUsedAt: instant()
       .nullable()
-      .describe('The hour in which it was last used, known some seconds later; null: it was not'),
+      .describe('The hour of its last use, recorded within seconds; null: never used'),
   }),
   'An API key, without its secret.',
   exampleKey,
@@ -37,7 +37,7 @@ const apiKeySchema = apiSchema<ApiKeySummary>(
 export const apiKeysSchema = apiPage(
   'ApiKeys',
   apiKeySchema,
-  'A page of the keys of the workspace, the newest first, revoked and expired ones included.',
+  'A page of the keys of the workspace, newest first, including revoked and expired ones.',
   exampleKey,
 );
 

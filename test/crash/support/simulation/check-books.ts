@@ -77,12 +77,12 @@ export const checkBooks = async (
   }
 };
 
-/** What is settled lately is remembered in generations that rotate at a closing: not part of the comparison. */
+/** Omits recent settlements from the comparison: the book keeps them in generations, which rotate at a closing. */
 const comparable = ({ settled: _, ...book }: Credits): object => book;
 
 const loadedBook = async ({ store, scheduler }: World, workspaceId: string): Promise<Credits> => {
   const books = new CreditBooks(createCreditsExecutor(store), { now: () => scheduler.now });
-  // As a command would find it, before what time made due since.
+  // The book as a command would load it, before it records what has become due.
   const { executor } = books as unknown as { executor: { load(id: string): Promise<{ state: Credits }> } };
   return (await executor.load(workspaceId)).state;
 };

@@ -8,8 +8,8 @@ import type { World } from './world.js';
 import type { Report } from './history.js';
 
 /**
- * Replays the log: each public event goes once to each endpoint that was there before it, numbered in its order. A
- * failure is published where its credits are released, and not before.
+ * Replays the log: each public event goes once to each endpoint that existed before it, numbered in order. A failure is
+ * published where its credits are released, and not before.
  */
 export const checkDeliveries = ({ store, tables }: World, report: Report): void => {
   const endpoints: { id: string; workspaceId: string }[] = [];
@@ -60,7 +60,7 @@ export const checkDeliveries = ({ store, tables }: World, report: Report): void 
   }
   const feed = [...tables.publicEvents].map(([eventId, { position }]) => `${eventId} ${position}`);
   if (feed.toSorted().join() !== places.toSorted().join())
-    report('events are published elsewhere than they happened');
+    report('events are published at another position than expected');
   const unpublished = tables.unreleasedFailures.size;
   if (unpublished > 0) report(`${unpublished} failures were never published`);
 };

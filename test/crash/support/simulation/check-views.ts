@@ -19,7 +19,7 @@ export const checkViews = ({ tables: { views } }: World, { readings }: History, 
   }
 };
 
-/** However often and in whatever pieces events came, rows are those of the whole log folded once. */
+/** However often and in whatever batches events arrived, the rows equal one fold of the whole log. */
 export const checkRebuilt = async ({ store, tables, consumers }: World, report: Report): Promise<void> => {
   const anew = new ViewRows();
   const query = async (text: Query, values?: Values) =>

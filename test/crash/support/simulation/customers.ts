@@ -15,12 +15,12 @@ const SENT_TWICE = 0.2;
 export interface Customer {
   readonly workspaceId: string;
   readonly idempotencyKey: string;
-  /** Readings it was told were accepted. */
+  /** Readings that were accepted, as far as the customer knows. */
   readonly accepted: Set<string>;
   refused: boolean;
 }
 
-/** How likely a customer has what it bought erased, and how soon after it was accepted (ms). */
+/** Probability that a customer erases a reading, and the time after its acceptance (ms). */
 const ERASES = 0.4;
 const ERASES_WITHIN_MS = [300, 2_000, 30_000] as const;
 
@@ -35,7 +35,7 @@ const request = {
   },
 } as const;
 
-/** Asks for one reading until it has an answer or gives up: over either API, sometimes over both at once. */
+/** Requests one reading until it has an answer or gives up, over either API, sometimes over both at once. */
 export const buy = async (world: World, customer: Customer): Promise<void> => {
   const { scheduler } = world;
   const { random } = scheduler;
@@ -51,7 +51,7 @@ export const buy = async (world: World, customer: Customer): Promise<void> => {
 
 let requests = 0;
 
-/** One request over a network that loses requests and answers. @returns `null` when nothing definite came back */
+/** One request over a network that loses requests and answers. @returns `null` without a definite answer */
 const ask = async (
   { scheduler, apis }: World,
   customer: Customer,
@@ -78,7 +78,7 @@ const ask = async (
   return answer;
 };
 
-/** Asks for erasure at some moment of the reading's life, over either API, until it is answered or given up. */
+/** Requests erasure at some moment of the reading's life, over either API, until it has an answer or gives up. */
 const eraseLater = async ({ scheduler, apis }: World, { accepted, workspaceId }: Customer): Promise<void> => {
   const { random } = scheduler;
   const [readingId] = accepted;

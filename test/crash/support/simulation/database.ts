@@ -7,8 +7,8 @@ const COMMIT_UNHEARD = 0.01;
 const COMMIT_LOST = 0.01;
 
 /**
- * A pool of connections as one process has it. Statements of a transaction take effect together at its commit, which
- * may be carried out and reported failed, or the reverse.
+ * The connection pool of one process. Statements of a transaction take effect together at its commit. A commit that is
+ * reported as failed may have taken effect or not.
  */
 export const simulatedPool = (tables: Tables, scheduler: Scheduler, life: Life): Pool => {
   const strikes = (probability: number): boolean => scheduler.isRough && scheduler.random.chance(probability);

@@ -2,7 +2,7 @@ import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import { plainKey } from './plain-key.js';
 import type { World } from './world.js';
 
-/** Whatever order erasure, completion and publication came in: nothing of an erased reading is stored, offered or announced. */
+/** In any order of erasure, completion and publication, nothing of an erased reading is stored, offered or announced. */
 export const checkErasures = ({ store, tables }: World, tell: (breach: string) => void): void => {
   const erasedAt = new Map<string, bigint>();
   const sealedInputs = new Map<string, string>();
@@ -17,12 +17,12 @@ export const checkErasures = ({ store, tables }: World, tell: (breach: string) =
   }
   for (const { type, stream } of store.log) {
     if (type === 'PublicationWithdrawn' && !erasedAt.has(streamId(stream)))
-      tell(`the erasure of reading ${streamId(stream)} was begun and never done`);
+      tell(`the erasure of reading ${streamId(stream)} was started and never finished`);
   }
   for (const [id, position] of erasedAt) {
-    // A request that raced with the erasure may have made another key, which opens nothing.
+    // A request that raced with the erasure may have created another key, which opens nothing.
     if (opens(sealedInputs.get(id), tables.subjectKeys.get(id)?.serial))
-      tell(`what is sealed of erased reading ${id} can be opened`);
+      tell(`sealed data of erased reading ${id} can be opened`);
     if (tables.views.of('readings.result').has(id)) tell(`erased reading ${id} has a result`);
     const row = tables.views.of('readings.reading').get(id);
     if (row?.['erased_at'] === null || row?.['sealed_input'] !== '')
@@ -34,7 +34,7 @@ export const checkErasures = ({ store, tables }: World, tell: (breach: string) =
       if (key.startsWith(`${id}|`)) tell(`erased reading ${id} still has ${key}`);
     for (const { readingId, type, position: toldAt } of tables.publicEvents.values()) {
       if (readingId === id && BigInt(toldAt) > position && type !== 'reading.failed')
-        tell(`${type} of reading ${id} was told after its erasure`);
+        tell(`${type} of reading ${id} was announced after its erasure`);
     }
   }
 };

@@ -4,7 +4,7 @@ import type { AppendResult, EventStore, ExpectedRevision } from '@app/event-sour
 import type { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import type { Life, Scheduler } from './scheduler.js';
 
-/** What can go wrong with an append, and how likely. */
+/** What can go wrong with an append, and its probability. */
 const UNHEARD = 0.02;
 const LOST = 0.02;
 const LATE = 0.02;
@@ -12,14 +12,14 @@ const REFUSED = 0.01;
 const LATE_WITHIN_MS = 120_000;
 const READ_FAILS = 0.01;
 
-/** Appends still on their way, although their writer was told that their outcome is unknown. */
+/** Appends still on their way, although their writer already got the error of an unknown outcome. */
 export interface OnTheWay {
   count: number;
 }
 
 /**
- * The event store as one process reaches it: appends that are written but reported failed, reported failed and not
- * written, or written only much later; reads that fail.
+ * The event store as one process sees it. A failed append may have been written, or not, or be written much later. Reads
+ * may fail.
  */
 export const faultyStore = (
   store: InMemoryEventStore,

@@ -7,7 +7,7 @@ import { checkHolds, checkBooks, checkReconciliation } from './check-books.js';
 import { checkDeliveries } from './check-deliveries.js';
 import { checkViews, checkRebuilt } from './check-views.js';
 
-/** What must hold once all is done, whatever happened on the way. @returns one sentence for each breach */
+/** What must hold at the end, whatever happened before. @returns one sentence for each breach */
 export const breachesOf = async (world: World, customers: readonly Customer[]): Promise<string[]> => {
   const breaches = [...new Set(world.alarms)];
   const report: Report = (breach) => breaches.push(breach);
@@ -44,7 +44,7 @@ const checkReadings = ({ readings, publications }: History, report: Report): voi
   }
 };
 
-/** Every reading that is not erased can be opened, and no key is left of a request that never became one. */
+/** Every reading that is not erased can be opened. No key is left of a request that never became a reading. */
 const checkKeys = ({ tables }: World, { readings }: History, report: Report): void => {
   for (const [id, events] of readings) {
     if (count(events, 'ReadingErased') > 0) continue;
@@ -57,7 +57,7 @@ const checkKeys = ({ tables }: World, { readings }: History, report: Report): vo
   }
 };
 
-/** What is stored was rendered with the instant that is recorded: every repeat yields the same bytes. */
+/** Stored documents were rendered with the recorded time, so every repetition yields the same bytes. */
 const checkPublications = ({ tables }: World, { publications, readings }: History, report: Report): void => {
   for (const [id, events] of publications) {
     if (count(readings.get(id) ?? [], 'ReadingErased') > 0) continue;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { SealBroken } from '@app/platform/crypto/sealing.js';
 import type { SubjectKey } from '@app/platform/crypto/subject-keys.js';
 
-/** A key without encryption: what it seals says in clear with which key and for which place. */
+/** A key without encryption. Sealed data names its key and its place in clear. */
 export const plainKey = (serial: number): SubjectKey => ({
   seal: (context, bytes) => Buffer.concat([prefix(serial, context), bytes]),
   open: (context, sealed) => {

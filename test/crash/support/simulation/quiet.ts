@@ -2,7 +2,10 @@ import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { World } from './world.js';
 
-/** Whether every reading has ended, every key belongs to one, every hold is settled, every consumer has seen everything, and nothing is on its way. */
+/**
+ * Whether every reading has ended, every key belongs to one, every hold is settled, every consumer is caught up, and
+ * nothing is on its way.
+ */
 export const isQuiet = ({ store, tables, onTheWay, scheduler, consumers }: World): boolean => {
   if (onTheWay.count > 0 || scheduler.pauses > 0) return false;
   const count = new Map<string, number>();
@@ -27,7 +30,7 @@ export const isQuiet = ({ store, tables, onTheWay, scheduler, consumers }: World
   );
 };
 
-/** Whether what is completed is published or erased, and every erasure that was begun is done. */
+/** Whether every completed reading is published or erased, and every started erasure is done. */
 const isFollowedUp = (log: readonly StoredEvent[]): boolean => {
   const readings = (type: string): string[] =>
     log.filter((event) => event.type === type).map(({ stream }) => streamId(stream));

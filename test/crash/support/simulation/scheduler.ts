@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers';
 import { Random } from '../../../support/random.js';
 
-/** One run of one process, from its start to its crash. What it asks for after the crash never comes. */
+/** One run of one process, from its start to its crash. After the crash it receives nothing. */
 export interface Life {
   readonly name: string;
   alive: boolean;
-  /** How far its clock is off (ms). */
+  /** Offset of its clock (ms). */
   skewMs: number;
 }
 
@@ -18,30 +18,30 @@ interface Task {
   readonly pauses?: boolean;
 }
 
-/** How likely a life ends at one await. */
+/** Probability that a process crashes at one await. */
 const CRASH = 0.012;
-/** How long a step takes (ms): mostly as long as a disk or a network, now and then longer than every lease. */
+/** Duration of a step (ms): mostly that of a disk or a network, sometimes longer than every lease. */
 const STEP_MS = 8;
-/** A pause just before a write is the dangerous one: what was read has had time to change. */
+/** A pause just before a write is the dangerous one, since the data read before may have changed. */
 const PAUSE_CHANCE = { read: 0.003, write: 0.02 };
 const PAUSE_MS = 130_000;
 
 /**
- * Takes one pending step after another, each time a random one of those that are due, on a clock of its own. A step is
- * what a process waits for: an answer of a store, or a timer. Between two steps everything that can run has run.
+ * Runs pending steps one after another on its own clock, each time a random one of those due. A step is what a process
+ * waits for: an answer of a store, or a timer. Between two steps everything that can run has run.
  */
 export class Scheduler {
   readonly random: Random;
   readonly trace: string[] = [];
-  /** Milliseconds since the epoch: the time of the world, and of the database. */
+  /** The time of the world and of the database, milliseconds since the epoch. */
   now: number;
   steps = 0;
-  /** While false, nothing crashes, nothing pauses. */
+  /** While false, nothing crashes or pauses. */
   isRough = true;
   onCrash: (life: Life) => void = () => undefined;
-  /** Called when a step has had all its consequences. */
+  /** Called after a step and all its consequences. */
   onStep: () => void = () => undefined;
-  /** Steps that take much longer than others, and are not done yet. */
+  /** Unfinished steps that take much longer than others. */
   pauses = 0;
   private tasks: Task[] = [];
   private timers = 0;
@@ -55,7 +55,7 @@ export class Scheduler {
     this.now = startAt;
   }
 
-  /** What a process waits for: done at some later moment, answered then, unless the process is gone. */
+  /** Schedules work that a process waits for. It is done and answered later, unless the process has crashed. */
   io<T>(
     life: Life,
     label: string,
@@ -82,7 +82,7 @@ export class Scheduler {
     return new Promise((resolve) => this.after(milliseconds, 'sleep', resolve));
   }
 
-  /** Something of nobody's: an append on its way, a process starting again. */
+  /** Schedules work of no process: an append on its way, a restarting process. */
   after(milliseconds: number, label: string, run: () => void): void {
     this.tasks.push({ life: null, at: this.now + milliseconds, label, run });
   }
@@ -97,7 +97,7 @@ export class Scheduler {
     this.tasks = this.tasks.filter((task) => task.timer !== timer);
   }
 
-  /** Steps until the condition holds. @returns whether it came to hold within that many steps and that much time */
+  /** Runs steps until the condition holds. @returns whether it held within that many steps and that much time */
   async until(condition: () => boolean, { steps, milliseconds }: { steps: number; milliseconds: number }) {
     const deadline = this.now + milliseconds;
     for (let taken = 0; taken < steps && this.now < deadline; taken += 1) {
@@ -107,7 +107,7 @@ export class Scheduler {
     return condition();
   }
 
-  /** @returns whether there was anything to do */
+  /** @returns whether there was a step to run */
   async step(): Promise<boolean> {
     const index = this.choose();
     if (index < 0) return false;
@@ -120,7 +120,7 @@ export class Scheduler {
     this.steps += 1;
     this.note(task);
     const crashes = life !== null && this.isRough && this.random.chance(CRASH);
-    // Before what it asked for was done, or after: it learns of neither.
+    // The process crashes before or after the work is done. In both cases it gets no answer.
     if (!crashes || this.random.chance(0.5)) task.run();
     if (crashes) this.crash(life);
     await new Promise<void>((resolve) => setImmediate(resolve));
@@ -139,7 +139,7 @@ export class Scheduler {
     this.onCrash(life);
   }
 
-  /** A random one of the due tasks; when none is due, time goes on to the next. */
+  /** A random one of the due tasks. When none is due, the clock advances to the next. */
   private choose(): number {
     const { tasks, now } = this;
     if (tasks.length === 0) return -1;

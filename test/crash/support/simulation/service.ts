@@ -24,7 +24,7 @@ import { PublishingWorkerModule } from '@app/publishing/publishing-worker.module
 import { AbandonReadingHandler } from '@app/readings/application/abandon-reading/abandon-reading.handler.js';
 import { EraseReadingHandler } from '@app/readings/application/erase-reading/erase-reading.handler.js';
 import { GenerateReadingJob } from '@app/readings/application/generate-reading/generate-reading.job.js';
-import { InputUnprocessable } from '@app/readings/application/generate-reading/theme-calculator.js';
+import { InputUnprocessable } from '@app/readings/application/generate-reading/generate-reading.job.js';
 import { ReadingTimers } from '@app/readings/application/reading-timers.js';
 import { RequestReadingHandler } from '@app/readings/application/request-reading/request-reading.handler.js';
 import { KeySweep } from '@app/readings/application/sweep-keys/key-sweep.js';
@@ -60,22 +60,22 @@ export const CONFIG = {
   LEDGER_RECONCILE_EVERY_MS: 3_600_000,
   LEDGER_RECONCILE_GRACE_MS: 60_000,
   KEY_UPKEEP_EVERY_MS: 60_000,
-  // Far less than is wise: what keeps a request's key is not its age.
+  // Far less than a sensible setting: age alone must not decide which keys stay.
   KEY_ABANDONED_AFTER_MS: 1_000,
 } as Config;
 
-/** What one process has of the world. */
+/** A process's connections to the world. */
 export interface Surroundings {
   readonly store: EventStore;
   readonly pool: Pool;
   readonly clock: Clock;
   readonly keys: SubjectKeys;
   readonly scheduler: Scheduler;
-  /** Told what the service itself calls out of the ordinary. */
+  /** Receives the alarms of the service. */
   readonly alarm: (message: string) => void;
 }
 
-/** How likely one calculation fails, and how likely it is hopeless. */
+/** Probabilities that a calculation fails transiently and permanently. */
 const CALCULATION_FAILS = 0.05;
 const HOPELESS = 0.02;
 
@@ -85,7 +85,7 @@ const silent = { debug: () => undefined, info: () => undefined, error: () => und
 type Handler = { execute(message: never): Promise<unknown> };
 type MessageType = abstract new (...args: never[]) => object;
 
-/** The command and query bus without Nest: the same handlers, found by the class of what they answer. */
+/** The command and query bus without Nest: the same handlers, found by the class of the message. */
 /** Handlers may be added until the first message. */
 const busOf = (handlers: readonly (readonly [MessageType, Handler])[]) => {
   return {
@@ -121,7 +121,7 @@ const application = ({ store, pool, clock, keys }: Surroundings) => {
   return { readings, publications, query, commands, queries, erasures };
 };
 
-/** What an API process does for requests, below HTTP. */
+/** The work of an API process for requests, below HTTP. */
 export interface Api {
   readonly requests: RequestReadingHandler;
   readonly erasures: EraseReadingHandler;
@@ -136,7 +136,7 @@ export const apiOf = (surroundings: Surroundings): Api => {
   };
 };
 
-/** Loops of the worker that the simulation runs; the others change nothing that it looks at. */
+/** Loops of the worker that the simulation runs. The others change nothing that it checks. */
 const LOOPS = [
   'billing.hold-fence',
   'readings.generate.rescue',
@@ -144,7 +144,7 @@ const LOOPS = [
   'publishing.publish.rescue',
 ];
 
-/** What a worker process does: its consumers, jobs and loops, registered by the modules themselves. */
+/** The work of a worker process: its consumers, jobs and loops, registered by the modules themselves. */
 export const workOf = (surroundings: Surroundings): WorkRegistry => {
   const { pool, clock, keys, scheduler, alarm } = surroundings;
   const { readings, publications, commands, queries } = application(surroundings);

@@ -15,12 +15,12 @@ import { World } from './world.js';
 
 export interface Run {
   readonly seed: number;
-  /** What does not hold, a sentence each. */
+  /** One sentence for each broken invariant. */
   readonly breaches: readonly string[];
   readonly steps: number;
-  /** Of what was recorded: two runs of one seed have the same. */
+  /** Digest of the log. Two runs of one seed have the same. */
   readonly digest: string;
-  /** Everything that was recorded. */
+  /** All recorded events. */
   readonly log: readonly StoredEvent[];
   readonly completed: number;
   readonly crashes: number;
@@ -33,7 +33,7 @@ const MONTH_END = Date.parse('2026-09-30T23:59:50.000Z');
 const STEPS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** Two APIs, two workers and some customers in a rough world, then in a calm one until all is done. */
+/** Runs two APIs, two workers and some customers with faults, then without faults until all is done. */
 export const simulate = async (seed: number, { traced = false } = {}): Promise<Run> => {
   const startAt = seed % 7 === 0 ? MONTH_END : NOON;
   const scheduler = new Scheduler(seed, startAt, traced);
@@ -60,7 +60,10 @@ export const simulate = async (seed: number, { traced = false } = {}): Promise<R
     });
     scheduler.isRough = false;
     const ended = await calmDown(scheduler, () => shopping === 0 && isQuiet(world));
-    const breaches = [...(ended ? [] : ['it never comes to rest']), ...(await breachesOf(world, customers))];
+    const breaches = [
+      ...(ended ? [] : ['the service never becomes idle']),
+      ...(await breachesOf(world, customers)),
+    ];
     return {
       seed,
       breaches,
@@ -74,7 +77,7 @@ export const simulate = async (seed: number, { traced = false } = {}): Promise<R
   });
 };
 
-/** Opens a book with credits for so many readings in each workspace, and gives each an endpoint. */
+/** Opens a book in each workspace, with credits for the given number of readings, and adds an endpoint. */
 const prepare = async (
   scheduler: Scheduler,
   store: InMemoryEventStore,
@@ -133,7 +136,7 @@ const addEndpoint = (store: InMemoryEventStore, endpointId: string, workspaceId:
     },
   ]);
 
-/** Minutes are enough as a rule; where a clock was far ahead, its leases and timers end in days or in a month. */
+/** Minutes usually suffice. After a clock was far ahead, its leases and timers end in days or in a month. */
 const PATIENCE_MS = [600_000, 2 * DAY_MS, 40 * DAY_MS, 40 * DAY_MS] as const;
 
 const calmDown = async (scheduler: Scheduler, isAtRest: () => boolean): Promise<boolean> => {
@@ -141,7 +144,7 @@ const calmDown = async (scheduler: Scheduler, isAtRest: () => boolean): Promise<
     if (patience > DAY_MS) scheduler.now += patience;
     for (let looks = 0; looks < 400; looks += 1) {
       if (isAtRest()) {
-        // Whatever a request given up long ago still had under way.
+        // Finishes work that a request left under way when it was given up.
         await scheduler.until(() => false, { steps: STEPS, milliseconds: 3_000 });
         if (isAtRest()) return true;
       }

@@ -7,19 +7,19 @@ const scheduler = (): Scheduler => {
   return current;
 };
 
-/** `node:timers/promises` on the clock of the simulation that is running. */
+/** `node:timers/promises` on the clock of the running simulation. */
 export const simulatedTimers = {
   setTimeout: (milliseconds: number) => scheduler().sleep(milliseconds),
   setImmediate: () => scheduler().sleep(0),
 };
 
-/** Renders next to nothing: what documents look like is not looked at here, and would be most of the work. */
+/** Renders almost nothing. The simulation does not check documents, and rendering them would take most of its time. */
 export const simulatedRendering = {
   composeDocument: (_: unknown, { publishedAt }: { publishedAt: string }) => ({ publishedAt }),
   renderMarkdown: () => '# reading',
 };
 
-/** Runs work with chance, timers and the monotonic clock of a simulation in place of the machine's. */
+/** Runs work with the randomness, timers and monotonic clock of a simulation instead of the machine's. */
 export const within = async <T>(simulated: Scheduler, work: () => Promise<T>): Promise<T> => {
   const real = {
     random: Math.random,

@@ -1,7 +1,7 @@
 export type Values = readonly unknown[];
-/** As `pg` takes it. */
+/** A statement in a form that `pg` accepts. */
 export type Query = string | { readonly text: string; readonly values?: Values };
-/** SQL on one line, and its parameters. */
+/** The SQL on one line, and its parameters. */
 export type Statement = readonly [text: string, values: Values];
 
 export const statementOf = (asked: Query, values: Values = []): Statement => {

@@ -14,7 +14,7 @@ const at = (value: unknown): number => Date.parse(value as string);
 const overdue = (rows: Iterable<Row>, now: number): Row[] =>
   [...rows].filter(({ due_at: dueAt }) => dueAt !== null && at(dueAt) < now);
 
-/** By a part that no other statement has; the first that fits counts. */
+/** Statements by a characteristic part of their text. The first match counts. */
 const STATEMENTS: readonly (readonly [string, Carry])[] = [
   ['update event_sourcing.consumer set categories', (tables, [name]) => checkpoint(tables, name)],
   ['select position, epoch from event_sourcing.consumer', (tables, [name]) => checkpoint(tables, name)],
@@ -31,7 +31,7 @@ const STATEMENTS: readonly (readonly [string, Carry])[] = [
       tables.checkpoints.set(name as string, { position: position as string, epoch: epoch as string });
     },
   ],
-  // Poison: the alarm that goes with it is a breach already.
+  // A poison event. Its alarm already counts as a breach.
   [
     "update event_sourcing.consumer set status = 'halted'",
     ({ checkpoints }, [name, , , , epoch, position]) => {
@@ -81,7 +81,7 @@ const STATEMENTS: readonly (readonly [string, Carry])[] = [
       if (String(subjectKeys.get(id as string)?.made) === made) subjectKeys.delete(id as string);
     },
   ],
-  // Every sweep looks at all keys anew.
+  // Every sweep checks all keys again.
   ['from platform.key_sweep', () => []],
   ['insert into platform.key_sweep', () => undefined],
 
@@ -89,7 +89,7 @@ const STATEMENTS: readonly (readonly [string, Carry])[] = [
     'select reading_id, workspace_id, correlation_id from readings.reading',
     (tables, _, now) => overdue(tables.views.of('readings.reading').values(), now),
   ],
-  // The pages of the API find no row yet, and read the stream.
+  // The API finds no row yet, and reads the stream.
   ['from readings.reading where reading_id', () => []],
   ['from readings.result where reading_id', () => []],
 
@@ -191,7 +191,7 @@ const STATEMENTS: readonly (readonly [string, Carry])[] = [
 ];
 
 /**
- * Carries out a statement that folds no rows.
+ * Executes a statement that folds no rows.
  * @returns rows, or whether a row was changed
  * @throws TypeError for a statement that the simulation does not know
  */
@@ -219,7 +219,7 @@ interface Fact {
   readonly position: string;
 }
 
-/** As the statement says: an event already stored adds nothing; numbered per reading; a delivery per endpoint of now. */
+/** A stored event adds nothing. Others get the reading's next number, and a delivery for each current endpoint. */
 const publish = (tables: Tables, { eventId, workspaceId, readingId, type, position }: Fact): void => {
   if (tables.publicEvents.has(eventId)) return;
   const before = [...tables.publicEvents.values()].filter((one) => one.readingId === readingId);

@@ -11,7 +11,7 @@ export interface Job {
   lockedUntil: number;
 }
 
-/** A row of `event_sourcing.consumer`; nobody intervenes here, so all epochs stay. */
+/** A row of `event_sourcing.consumer`. No operator intervenes here, so its epoch never changes. */
 interface CheckpointRow {
   readonly position: string | null;
   readonly epoch: string;
@@ -25,12 +25,12 @@ export interface DeliveryRow {
   readonly sequence: number;
 }
 
-/** graphile-worker takes a job of a worker that was killed again after four hours. */
+/** graphile-worker retakes a killed worker's job after four hours. */
 const JOB_LOCK_MS = 4 * 3_600_000;
 
 /**
- * What the service's own statements do, as far as readings, credits and deliveries need it: the tables of Postgres in
- * memory. A statement it does not know is a mistake of the test, never passed over.
+ * The tables of Postgres in memory, with the service's own statements as far as readings, credits and deliveries need
+ * them. An unknown statement is a mistake of the test, and throws.
  */
 export class Tables {
   readonly checkpoints = new Map<string, CheckpointRow>();
@@ -39,18 +39,18 @@ export class Tables {
     string,
     { readingId: string; type: string; sequence: number; position: string }
   >();
-  /** By the event that releases its credits, with which it is published: its columns, but for its position. */
+  /** Columns except the position, by the event that releases its credits and publishes it. */
   readonly unreleasedFailures = new Map<string, readonly string[]>();
   readonly deliveries: DeliveryRow[] = [];
   readonly artifacts = new Map<string, Record<string, unknown>>();
-  /** The keys of readings: which of all that were ever made, and when it was made or last asked for. */
+  /** The key of each reading: its number among all keys ever created, and when it was created or last requested. */
   readonly subjectKeys = new Map<
     string,
     { serial: number; workspaceId: string; madeAt: number; made: number }
   >();
   jobs: Job[] = [];
 
-  /** Carries out one statement outside a transaction. */
+  /** Executes one statement outside a transaction. */
   run([text, values]: Statement, now: number): Answer {
     const folding = this.views.run(text, values);
     if (folding) return folding;
@@ -58,7 +58,7 @@ export class Tables {
     return Array.isArray(rows) ? { rows, rowCount: rows.length } : { rows: [], rowCount: rows ? 1 : 0 };
   }
 
-  /** What a statement in a transaction answers after those before it: the checkpoint's, and reads of rows to fold. */
+  /** The result of a statement within a transaction: of the checkpoint's, and of reads of rows to fold. */
   preview([text, values]: Statement, before: readonly Statement[]): Answer {
     if (movesCheckpoint(text)) return { rows: [], rowCount: this.isAt(values) ? 1 : 0 };
     const draft = this.views.copy();
@@ -77,7 +77,7 @@ export class Tables {
     return this.jobs.some(({ runAt, lockedUntil }) => runAt <= now && lockedUntil <= now);
   }
 
-  /** Takes a due job; it is this worker's until it ends, or its lock does. */
+  /** Takes a due job. It belongs to this worker until it ends or its lock expires. */
   takeJob(now: number, index: (count: number) => number): Job | null {
     const due = this.jobs.filter(({ runAt, lockedUntil }) => runAt <= now && lockedUntil <= now);
     if (due.length === 0) return null;

@@ -8,7 +8,7 @@ const DELETE = /^delete from (\S+) where \(([^)]+)\) in \(select/;
 const UPSERT =
   /^insert into (\S+) \(([^)]+)\) select .* from json_populate_recordset\(.*\) on conflict \(([^)]+)\) do (?:nothing|update set (.+))$/;
 
-/** The tables of all views: rows by the values of their keys. Knows the three statements with which rows are folded. */
+/** The tables of all views: rows by the values of their keys. Knows the three statements that fold rows. */
 export class ViewRows {
   constructor(readonly tables = new Map<string, Map<string, Row>>()) {}
 
@@ -18,12 +18,12 @@ export class ViewRows {
     return rows;
   }
 
-  /** As the tables are now; what is done to the copy stays there. */
+  /** A copy of the current tables, independent of them. */
   copy(): ViewRows {
     return new ViewRows(new Map([...this.tables].map(([table, rows]) => [table, new Map(rows)])));
   }
 
-  /** Carries out a statement; `null` when it is none of those that fold rows. */
+  /** Executes a statement that folds rows; `null` for any other. */
   run(text: string, values: Values): Answer | null {
     const select = SELECT.exec(text);
     if (select) {

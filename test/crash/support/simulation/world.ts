@@ -14,25 +14,25 @@ import { Tables } from './tables.js';
 
 const APIS = 2;
 const WORKERS = 2;
-/** How far clocks may be off, and how likely one jumps while its process runs (ms). */
+/** Maximum offset of clocks (ms), and the probability that one jumps while its process runs. */
 const SKEW_MS = 90_000;
 const CLOCK_JUMPS = 0.25;
 const MONTH_MS = 31 * 86_400_000;
 const RESTART_MS = 2_000;
-/** Events a consumer takes at a time. */
+/** Events in a consumer's batch. */
 const BATCH = 6;
 const SAME_JOB_TWICE = 0.05;
-/** How long a process uses a key that it has opened. */
+/** How long a process caches an opened key. */
 const KEYS_KEPT_MS = 2_000;
 
-/** Two API and two worker processes on one event store and one database, all of which may fail. */
+/** Two API and two worker processes on one event store and one database. Any of them may fail. */
 export class World {
   readonly tables = new Tables();
   readonly onTheWay: OnTheWay = { count: 0 };
   readonly alarms: string[] = [];
   readonly consumers = new Map<string, Consumer>();
   crashes = 0;
-  /** The API processes that answer now. */
+  /** The API processes that currently answer. */
   readonly apis: (Api | null)[] = Array.from({ length: APIS }, () => null);
   private readonly sleepers = new Set<() => void>();
   private keysMade = 0;
@@ -86,11 +86,11 @@ export class World {
     };
   }
 
-  /** Keys without encryption: what is sealed with one opens with that one alone. */
+  /** Keys without encryption: sealed data opens only with its own key. */
   private keysOf(life: Life): SubjectKeys {
     const { scheduler } = this;
     const stored = this.tables.subjectKeys;
-    /** What this process has opened, until when it does not ask the database again. */
+    /** The keys that this process has opened, and until when it caches them. */
     const opened = new Map<string, { serial: number; until: number }>();
     const keys: Pick<SubjectKeys, 'create' | 'find' | 'ready' | 'destroy'> = {
       ready: async () => undefined,
@@ -135,7 +135,7 @@ export class World {
     void this.takeJobs(life, handlers, never);
   }
 
-  /** As the runner does it, but for the subscription: batches from the durable checkpoint. None may be poison. */
+  /** Like the runner, but without a subscription: batches from the durable checkpoint. No event may be poison. */
   private async follow(
     life: Life,
     consumer: Consumer,
@@ -176,7 +176,7 @@ export class World {
     return events.reverse();
   }
 
-  /** Resolves once it came true. */
+  /** Resolves once the condition is true. */
   private come(isTrue: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       const look = (): void => {
@@ -188,7 +188,7 @@ export class World {
     });
   }
 
-  /** Jobs as graphile-worker hands them out, some of them to two workers at once. */
+  /** Runs jobs like graphile-worker, some of them on two workers at once. */
   private async takeJobs(
     life: Life,
     handlers: ReadonlyMap<

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
-import { pendingMigrations } from '@app/platform/postgres/migrate.js';
+import { pendingMigrations } from '@app/platform/postgres/pending-migrations.js';
 import { roleStanding } from '@app/platform/postgres/role-standing.js';
 import { failure, graded, ok, warning, type Finding } from './finding.js';
 import { MODULES } from '../../../../service/src/modules.js';
@@ -35,6 +35,8 @@ export const checkPostgres = async (pool: Pool): Promise<Finding> => {
 const OPEN = /[?&]tls=false(&|$)/i;
 
 export const checkEventStore = async (store: EventStore, { EVENTSTORE_URL }: Config): Promise<Finding> => {
+  // The first call also loads the client and connects.
+  await store.head();
   const startedAt = performance.now();
   const head = await store.head();
   const took = Math.round(performance.now() - startedAt);

@@ -1,4 +1,3 @@
-import { SingleBar } from 'cli-progress';
 import type { RebuildProgress } from '@app/event-sourcing/rebuilding/rebuild.js';
 
 /** Steps of the progress bar. */
@@ -10,6 +9,7 @@ export const withRebuildProgress = async <T>(
   work: (progress?: RebuildProgress) => Promise<T>,
 ): Promise<T> => {
   if (!process.stderr.isTTY) return work();
+  const { SingleBar } = await import('cli-progress');
   const bar = new SingleBar({
     format: `${label} {bar} {percentage}% {events} events {rate}/s {left} left`,
     clearOnComplete: true,

@@ -7,7 +7,7 @@ export const creditsSchema = apiSchema<CreditsSummary>(
   z.object({
     available: z
       .int()
-      .describe('Credits that can be reserved; negative after a correction that took more than was left'),
+      .describe('Credits that can be reserved; negative after a correction that took more than were left'),
     reserved: count().describe('Credits held for unfinished readings'),
     grants: z
       .array(

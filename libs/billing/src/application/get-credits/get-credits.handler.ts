@@ -1,4 +1,4 @@
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { GetCredits, type CreditsSummary } from '../../contracts/queries.js';
 import { balanceOf } from '../../domain/credits/balance.js';
 import { inBurnOrder } from '../../domain/credits/burn-order.js';

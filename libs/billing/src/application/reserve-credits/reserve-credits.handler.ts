@@ -1,6 +1,6 @@
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { assertNever } from '@app/event-sourcing/core/decision.js';
 import { CorruptEvent } from '@app/event-sourcing/core/event-catalogue.js';
+import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
 import { ReserveCredits, type ReserveResult } from '@app/readings/contracts/index.js';
 import { PRODUCT_PRICES } from '../../contracts/catalogue.js';
 import { holdOf } from '../../domain/credits/credits.state.js';

@@ -1,4 +1,4 @@
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
 import { CreditBooks } from '../credit-books.js';
 import { SettleReservation, type SettleResult } from './settle-reservation.command.js';
 

@@ -30,7 +30,7 @@ describe('the expiry of a grant', () => {
   const history = [...studio, packPurchased('flex', 'o1'), reserved('r1', [APRIL, 20])];
   const may5 = '2026-05-05T00:00:00.000Z';
 
-  it('happens before the next decision, whoever asks and however late', () => {
+  it('is recorded before the next decision of any caller, however late', () => {
     book(...studio, { type: 'SubscriptionCancelled', data: { subscriptionId: 'sub1', plan: 'studio' } })
       .when(reserve('r1', 20, '2026-05-06'))
       .thenRejects('InsufficientCredits', { required: 20, available: 0 });
@@ -124,7 +124,7 @@ describe('a subscription', () => {
       .then(expired('plan:sub1:2026-01', 400, '2026-02-28'), february);
   });
 
-  it('grants every month that fell due while nobody looked, and lets each expire', () => {
+  it('grants every month that fell due without a command, and lets each expire', () => {
     const due: CreditsCommand = { type: 'RecordDue', now: at('2026-07-01') };
     book(...studio)
       .when(due)
@@ -165,7 +165,7 @@ describe('a subscription', () => {
       .then(expired(APRIL, 400, '2026-05-05'));
   });
 
-  it('started anew gets its own number and its own grants', () => {
+  it('started again gets its own number and its own grants', () => {
     const cancelled = {
       type: 'SubscriptionCancelled',
       data: { subscriptionId: 'sub1', plan: 'studio' },

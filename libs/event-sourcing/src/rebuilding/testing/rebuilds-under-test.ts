@@ -16,7 +16,7 @@ import { versionsOf, type Workshop } from '../versions.js';
 export const NAME = 'tally.total.v1';
 export const OPERATOR = { by: 'operator:ada' };
 
-/** The projection, with another view when the code is meant to be wrong. */
+/** The projection; a case may replace its view by a faulty one. */
 export const totalsBy = (one: typeof totalView, onPoison: 'park' | 'halt' = 'park'): Projection =>
   defineProjection({
     name: NAME,
@@ -25,10 +25,10 @@ export const totalsBy = (one: typeof totalView, onPoison: 'park' | 'halt' = 'par
     effects: ({ id }) => [sql`insert into effect values (${id})`],
     onPoison,
   });
-/** As the live rows have always been. */
+/** The correct live rows. */
 export const totals = totalsBy(totalView);
 
-/** Ids of so many events in seven streams. */
+/** Ids of the given number of events, in seven streams. */
 export const many = (count: number) => Array.from({ length: count }, (_, index) => `s${index % 7}`);
 
 const quiet = { warn: () => undefined, error: () => undefined };
@@ -110,7 +110,7 @@ export const rebuildsUnderTest = () => {
     (await pool.query<{ row: string }>(`select t::text as row from ${table} t order by 1`)).rows.map(
       ({ row }) => row,
     );
-  /** Statements that wait for a lock of another. */
+  /** Waits until this many statements wait for a lock. */
   const waiting = async (count: number): Promise<void> => {
     const deadline = Date.now() + 5_000;
     for (;;) {
@@ -121,7 +121,7 @@ export const rebuildsUnderTest = () => {
     }
   };
   const holdLive = (client: pg.PoolClient): Promise<unknown> => holdCheckpoint(client, NAME);
-  /** Does the work while a transaction holds something. What the work waits for must be wrapped, not returned. */
+  /** Does the work while a transaction holds a lock. A promise that waits for the lock must be wrapped, not returned. */
   const whileHeld = <T>(
     hold: (client: pg.PoolClient) => Promise<unknown>,
     work: () => Promise<T>,

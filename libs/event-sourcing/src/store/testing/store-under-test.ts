@@ -44,7 +44,7 @@ export const storeUnderTest = () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  /** Opens a subscription, takes so many events, closes it. */
+  /** Opens a subscription, takes the given number of events, closes it. */
   const take = async (count: number, options: SubscribeOptions, meanwhile?: () => Promise<unknown>) => {
     const subscription = store.subscribe(options);
     const seen: StoredEvent[] = [];
@@ -63,7 +63,7 @@ export const storeUnderTest = () => {
     return seen;
   };
 
-  /** @returns what starts the server again, with the same data on the same port */
+  /** @returns a function that restarts the server with the same data on the same port */
   const stopServer = async (): Promise<() => Promise<void>> => {
     const { port } = server;
     await server.stop();

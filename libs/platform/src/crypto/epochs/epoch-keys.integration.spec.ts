@@ -19,14 +19,14 @@ let kms: Kms | undefined;
 afterAll(() => kms?.stop());
 
 describe('EpochKeys', () => {
-  it('start one epoch, by however many processes at once', async () => {
+  it('start one epoch, even in many processes at once', async () => {
     const current = await Promise.all(Array.from({ length: 8 }, () => keysOf().current()));
     expect(new Set(current.map(({ id, key }) => `${id} ${key.toString('hex')}`)).size).toBe(1);
     expect(readdirSync(epochs.folder)).toHaveLength(1);
     expect(await epochs.rows.all()).toHaveLength(1);
   });
 
-  it('start none beside the one that another process started since they looked', async () => {
+  it('start none if another process has just started one', async () => {
     const other = keysOf();
     const late = keysOf();
     const looked = jest.spyOn(EpochRows.prototype, 'current').mockImplementationOnce(async () => {
@@ -38,7 +38,7 @@ describe('EpochKeys', () => {
     expect(await epochs.rows.all()).toHaveLength(1);
   });
 
-  it('store no key under an epoch that has ended: it is wrapped by the next one', async () => {
+  it('store no key under an epoch that has ended: the next one wraps it', async () => {
     const [lagging, other] = [keysOf(), keysOf()];
     const first = (await lagging.current()).id;
     const next = await upkeepOf(other).advance();
@@ -48,7 +48,7 @@ describe('EpochKeys', () => {
     expect((await new SubjectKeys(epochs.pool, other).find(subject))!.open('input', sealed)).toEqual(SECRET);
   });
 
-  it('open what ENCRYPTION_KEYS wrapped before there were epochs, and without an epoch continue with them', async () => {
+  it('open keys that ENCRYPTION_KEYS wrapped before epochs existed, and use ENCRYPTION_KEYS without an epoch', async () => {
     const subject = randomUUID();
     const sealed = (await new SubjectKeys(epochs.pool, RING).create(subject, 'ws_1')).seal('input', SECRET);
     expect((await new SubjectKeys(epochs.pool, keysOf()).find(subject))!.open('input', sealed)).toEqual(
@@ -58,7 +58,7 @@ describe('EpochKeys', () => {
     expect(await wrappedBy()).toEqual({ k1: 2 });
   });
 
-  it('make no key in a folder that is not the one, and take nothing there for erased', async () => {
+  it('create no key in a wrong folder, and treat nothing there as erased', async () => {
     const { subject } = await seal(keysOf());
     await epochs.rows.end('file');
     const unmounted = keysOf({ folder: join(epochs.parent, 'unmounted') });
@@ -69,7 +69,7 @@ describe('EpochKeys', () => {
     expect(await epochs.rows.all()).toHaveLength(1);
   });
 
-  it('do not take another key of the same name for theirs', async () => {
+  it('do not accept another key of the same name', async () => {
     const { id } = await keysOf().current();
     const other = join(epochs.parent, randomUUID());
     await new FileKeyStore(other, RING).make(id);
@@ -78,7 +78,7 @@ describe('EpochKeys', () => {
     );
   });
 
-  it('last for a while when their keeper is away, and forget a destroyed key in time', async () => {
+  it('work for a while without their keeper, and forget a destroyed key in time', async () => {
     let now = 0;
     const keys = keysOf({ cacheMs: 1_000, now: () => now });
     const { id } = await keys.current();
@@ -99,7 +99,7 @@ describe('EpochKeys', () => {
     await expect(again.named(second)).rejects.toBeInstanceOf(KeyDestroyed);
   });
 
-  it('ask a KMS once for an epoch, not for a reading, and say when it is away', async () => {
+  it('call a KMS once per epoch, not per reading, and report when it is unavailable', async () => {
     kms = await startKms();
     const client = new VaultClient({ url: kms.url, token: kms.token, timeoutMs: 2_000 });
     const keysInKms = () =>

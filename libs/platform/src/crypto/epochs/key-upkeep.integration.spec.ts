@@ -10,7 +10,7 @@ const epochs = epochsUnderTest();
 const { keysOf, upkeepOf, age, seal, wrappedBy } = epochs;
 
 describe('Upkeep of keys', () => {
-  it('wraps survivors anew while others are made, destroys the key of the epoch, and leaves the erased shut', async () => {
+  it('rewraps survivors while new keys are created, destroys the key of the epoch, and erased ones stay sealed', async () => {
     const keys = keysOf();
     const [erased, ...survivors] = await Promise.all(Array.from({ length: 30 }, () => seal(keys)));
     const former = await new SubjectKeys(epochs.pool, RING).create(randomUUID(), 'ws_1');
@@ -43,7 +43,7 @@ describe('Upkeep of keys', () => {
     expect(await later.find(erased!.subject)).toBeNull();
   });
 
-  it('destroys nothing before its time, nor without notice', async () => {
+  it('destroys nothing before its time or without notice', async () => {
     const keys = keysOf();
     await seal(keys);
     await upkeepOf(keys).advance();
@@ -71,7 +71,7 @@ describe('Upkeep of keys', () => {
     expect(waiting).toEqual([{ epoch: expect.any(String), why: expect.stringMatching(/clocks/) }]);
   });
 
-  it('destroys no key that a row needs: not wrapped anew, or come back', async () => {
+  it('destroys no key that a row needs, whether not rewrapped or restored', async () => {
     const keys = keysOf();
     const { subject } = await seal(keys);
     const { rows: copies } = await epochs.pool.query<{ wrapped_key: Buffer }>(
@@ -79,7 +79,7 @@ describe('Upkeep of keys', () => {
     );
     await upkeepOf(keys).advance();
     await age(1_000);
-    expect((await upkeepOf(keys).retire()).waiting[0]!.why).toMatch(/have not been wrapped anew/);
+    expect((await upkeepOf(keys).retire()).waiting[0]!.why).toMatch(/have not been rewrapped/);
     await upkeepOf(keys).rewrapAll(() => undefined);
     await epochs.pool.query('update platform.subject_key set wrapped_key = $1', [copies[0]!.wrapped_key]);
     expect((await upkeepOf(keys).retire()).waiting[0]!.why).toMatch(/have come back/);
@@ -96,7 +96,7 @@ describe('Upkeep of keys', () => {
     expect(current).toMatchObject({ state: 'current', rows: 0, destroyAt: expect.any(String) });
   });
 
-  it('destroys keys, too, that a restored database knows nothing of', async () => {
+  it('also destroys keys that a restored database does not know', async () => {
     const keys = keysOf();
     await seal(keys);
     const store = new FileKeyStore(epochs.folder, RING);
@@ -108,7 +108,7 @@ describe('Upkeep of keys', () => {
     expect(await store.list()).toEqual([(await keys.current()).id]);
   });
 
-  it('empties the epochs of a service that went back to ENCRYPTION_KEYS, and destroys their keys', async () => {
+  it('empties the epochs of a service that returned to ENCRYPTION_KEYS, and destroys their keys', async () => {
     const { subject, sealed } = await seal(keysOf());
     await epochs.rows.end('file');
     await age(1_000);
@@ -119,7 +119,7 @@ describe('Upkeep of keys', () => {
     expect((await new SubjectKeys(epochs.pool, back).find(subject))!.open('input', sealed)).toEqual(SECRET);
   });
 
-  it('with ENCRYPTION_KEYS says which key is due, and never destroys one', async () => {
+  it('reports with ENCRYPTION_KEYS which key is due, and never destroys one', async () => {
     const keys = keysOf({ provider: 'environment' });
     await upkeepOf(keys).round(never);
     const bounds = { retentionMs: 1_000, noticeMs: 0, ringIds: ['k1', 'k0'] };

@@ -164,7 +164,7 @@ export class KeyUpkeep {
     // In an unmounted or wrong folder, destroying would only lose the knowledge that the key exists.
     if (fingerprint !== null && (key === 'missing' || !fingerprintOf(epoch, key).equals(fingerprint)))
       return 'its key is not where it should be (ops keys forget, when it is lost)';
-    if (emptiedAt === null) return 'rows that it wrapped have not been wrapped anew';
+    if (emptiedAt === null) return 'rows that it wrapped have not been rewrapped';
     if (!(await this.rows.writersPassed())) return 'keys are being stored right now';
     for await (const [row] of rowsSealed(pool, SUBJECT_KEY_COLUMN, { by: epoch }))
       if (row) return 'rows that it wrapped have come back, for example from a backup';

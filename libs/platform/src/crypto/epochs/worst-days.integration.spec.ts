@@ -1,55 +1,29 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type pg from 'pg';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { startKms, type Kms } from '../../../../../test/support/start-kms.js';
-import { startPostgres, type StartedPostgres } from '../../../../../test/support/index.js';
-import { openPool } from '../../postgres/pool.js';
 import { KeyRing } from '../key-ring.js';
 import { SubjectKeys } from '../subject-keys.js';
-import { EpochKeys } from './epoch-keys.js';
-import { EpochRows } from './epoch-rows.js';
+import type { EpochKeys } from './epoch-keys.js';
 import { FileKeyStore } from './file-key-store.js';
-import { KeyUpkeep } from './key-upkeep.js';
+import { RING, epochsUnderTest } from './testing/epochs-under-test.js';
 import { disagreement } from './trusted-time.js';
 import { VaultClient } from './vault-client.js';
 import { VaultKeyStore } from './vault-key-store.js';
 
-const RING = new KeyRing([{ id: 'k1', key: Buffer.alloc(32, 1) }]);
-const WEEK_MS = 604_800_000;
 const CACHE_MS = 60_000;
 
-let postgres: StartedPostgres;
-let pool: pg.Pool;
-let rows: EpochRows;
+const epochs = epochsUnderTest();
+const { inFiles, upkeepOf } = epochs;
 let kms: Kms;
-let parent: string;
-let folder: string;
 
 beforeAll(async () => {
-  postgres = await startPostgres();
-  pool = openPool(postgres.databaseUrl, {
-    size: 8,
-    applicationName: 'worst days spec',
-    onError: () => undefined,
-  });
-  rows = new EpochRows(pool);
   kms = await startKms();
-  parent = mkdtempSync(join(tmpdir(), 'worst-days-'));
 });
-afterAll(async () => {
-  await kms.stop();
-  await pool.end();
-  await postgres.stop();
-  rmSync(parent, { recursive: true });
-});
-beforeEach(async () => {
-  await pool.query('truncate platform.subject_key, platform.key_epoch');
-  folder = join(parent, randomUUID());
+afterAll(async () => kms.stop());
+beforeEach(() => {
   kms.mood = 'well';
 });
 
@@ -58,23 +32,10 @@ const inVault = () =>
     mount: 'transit',
     prefix: 'p',
   });
-const inFiles = () => new FileKeyStore(folder, RING);
-const keysBy = (provider: 'file' | 'vault', now?: () => number) =>
-  new EpochKeys(pool, RING, [inFiles(), inVault()], { provider, lengthMs: WEEK_MS, cacheMs: CACHE_MS }, now);
-const upkeepOf = (keys: EpochKeys) =>
-  new KeyUpkeep(
-    {
-      pool,
-      store: new InMemoryEventStore(),
-      ring: RING,
-      keys,
-      clock: { now: () => Date.now() },
-      log: { info: () => undefined, warn: () => undefined } as never,
-    },
-    { retentionMs: 1, noticeMs: 0, skewMs: 60_000 },
-  );
+const keysBy = (provider: 'file' | 'vault', now = () => performance.now()) =>
+  epochs.keysOf({ provider, cacheMs: CACHE_MS, now, vault: inVault() });
 const make = async (keys: EpochKeys | KeyRing, subject = randomUUID()) => {
-  await new SubjectKeys(pool, keys).create(subject, 'ws_1');
+  await new SubjectKeys(epochs.pool, keys).create(subject, 'ws_1');
   return subject;
 };
 /** An ended epoch that wraps nothing and whose key is due. */
@@ -90,31 +51,31 @@ describe('When the row of the current epoch is lost, for example by a failover',
   it('no process stores under its name what a different key wrapped', async () => {
     const lagging = keysBy('vault');
     await lagging.current();
-    await pool.query('truncate platform.key_epoch');
+    await epochs.pool.query('truncate platform.key_epoch');
     const ahead = keysBy('vault');
     const theirs = await make(ahead);
     const subject = await make(lagging);
-    expect(await new SubjectKeys(pool, keysBy('vault')).find(subject)).not.toBeNull();
-    expect(await new SubjectKeys(pool, lagging).find(theirs)).not.toBeNull();
+    expect(await new SubjectKeys(epochs.pool, keysBy('vault')).find(subject)).not.toBeNull();
+    expect(await new SubjectKeys(epochs.pool, lagging).find(theirs)).not.toBeNull();
   });
 
   it('no survivor is rewrapped by a key that only one process has', async () => {
     const lagging = keysBy('vault');
     const survivors = [await make(RING), await make(RING)];
     await lagging.current();
-    await pool.query('truncate platform.key_epoch');
+    await epochs.pool.query('truncate platform.key_epoch');
     await keysBy('vault').current();
     await upkeepOf(lagging).rewrapAll(() => undefined);
     for (const subject of survivors)
-      expect(await new SubjectKeys(pool, keysBy('vault')).find(subject)).not.toBeNull();
+      expect(await new SubjectKeys(epochs.pool, keysBy('vault')).find(subject)).not.toBeNull();
   });
 
   it('a process that knew the former key opens at once what the new one wrapped', async () => {
     const lagging = keysBy('vault');
     await lagging.current();
-    await pool.query('truncate platform.key_epoch');
+    await epochs.pool.query('truncate platform.key_epoch');
     const subject = await make(keysBy('vault'));
-    expect(await new SubjectKeys(pool, lagging).find(subject)).not.toBeNull();
+    expect(await new SubjectKeys(epochs.pool, lagging).find(subject)).not.toBeNull();
   });
 });
 
@@ -122,7 +83,7 @@ describe('When the key keeper changes', () => {
   it('an epoch of the new keeper starts at once, within the former keeper’s epoch', async () => {
     await keysBy('file').current();
     const { id } = await keysBy('vault').current();
-    expect((await rows.find(id))!.provider).toBe('vault');
+    expect((await epochs.rows.find(id))!.provider).toBe('vault');
   });
 
   it('one also starts at once when the former keeper’s epoch started early', async () => {
@@ -130,25 +91,20 @@ describe('When the key keeper changes', () => {
     await former.current();
     await upkeepOf(former).advance();
     const { id } = await keysBy('vault').current();
-    expect((await rows.find(id))!.provider).toBe('vault');
+    expect((await epochs.rows.find(id))!.provider).toBe('vault');
   });
 
   it('an unconfigured keeper does not block the keys of another', async () => {
     const keys = keysBy('file');
-    await rows.add(
+    await epochs.rows.add(
       { id: '20260105T000000Z', startsAt: Date.UTC(2026, 0, 5), endsAt: Date.UTC(2026, 0, 12) },
       'vault',
       Buffer.from('sealed'),
       Buffer.alloc(16),
     );
-    await pool.query(`update platform.key_epoch set emptied_at = now()`);
+    await epochs.pool.query(`update platform.key_epoch set emptied_at = now()`);
     const due = await endedEpoch(keys);
-    const filesOnly = new EpochKeys(pool, RING, [inFiles()], {
-      provider: 'file',
-      lengthMs: WEEK_MS,
-      cacheMs: CACHE_MS,
-    });
-    const { destroyed, waiting } = await upkeepOf(filesOnly).retire();
+    const { destroyed, waiting } = await upkeepOf(epochs.keysOf()).retire();
     expect(destroyed).toEqual([due]);
     expect(waiting).toEqual([
       { epoch: '20260105T000000Z', why: expect.stringMatching(/not configured here/) },
@@ -159,21 +115,21 @@ describe('When the key keeper changes', () => {
 describe('When the key of the current epoch is lost', () => {
   it('reading which key wraps starts no epoch and needs no key', async () => {
     expect(await keysBy('file').wrapsNow()).toBeNull();
-    expect(await rows.all()).toEqual([]);
+    expect(await epochs.rows.all()).toEqual([]);
     const { id } = await keysBy('file').current();
-    rmSync(folder, { recursive: true });
+    rmSync(epochs.folder, { recursive: true });
     expect(await keysBy('file').wrapsNow()).toBe(id);
   });
 
   it('the next epoch starts as soon as the key counts as destroyed', async () => {
     const { id } = await keysBy('file').current();
     const lost = await make(keysBy('file'));
-    rmSync(folder, { recursive: true });
-    await rows.markDestroyed(id);
+    rmSync(epochs.folder, { recursive: true });
+    await epochs.rows.markDestroyed(id);
     const keys = keysBy('file');
     expect((await keys.current()).id).not.toBe(id);
-    expect(await new SubjectKeys(pool, keys).find(lost)).toBeNull();
-    expect(await new SubjectKeys(pool, keys).find(await make(keys))).not.toBeNull();
+    expect(await new SubjectKeys(epochs.pool, keys).find(lost)).toBeNull();
+    expect(await new SubjectKeys(epochs.pool, keys).find(await make(keys))).not.toBeNull();
   });
 
   it('a subject whose key it wrapped gets a new one', async () => {
@@ -181,9 +137,9 @@ describe('When the key of the current epoch is lost', () => {
     const { id } = await keys.current();
     const subject = await make(keys);
     await upkeepOf(keys).advance();
-    await rows.markDestroyed(id);
+    await epochs.rows.markDestroyed(id);
     await make(keysBy('file'), subject);
-    expect(await new SubjectKeys(pool, keysBy('file')).find(subject)).not.toBeNull();
+    expect(await new SubjectKeys(epochs.pool, keysBy('file')).find(subject)).not.toBeNull();
   });
 });
 
@@ -208,33 +164,31 @@ describe('When the keeper of keys does not answer', () => {
 describe('Destroying keys', () => {
   it('marks no missing key as destroyed', async () => {
     const id = await endedEpoch(keysBy('file'));
-    const right = folder;
-    folder = `${folder}-wrong`;
-    const { destroyed, waiting } = await upkeepOf(keysBy('file')).retire();
+    const elsewhere = epochs.keysOf({ folder: `${epochs.folder}-wrong` });
+    const { destroyed, waiting } = await upkeepOf(elsewhere).retire();
     expect(destroyed).toEqual([]);
     expect(waiting).toEqual([{ epoch: id, why: expect.stringMatching(/not where it should be/) }]);
-    expect((await rows.find(id))!.destroyedAt).toBeNull();
-    folder = right;
+    expect((await epochs.rows.find(id))!.destroyedAt).toBeNull();
     expect((await upkeepOf(keysBy('file')).retire()).destroyed).toEqual([id]);
-    expect(readdirSync(right)).toContain(`${id}.destroyed`);
+    expect(readdirSync(epochs.folder)).toContain(`${id}.destroyed`);
   });
 
   it('waits only briefly for statements that store keys, and tries again later', async () => {
     const keys = keysBy('file');
     const { id } = await keys.current();
     await upkeepOf(keys).advance();
-    const writer = await pool.connect();
+    const writer = await epochs.pool.connect();
     await writer.query('begin');
     await writer.query('lock table platform.subject_key in row exclusive mode');
     try {
       await upkeepOf(keys).rewrapAll(() => undefined);
-      expect((await rows.find(id))!.emptiedAt).toBeNull();
+      expect((await epochs.rows.find(id))!.emptiedAt).toBeNull();
     } finally {
       await writer.query('rollback');
       writer.release();
     }
     await upkeepOf(keys).rewrapAll(() => undefined);
-    expect((await rows.find(id))!.emptiedAt).not.toBeNull();
+    expect((await epochs.rows.find(id))!.emptiedAt).not.toBeNull();
   });
 
   it('trusts no clock while the newest event has no date', async () => {
@@ -244,7 +198,9 @@ describe('Destroying keys', () => {
       },
     };
     const clock = { now: () => Date.now() };
-    expect(await disagreement({ pool, store: dateless as never, clock }, 60_000)).toMatch(/newest event/);
+    expect(await disagreement({ pool: epochs.pool, store: dateless as never, clock }, 60_000)).toMatch(
+      /newest event/,
+    );
   });
 });
 
@@ -253,16 +209,16 @@ describe('A key that was destroyed in a folder', () => {
     const store = inFiles();
     const id = '20260105T000000Z';
     await store.make(id);
-    writeFileSync(join(folder, `${id}.destroyed`), '');
+    writeFileSync(join(epochs.folder, `${id}.destroyed`), '');
     expect(await store.open(id)).toBe('destroyed');
     const rotated = new FileKeyStore(
-      folder,
+      epochs.folder,
       new KeyRing([
         { id: 'k2', key: Buffer.alloc(32, 2) },
         { id: 'k1', key: Buffer.alloc(32, 1) },
       ]),
     );
     expect(await rotated.reseal()).toBe(0);
-    expect(readdirSync(folder)).toEqual([`${id}.destroyed`]);
+    expect(readdirSync(epochs.folder)).toEqual([`${id}.destroyed`]);
   });
 });

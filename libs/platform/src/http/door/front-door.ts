@@ -4,6 +4,7 @@ import { AddressBuckets } from '../../rate-limit/address-buckets.js';
 import { clientAddress, forwardedFor } from '../../rate-limit/address.js';
 import { ratePolicies, type RatePolicy } from '../../rate-limit/policies.js';
 import { rateLimited } from '../../rate-limit/rate-limited.js';
+import { isGuarded } from '../guarded-path.js';
 import type { Problem } from '../problem.js';
 import { setAdmission } from './admission.js';
 import { Connections, type CutReason } from './connections.js';
@@ -20,9 +21,6 @@ export interface RefusedAtDoor {
   readonly address: string;
   readonly method: string;
 }
-
-/** The only paths whose routes require credentials. */
-const GUARDED = '/api/';
 
 /**
  * The checks before Express: the limits of the connection, and of the address when the request has no credentials.
@@ -96,7 +94,7 @@ export class FrontDoor {
       repeat(response, known);
       return;
     }
-    const refusal = path.startsWith(GUARDED) && bringsCredentials(request) ? null : charge();
+    const refusal = isGuarded(path) && bringsCredentials(request) ? null : charge();
     if (refusal) {
       const requestId = newRequestId();
       this.onRefused({ requestId, address, method: request.method ?? '' });

@@ -18,6 +18,11 @@ import { PUBLICATION_EXECUTOR, type PublicationExecutor } from '../../publicatio
 
 export const PDF_RENDERER = Symbol('PdfRenderer');
 
+/** SQL: completed readings whose publication is overdue, the longest overdue first; at most $1. */
+export const OVERDUE_PUBLICATIONS = `
+  select reading_id, workspace_id, correlation_id from publishing.publication
+  where due_at < now() order by due_at limit $1`;
+
 /** The first version of every reading. A later version would be published beside it. */
 const VERSION = 1;
 

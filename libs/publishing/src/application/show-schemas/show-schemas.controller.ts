@@ -33,7 +33,7 @@ export class ShowSchemasController {
   @ApiOperation({
     operationId: 'getDocumentSchema',
     summary: 'Get the JSON Schema of `document_v1`',
-    description: 'Draft 2020-12. It changes with a release at most.',
+    description: 'JSON Schema draft 2020-12. It changes only with a release.',
   })
   @Answers(200, 'The schema', described, ['ETag'])
   documentV1(@Headers('if-none-match') ifNoneMatch: string | undefined, @Res() response: Response): void {
@@ -44,7 +44,7 @@ export class ShowSchemasController {
   @ApiOperation({
     operationId: 'getResultSchema',
     summary: 'Get the JSON Schema of `result`',
-    description: 'Draft 2020-12. It changes with a release at most.',
+    description: 'JSON Schema draft 2020-12. It changes only with a release.',
   })
   @Answers(200, 'The schema', described, ['ETag'])
   result(@Headers('if-none-match') ifNoneMatch: string | undefined, @Res() response: Response): void {

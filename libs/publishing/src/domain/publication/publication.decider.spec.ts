@@ -1,7 +1,8 @@
 import { describe, it } from '@jest/globals';
 import { given } from '@app/event-sourcing/testing/decider-spec.js';
 import type { PublicationEvent } from '../../contracts/events.js';
-import { publicationDecider, type PublicationCommand } from './publication.decider.js';
+import type { PublicationCommand } from './publication.commands.js';
+import { publicationDecider } from './publication.decider.js';
 
 const publication = {
   workspaceId: 'ws_1',

@@ -1,36 +1,7 @@
 import type { Decider } from '@app/event-sourcing/core/decider.js';
-import {
-  accept,
-  assertNever,
-  ignore,
-  reject,
-  type Decision,
-  type Rejection,
-} from '@app/event-sourcing/core/decision.js';
+import { accept, assertNever, ignore, reject, type Decision } from '@app/event-sourcing/core/decision.js';
 import type { PublicationEvent } from '../../contracts/events.js';
-
-type DataOf<T extends PublicationEvent['type']> = Extract<PublicationEvent, { type: T }>['data'];
-
-export type PublicationCommand =
-  /** Fixes the artifact id and the instant of a version, so that every retry renders the same bytes. */
-  | { readonly type: 'RequestPublication'; readonly publication: DataOf<'PublicationRequested'> }
-  | {
-      readonly type: 'RecordPublished';
-      readonly version: number;
-      readonly formats: DataOf<'DocumentPublished'>['formats'];
-    }
-  /** Records that the version can never be published: its result can no longer be read. */
-  | {
-      readonly type: 'FailPublication';
-      readonly workspaceId: string;
-      readonly version: number;
-      readonly code: string;
-    }
-  /** Precedes the erasure of the reading: after it nothing is published, not even by a running job. */
-  | { readonly type: 'WithdrawPublication'; readonly workspaceId: string };
-
-export type PublicationRejection =
-  Rejection<'NotRequested', { version: number }> | Rejection<'Withdrawn', null>;
+import type { DataOf, PublicationCommand, PublicationRejection } from './publication.commands.js';
 
 export interface Publication {
   /** Publications requested and not yet published, by version. */

@@ -16,7 +16,7 @@ describe('The check of PDF/UA-1 sees', () => {
     ['a figure without alternative text', '/Alt <', '/Alx <', '7.3'],
     ['a header cell without scope', '/Scope /', '/Scoop /', '7.5'],
     ['a cell outside a row', '/S /TR', '/S /H1', 'stands in'],
-    ['a type that is none', '/S /P', '/S /Q', 'a standard type'],
+    ['an unknown type', '/S /P', '/S /Q', 'a standard type'],
     ['a level of heading skipped', '/S /H2', '/S /H3', '7.4.2: no level is skipped'],
     ['an item without label', '/S /Lbl', '/S /Div', '7.6'],
     ['a link without description', '/Contents (C', '/Cintents (C', '7.18.5'],

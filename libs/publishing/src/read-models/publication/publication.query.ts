@@ -1,5 +1,5 @@
-import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
+import { Inject, Injectable } from '@app/platform/injection.js';
 import { askedTogether } from '@app/platform/postgres/asked-together.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { PUBLICATION_EXECUTOR, type PublicationExecutor } from '../../publication.executor.js';

@@ -8,8 +8,12 @@ import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { InMemoryKeys } from '../../../test/in-memory-keys.js';
 import { createReadingExecutor } from '../../reading.executor.js';
 import { openResult } from '../../sealed-reading.js';
-import { GenerateReadingJob } from './generate-reading.job.js';
-import { InputUnprocessable, themeCalculator, type ThemeCalculator } from './theme-calculator.js';
+import {
+  GenerateReadingJob,
+  InputUnprocessable,
+  themeCalculator,
+  type ThemeCalculator,
+} from './generate-reading.job.js';
 
 const READING = '0b9f6f0e-5b7d-4f44-9a43-0f3c6c1f8a11';
 const job = { readingId: READING, workspaceId: 'ws_1', correlationId: 'req_1', causationId: 'event-1' };

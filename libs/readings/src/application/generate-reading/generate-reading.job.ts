@@ -6,17 +6,40 @@ import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import type { CommandContext } from '@app/event-sourcing/handling/command-context.js';
 import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
+import { calculateTheme, canonicalGender, toResult, type Locale } from '@app/numerology/index.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { SealBroken } from '@app/platform/crypto/sealing.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
-import type { ReadingJob } from '../../contracts/reading-job.js';
 import type { FailureCode } from '../../contracts/events.js';
+import type { DocumentPublisher } from '../../contracts/ports/index.js';
+import type { ReadingJob } from '../../contracts/reading-job.js';
+import type { ReadingInput } from '../../domain/reading/reading-view.js';
 import type { Requested } from '../../domain/reading/reading.state.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
 import { openInput, sealResult } from '../../sealed-reading.js';
-import { InputUnprocessable, THEME_CALCULATOR, type ThemeCalculator } from './theme-calculator.js';
 import type { Config } from '../../settings.js';
+
+/** The input was accepted but cannot be calculated. A retry would not help. */
+export class InputUnprocessable extends Error {
+  override readonly name = 'InputUnprocessable';
+}
+
+export interface CalculationRequest {
+  readonly readingId: string;
+  readonly locale: Locale;
+  readonly asOf: string;
+  readonly input: ReadingInput;
+}
+
+/** Calculates the exact bytes of `/result` from an input. @throws InputUnprocessable */
+export type ThemeCalculator = (request: CalculationRequest) => Buffer;
+export const THEME_CALCULATOR = Symbol('ThemeCalculator');
+
+/** SQL: unfinished readings whose lease or waiting time has expired, the longest overdue first; at most $1. */
+export const OVERDUE_READINGS = `
+  select reading_id, workspace_id, correlation_id from readings.reading
+  where due_at < now() order by due_at limit $1`;
 
 /**
  * One attempt at a reading. The job only wakes a worker; the stream is the lock. Only the worker whose `ReadingStarted`
@@ -121,3 +144,14 @@ const failureCode = (error: unknown): FailureCode =>
   error instanceof InputUnprocessable || error instanceof SealBroken
     ? 'input_unprocessable'
     : 'generation_failed';
+
+/** @param publisher what a result says about its documents */
+export const themeCalculator =
+  ({ contentVersion, formats }: Pick<DocumentPublisher, 'contentVersion' | 'formats'>): ThemeCalculator =>
+  ({ readingId, locale, asOf, input }) => {
+    const subjectGender = canonicalGender(input.grammaticalProfile.subjectGender);
+    if (subjectGender === null)
+      throw new InputUnprocessable('The grammatical gender is not one of the allowed values');
+    const theme = calculateTheme({ name: input.name, dateOfBirth: input.dateOfBirth, subjectGender }, asOf);
+    return Buffer.from(JSON.stringify(toResult(theme, { readingId, locale, contentVersion, formats })));
+  };

@@ -2,7 +2,7 @@ import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@ne
 import type { Request, Response } from 'express';
 import { principalOf } from '@app/platform/auth/authentication.js';
 import { Problem } from '@app/platform/http/problem.js';
-import { within } from '@app/platform/process/within.js';
+import { within } from '@app/platform/async/within.js';
 import { ASKED_WITHIN_MS } from '@app/platform/rate-limit/rate-limit.guard.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import type { Config } from '../../settings.js';

@@ -8,11 +8,11 @@ import {
   checkName,
   type Locale,
 } from '@app/numerology/index.js';
+import { required } from '@app/platform/http/body-rules.js';
 import type { FieldError } from '@app/platform/http/problem.js';
 import type { SelfChecking } from '@app/platform/http/body.pipe.js';
 import { toPointer } from '@app/platform/http/strict-json.js';
 
-const required = { message: 'is required', context: { code: 'required' } };
 const strings = {
   each: true,
   message: 'must be an array of strings',

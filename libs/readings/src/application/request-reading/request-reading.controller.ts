@@ -32,7 +32,7 @@ export class RequestReadingController {
     operationId: 'createReading',
     summary: 'Create a reading',
     description:
-      'Accepts a reading and reserves its credits: they are captured when it is completed and given back when it fails. Follow it by polling, by `Prefer: wait`, or by webhooks.',
+      'Accepts a reading and reserves its credits. They are captured when it completes, and released when it fails. Follow it by polling, by `Prefer: wait`, or by webhooks.',
   })
   @Answers(202, 'The reading is accepted', readingSchema, ['Location', 'RetryAfter'])
   @Refuses(

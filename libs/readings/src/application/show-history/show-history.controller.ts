@@ -21,9 +21,9 @@ export class ShowHistoryController {
   @Get()
   @ApiOperation({
     operationId: 'getReadingHistory',
-    summary: 'See what happened to a reading',
+    summary: 'Get the history of a reading',
     description:
-      'The oldest event first: when it was requested, every attempt, how it ended, its erasure. It tells nothing about the person, so it stays when the personal data is erased. What is published later is told by the reading itself.',
+      'Returns the oldest events first: request, attempts, end, erasure. The history has no personal data, so an erasure does not remove it. Publications are not part of it: the reading shows them.',
   })
   @Answers(200, 'A page of events', historyPageSchema)
   async list(

@@ -16,7 +16,7 @@ import { ReadingQuery } from '../../read-models/reading/reading.query.js';
 import type { StoredReading } from '../../read-models/reading/reading-row.js';
 import { NAMED_READING, POLL_AFTER, readingPageSchema, readingSchema } from '../../http/reading.schemas.js';
 
-/** How often a held request looks for a change, milliseconds. */
+/** How often a held request checks for a change, milliseconds. */
 const LOOK_AGAIN_MS = 100;
 
 /** Shows readings to their workspace. */
@@ -34,7 +34,7 @@ export class ShowReadingsController {
   @ApiOperation({
     operationId: 'listReadings',
     summary: 'List the readings of the workspace',
-    description: 'The newest first, without their inputs.',
+    description: 'Returns the newest first, without their inputs.',
   })
   @ApiQuery({ name: 'status', required: false, schema: { type: 'string', enum: [...READING_STATUSES] } })
   @Answers(200, 'A page of readings', readingPageSchema)
@@ -61,7 +61,7 @@ export class ShowReadingsController {
   @GivesPersonalData()
   @ApiOperation({
     operationId: 'getReading',
-    summary: 'Get a reading and where it stands',
+    summary: 'Get a reading and its current state',
     description:
       'States go from `queued` to `processing` to `completed`, or to `failed`. `Retry-After` is there while the reading is unfinished.',
   })
@@ -107,14 +107,14 @@ export class ShowReadingsController {
       return sendJson(response, result.bytes.toString('utf8'), ifNoneMatch);
     }
     const { record } = await this.own(readingId, caller);
-    // A completed one has a result, which nothing but the loss of its key makes unreadable: the row tells a moment later.
+    // The result of a completed reading is unreadable only after its key was destroyed. The row may show that later.
     if (record.erasedAt !== null || record.status === 'completed') throw new Problem('reading_erased');
     if (record.status === 'failed')
       throw new Problem('reading_failed', { detail: 'A failed reading has no result' });
     throw new Problem('reading_not_completed', { headers: { 'Retry-After': POLL_AFTER } });
   }
 
-  /** Holds the request until the reading has another state, for so many seconds at most, or the caller goes away. */
+  /** Holds the request until the state changes or the caller disconnects, for at most `seconds`. */
   private async changed(found: StoredReading, seconds: number, response: Response): Promise<StoredReading> {
     if (seconds === 0) return found;
     response.set('Preference-Applied', `wait=${seconds}`);

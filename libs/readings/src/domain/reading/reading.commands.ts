@@ -1,6 +1,5 @@
-import type { FailureCode, ReadingEvent } from '../../contracts/events.js';
-
-type RequestedData = Extract<ReadingEvent, { type: 'ReadingRequested' }>['data'];
+import type { FailureCode } from '../../contracts/events.js';
+import type { RequestedData } from './reading.state.js';
 
 /** Instants are RFC 3339 UTC; durations milliseconds. */
 export type ReadingCommand =

@@ -1,4 +1,4 @@
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { GetReadingResult, GetReadingSummary, type ReadingSummary } from '../../contracts/queries.js';
 import { ReadingQuery } from './reading.query.js';
 

@@ -1,21 +1,17 @@
 import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsArray, IsBoolean, IsString } from 'class-validator';
+import { IfSent, IfSentAndNotNull, booleanType, stringType } from '@app/platform/http/body-rules.js';
 import type { SelfChecking } from '@app/platform/http/body.pipe.js';
 import type { FieldError } from '@app/platform/http/problem.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
 import {
   DESCRIPTION_SHOWN,
   EVENTS_SHOWN,
-  IfSent,
-  IfSentAndNotNull,
   URL_SHOWN,
   arrayType,
   settingErrors,
-  stringType,
   urlType,
 } from '../../http/endpoint-settings.js';
-
-const booleanType = { message: 'must be true or false', context: { code: 'invalid_type' } };
 
 /** Body of PATCH /api/v1/webhooks/{endpointId}: a JSON Merge Patch (RFC 7396) of the members that can change. */
 @ApiSchema({ name: 'ChangeWebhookEndpoint' })
@@ -25,7 +21,7 @@ export class ChangeWebhookEndpointDto implements SelfChecking {
   @IsString(urlType)
   url?: string;
 
-  @ApiPropertyOptional({ ...EVENTS_SHOWN, description: 'Replaces the choice as a whole' })
+  @ApiPropertyOptional({ ...EVENTS_SHOWN, description: 'Replaces the whole choice' })
   @IfSent()
   @IsArray(arrayType)
   events?: PublicEventType[];

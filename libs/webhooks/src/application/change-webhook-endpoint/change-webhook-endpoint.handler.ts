@@ -1,4 +1,4 @@
-import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
 import { DeliveryRows } from '../../read-models/delivery/delivery-rows.js';
 import { EndpointRows } from '../../read-models/endpoint/endpoint-rows.js';
 import type { ChangeRefusal } from '../../contracts/refusals.js';

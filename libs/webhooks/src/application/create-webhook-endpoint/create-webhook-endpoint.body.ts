@@ -1,21 +1,17 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsArray, IsDefined, IsString } from 'class-validator';
+import { IfSent, IfSentAndNotNull, required, stringType } from '@app/platform/http/body-rules.js';
 import type { SelfChecking } from '@app/platform/http/body.pipe.js';
 import type { FieldError } from '@app/platform/http/problem.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
 import {
   DESCRIPTION_SHOWN,
   EVENTS_SHOWN,
-  IfSent,
-  IfSentAndNotNull,
   URL_SHOWN,
   arrayType,
   settingErrors,
-  stringType,
   urlType,
 } from '../../http/endpoint-settings.js';
-
-const required = { message: 'is required', context: { code: 'required' } };
 
 /** Body of POST /api/v1/webhooks. */
 @ApiSchema({ name: 'CreateWebhookEndpoint' })
@@ -25,8 +21,8 @@ export class CreateWebhookEndpointDto implements SelfChecking {
   @IsString(urlType)
   url!: string;
 
-  /** Left out: all event types. */
-  @ApiPropertyOptional({ ...EVENTS_SHOWN, description: 'Left out: all four' })
+  /** Default: all event types. */
+  @ApiPropertyOptional({ ...EVENTS_SHOWN, description: 'Default: all four' })
   @IfSent()
   @IsArray(arrayType)
   events?: PublicEventType[];

@@ -19,7 +19,7 @@ export class DeleteWebhookEndpointController {
   @ApiOperation({
     operationId: 'deleteWebhookEndpoint',
     summary: 'Delete a webhook endpoint',
-    description: 'For good: nothing more is sent to it.',
+    description: 'Cannot be undone. Nothing more is sent to the endpoint.',
   })
   @Answers(204, 'The endpoint is deleted')
   async delete(

@@ -10,10 +10,10 @@ import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { eventPageSchema } from '../../http/public-event.schema.js';
 import { readChoice, type QueryValue } from '../../http/query-parameters.js';
 
-/** Before the first event: what an empty feed is continued from. */
+/** The position before the first event, for the cursor of an empty feed. */
 const BEFORE_THE_FIRST = '-1';
 
-/** What webhooks push, to be pulled. */
+/** The feed of the events that webhooks push. */
 @Controller('api/v1/events')
 @Accepts('apiKey', 'bearer')
 @ScopeArea('events')
@@ -29,12 +29,12 @@ export class PullEventsController {
     operationId: 'listEvents',
     summary: 'Pull the events of the workspace',
     description:
-      'The oldest first. The same events as webhooks push: same ids, same bytes, same order. `nextCursor` is never null: keep it, ask again with it, and no event is missed.',
+      'Returns the oldest events first, with the same ids, bytes and order as webhooks. `nextCursor` is never null: store it and send it as `cursor` later, so that you miss no event.',
   })
   @ApiQuery({
     name: 'type',
     required: false,
-    description: 'Comma-separated; left out: all. A cursor belongs to its choice',
+    description: 'Comma-separated; default: all. A cursor is valid only with the same types',
     schema: { type: 'array', items: { type: 'string', enum: [...PUBLIC_EVENT_TYPES] } },
     explode: false,
   })

@@ -2,11 +2,11 @@ import { HttpCode, Param, Post, UseGuards } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { Answers, Names } from '@app/platform/http/openapi/operation.js';
+import { Answers } from '@app/platform/http/openapi/operation.js';
 import { OwnEndpointGuard } from '../../http/own-endpoint.guard.js';
 import { orProblem } from '../../http/refusals.js';
-import { EndpointRoutes } from '../../http/webhook-routes.js';
-import { NAMED_DELIVERY, deliverySchema } from '../../http/webhook.schemas.js';
+import { EndpointRoutes, NamesDelivery } from '../../http/webhook-routes.js';
+import { deliverySchema } from '../../http/webhook.schemas.js';
 import { Redeliver } from './redeliver.command.js';
 
 @EndpointRoutes()
@@ -19,9 +19,10 @@ export class RedeliverController {
   @ApiOperation({
     operationId: 'redeliver',
     summary: 'Send a delivery again',
-    description: 'As a new delivery of the same event: same id, same bytes.',
+    description:
+      'Creates a new delivery of the same event, with the same id and bytes. A redelivery that is already waiting is sent at once instead.',
   })
-  @Names('deliveryId', 'delivery_not_found', NAMED_DELIVERY)
+  @NamesDelivery()
   @Answers(202, 'The new delivery is queued', deliverySchema)
   async redeliver(
     @Param('endpointId') endpointId: string,

@@ -195,9 +195,9 @@ describe('When requested repeatedly', () => {
     expect(await count('delivery where redelivery')).toBe(1);
   });
 
-  it('trial events are refused while ten wait to be sent', async () => {
-    const trial = () => api.request('post', `/webhooks/${endpointId}/test`, WS);
-    const answers = await Promise.all(Array.from({ length: 14 }, trial));
+  it('test events are refused while ten wait to be sent', async () => {
+    const sendTest = () => api.request('post', `/webhooks/${endpointId}/test`, WS);
+    const answers = await Promise.all(Array.from({ length: 14 }, sendTest));
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(10);
     const refused = answers.find(({ status }) => status === 429)!;
     expect(refused.body).toMatchObject({ code: 'rate_limited', detail: expect.stringContaining('10') });
@@ -208,6 +208,6 @@ describe('When requested repeatedly', () => {
     await database.pool.query(
       `update webhooks.delivery set status = 'exhausted', settled_at = now() where test`,
     );
-    await trial().expect(202);
+    await sendTest().expect(202);
   });
 });

@@ -1,17 +1,15 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsArray, IsBoolean, IsDefined, IsString } from 'class-validator';
+import { IfSent, booleanType, required } from '@app/platform/http/body-rules.js';
 import type { SelfChecking } from '@app/platform/http/body.pipe.js';
 import type { FieldError } from '@app/platform/http/problem.js';
 import { parseInstant } from '@app/platform/http/instant.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../../contracts/event-types.js';
 import { REPLAYABLE_STATUSES, type ReplayableStatus } from '../../contracts/replay.js';
-import { IfSent } from '../../http/endpoint-settings.js';
 
-const required = { message: 'is required', context: { code: 'required' } };
 const instantDetail = 'must be an RFC 3339 instant such as 2026-04-04T09:30:00Z';
 const instantType = { message: instantDetail, context: { code: 'invalid_type' } };
 const arrayType = { message: 'must be an array', context: { code: 'invalid_type' } };
-const booleanType = { message: 'must be true or false', context: { code: 'invalid_type' } };
 
 const memberErrors = (
   name: string,
@@ -31,44 +29,44 @@ const memberErrors = (
 /** Body of POST …/replay. */
 @ApiSchema({ name: 'ReplayEvents' })
 export class ReplayDto implements SelfChecking {
-  /** First instant of events to send (RFC 3339). */
+  /** Sends events from this time on (RFC 3339). */
   @ApiProperty({
     format: 'date-time',
-    description: 'The first instant of events to send',
+    description: 'Sends events from this time on',
     examples: ['2026-04-01T00:00:00Z'],
   })
   @IsDefined(required)
   @IsString(instantType)
   since!: string;
 
-  /** Events from then on are not sent; left out: now. */
+  /** Sends only events before this time; default: now. */
   @ApiPropertyOptional({
     format: 'date-time',
-    description: 'Events from then on are not sent; left out: now',
+    description: 'Sends only events before this time; default: now',
     examples: ['2026-04-04T00:00:00Z'],
   })
   @IfSent()
   @IsString(instantType)
   until?: string;
 
-  /** Left out: the types that the endpoint subscribes to. */
+  /** Default: the types that the endpoint subscribes to. */
   @ApiPropertyOptional({
     type: 'array',
     minItems: 1,
     items: { type: 'string', enum: [...PUBLIC_EVENT_TYPES] },
-    description: 'Left out: those that the endpoint subscribes to',
+    description: 'Default: the types that the endpoint subscribes to',
     examples: [['reading.completed']],
   })
   @IfSent()
   @IsArray(arrayType)
   types?: PublicEventType[];
 
-  /** What became of an event at this endpoint; left out: whatever was not delivered. */
+  /** Outcomes of events at this endpoint; default: all but `succeeded`. */
   @ApiPropertyOptional({
     type: 'array',
     minItems: 1,
     items: { type: 'string', enum: [...REPLAYABLE_STATUSES] },
-    description: 'What became of an event at this endpoint; left out: whatever was not delivered',
+    description: 'Outcomes of events at this endpoint; default: every outcome except a successful delivery',
     examples: [['missing', 'skipped']],
   })
   @IfSent()

@@ -6,15 +6,15 @@ import { OwnIdempotency } from '@app/platform/idempotency/idempotency.intercepto
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { readIdempotencyKey } from '@app/platform/http/idempotency-key.js';
 import { EndpointAccess } from '../endpoint-access.js';
-import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
+import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { parseInstant } from '@app/platform/http/instant.js';
 import { ReplayEvents, StopReplay } from '../../contracts/replay.js';
 import { ReplayRows } from '../../read-models/replay/replay-rows.js';
 import { ReplayDto } from './replay.body.js';
 import { OwnEndpointGuard } from '../../http/own-endpoint.guard.js';
 import { orProblem, problemOf } from '../../http/refusals.js';
-import { EndpointRoutes } from '../../http/webhook-routes.js';
-import { NAMED_REPLAY, replaySchema } from '../../http/webhook.schemas.js';
+import { EndpointRoutes, NamesReplay } from '../../http/webhook-routes.js';
+import { replaySchema } from '../../http/webhook.schemas.js';
 
 @EndpointRoutes()
 export class ReplayController {
@@ -65,7 +65,7 @@ export class ReplayController {
     summary: 'Get the progress of a replay',
     description: 'Also counts its deliveries by status.',
   })
-  @Names('replayId', 'not_found', NAMED_REPLAY)
+  @NamesReplay()
   @Answers(200, 'The replay', replaySchema)
   async get(
     @Param('endpointId') endpointId: string,
@@ -85,7 +85,7 @@ export class ReplayController {
     description:
       'It queues nothing more; queued deliveries are still sent. A replay that has ended does not change.',
   })
-  @Names('replayId', 'not_found', NAMED_REPLAY)
+  @NamesReplay()
   @Answers(200, 'The replay as it is now', replaySchema)
   async stop(
     @Param('endpointId') endpointId: string,

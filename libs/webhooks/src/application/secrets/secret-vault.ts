@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
 import type pg from 'pg';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
+import { Inject, Injectable } from '@app/platform/injection.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import type { SealedColumn } from '@app/platform/crypto/rewrapping.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { SECRET_BYTES, formatSecret } from '../../domain/signature/signature.js';
+import { SECRET_BYTES, formatSecret } from '../../domain/delivery/signed-headers.js';
 
 export interface NewSecret {
   readonly ref: string;

@@ -1,7 +1,8 @@
 import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
+import { IfSent } from '@app/platform/http/body-rules.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../../contracts/event-types.js';
-import { IfSent, oneOf } from '../../http/endpoint-settings.js';
+import { oneOf } from '../../http/endpoint-settings.js';
 
 /** Body of POST …/test. */
 @ApiSchema({ name: 'SendTestEvent' })

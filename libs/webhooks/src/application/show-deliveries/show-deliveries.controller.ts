@@ -1,14 +1,14 @@
 import { Get, Param, Query } from '@nestjs/common';
 import { ApiOperation, ApiQuery } from '@nestjs/swagger';
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
-import { Answers, Names, Refuses } from '@app/platform/http/openapi/operation.js';
+import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { PageCursors } from '@app/platform/http/page-cursor.js';
 import { DELIVERY_STATUSES } from '../../contracts/deliveries.js';
 import { PUBLIC_EVENT_TYPES } from '../../contracts/event-types.js';
 import { readChoice, readFlag, readInstant, readUuid, type QueryValue } from '../../http/query-parameters.js';
 import { orProblem, problemOf } from '../../http/refusals.js';
-import { EndpointRoutes } from '../../http/webhook-routes.js';
-import { NAMED_DELIVERY, deliveryHistorySchema, deliveryPageSchema } from '../../http/webhook.schemas.js';
+import { EndpointRoutes, NamesDelivery } from '../../http/webhook-routes.js';
+import { deliveryHistorySchema, deliveryPageSchema } from '../../http/webhook.schemas.js';
 import { DeliveryRows, type DeliveryFilter } from '../../read-models/delivery/delivery-rows.js';
 import { EndpointAccess } from '../endpoint-access.js';
 
@@ -23,8 +23,8 @@ export class ShowDeliveriesController {
   @Get('deliveries')
   @ApiOperation({
     operationId: 'listDeliveries',
-    summary: 'List what was sent to an endpoint',
-    description: 'The newest first. A cursor belongs to its filters.',
+    summary: 'List the deliveries to an endpoint',
+    description: 'Returns the newest first. A cursor is valid only with the same filters.',
   })
   @ApiQuery({
     name: 'status',
@@ -44,19 +44,19 @@ export class ShowDeliveriesController {
   @ApiQuery({
     name: 'since',
     required: false,
-    description: 'Created then or later',
+    description: 'Created at or after this time',
     schema: { type: 'string', format: 'date-time' },
   })
   @ApiQuery({
     name: 'until',
     required: false,
-    description: 'Created before',
+    description: 'Created before this time',
     schema: { type: 'string', format: 'date-time' },
   })
   @ApiQuery({
     name: 'undelivered',
     required: false,
-    description: 'Only those whose event has reached the endpoint by no delivery',
+    description: 'Only deliveries of events that have not reached the endpoint by any delivery',
     schema: { type: 'boolean', default: false },
   })
   @Answers(200, 'A page of deliveries', deliveryPageSchema)
@@ -87,10 +87,10 @@ export class ShowDeliveriesController {
   @Get('deliveries/:deliveryId')
   @ApiOperation({
     operationId: 'getDelivery',
-    summary: 'Get a delivery and every attempt at it',
-    description: 'Of a receiver’s answer only the status and the class of error are told.',
+    summary: 'Get a delivery with all its attempts',
+    description: 'Of a receiver’s answers, shows only the status and the class of error.',
   })
-  @Names('deliveryId', 'delivery_not_found', NAMED_DELIVERY)
+  @NamesDelivery()
   @Answers(200, 'The delivery', deliveryHistorySchema)
   async one(
     @Param('endpointId') endpointId: string,

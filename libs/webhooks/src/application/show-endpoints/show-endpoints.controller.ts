@@ -23,7 +23,7 @@ export class ShowEndpointsController {
   @ApiOperation({
     operationId: 'listWebhookEndpoints',
     summary: 'List the webhook endpoints',
-    description: 'The newest first.',
+    description: 'Returns the newest first.',
   })
   @Answers(200, 'A page of endpoints', endpointPageSchema)
   async list(
@@ -41,7 +41,7 @@ export class ShowEndpointsController {
   @ApiOperation({
     operationId: 'getWebhookEndpoint',
     summary: 'Get a webhook endpoint',
-    description: 'With its health; its secret is never shown again.',
+    description: 'Returns its settings and health, without its secret.',
   })
   @Names('endpointId', 'webhook_not_found', NAMED_ENDPOINT)
   @Answers(200, 'The endpoint', endpointSchema, ['ETag'])

@@ -41,7 +41,7 @@ const LOCAL_NAT64_BYTES = [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], LAST_
 
 /**
  * Metadata addresses of clouds, which serve credentials among other things. Always closed, whatever the operator opens,
- * including Azure's public address. All of link-local is closed: no receiver is there.
+ * including Azure's public address. All link-local addresses are closed: no receiver uses them.
  */
 const METADATA = ranges(
   '169.254.0.0/16',

@@ -77,7 +77,7 @@ const settled = (count: number): Promise<void> =>
   eventually(
     async () => (await sending.deliveries()).filter(({ status }) => status !== 'pending').length >= count,
   );
-/** Sends to the endpoint in every possible way: an event, a trial, a redelivery, a replay. */
+/** Sends to the endpoint in every possible way: an event, a test event, a redelivery, a replay. */
 const sendInEveryWay = async (endpointId: string): Promise<void> => {
   await api.happen(WS, reading(randomUUID()).completed({ at: Date.now() }));
   await api.request('post', `/webhooks/${endpointId}/test`, WS, {}).expect(202);
@@ -109,20 +109,23 @@ describe('An internal address', () => {
     expect(connections).toBe(0);
   });
 
-  it.each(LITERALS)('is not dialled by an event, a trial, a redelivery or a replay: %s', async (literal) => {
-    const { endpointId } = await api.createEndpoint(WS);
-    // As if it had been accepted before the present rules.
-    await database.pool.query('update webhooks.endpoint set url = $2 where endpoint_id = $1', [
-      endpointId,
-      here(literal),
-    ]);
-    leadsTo = ['127.0.0.1'];
-    await sendInEveryWay(endpointId);
-    const errors = new Set((await sending.attempts()).map(({ error }) => error));
-    expect([...errors].every((error) => error === 'blocked_address' || error === 'invalid_url')).toBe(true);
-    expect(await sending.attempts()).toHaveLength(4);
-    expect(connections).toBe(0);
-  });
+  it.each(LITERALS)(
+    'is not dialled by an event, a test event, a redelivery or a replay: %s',
+    async (literal) => {
+      const { endpointId } = await api.createEndpoint(WS);
+      // As if it had been accepted before the present rules.
+      await database.pool.query('update webhooks.endpoint set url = $2 where endpoint_id = $1', [
+        endpointId,
+        here(literal),
+      ]);
+      leadsTo = ['127.0.0.1'];
+      await sendInEveryWay(endpointId);
+      const errors = new Set((await sending.attempts()).map(({ error }) => error));
+      expect([...errors].every((error) => error === 'blocked_address' || error === 'invalid_url')).toBe(true);
+      expect(await sending.attempts()).toHaveLength(4);
+      expect(connections).toBe(0);
+    },
+  );
 });
 
 describe('A name that led to a public address when its endpoint was created', () => {

@@ -23,7 +23,7 @@ export interface Moment {
 const TIME_SLICE_MS = 1_000;
 /** How long the worker then waits for answers, before it detaches the deliveries that are still in flight. */
 const DRAIN_MS = 100;
-/** Pause before a queue is claimed again that has due deliveries of which none could be sent. */
+/** Pause before the next claim of a queue whose due deliveries could not be sent. */
 const BLOCKED_PAUSE_MS = 200;
 
 /** One endpoint of a claimed workspace: what has been read for it, and what is in flight. */

@@ -4,7 +4,7 @@ import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import type { EndpointStreams } from '../../application/endpoint-streams.js';
 import type { SecretVault } from '../../application/secrets/secret-vault.js';
 import { PROBE_PAUSE_MS, disablement, type AttemptResult } from '../../domain/delivery/attempt-result.js';
-import { deliveryHeaders } from '../../domain/delivery/delivery-headers.js';
+import { signedHeaders } from '../../domain/delivery/signed-headers.js';
 import { retryPause } from '../../domain/delivery/retry-schedule.js';
 import type { ClaimedEndpoint, ClaimedWorkspace } from './claimed-workspace.js';
 import type { DueDelivery } from './due-deliveries.js';
@@ -102,7 +102,7 @@ export class DeliveryAttempts {
     if (secrets.length === 0) throw new Error('no secret in force to sign with');
     const body = Buffer.from(delivery.body, 'utf8');
     const redelivery = delivery.redelivery || delivery.replayed;
-    const headers = deliveryHeaders({
+    const headers = signedHeaders({
       ...delivery,
       redelivery,
       body,

@@ -19,7 +19,7 @@ export interface DueDelivery {
 /** Asks for the due deliveries of one endpoint. */
 export interface DueQuery {
   readonly endpointId: string;
-  /** Deliveries that were read before and are not settled: left out. */
+  /** Deliveries to omit: already read, and not settled yet. */
   readonly known: readonly string[];
   /** No pending delivery, new or replayed, is due earlier: the index is read from here, past settled entries. */
   readonly dueFrom: string;

@@ -3,14 +3,14 @@ import { decodeAny, selectEvents, type RecordedOf } from '@app/event-sourcing/co
 import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
-import type { Statement, Step } from '@app/event-sourcing/projections/statement.js';
+import { sql, type Statement, type Step } from '@app/event-sourcing/projections/statement.js';
 import { publicationEvents } from '@app/publishing/contracts/index.js';
 import { readingEvents } from '@app/readings/contracts/index.js';
 import { webhookEndpointEvents, type WebhookEndpointEvent } from '../../contracts/events.js';
 import { isSentOnRelease, publicEventOf, type PublicEvent } from '../../domain/delivery/public-event.js';
-import { fanOutEvents } from './insert-deliveries.js';
+import { markQueuesReady, newStatus } from '../../read-models/delivery/delivery-sql.js';
 import { endpointSteps, lockEndpoints } from './endpoint-rows.js';
-import { keepFailures, fanOutReleased, type Release, type UnreleasedFailure } from './unreleased-failures.js';
+import { keepFailures, takeReleased, type Release, type UnreleasedFailure } from './unreleased-failures.js';
 
 /** Only the releases of a credit book are decoded, so no other event of it can halt the fan-out. */
 const releaseEvents = selectEvents(creditsEvents, 'CreditsReleased');
@@ -73,7 +73,71 @@ const fanOutRun = (run: readonly SourceEvent[], firstPauseMs: number): readonly 
   }
   return [
     ...(failures.length > 0 ? [keepFailures(failures)] : []),
-    ...(publicEvents.length > 0 ? fanOutEvents(publicEvents, firstPauseMs) : []),
-    ...(releases.length > 0 ? fanOutReleased(releases, firstPauseMs) : []),
+    ...(publicEvents.length > 0 ? insertDeliveries(rowsOf(publicEvents), firstPauseMs) : []),
+    ...(releases.length > 0 ? insertDeliveries(takeReleased(releases), firstPauseMs) : []),
   ];
+};
+
+/** SQL: the events as rows. */
+const rowsOf = (events: readonly PublicEvent[]): Statement => {
+  const column = <K extends keyof PublicEvent>(name: K): readonly PublicEvent[K][] =>
+    events.map((event) => event[name]);
+  return sql`
+    select *
+    from unnest(${column('eventId')}::text[], ${column('workspaceId')}::text[], ${column('readingId')}::uuid[],
+                ${column('type')}::text[], ${column('occurredAt')}::timestamptz[], ${column('bodyHead')}::text[],
+                ${column('bodyTail')}::text[], ${column('position')}::numeric[], ${column('traceparent')}::text[])
+      as fact (event_id, workspace_id, reading_id, type, occurred_at, head, tail, position, traceparent)`;
+};
+
+/**
+ * Stores public events, numbers them per reading without a gap, inserts a delivery for each endpoint that subscribes at
+ * this position of the log, and makes the workspace queues ready. An event that is stored already inserts nothing, so
+ * endpoints created later do not receive it.
+ *
+ * A delivery that must wait for an earlier one of its reading gets that one's due time. It could not be sent before, and
+ * the dispatcher need not read it.
+ * @param events selects the events: ids, type and time, the body's head and tail, position, trace context
+ */
+const insertDeliveries = (events: Statement, firstPauseMs: number): readonly Statement[] => {
+  const pause = `$${events.values.length + 1}`;
+  const text = `
+    with fact as (${events.text}
+    ), numbered as (
+      select fact.*,
+             (select coalesce(max(sequence), 0) from webhooks.public_event before where before.reading_id = fact.reading_id)
+               + row_number() over (partition by reading_id order by position) as sequence
+      from fact
+      where not exists (select from webhooks.public_event known where known.event_id = fact.event_id)
+    ), stored as (
+      insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at, position,
+                                         traceparent)
+      select event_id, workspace_id, reading_id, type, sequence, head || sequence || tail, occurred_at, position,
+             traceparent
+      from numbered
+      on conflict (event_id) do nothing
+      returning event_id, workspace_id, reading_id, type, sequence, occurred_at
+    ), inserted as (
+      insert into webhooks.delivery (delivery_id, endpoint_id, workspace_id, event_id, reading_id, sequence, status,
+                                     due_at, created_at, settled_at)
+      select webhooks.delivery_id(endpoint.endpoint_id, stored.event_id), endpoint.endpoint_id, stored.workspace_id,
+             stored.event_id, stored.reading_id, stored.sequence,
+             ${newStatus('endpoint.enabled')},
+             greatest(stored.occurred_at + ${pause} * interval '1 millisecond', waiting.due_at),
+             stored.occurred_at,
+             case when endpoint.enabled then null else greatest(stored.occurred_at, endpoint.disabled_at) end
+      from stored
+      join webhooks.endpoint on endpoint.workspace_id = stored.workspace_id and endpoint.deleted_at is null
+        and stored.type = any (endpoint.events)
+      left join lateral (
+        select max(due_at) as due_at from webhooks.delivery earlier
+        where earlier.endpoint_id = endpoint.endpoint_id and earlier.reading_id = stored.reading_id
+          and earlier.status = 'pending' and earlier.lease is null
+      ) waiting on true
+      order by stored.occurred_at
+      on conflict (delivery_id) do nothing
+      returning workspace_id, status, due_at
+    )
+    ${markQueuesReady('inserted')}`;
+  return [{ text, values: [...events.values, firstPauseMs] }, sql`select pg_notify('webhooks_due', '')`];
 };

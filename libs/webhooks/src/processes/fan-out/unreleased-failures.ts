@@ -1,6 +1,5 @@
 import { sql, type Statement } from '@app/event-sourcing/projections/statement.js';
 import type { PublicEvent } from '../../domain/delivery/public-event.js';
-import { insertDeliveries } from './insert-deliveries.js';
 
 /** A failed reading whose credits are still held. */
 export interface UnreleasedFailure {
@@ -35,16 +34,13 @@ export const keepFailures = (failures: readonly UnreleasedFailure[]): Statement 
 };
 
 /**
- * Fans out the failures whose credits these events release. The release of a request that never became a reading, or a
- * repeated one, names none.
+ * SQL: removes and returns the failures whose credits these events release, as rows of public events. The release of a
+ * request that never became a reading, or a repeated one, names none.
  */
-export const fanOutReleased = (releases: readonly Release[], firstPauseMs: number): readonly Statement[] => {
-  const released = sql`
-    delete from webhooks.unreleased_failure failure
-    using unnest(${releases.map(({ causeEventId }) => causeEventId)}::text[],
-                 ${releases.map(({ position }) => position)}::numeric[]) as release (cause_event_id, position)
-    where failure.cause_event_id = release.cause_event_id
-    returning failure.event_id, failure.workspace_id, failure.reading_id, failure.type, failure.occurred_at, failure.head,
-              failure.tail, release.position, failure.traceparent`;
-  return insertDeliveries(released, firstPauseMs);
-};
+export const takeReleased = (releases: readonly Release[]): Statement => sql`
+  delete from webhooks.unreleased_failure failure
+  using unnest(${releases.map(({ causeEventId }) => causeEventId)}::text[],
+               ${releases.map(({ position }) => position)}::numeric[]) as release (cause_event_id, position)
+  where failure.cause_event_id = release.cause_event_id
+  returning failure.event_id, failure.workspace_id, failure.reading_id, failure.type, failure.occurred_at, failure.head,
+            failure.tail, release.position, failure.traceparent`;

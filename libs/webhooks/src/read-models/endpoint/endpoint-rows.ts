@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Inject, Injectable } from '@nestjs/common';
 import type pg from 'pg';
+import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import type { WebhookEndpointRecord } from '../../contracts/endpoint-record.js';
 import type { PublicEventType } from '../../contracts/event-types.js';

@@ -1,6 +1,6 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
+import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
+import { Inject, Injectable } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import type { PublicEventType } from '../../contracts/event-types.js';
 import { GetReplay, type ReplayableStatus, type ReplayRecord } from '../../contracts/replay.js';

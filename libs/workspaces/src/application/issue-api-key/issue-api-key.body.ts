@@ -1,14 +1,11 @@
 import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsString, ValidateIf } from 'class-validator';
+import { IsString } from 'class-validator';
+import { IfSentAndNotNull, stringType } from '@app/platform/http/body-rules.js';
 import type { SelfChecking } from '@app/platform/http/body.pipe.js';
 import { parseInstant } from '@app/platform/http/instant.js';
 import type { FieldError } from '@app/platform/http/problem.js';
 
 const LONGEST_LABEL = 100;
-
-const stringType = { message: 'must be a string or null', context: { code: 'invalid_type' } };
-
-const IfSentAndNotNull = () => ValidateIf((_, value) => value !== undefined && value !== null);
 
 /** Body of POST /api/v1/keys. */
 @ApiSchema({ name: 'IssueApiKey' })
@@ -31,7 +28,7 @@ export class IssueApiKeyDto implements SelfChecking {
     type: 'string',
     nullable: true,
     format: 'date-time',
-    description: 'When the key stops working; left out or null: never',
+    description: 'When the key stops working; null or absent: never',
     examples: ['2027-12-31T00:00:00Z'],
   })
   @IfSentAndNotNull()

@@ -8,7 +8,7 @@ import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { parseInstant } from '@app/platform/http/instant.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { invalidRequest, Problem } from '@app/platform/http/problem.js';
-import { ownRequest } from '@app/platform/process/own-request.js';
+import { ownRequest } from '@app/platform/cqrs/own-request.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { ApiKeyIsKnown, IssueApiKey } from '../../contracts/index.js';
 import { ApiKeyRoutes } from '../../http/api-key-routes.js';

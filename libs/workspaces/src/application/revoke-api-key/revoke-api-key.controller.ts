@@ -4,7 +4,7 @@ import { ApiOperation } from '@nestjs/swagger';
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Names } from '@app/platform/http/openapi/operation.js';
 import { Problem } from '@app/platform/http/problem.js';
-import { ownRequest } from '@app/platform/process/own-request.js';
+import { ownRequest } from '@app/platform/cqrs/own-request.js';
 import { RevokeApiKey } from '../../contracts/commands.js';
 import { ApiKeyRoutes } from '../../http/api-key-routes.js';
 import { NAMED_KEY } from '../../http/key.schemas.js';

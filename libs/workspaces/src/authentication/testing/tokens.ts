@@ -8,7 +8,7 @@ export const WORKSPACE = 'ws_0123456789abcdefghijKL';
 
 type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>;
 
-/** Two keys of the issuer, and one of somebody else. */
+/** Two keys of the issuer, and one of a stranger. */
 export const [ed, rsa, stranger] = await Promise.all([
   generateKeyPair('EdDSA', { extractable: true }),
   generateKeyPair('RS256', { extractable: true }),
@@ -68,7 +68,7 @@ export const sign = (
 ): Promise<string> =>
   new SignJWT({ ...CLAIMS, ...changes }).setProtectedHeader(header as { alg: string }).sign(key);
 
-/** A token that no library would make: any header and claims, rightly signed unless another key is given. */
+/** A token that no library would create: any header and claims, validly signed unless another key is given. */
 export const craft = (
   header: Record<string, unknown>,
   claims: unknown = CLAIMS,

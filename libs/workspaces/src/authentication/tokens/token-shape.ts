@@ -25,7 +25,7 @@ const LONGEST_KID = 200;
 /**
  * Reads a compact JWS without verifying it, with the cheap checks first.
  * Source: RFC 7515, RFC 8725.
- * @returns `null` for text that cannot be a valid token, whoever signed it
+ * @returns `null` for text that cannot be a valid token, whatever its signature
  */
 export const readToken = (token: string, maxBytes: number): TokenShape | null => {
   if (token.length > maxBytes) return null;

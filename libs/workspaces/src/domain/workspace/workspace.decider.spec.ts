@@ -1,7 +1,8 @@
 import { describe, it } from '@jest/globals';
 import { given } from '@app/event-sourcing/testing/decider-spec.js';
 import type { WorkspaceEvent } from '../../contracts/events.js';
-import { workspaceDecider, type WorkspaceCommand } from './workspace.decider.js';
+import type { WorkspaceCommand } from './workspace.commands.js';
+import { workspaceDecider } from './workspace.decider.js';
 
 const opened: WorkspaceEvent = { type: 'WorkspaceOpened', data: { workspaceId: 'ws_1', name: 'Atelier' } };
 const issued: WorkspaceEvent = {

@@ -1,35 +1,8 @@
-import {
-  accept,
-  assertNever,
-  ignore,
-  reject,
-  type Decision,
-  type Rejection,
-} from '@app/event-sourcing/core/decision.js';
+import { accept, assertNever, ignore, reject, type Decision } from '@app/event-sourcing/core/decision.js';
 import type { Decider } from '@app/event-sourcing/core/decider.js';
 import type { WorkspaceEvent } from '../../contracts/events.js';
 import { PersistentMap } from './persistent-map.js';
-
-export type WorkspaceCommand =
-  | { readonly type: 'OpenWorkspace'; readonly workspaceId: string; readonly name: string }
-  | {
-      readonly type: 'IssueApiKey';
-      readonly keyId: string;
-      readonly hash: string;
-      readonly label: string | null;
-      /** RFC 3339, or `null` for a key that does not expire. */
-      readonly expiresAt: string | null;
-      /** Most keys that may be active at once. Existing keys above a lowered limit stay. */
-      readonly limit: number;
-      /** Milliseconds since the epoch. */
-      readonly now: number;
-    }
-  | { readonly type: 'RevokeApiKey'; readonly keyId: string; readonly reason: string | null };
-
-export type WorkspaceRejection =
-  | Rejection<'WorkspaceNotOpen', null>
-  | Rejection<'UnknownKey', { keyId: string }>
-  | Rejection<'KeyLimitReached', { limit: number }>;
+import type { WorkspaceCommand, WorkspaceRejection } from './workspace.commands.js';
 
 export interface Workspace {
   readonly open: boolean;

@@ -13,6 +13,7 @@ import { SUBJECT_KEY_COLUMN, SubjectKeys } from '../../subject-keys.js';
 import { EpochKeys, type EpochSettings } from '../epoch-keys.js';
 import { EpochRows } from '../epoch-rows.js';
 import { FileKeyStore } from '../file-key-store.js';
+import type { EpochKeyStore } from '../key-store.js';
 import { KeyUpkeep, type UpkeepSettings } from '../key-upkeep.js';
 
 export const RING = new KeyRing([{ id: 'k1', key: Buffer.alloc(32, 1) }]);
@@ -48,12 +49,15 @@ export const epochsUnderTest = () => {
     folder = join(parent, randomUUID());
   });
 
-  const keysOf = (changed: Partial<EpochSettings> & { now?: () => number; folder?: string } = {}) => {
-    const { now, folder: other = folder, ...settings } = changed;
+  const inFiles = (other = folder) => new FileKeyStore(other, RING);
+  const keysOf = (
+    changed: Partial<EpochSettings> & { now?: () => number; folder?: string; vault?: EpochKeyStore } = {},
+  ) => {
+    const { now, folder: other, vault, ...settings } = changed;
     return new EpochKeys(
       pool,
       RING,
-      [new FileKeyStore(other, RING)],
+      [inFiles(other), ...(vault ? [vault] : [])],
       { provider: 'file', lengthMs: WEEK_MS, cacheMs: 60_000, ...settings },
       now,
     );
@@ -70,7 +74,7 @@ export const epochsUnderTest = () => {
       },
       { retentionMs: 1, noticeMs: 0, skewMs: 60_000, ...settings },
     );
-  /** As if the epochs that have ended had done so so long ago. */
+  /** Moves the end of ended epochs into the past by this time. */
   const age = (milliseconds: number) =>
     pool.query(
       `update platform.key_epoch set started_at = started_at - make_interval(secs => $1),
@@ -90,7 +94,7 @@ export const epochsUnderTest = () => {
     get rows() {
       return rows;
     },
-    /** Where the folders are. */
+    /** The parent of the folders. */
     get parent() {
       return parent;
     },
@@ -98,6 +102,7 @@ export const epochsUnderTest = () => {
     get folder() {
       return folder;
     },
+    inFiles,
     keysOf,
     upkeepOf,
     age,

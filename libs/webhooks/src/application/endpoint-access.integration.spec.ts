@@ -27,7 +27,7 @@ describe('An endpoint', () => {
     }
   });
 
-  it('of another workspace is forbidden before anything is said of what was sent', async () => {
+  it('of another workspace is forbidden before the body is checked', async () => {
     const { endpointId } = await test.created({ url }, 'ws_owner');
     for (const response of [
       await test.patch(endpointId, { nope: 1 }, 'ws_stranger'),
@@ -42,7 +42,7 @@ describe('An endpoint', () => {
     ['nonsense', 'nonsense'],
     ['a zero byte', '%00'],
     ['a long id', `we_${'a'.repeat(5_000)}`],
-  ])('that is not there is not found on any route: %s', async (_, id) => {
+  ])('that does not exist is not found on any route: %s', async (_, id) => {
     for (const response of await Promise.all(routes(id, test.ws))) {
       expect([response.status, (response.body as { code: string }).code]).toEqual([404, 'webhook_not_found']);
     }

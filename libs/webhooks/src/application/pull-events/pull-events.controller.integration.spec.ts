@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { TestApi } from '../../test/api.js';
-import { failure, reading } from '../../test/events.js';
-import { startDatabase, type TestDatabase } from '../../test/postgres.js';
+import { describe, expect, it } from '@jest/globals';
+import { failure, reading } from '../../../test/events.js';
+import { webhookRequests } from '../../../test/webhook-requests.js';
 
 interface Page {
   readonly data: readonly { id: string; type: string; readingId: string; sequence: number }[];
@@ -10,27 +9,14 @@ interface Page {
   readonly hasMore: boolean;
 }
 
-let database: TestDatabase;
-let api: TestApi;
-let ws: string;
+const test = webhookRequests();
 
-beforeAll(async () => {
-  database = await startDatabase();
-  api = await TestApi.start(database);
-});
-afterAll(async () => {
-  await api.stop();
-  await database.stop();
-});
-beforeEach(() => {
-  ws = `ws_${randomUUID().replaceAll('-', '').slice(0, 22)}`;
-});
-
-const get = (query: string, as = ws) => api.request('get', `/events${query}`, as);
-const page = async (query: string, as = ws): Promise<Page> => (await get(query, as).expect(200)).body as Page;
-/** What deliveries to an endpoint carry, in the order in which they came to be. */
+const get = (query: string, as = test.ws) => test.api.request('get', `/events${query}`, as);
+const page = async (query: string, as = test.ws): Promise<Page> =>
+  (await get(query, as).expect(200)).body as Page;
+/** The bodies of an endpoint's deliveries, in the order of the log. */
 const pushed = async (endpointId: string): Promise<string[]> => {
-  const { rows } = await database.pool.query<{ body: string }>(
+  const { rows } = await test.database.pool.query<{ body: string }>(
     `select event.body from webhooks.delivery join webhooks.public_event event using (event_id)
      where endpoint_id = $1 and not test order by event.position`,
     [endpointId],
@@ -39,10 +25,10 @@ const pushed = async (endpointId: string): Promise<string[]> => {
 };
 
 describe('GET /api/v1/events', () => {
-  it('tells what webhooks push: the same bytes in the order of the log', async () => {
-    const { endpointId } = await api.createEndpoint(ws);
+  it('gives what webhooks send: the same bytes in the order of the log', async () => {
+    const { endpointId } = await test.created();
     const [one, two] = [reading(randomUUID()), reading(randomUUID())];
-    await api.happen(ws, one.delayed(), two.completed(), one.completed(), two.published(), one.published());
+    await test.happen(one.delayed(), two.completed(), one.completed(), two.published(), one.published());
     const response = await get('').expect(200);
     expect(response.headers['content-type']).toBe('application/json');
     const bodies = await pushed(endpointId);
@@ -57,42 +43,42 @@ describe('GET /api/v1/events', () => {
     ]);
   });
 
-  it('goes on from a cursor without leaving anything out or telling it twice, also when it had come to the end', async () => {
+  it('continues from a cursor without gaps or duplicates, also from the end of the feed', async () => {
     expect(await page('')).toEqual({ data: [], nextCursor: expect.any(String), hasMore: false });
     let { nextCursor } = await page('?limit=2');
-    const told: string[] = [];
+    const given: string[] = [];
     const happened: string[] = [];
     for (const count of [3, 0, 1, 4]) {
       for (let n = 0; n < count; n += 1) {
         const id = randomUUID();
         happened.push(id);
-        await api.happen(ws, reading(id).completed());
+        await test.happen(reading(id).completed());
       }
       for (let more = true; more;) {
         const next = await page(`?limit=2&cursor=${nextCursor}`);
-        told.push(...next.data.map(({ readingId }) => readingId));
+        given.push(...next.data.map(({ readingId }) => readingId));
         ({ nextCursor, hasMore: more } = next);
       }
     }
-    expect(told).toEqual(happened);
+    expect(given).toEqual(happened);
   });
 
-  it('goes on to a failure whose credits are released only after later events were read', async () => {
+  it('continues to a failure whose credits are released only after later events were read', async () => {
     const [failing, other] = [randomUUID(), randomUUID()];
     const [failed, release] = failure(failing);
-    await api.happen(ws, failed, reading(other).completed());
+    await test.happen(failed, reading(other).completed());
     const { data, nextCursor } = await page('');
     expect(data.map(({ readingId }) => readingId)).toEqual([other]);
-    await api.happen(ws, release, reading(other).published());
+    await test.happen(release, reading(other).published());
     expect((await page(`?cursor=${nextCursor}`)).data.map(({ type }) => type)).toEqual([
       'reading.failed',
       'reading.published',
     ]);
   });
 
-  it('tells of the chosen types alone', async () => {
+  it('returns only the chosen types', async () => {
     const one = reading(randomUUID());
-    await api.happen(ws, one.completed(), one.published(), ...failure(randomUUID()));
+    await test.happen(one.completed(), one.published(), ...failure(randomUUID()));
     const types = async (query: string) => (await page(query)).data.map(({ type }) => type);
     expect(await types('?type=reading.failed,reading.published')).toEqual([
       'reading.published',
@@ -105,15 +91,15 @@ describe('GET /api/v1/events', () => {
     ]);
   });
 
-  it('shows nothing of another workspace, nor of trials', async () => {
-    await api.happen('ws_else', reading(randomUUID()).completed());
-    const { endpointId } = await api.createEndpoint(ws);
-    await api.request('post', `/webhooks/${endpointId}/test`, ws, {}).expect(202);
+  it('shows nothing of another workspace, nor test events', async () => {
+    await test.api.happen('ws_else', reading(randomUUID()).completed());
+    const { endpointId } = await test.created();
+    await test.post(`/${endpointId}/test`, {}).expect(202);
     expect((await page('')).data).toEqual([]);
   });
 
   it('refuses what it does not understand', async () => {
-    await api.happen(ws, reading(randomUUID()).completed());
+    await test.happen(reading(randomUUID()).completed());
     const { nextCursor } = await page('');
     const { nextCursor: filtered } = await page('?type=reading.completed');
     for (const query of [
@@ -133,7 +119,7 @@ describe('GET /api/v1/events', () => {
     });
   });
 
-  it('answers 304 to a caller who has the page', async () => {
+  it('answers 304 to a caller that has the page', async () => {
     const { headers } = await get('');
     await get('').set('if-none-match', headers['etag']!).expect(304);
   });

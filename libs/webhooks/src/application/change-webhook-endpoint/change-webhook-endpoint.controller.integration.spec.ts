@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { url } from '../../test/api.js';
-import { reading, released } from '../../test/events.js';
-import { webhookRequests } from '../../test/webhook-requests.js';
+import { url } from '../../../test/api.js';
+import { reading, released } from '../../../test/events.js';
+import { webhookRequests } from '../../../test/webhook-requests.js';
 
 const test = webhookRequests();
 
 describe('PATCH /api/v1/webhooks/{endpointId}', () => {
-  it('changes what is sent and nothing else', async () => {
+  it('changes only the given members', async () => {
     const { endpointId, signingSecret, ...before } = await test.created({ url, description: 'one' });
     const response = await test
       .patch(endpointId, { events: ['reading.failed'], description: null })
@@ -30,7 +30,7 @@ describe('PATCH /api/v1/webhooks/{endpointId}', () => {
     expect(test.api.store.log).toHaveLength(events);
   });
 
-  it('takes application/merge-patch+json', async () => {
+  it('accepts application/merge-patch+json', async () => {
     const { endpointId } = await test.created();
     await test
       .patch(endpointId, { description: 'merged' })
@@ -53,13 +53,13 @@ describe('PATCH /api/v1/webhooks/{endpointId}', () => {
     expect((await test.patch(endpointId, body).expect(400)).body).toMatchObject({ code });
   });
 
-  it('switches off and on, and tells how much was left out meanwhile', async () => {
+  it('disables and enables, and counts the deliveries skipped in between', async () => {
     const { endpointId } = await test.created();
     expect((await test.patch(endpointId, { enabled: false }).expect(200)).body).toMatchObject({
       enabled: false,
       health: { state: 'disabled', disabledReason: 'requested' },
     });
-    await test.api.happen(test.ws, reading(randomUUID()).completed({ at: Date.now() }));
+    await test.happen(reading(randomUUID()).completed({ at: Date.now() }));
     expect((await test.patch(endpointId, { enabled: true }).expect(200)).body).toMatchObject({
       enabled: true,
       health: { state: 'ok', disabledReason: null },
@@ -67,19 +67,19 @@ describe('PATCH /api/v1/webhooks/{endpointId}', () => {
     });
   });
 
-  it('counts a failure that happened before and was told after it was switched off, but no trial', async () => {
+  it('counts a failure announced while disabled although it happened before, but no test event', async () => {
     const { endpointId } = await test.created();
     const failed = reading(randomUUID()).failed({ at: Date.now() - 1_000 });
-    await test.api.happen(test.ws, failed);
+    await test.happen(failed);
     await test.patch(endpointId, { enabled: false }).expect(200);
-    await test.api.happen(test.ws, released(failed, { at: Date.now() }));
+    await test.happen(released(failed, { at: Date.now() }));
     await test.post(`/${endpointId}/test`, {}).expect(202);
     expect((await test.patch(endpointId, { enabled: true }).expect(200)).body).toMatchObject({
       skippedDeliveries: 1,
     });
   });
 
-  it('moves an endpoint that fails to another URL, where it begins anew', async () => {
+  it('resets the failures of an endpoint that moves to another URL', async () => {
     const { endpointId } = await test.created();
     await test.database.pool.query('insert into webhooks.endpoint_health values ($1, 12, now(), now())', [
       endpointId,
@@ -90,7 +90,7 @@ describe('PATCH /api/v1/webhooks/{endpointId}', () => {
     expect((await test.get(`/${endpointId}`)).body).toMatchObject(well);
   });
 
-  it('changes only what the caller has seen, with If-Match', async () => {
+  it('changes only the revision that the caller has seen, with If-Match', async () => {
     const { endpointId } = await test.created();
     const { headers } = await test.get(`/${endpointId}`);
     await test.patch(endpointId, { description: 'mine' }).set('if-match', headers['etag']!).expect(200);

@@ -1,0 +1,99 @@
+import { describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { systemClock } from '@app/event-sourcing/core/clock.js';
+import { BillingWorkerModule } from '@app/billing/billing-worker.module.js';
+import { loadConfig } from '@app/platform/config/load-config.js';
+import { projectPath } from '@app/platform/project-path.js';
+import { WorkRegistry } from '@app/platform/work/work-registry.js';
+import { documentPublisher } from '@app/publishing/contracts/index.js';
+import { PublishingWorkerModule } from '@app/publishing/publishing-worker.module.js';
+import { ReadingsWorkerModule } from '@app/readings/readings-worker.module.js';
+import { WebhooksWorkerModule } from '@app/webhooks/webhooks-worker.module.js';
+import { WorkspacesWorkerModule } from '@app/workspaces/workspaces-worker.module.js';
+import { MODULES } from '../../apps/service/src/modules.js';
+import { PROJECTIONS } from '../../apps/service/src/projections.js';
+import { settings } from '../../apps/service/src/settings.js';
+import { mismatches, requireNamedWork } from '../../apps/worker/src/registered-work.js';
+
+const KEY = Buffer.alloc(32, 1).toString('base64');
+const config = loadConfig(settings, {
+  DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
+  EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false',
+  ENCRYPTION_KEYS: `k1:${KEY}`,
+  DIGEST_KEY: KEY,
+});
+
+/** Registering needs none of these: they are used when the work runs. */
+const later = null as never;
+
+/** The work that the modules of a worker register. */
+const registered = (): WorkRegistry => {
+  const work = new WorkRegistry();
+  new WorkspacesWorkerModule(work).onModuleInit();
+  new BillingWorkerModule(work, later, later, later, later, config, later).onModuleInit();
+  new ReadingsWorkerModule(work, later, later, later, documentPublisher, config, later, later).onModuleInit();
+  new PublishingWorkerModule(work, later, later, later, later, later).onModuleInit();
+  new WebhooksWorkerModule(
+    work,
+    later,
+    later,
+    later,
+    later,
+    config,
+    systemClock,
+    later,
+    later,
+  ).onModuleInit();
+  return work;
+};
+
+describe('the manifests', () => {
+  it('name every consumer and job that the modules register, and no other', () => {
+    expect(mismatches(registered(), MODULES)).toEqual([]);
+  });
+
+  it('name every projection, and no other', () => {
+    const named = MODULES.flatMap(({ projections }) => Object.keys(projections));
+    expect(named.toSorted()).toEqual(PROJECTIONS.map(({ name }) => name).toSorted());
+  });
+
+  it('name each consumer and job once', () => {
+    const names = MODULES.flatMap(({ projections, processes, jobs }) => [
+      ...Object.keys(projections),
+      ...Object.keys(processes),
+      ...Object.keys(jobs),
+    ]);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it('are what docs/architecture.md lists', () => {
+    const page = readFileSync(projectPath('docs/architecture.md'), 'utf8');
+    const section = page.slice(page.indexOf('### Consumers and jobs'), page.indexOf('### Enforcement'));
+    const listed = section.split('\n').filter((line) => line.startsWith('| `'));
+    const rows = (kind: string, named: Readonly<Record<string, string>>): readonly string[] =>
+      Object.entries(named).map(([name, does]) => `| \`${name}\` | ${kind} | ${does} |`);
+    expect(listed).toEqual(
+      MODULES.flatMap(({ projections, processes, jobs }) => [
+        ...rows('projection', projections),
+        ...rows('process', processes),
+        ...rows('job', jobs),
+      ]),
+    );
+  });
+});
+
+describe('a worker does not start', () => {
+  const other = { ...MODULES[0], projections: { 'workspaces.other.v1': 'nothing' }, jobs: {} };
+
+  it('with work that no manifest names, or without work that one names', () => {
+    expect(() => requireNamedWork(registered(), [...MODULES.slice(1), other])).toThrow(
+      'no manifest names the consumer workspaces.workspace.v1; no module registers the consumer workspaces.other.v1',
+    );
+  });
+
+  it('without a job that a manifest names', () => {
+    const work = registered();
+    work.jobs.pop();
+    expect(() => requireNamedWork(work, MODULES)).toThrow('no module registers the job webhooks.replay');
+  });
+});
