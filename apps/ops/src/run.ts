@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { printableLines } from '@app/platform/text/printable.js';
 import { TOP_COMMANDS } from './commands.js';
+import { faultOf } from '@app/platform/fault/fault.js';
 import { OpsError } from './ops-error.js';
 import { tell } from './output.js';
 
@@ -46,11 +47,17 @@ export const run = async (args: readonly string[]): Promise<number> => {
     return process.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;
-    const message =
-      error instanceof OpsError
-        ? error.message
-        : `Unexpected: ${error instanceof Error ? error.message : 'error'}`;
-    tell(message);
+    tell(messageOf(error));
     return 1;
   }
 };
+
+/** A refusal and a store's fault say what to do. Anything else is a bug of this program, and is reported as one. */
+const messageOf = (error: unknown): string => {
+  if (error instanceof OpsError) return error.message;
+  const fault = faultOf(error);
+  if (fault) return `${capitalised(fault.message)}. ${fault.advice}`;
+  return `Unexpected: ${error instanceof Error ? error.message : 'error'}`;
+};
+
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

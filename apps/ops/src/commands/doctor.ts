@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { withDeadline } from '@app/event-sourcing/timing/deadline.js';
+import { faultOf } from '@app/platform/fault/fault.js';
 import { printable } from '@app/platform/text/printable.js';
 import { readConnection } from '../connection.js';
 import { print } from '../output.js';
@@ -13,30 +14,43 @@ import {
   checkMigrations,
   checkPostgres,
 } from './doctor/dependencies.js';
-import { failure, type Finding } from './doctor/finding.js';
+import { failure, warning, type Finding } from './doctor/finding.js';
 import { checkIssuerKeys } from './doctor/issuer-keys.js';
 import { checkHolds, checkJobs, checkLag, checkParked, checkWorkers } from './doctor/work.js';
 
 /** Longest wait for one check. */
 const CHECK_WITHIN_MS = 10_000;
-const UNREACHABLE = 'Is it running, and is its address right (DATA_DIR, or DATABASE_URL and EVENTSTORE_URL)?';
 
-type Check = readonly [name: string, run: (session: Session) => Promise<Finding | readonly Finding[]>];
+/** The two stores. A check that needs one says nothing new while that one does not work. */
+type Store = 'postgres' | 'event store';
+
+interface Check {
+  readonly name: string;
+  readonly needs: readonly Store[];
+  run(session: Session): Promise<Finding | readonly Finding[]>;
+}
+
+const STORES: readonly Check[] = [
+  { name: 'postgres', needs: [], run: ({ pool }) => checkPostgres(pool) },
+  { name: 'event store', needs: [], run: ({ store, config }) => checkEventStore(store, config) },
+];
 
 const CHECKS: readonly Check[] = [
-  ['postgres', ({ pool }) => checkPostgres(pool)],
-  ['event store', ({ store, config }) => checkEventStore(store, config)],
-  ['clock', ({ pool }) => checkClock(pool)],
-  ['database role', ({ pool }) => checkDatabaseRole(pool)],
-  ['migrations', ({ config }) => checkMigrations(config)],
-  ['encryption keys', ({ pool, keys }) => checkKeys(pool, keys)],
-  ['bearer tokens', checkIssuerKeys],
-  ['workers', ({ pool, config }) => checkWorkers(pool, config.READINESS_WORKER_MS)],
-  ['lag', (session) => checkLag(session)],
-  ['parked streams', ({ pool }) => checkParked(pool)],
-  ['jobs', ({ pool }) => checkJobs(pool)],
-  ['holds', (session) => checkHolds(session)],
-  ['disk', ({ config }) => checkDisk(config)],
+  { name: 'clock', needs: ['postgres'], run: ({ pool }) => checkClock(pool) },
+  { name: 'database role', needs: ['postgres'], run: ({ pool }) => checkDatabaseRole(pool) },
+  { name: 'migrations', needs: ['postgres'], run: ({ config }) => checkMigrations(config) },
+  { name: 'encryption keys', needs: ['postgres'], run: ({ pool, keys }) => checkKeys(pool, keys) },
+  { name: 'bearer tokens', needs: [], run: checkIssuerKeys },
+  {
+    name: 'workers',
+    needs: ['postgres'],
+    run: ({ pool, config }) => checkWorkers(pool, config.READINESS_WORKER_MS),
+  },
+  { name: 'lag', needs: ['postgres', 'event store'], run: checkLag },
+  { name: 'parked streams', needs: ['postgres'], run: ({ pool }) => checkParked(pool) },
+  { name: 'jobs', needs: ['postgres'], run: ({ pool }) => checkJobs(pool) },
+  { name: 'holds', needs: ['postgres'], run: checkHolds },
+  { name: 'disk', needs: [], run: ({ config }) => checkDisk(config) },
 ];
 
 export const addDoctorCommand = (doctor: Command): void => {
@@ -45,9 +59,7 @@ export const addDoctorCommand = (doctor: Command): void => {
     .action(async (_: object, command: Command) => {
       // Missing settings are reported as such, not as a failed check.
       readConnection(process.env);
-      const findings = await withSession(async (session) =>
-        (await Promise.all(CHECKS.map((check) => examine(check, session)))).flat(),
-      );
+      const findings = await withSession((session) => examineAll(session));
       const count = (level: Finding['level']) => findings.filter((finding) => finding.level === level).length;
       const [failures, warnings] = [count('failure'), count('warning')];
       const text = [...findings.map(line), '', `${failures} failures, ${warnings} warnings`].join('\n');
@@ -56,17 +68,71 @@ export const addDoctorCommand = (doctor: Command): void => {
     });
 };
 
+/**
+ * One cause is one finding: checks that need a store which does not work are named in a single line. Checks of
+ * PostgreSQL that lack the same table share their finding as well.
+ */
+export const examineAll = async (
+  session: Session,
+  stores: readonly Check[] = STORES,
+  checks: readonly Check[] = CHECKS,
+): Promise<readonly Finding[]> => {
+  const known = await Promise.all(stores.map((store) => examine(store, session)));
+  const broken = new Set(stores.filter((_, index) => isBroken(known[index]!)).map(({ name }) => name));
+  const skipped = checks.filter(({ needs }) => needs.some((store) => broken.has(store)));
+  const found = await Promise.all(
+    checks.filter((check) => !skipped.includes(check)).map((check) => examine(check, session)),
+  );
+  return [
+    ...known.flat(),
+    ...mergedCauses(found.flat()),
+    ...(skipped.length === 0
+      ? []
+      : [
+          warning(
+            'not checked',
+            skipped.map(({ name }) => name).join(', '),
+            `Needs ${[...broken].join(' and ')}: solve that first, then run ops doctor again.`,
+          ),
+        ]),
+  ];
+};
+
+const isBroken = (findings: readonly Finding[]): boolean =>
+  findings.some(({ level, cause }) => level === 'failure' && cause !== undefined);
+
 /** A check that cannot run has failed; the others still run. */
-const examine = async ([name, run]: Check, session: Session): Promise<readonly Finding[]> => {
+const examine = async ({ name, run }: Check, session: Session): Promise<readonly Finding[]> => {
   const tooLate = (): never => {
-    throw new Error(`no answer within ${CHECK_WITHIN_MS} ms`);
+    throw Object.assign(new Error(`no answer within ${CHECK_WITHIN_MS} ms`), { code: 'ETIMEDOUT' });
   };
   try {
     return [await withDeadline(CHECK_WITHIN_MS, async () => run(session), tooLate)].flat();
   } catch (error) {
-    return [failure(name, error instanceof Error ? error.message : 'failed', UNREACHABLE)];
+    const fault = faultOf(error);
+    if (fault) return [{ ...failure(name, fault.message, fault.advice), cause: fault.kind }];
+    const message = error instanceof Error ? error.message : 'failed';
+    return [
+      failure(
+        name,
+        `cannot be checked: ${message}`,
+        'This is a bug: report it with the output of ops doctor --json.',
+      ),
+    ];
   }
 };
+
+/** Joins findings with one cause and one message under the names of their checks. */
+const mergedCauses = (findings: readonly Finding[]): readonly Finding[] =>
+  findings.reduce<readonly Finding[]>((kept, finding) => {
+    const { cause, message, check } = finding;
+    const same = kept.findIndex(
+      (one) => cause !== undefined && one.cause === cause && one.message === message,
+    );
+    return same === -1
+      ? [...kept, finding]
+      : kept.with(same, { ...kept[same]!, check: `${kept[same]!.check}, ${check}` });
+  }, []);
 
 const MARKS: Readonly<Record<Finding['level'], string>> = {
   ok: 'ok     ',

@@ -1,6 +1,5 @@
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-
 import { Injectable } from '../injection.js';
 import { Problem } from '../http/problem.js';
 import { DiskReserve } from './disk-reserve.js';

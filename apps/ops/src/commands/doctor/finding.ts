@@ -1,3 +1,5 @@
+import type { FaultKind } from '@app/platform/fault/fault.js';
+
 /** The result of one check. */
 export interface Finding {
   readonly check: string;
@@ -5,6 +7,8 @@ export interface Finding {
   readonly message: string;
   /** What to do; empty when the check passes. */
   readonly advice: string;
+  /** Of a check that could not run: the kind of fault, such as `absent` or `table_missing`. */
+  readonly cause?: FaultKind;
 }
 
 export const ok = (check: string, message: string): Finding => ({ check, level: 'ok', message, advice: '' });

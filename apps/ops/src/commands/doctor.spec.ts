@@ -1,0 +1,86 @@
+import { describe, expect, it } from '@jest/globals';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import type { Session } from '../session.js';
+import { examineAll } from './doctor.js';
+import { ok } from './doctor/finding.js';
+
+type Checks = Parameters<typeof examineAll>[1];
+const session = {} as Session;
+const fails = (name: string, error: Error, needs: readonly ('postgres' | 'event store')[] = []) => ({
+  name,
+  needs,
+  run: () => Promise.reject(error),
+});
+const passes = (name: string, needs: readonly ('postgres' | 'event store')[] = []) => ({
+  name,
+  needs,
+  run: () => Promise.resolve(ok(name, 'fine')),
+});
+const coded = (code: string, message: string) => Object.assign(new Error(message), { code });
+
+const examined = async (stores: NonNullable<Checks>, checks: NonNullable<Checks>) =>
+  (await examineAll(session, stores, checks)).map(({ check, level, cause, message }) => ({
+    check,
+    level,
+    ...(cause && { cause }),
+    message,
+  }));
+
+describe('ops doctor', () => {
+  it('reports an absent database once, and names what it could not check', async () => {
+    const findings = await examined(
+      [fails('postgres', coded('ECONNREFUSED', 'connect ECONNREFUSED')), passes('event store')],
+      [passes('jobs', ['postgres']), passes('lag', ['postgres', 'event store']), passes('disk')],
+    );
+    expect(findings).toEqual([
+      {
+        check: 'postgres',
+        level: 'failure',
+        cause: 'absent',
+        message: 'PostgreSQL does not answer (connect ECONNREFUSED)',
+      },
+      { check: 'event store', level: 'ok', message: 'fine' },
+      { check: 'disk', level: 'ok', message: 'fine' },
+      { check: 'not checked', level: 'warning', message: 'jobs, lag' },
+    ]);
+  });
+
+  it('reports one missing table once, with the checks that need it', async () => {
+    const missing = coded('42P01', 'relation "graphile_worker.jobs" does not exist');
+    const findings = await examined(
+      [passes('postgres'), passes('event store')],
+      [
+        fails('jobs', missing, ['postgres']),
+        passes('lag', ['postgres']),
+        fails('holds', missing, ['postgres']),
+      ],
+    );
+    expect(findings.filter(({ level }) => level === 'failure')).toEqual([
+      {
+        check: 'jobs, holds',
+        level: 'failure',
+        cause: 'table_missing',
+        message: 'PostgreSQL lacks a table or column (relation "graphile_worker.jobs" does not exist)',
+      },
+    ]);
+  });
+
+  it('does not ask whether a store runs when it refuses or is damaged', async () => {
+    const refused = await examineAll(session, [fails('postgres', coded('28P01', 'password'))], []);
+    const damaged = await examineAll(session, [fails('postgres', coded('XX001', 'invalid page'))], []);
+    const absent = await examineAll(session, [fails('event store', new StoreUnavailable('gone', false))], []);
+    expect([refused, damaged, absent].map(([finding]) => /is it running/i.test(finding!.advice))).toEqual([
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  it('calls a bug a bug, and still runs the other checks', async () => {
+    const findings = await examined([], [fails('jobs', new TypeError('x is undefined')), passes('disk')]);
+    expect(findings).toEqual([
+      { check: 'jobs', level: 'failure', message: 'cannot be checked: x is undefined' },
+      { check: 'disk', level: 'ok', message: 'fine' },
+    ]);
+  });
+});

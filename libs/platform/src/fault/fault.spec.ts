@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals';
+import { StoreUnavailable, WrongExpectedRevision } from '@app/event-sourcing/store/errors.js';
+import { faultOf } from './fault.js';
+
+const withCode = (code: string | number, message = 'said so') => Object.assign(new Error(message), { code });
+
+describe('the fault of a store', () => {
+  it.each<[string, unknown, string, string]>([
+    ['a refused connection', withCode('ECONNREFUSED'), 'PostgreSQL', 'absent'],
+    ['a missing socket', withCode('ENOENT'), 'PostgreSQL', 'absent'],
+    ['a database that starts', withCode('57P03'), 'PostgreSQL', 'absent'],
+    ['a database that does not exist', withCode('3D000'), 'PostgreSQL', 'absent'],
+    [
+      'a pool that gets no connection',
+      new Error('timeout exceeded when trying to connect'),
+      'PostgreSQL',
+      'absent',
+    ],
+    ['a wrong password', withCode('28P01'), 'PostgreSQL', 'refused'],
+    ['a missing right', withCode('42501'), 'PostgreSQL', 'refused'],
+    ['a dropped table', withCode('42P01'), 'PostgreSQL', 'table_missing'],
+    ['a damaged page', withCode('XX001'), 'PostgreSQL', 'damaged'],
+    ['a full disk', withCode('53100'), 'PostgreSQL', 'disk_full'],
+    ['too many connections', withCode('53300'), 'PostgreSQL', 'overloaded'],
+    ['an absent event store', new StoreUnavailable('not reachable', false), 'the event store', 'absent'],
+    [
+      'an event store with a full disk',
+      new StoreUnavailable('not reachable', true, {
+        cause: new Error('The disk of the event store is full: appends are refused.'),
+      }),
+      'the event store',
+      'disk_full',
+    ],
+    ['an event store that refuses the login', withCode(16), 'the event store', 'refused'],
+  ])('%s', (_, error, where, kind) => {
+    expect(faultOf(error)).toMatchObject({ where, kind, message: expect.stringContaining(where) });
+  });
+
+  it('keeps what the store said', () => {
+    expect(faultOf(withCode('42P01', 'relation "billing.balance" does not exist'))!.message).toBe(
+      'PostgreSQL lacks a table or column (relation "billing.balance" does not exist)',
+    );
+  });
+
+  it.each<[string, unknown]>([
+    ['a conflict', new WrongExpectedRevision('tally-1', 'no_stream', 0n)],
+    ['a violated constraint', withCode('23505')],
+    ['a bug', new TypeError('undefined is not a function')],
+    ['nothing', undefined],
+  ])('is none of %s', (_, error) => expect(faultOf(error)).toBeNull());
+});

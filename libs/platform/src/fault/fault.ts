@@ -1,0 +1,86 @@
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+
+export type FaultKind =
+  /** It does not answer: stopped, starting, or another address. */
+  | 'absent'
+  /** It answers and refuses the login or a right. */
+  | 'refused'
+  /** Stored bytes cannot be read. */
+  | 'damaged'
+  /** A table or column that this program needs does not exist. */
+  | 'table_missing'
+  | 'disk_full'
+  /** It has too little of something else, such as connections. */
+  | 'overloaded';
+
+/** Why a store did not do its work, and what to do about it. */
+export interface Fault {
+  readonly kind: FaultKind;
+  readonly where: 'PostgreSQL' | 'the event store';
+  /** One line without personal data. */
+  readonly message: string;
+  readonly advice: string;
+}
+
+const ADDRESS = 'Is it running, and is its address right (DATA_DIR, or DATABASE_URL and EVENTSTORE_URL)?';
+
+/** SQLSTATE classes and codes (PostgreSQL, appendix A) and codes of sockets, the more specific first. */
+const POSTGRES: readonly (readonly [RegExp, FaultKind])[] = [
+  [/^53100$/, 'disk_full'],
+  [/^53/, 'overloaded'],
+  [/^(42P01|42703|3F000)$/, 'table_missing'],
+  [/^(28|42501$)/, 'refused'],
+  [/^(XX00[12]|58030)$/, 'damaged'],
+  [/^(08|57P|3D000$)/, 'absent'],
+  [/^(ECONN|EPIPE|ETIMEDOUT|ENOENT|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH)/, 'absent'],
+];
+const CONNECTION_LOST =
+  /connection terminated|timeout exceeded when trying to connect|connection error|query read timeout/i;
+
+/** What each kind means for an operator. */
+const ADVICE: Readonly<Record<FaultKind, string>> = {
+  absent: ADDRESS,
+  refused: 'Check the login and the rights of its role: ops database prepare, ops event-store prepare.',
+  damaged: 'Stop the service and restore a backup (docs/operations.md, "Backup and restore").',
+  table_missing:
+    'Run ops migrate. If a read model was dropped, see "When something is lost" in docs/operations.md.',
+  disk_full: 'Free some space on its disk; everything resumes by itself.',
+  overloaded: 'Reduce the number of processes or DATABASE_POOL_SIZE, or raise max_connections.',
+};
+
+const SAID: Readonly<Record<FaultKind, string>> = {
+  absent: 'does not answer',
+  refused: 'refuses this login or action',
+  damaged: 'has damaged data',
+  table_missing: 'lacks a table or column',
+  disk_full: 'has no disk space left',
+  overloaded: 'is out of connections or memory',
+};
+
+/** The store's fault behind an error; `null` when the error is anything else, such as a refusal or a bug. */
+export const faultOf = (error: unknown): Fault | null => {
+  if (error instanceof StoreUnavailable)
+    return fault(
+      'the event store',
+      /disk .* is full/i.test(reasonOf(error)) ? 'disk_full' : 'absent',
+      reasonOf(error),
+    );
+  const { code, message = '', type } = (error ?? {}) as { code?: unknown; message?: string; type?: unknown };
+  if (type === 'access-denied' || code === 7 || code === 16)
+    return fault('the event store', 'refused', message);
+  const text = typeof code === 'string' ? code : '';
+  const kind =
+    POSTGRES.find(([codes]) => codes.test(text))?.[1] ?? (CONNECTION_LOST.test(message) ? 'absent' : null);
+  return kind && fault('PostgreSQL', kind, message);
+};
+
+const fault = (where: Fault['where'], kind: FaultKind, detail: string): Fault => ({
+  kind,
+  where,
+  message: `${where} ${SAID[kind]}${detail === '' ? '' : ` (${detail})`}`,
+  advice: ADVICE[kind],
+});
+
+/** The client's own message says more than the one that the store's wrapper gives. */
+const reasonOf = (error: StoreUnavailable): string =>
+  error.cause instanceof Error && error.cause.message !== '' ? error.cause.message : error.message;
