@@ -73,6 +73,8 @@ describe('A client that is slow', () => {
     const answers = new Set(await Promise.all(Array.from({ length: CLIENTS }, slow)));
     // A chunk length with too many digits is invalid.
     answers.delete('HTTP/1.1 400 Bad Request');
+    // A client that still sends when it is cut off may lose the answer to the reset of the connection.
+    if (answers.size > 1) answers.delete('');
     return [...answers].filter((line) => !TIMED_OUT.has(line));
   };
 
