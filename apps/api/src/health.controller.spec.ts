@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Response } from 'express';
 import type { Pool } from 'pg';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { intercept } from '@app/event-sourcing/testing/intercepted-store.js';
 import { HealthController } from './health.controller.js';
@@ -51,6 +52,20 @@ describe('readiness', () => {
     const { answer, response } = answering();
     await controller({}, false, false).ready(response);
     const checks = { eventStore: true, postgres: true, worker: true, consumers: true, disk: false };
-    expect(answer).toEqual({ status: 503, body: { status: 'not ready', checks } });
+    expect(answer).toEqual({
+      status: 503,
+      body: { status: 'not ready', checks, causes: { disk: 'disk_full' } },
+    });
+  });
+
+  it('says why a store is not ready', async () => {
+    const { answer, response } = answering();
+    const full = new Error('The disk of the event store is full: appends are refused.');
+    const head = () => Promise.reject(new StoreUnavailable('not reachable', false, { cause: full }));
+    await controller({ head }).ready(response);
+    expect(answer).toMatchObject({
+      status: 503,
+      body: { checks: { eventStore: false, postgres: true }, causes: { eventStore: 'disk_full' } },
+    });
   });
 });

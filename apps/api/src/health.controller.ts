@@ -3,18 +3,25 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { Pool } from 'pg';
 import { consumerLag } from '@app/event-sourcing/projections/consumer-lag.js';
+import { withDeadline } from '@app/event-sourcing/timing/deadline.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { Public } from '@app/platform/auth/authentication.js';
 import { EVENT_STORE_CONNECTION, type StoreConnection } from '@app/event-sourcing/store/store-connection.js';
 import { DiskReserve } from '@app/platform/disk/disk-reserve.js';
+import { faultOf } from '@app/platform/fault/fault.js';
 import { admissionOf } from '@app/platform/http/door/admission.js';
 import { IgnoresParameters } from '@app/platform/http/known-parameters.interceptor.js';
 import { Answers } from '@app/platform/http/openapi/operation.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { sharedAnswer } from '@app/platform/async/shared-answer.js';
-import { within } from '@app/platform/async/within.js';
 import { CONFIG } from '@app/platform/tokens.js';
-import { livenessSchema, readinessSchema, type Liveness, type Readiness } from './health.schemas.js';
+import {
+  livenessSchema,
+  readinessSchema,
+  type Liveness,
+  type Readiness,
+  type ReadinessCause,
+} from './health.schemas.js';
 import type { Config } from '../../service/src/settings.js';
 
 const CHECK_WITHIN_MS = 2_000;
@@ -52,7 +59,7 @@ export class HealthController {
     answer(response, stuck ? 503 : 200, { status: stuck ? 'stuck' : 'ok' });
   }
 
-  /** 200 only when a POST would be accepted and its work done. Otherwise 503 with what is missing. */
+  /** 200 only when a POST would be accepted and its work done. Otherwise 503 with what is missing, and why. */
   @Get('readyz')
   @ApiOperation({
     operationId: 'getReadiness',
@@ -60,7 +67,7 @@ export class HealthController {
     description: 'For operators.',
   })
   @Answers(200, 'Everything is available', readinessSchema)
-  @Answers(503, 'Something is missing: `checks` lists it', readinessSchema)
+  @Answers(503, 'Something is missing: `checks` lists it, `causes` says why', readinessSchema)
   async ready(@Res() response: Response): Promise<void> {
     const body = await this.readiness();
     answer(response, body.status === 'ready' ? 200 : 503, body);
@@ -68,13 +75,20 @@ export class HealthController {
 
   private async look(): Promise<Readiness> {
     const [eventStore, postgres, worker, consumers] = await Promise.all([
-      succeeds(this.store.head()),
-      succeeds(this.pool.query('select 1')),
-      succeeds(this.workerLives()),
-      succeeds(this.consumersKeepUp()),
+      causeOf(this.store.head()),
+      causeOf(this.pool.query('select 1')),
+      causeOf(this.workerLives()),
+      causeOf(this.consumersKeepUp()),
     ]);
-    const checks = { eventStore, postgres, worker, consumers, disk: this.disk.isKept() };
-    return { status: Object.values(checks).every(Boolean) ? 'ready' : 'not ready', checks };
+    const disk = this.disk.isKept() ? null : ('disk_full' as const);
+    const found = { eventStore, postgres, worker, consumers, disk };
+    const failed = Object.entries(found).filter(([, cause]) => cause !== null);
+    const checks = Object.fromEntries(Object.entries(found).map(([name, cause]) => [name, cause === null]));
+    return {
+      status: failed.length === 0 ? 'ready' : 'not ready',
+      checks: checks as Readiness['checks'],
+      causes: Object.fromEntries(failed) as Readiness['causes'],
+    };
   }
 
   private async workerLives(): Promise<void> {
@@ -82,7 +96,7 @@ export class HealthController {
       `select 1 from platform.heartbeat where role = 'worker' and beat_at > now() - make_interval(secs => $1) limit 1`,
       [this.config.READINESS_WORKER_MS / 1_000],
     );
-    if (rowCount === 0) throw new Error('No worker has reported recently');
+    if (rowCount === 0) throw new NotReady('no_worker');
   }
 
   /**
@@ -96,8 +110,7 @@ export class HealthController {
         status === 'beyond_the_log' ||
         (status === 'running' && seconds * 1_000 > this.config.READINESS_LAG_MS),
     );
-    if (late)
-      throw new Error(`${late.consumer} is ${late.status === 'running' ? 'behind' : 'beyond the log'}`);
+    if (late) throw new NotReady(late.status === 'running' ? 'late' : 'beyond_the_log');
   }
 }
 
@@ -107,8 +120,22 @@ const answer = (response: Response, status: number, body: Liveness | Readiness):
   response.status(status).json(body);
 };
 
-const succeeds = async (check: Promise<unknown>): Promise<boolean> =>
-  (await within(
+/** A check that failed although the stores answered. */
+class NotReady extends Error {
+  constructor(override readonly cause: ReadinessCause) {
+    super(cause);
+  }
+}
+
+/** Why the check failed, in time; `null` when it passed. */
+const causeOf = (check: Promise<unknown>): Promise<ReadinessCause | null> =>
+  withDeadline<ReadinessCause | null, ReadinessCause>(
     CHECK_WITHIN_MS,
-    check.then(() => true),
-  )) ?? false;
+    () =>
+      check.then(
+        () => null,
+        (error: unknown) =>
+          error instanceof NotReady ? error.cause : (faultOf(error)?.kind ?? ('unknown' as const)),
+      ),
+    () => 'absent',
+  );

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FAULT_KINDS } from '@app/platform/fault/fault.js';
 import { apiSchema } from '@app/platform/http/openapi/api-schema.js';
 
 const liveness = z.object({ status: z.enum(['ok', 'stuck']) });
@@ -10,6 +11,10 @@ export const livenessSchema = apiSchema<Liveness>(
   'Whether the process works; `stuck` when only a restart can help.',
   { status: 'ok' },
 );
+
+/** The faults of a store; `late`: work waits too long; `beyond_the_log`: the two stores do not belong together. */
+const CAUSES = [...FAULT_KINDS, 'late', 'beyond_the_log', 'no_worker', 'unknown'] as const;
+export type ReadinessCause = (typeof CAUSES)[number];
 
 const readiness = z.object({
   status: z.enum(['ready', 'not ready']),
@@ -23,6 +28,8 @@ const readiness = z.object({
     /** The disk keeps its reserve. */
     disk: z.boolean(),
   }),
+  /** Why each failed check failed. */
+  causes: z.record(z.string(), z.enum(CAUSES)),
 });
 export type Readiness = z.infer<typeof readiness>;
 
@@ -33,5 +40,6 @@ export const readinessSchema = apiSchema<Readiness>(
   {
     status: 'ready',
     checks: { eventStore: true, postgres: true, worker: true, consumers: true, disk: true },
+    causes: {},
   },
 );

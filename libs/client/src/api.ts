@@ -1462,6 +1462,9 @@ export interface components {
                 consumers: boolean;
                 disk: boolean;
             };
+            causes: {
+                [key: string]: "absent" | "refused" | "damaged" | "table_missing" | "disk_full" | "overloaded" | "late" | "beyond_the_log" | "no_worker" | "unknown";
+            };
         };
         Reading: {
             /** Format: uuid */
@@ -2291,7 +2294,7 @@ export interface operations {
                 };
             };
             500: components["responses"]["internal_error"];
-            /** @description Something is missing: `checks` lists it */
+            /** @description Something is missing: `checks` lists it, `causes` says why */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

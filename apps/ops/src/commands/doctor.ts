@@ -27,7 +27,7 @@ type Store = 'postgres' | 'event store';
 interface Check {
   readonly name: string;
   readonly needs: readonly Store[];
-  run(session: Session): Promise<Finding | readonly Finding[]>;
+  readonly run: (session: Session) => Promise<Finding | readonly Finding[]>;
 }
 
 const STORES: readonly Check[] = [

@@ -1,17 +1,22 @@
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 
-export type FaultKind =
-  /** It does not answer: stopped, starting, or another address. */
-  | 'absent'
-  /** It answers and refuses the login or a right. */
-  | 'refused'
-  /** Stored bytes cannot be read. */
-  | 'damaged'
-  /** A table or column that this program needs does not exist. */
-  | 'table_missing'
-  | 'disk_full'
-  /** It has too little of something else, such as connections. */
-  | 'overloaded';
+/**
+ * - `absent`: it does not answer: stopped, starting, or another address
+ * - `refused`: it refuses the login or a right
+ * - `damaged`: stored bytes cannot be read
+ * - `table_missing`: a table or column that this program needs does not exist
+ * - `disk_full`
+ * - `overloaded`: it has too little of something else, such as connections
+ */
+export const FAULT_KINDS = [
+  'absent',
+  'refused',
+  'damaged',
+  'table_missing',
+  'disk_full',
+  'overloaded',
+] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
 
 /** Why a store did not do its work, and what to do about it. */
 export interface Fault {
