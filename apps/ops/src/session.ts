@@ -1,6 +1,5 @@
 import type { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
-import { userInfo } from 'node:os';
 import type { Pool } from 'pg';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
@@ -10,6 +9,7 @@ import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
 import type { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { within } from '@app/platform/process/within.js';
 import { readConnection } from './connection.js';
+import { operatorName } from './operator-name.js';
 import { OpsError } from './ops-error.js';
 import type { Config } from '../../service/src/settings.js';
 
@@ -49,7 +49,7 @@ export const withSession = async <T>(
   // Loaded late: the framework and the modules are most of the code.
   const { openApplication } = await import('./application.js');
   const { stop, workspaceExists, ...application } = await openApplication(config);
-  const actor = `operator:${userInfo().username}`;
+  const actor = `operator:${operatorName()}`;
   try {
     return await work({
       ...application,
