@@ -3,7 +3,7 @@ import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path';
 import { projectPath } from '@app/platform/project-path.js';
 import { takeLock } from '../../../embedded/src/lock.js';
-import { removeDataFolder } from '../../../embedded/src/data-folder.js';
+import { openDataFolder, removeDataFolder } from '../../../embedded/src/data-folder.js';
 import { StackError } from '../../../embedded/src/stack-error.js';
 import { OpsError } from '../ops-error.js';
 import { withProgress } from '../progress.js';
@@ -64,10 +64,8 @@ export const restoreEmbedded = async (
       ...new Map([...keys.erased, ...previous.erased].map((one) => [one.readingId, one])).values(),
     ];
     removeDataFolder(draft);
-    restoreKeys(keys.folder, {
-      keyDirectory: join(draft, 'keys'),
-      secretsFile: join(draft, 'secrets.json'),
-    });
+    const { keys: keyDirectory, secrets: secretsFile } = openDataFolder(draft);
+    restoreKeys(keys.folder, { keyDirectory, secretsFile });
     const keptOut = await withProgress('restore', (progress) =>
       buildDataFolder(
         draft,
