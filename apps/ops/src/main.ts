@@ -5,13 +5,13 @@ import { run } from './run.js';
 const READER_LEFT = 141;
 
 let isRunning = true;
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    // `ops … | head`: nobody reads the rest. A command that has ended keeps its own exit code.
-    if (isRunning) process.exit(READER_LEFT);
-  });
-}
+/** `ops … | head`: nobody reads the rest. A command that has ended keeps its own exit code. */
+const onBrokenOutput = (error: NodeJS.ErrnoException): void => {
+  if (error.code !== 'EPIPE') throw error;
+  if (isRunning) process.exit(READER_LEFT);
+};
+process.stdout.on('error', onBrokenOutput);
+process.stderr.on('error', onBrokenOutput);
 
 process.exitCode = await run(process.argv.slice(2));
 isRunning = false;

@@ -15,6 +15,7 @@ import {
 } from './doctor/dependencies.js';
 import { failure, type Finding } from './doctor/finding.js';
 import { checkIssuerKeys } from './doctor/issuer-keys.js';
+import { checkStoreFile } from './doctor/store-file.js';
 import { checkHolds, checkJobs, checkLag, checkParked, checkWorkers } from './doctor/work.js';
 
 /** Longest wait for one check. */
@@ -37,6 +38,7 @@ const CHECKS: readonly Check[] = [
   ['jobs', ({ pool }) => checkJobs(pool)],
   ['holds', (session) => checkHolds(session)],
   ['disk', () => checkDisk(process.env)],
+  ['event store file', () => checkStoreFile(process.env)],
 ];
 
 export const addDoctorCommand = (doctor: Command): void => {
