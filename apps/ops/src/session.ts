@@ -2,7 +2,7 @@ import type { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
-import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import { StoreDamaged, StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { requestedBy, type RequestContext } from '@app/event-sourcing/core/request-context.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
@@ -65,6 +65,9 @@ export const withSession = async <T>(
   } catch (error) {
     if (error instanceof StoreUnavailable && error.outcomeUnknown) {
       throw new OpsError(`${error.message}. It may have been recorded: ${whenUnknown}.`);
+    }
+    if (error instanceof StoreDamaged) {
+      throw new OpsError(`${error.message} Restore a backup: docs/operations.md, "A damaged event store".`);
     }
     if (isDependencyAway(error)) {
       throw new OpsError(`The stack cannot be reached (${(error as Error).message}). Is it running?`);

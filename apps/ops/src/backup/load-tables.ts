@@ -1,6 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type pg from 'pg';
 import { copyIn } from '@app/platform/postgres/copy.js';
 import { JOBS_SCHEMA, migratedLibraries, serviceSchemas } from '@app/platform/postgres/schemas.js';
 import { projectPath } from '@app/platform/project-path.js';
@@ -103,12 +102,17 @@ const SETTLING = [
   `delete from event_sourcing.parked_event where consumer ~ '__v[0-9]+$'`,
 ];
 
-/** Sessions of other programs on this database, by application name. */
-export const otherSessions = (url: string): Promise<readonly string[]> =>
-  onDatabase(url, async (client: pg.Client) => {
-    const { rows } = await client.query<{ name: string }>(
-      `select distinct coalesce(nullif(application_name, ''), usename) as name from pg_stat_activity
-       where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend' order by 1`,
+/**
+ * Number of sessions of API and workers on this database. Only a superuser sees what other roles' sessions do; everybody
+ * sees whose they are.
+ */
+export const serviceSessions = (url: string, application: string): Promise<number> =>
+  onDatabase(url, async (client) => {
+    const { rows } = await client.query<{ count: number }>(
+      `select count(*)::int as count from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid()
+         and ((usename = $1 and usename <> current_user) or application_name ~ '^reading-service (api|worker)')`,
+      [application],
     );
-    return rows.map(({ name }) => name);
+    return rows[0]!.count;
   });

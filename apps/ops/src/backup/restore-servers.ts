@@ -13,7 +13,7 @@ import {
   dropSchemas,
   filledTables,
   loadTables,
-  otherSessions,
+  serviceSessions,
   settleTables,
   type ErasedReading,
 } from './load-tables.js';
@@ -46,27 +46,29 @@ export const checkServers = async (
       `${KEY_DIRECTORY} has keys: add --without-keys to use them, or move them away to restore the mirror.`,
     );
   const url = ownerUrl(config);
-  const sessions = (await otherSessions(url)).filter((name) => name.startsWith('reading-service'));
-  if (sessions.length > 0)
-    throw new OpsError(`Stop the service first: ${sessions.join(', ')} use the database.`);
+  const sessions = await serviceSessions(url, applicationOf(config));
+  if (sessions > 0)
+    throw new OpsError(`Stop API and workers first: they have ${sessions} sessions on the database.`);
   const [filled] = await filledTables(url);
   if (filled !== undefined && !replace)
     throw new OpsError(`The database has data (${filled}): add --replace to delete it and load the backup.`);
 };
+
+/** The role of API and worker. */
+const applicationOf = ({ DATABASE_URL }: Config): string =>
+  decodeURIComponent(new URL(DATABASE_URL).username);
 
 const ownerUrl = ({ DATABASE_OWNER_URL, DATABASE_URL }: Config): string => DATABASE_OWNER_URL ?? DATABASE_URL;
 
 /**
  * Restores keys, then PostgreSQL, then the event store. Until the tables are loaded, the application's role has no
  * rights on them; until the log is there, consumers do not start. So no process can act on half a restore.
- * @param application the role of API and worker
  * @returns how many keys of erased readings were kept out
  */
 export const restoreServers = async (
   backup: string,
   manifest: Manifest,
   plan: ServersPlan,
-  application: string,
   erased: readonly ErasedReading[],
 ): Promise<number> => {
   await checkServers(plan, manifest);
@@ -82,7 +84,7 @@ export const restoreServers = async (
   });
   if (node) restoreNode(node, backup);
   if (command !== null) run(command, join(backup, 'event-store'));
-  await migrate(url, MODULES, config.DATABASE_OWNER_URL === undefined ? undefined : application);
+  await migrate(url, MODULES, config.DATABASE_OWNER_URL === undefined ? undefined : applicationOf(config));
   return keptOut;
 };
 

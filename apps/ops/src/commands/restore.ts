@@ -155,7 +155,6 @@ const onServers = async (
   await checkServers(plan, manifest);
   if (options.dryRun) return null;
   const erased = note?.erased ?? [];
-  const application = decodeURIComponent(new URL(config.DATABASE_URL).username);
-  const keptOut = await restoreServers(from, manifest, plan, application, erased);
+  const keptOut = await restoreServers(from, manifest, plan, erased);
   return { aside: null, keptOut, erased, previousLogRead: true };
 };
