@@ -1,17 +1,14 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import {
-  closeSync,
   cpSync,
   existsSync,
   mkdtempSync,
-  openSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
-  writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -65,14 +62,6 @@ const flip = (path: string, offset: number): void => {
   const bytes = readFileSync(path);
   bytes[offset]! ^= 1;
   writeFileSync(path, bytes);
-};
-
-/** In place, since a server has the file open: every copy of the text, because old pages keep some. */
-const damageEach = (path: string, text: string): void => {
-  const bytes = readFileSync(path);
-  const file = openSync(path, 'r+');
-  for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + 1)) writeSync(file, 'X', at);
-  closeSync(file);
 };
 
 /** docs/operations.md, "Backup and restore". */
@@ -177,14 +166,4 @@ it('A restored service has what the backup has, keeps erased persons erased, and
   });
   expect(await stack.ops(['ledger', 'verify', '--all'])).toMatchObject({ ok: true });
   expect(await stack.ops(['projections', 'lag', '--max-seconds', '30'])).toBeDefined();
-
-  // A damaged record is called damaged.
-  damageEach(join(restoredDir, 'event-store', 'data', 'data.mdb'), 'WorkspaceOpened');
-  const doctor = await stack.runOps(['doctor']);
-  expect([doctor.code, doctor.stdout]).toEqual([
-    1,
-    expect.stringMatching(/event store file: damaged: The record at position \d+/),
-  ]);
-  const shown = await stack.runOps(['streams', 'show', `workspace-${customer.workspaceId}`]);
-  expect(shown.stderr).toMatch(/^The data file \S+data\.mdb is damaged: .* Restore a backup/);
 });
