@@ -1,16 +1,35 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
-import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { projectPath } from '@app/platform/project-path.js';
+import pg from 'pg';
 import { removeDataFolder, temporaryDataDir } from '../support/data-dir.js';
 import { Integrator, person } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
+import { OpsProcess } from '../support/ops-process.js';
 
-const run = promisify(execFile);
 const dataDir = temporaryDataDir();
 const restoredDir = temporaryDataDir();
+const scratch = mkdtempSync(join(tmpdir(), 'restore-drill-'));
+const [first, second, keys] = ['first', 'second', 'keys'].map((name) => join(scratch, name)) as [
+  string,
+  string,
+  string,
+];
+/** Works on the folder that is restored, with or without a running stack. */
+const ops = new OpsProcess({ ...process.env, DATA_DIR: restoredDir });
+const restore = ['restore', '--from', first, '--keys', keys];
 let stack: StartedStack;
 
 beforeAll(async () => {
@@ -18,70 +37,133 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  ops.stop();
   await stack?.stop();
-  removeDataFolder(dataDir);
-  removeDataFolder(restoredDir);
+  for (const folder of [dataDir, restoredDir]) removeDataFolder(folder);
+  rmSync(scratch, { recursive: true, force: true });
 });
 
 const finished = async (customer: Integrator): Promise<string> => {
-  const { readingId } = (await customer.create(person())).body;
+  const { status, body } = await customer.create(person());
+  expect({ status, body }).toMatchObject({ status: 202 });
+  const { readingId } = body;
   await customer.untilEnded(readingId);
   return readingId;
 };
 
-/** Copies the database's files, ownership included. Its server must be stopped. */
-const copyDatabase = async (from: string, to: string): Promise<void> => {
-  mkdirSync(to, { recursive: true, mode: 0o711 });
-  const source = join(from, 'postgres');
-  const real = existsSync(source) && lstatSync(source).isSymbolicLink() ? realpathSync(source) : source;
-  await run('cp', ['-a', real, join(to, 'postgres')]);
+const inDatabase = async (sql: string, values: readonly unknown[]): Promise<void> => {
+  const client = new pg.Client({ connectionString: stack.databaseUrl });
+  await client.connect();
+  await client.query(sql, [...values]);
+  await client.end();
 };
 
-/** docs/operations.md, "Backup and restore": the database first, then the event store; the secrets separately. */
-it('A restored service has everything that both backups hold, leaves no work undone, and accepts readings', async () => {
-  let customer = await Integrator.open(stack, 400);
-  const inBoth = await finished(customer);
-  await stack.stop();
-  await copyDatabase(dataDir, restoredDir);
+const flip = (path: string, offset: number): void => {
+  const bytes = readFileSync(path);
+  bytes[offset]! ^= 1;
+  writeFileSync(path, bytes);
+};
 
-  stack = await startStack({ dataDir });
-  customer = customer.at(stack);
-  const inEventsOnly = await finished(customer);
-  const store = [projectPath('dist/libs/embedded-event-store/src/main.js'), 'backup'];
-  await run(process.execPath, [
-    ...store,
-    '--data',
-    join(dataDir, 'event-store'),
-    '--to',
-    join(restoredDir, 'event-store'),
-  ]);
+/** docs/operations.md, "Backup and restore". */
+it('A restored service has what the backup has, keeps erased persons erased, and refunds what was lost', async () => {
+  let customer = await Integrator.open(stack, 400);
+  const kept = await finished(customer);
+  const erasedLater = await finished(customer);
+  const lost = await finished(customer);
+  const to = (folder: string) => ['backup', '--to', folder, '--keys-to', keys];
+
+  // While the service runs, and twice: the mirror of keys follows, and learns of the erasure.
+  expect(await stack.ops(to(first))).toMatchObject({ outcome: 'taken' });
+  expect(await stack.ops(['erase', erasedLater, '--yes'])).toMatchObject({ outcome: 'erased' });
+  expect(await stack.ops(to(second))).toMatchObject({ outcome: 'taken' });
   const inNeither = await finished(customer);
+  expect((await stack.runOps(to(first))).stderr).toMatch(/is not empty/);
+
+  // Keys apart, for their owner only; nothing of a person in the backup.
+  expect(readdirSync(first).toSorted()).toEqual(['event-store', 'manifest.json', 'postgres']);
+  for (const name of ['secrets.json', 'mirror.json'])
+    expect(statSync(join(keys, name)).mode & 0o777).toBe(0o600);
+  const { stdout: hits } = await promisify(execFile)('sh', [
+    '-c',
+    'for f in "$1"/postgres/*.gz; do gzip -dc "$f"; done | cat - "$1"/event-store/data/data.mdb | grep -ac "$2" || true',
+    'sh',
+    first,
+    person().dateOfBirth,
+  ]);
+  expect(hits.trim()).toBe('0');
+
+  expect(await ops.json(['backup', 'verify', first])).toMatchObject({
+    sound: true,
+    projections: 6,
+    findings: [],
+  });
+  const damaged = join(scratch, 'damaged');
+  cpSync(first, damaged, { recursive: true });
+  flip(join(damaged, 'event-store', 'data', 'data.mdb'), 9_000);
+  const refused = await ops.run(['backup', 'verify', damaged]);
+  expect([refused.code, refused.stdout]).toEqual([
+    1,
+    expect.stringMatching(/data\.mdb does not match its checksum/),
+  ]);
+
+  // Refusals change nothing.
+  const onto = (folder: string) => ops.run(restore, { DATA_DIR: folder });
+  expect((await onto(dataDir)).stderr).toMatch(/has data: choose another DATA_DIR, or add --replace/);
+  expect((await ops.run([...restore, '--replace'], { DATA_DIR: dataDir })).stderr).toMatch(/Already running/);
+  expect((await ops.run(['restore', '--from', scratch, '--keys', keys])).stderr).toMatch(/no manifest\.json/);
+  expect(await ops.json([...restore, '--dry-run'])).toMatchObject({ outcome: 'not_restored' });
+  expect(readdirSync(restoredDir)).toEqual([]);
+
   await stack.killAll();
-  // The keys have only their current state, no backup: docs/operations.md, "Who keeps the keys".
-  for (const kept of ['secrets.json', 'keys'])
-    await run('cp', ['-a', join(dataDir, kept), join(restoredDir, kept)]);
+  expect(await ops.json(restore)).toMatchObject({
+    outcome: 'restored',
+    keptOut: 1,
+    erased: [expect.objectContaining({ readingId: erasedLater })],
+  });
+  expect(existsSync(`${restoredDir}.restoring`)).toBe(false);
 
   stack = await startStack({ dataDir: restoredDir });
   customer = customer.at(stack);
   const afterwards = await finished(customer);
-
-  for (const readingId of [inBoth, afterwards]) {
+  for (const readingId of [kept, afterwards]) {
     expect(await customer.reading(readingId)).toMatchObject({
       status: 'completed',
       input: { dateOfBirth: person().dateOfBirth },
     });
-    expect((await customer.call('GET', `/api/v1/readings/${readingId}/result`)).status).toBe(200);
     const document = `/api/v1/readings/${readingId}/document?format=markdown`;
     expect((await customer.call('GET', document)).status).toBe(200);
   }
-  // Its key was made after the database's backup: the facts remain, the personal data is lost.
-  await customer.untilEnded(inEventsOnly, 60_000).catch(() => undefined);
-  expect(await customer.reading(inEventsOnly)).toMatchObject({ status: 'completed', input: null });
-  const lost = await customer.call('GET', `/api/v1/readings/${inEventsOnly}/result`);
-  expect([lost.status, lost.body['code']]).toEqual([410, 'reading_erased']);
   expect((await customer.call('GET', `/api/v1/readings/${inNeither}`)).status).toBe(404);
 
-  expect(await customer.balance()).toMatchObject({ available: 340, held: 0, consumed: 60 });
+  // The log of the backup lacks the erasure; the person stays sealed, and the log gets it again.
+  expect((await customer.call('GET', `/api/v1/readings/${erasedLater}/result`)).status).toBe(410);
+  const again = ['readings', 'erase-again', '--keys', keys, '--yes'];
+  expect(await stack.ops(again)).toEqual({ erasures: [erasedLater], outcome: 'erased' });
+  expect(await stack.ops(again)).toMatchObject({ erasures: [] });
+
+  // As if its key had been made after PostgreSQL's snapshot.
+  await inDatabase('delete from platform.subject_key where subject_id = $1', [lost]);
+  await inDatabase(`delete from publishing.artifact where reading_id = $1 and format = 'pdf'`, [kept]);
+  const found = await stack.runOps(['readings', 'unreadable', '--json']);
+  const { readings } = JSON.parse(found.stdout) as { readings: { readingId: string; cause: string }[] };
+  expect(found.code).toBe(1);
+  expect(readings.map(({ readingId, cause }) => [readingId, cause])).toEqual([
+    [kept, 'document'],
+    [lost, 'key'],
+  ]);
+  const refund = ['readings', 'refund', '--all', '--reason', 'INC-42'];
+  const before = await customer.balance();
+  expect(await stack.ops(refund)).toMatchObject({ credits: 40 });
+  expect(await customer.balance()).toEqual(before);
+  expect(await stack.ops([...refund, '--yes'])).toMatchObject({ credits: 40 });
+  expect(await stack.ops([...refund, '--yes'])).toMatchObject({ credits: 0 });
+  expect(await customer.balance()).toMatchObject({ available: before.available + 40 });
+  expect((await stack.runOps(['readings', 'refund', afterwards, '--reason', 'no'])).stderr).toMatch(
+    /can be read, was erased, or was never paid/,
+  );
+  expect(await stack.ops(['readings', 'unreadable'])).toMatchObject({
+    readings: [{ refunded: true }, { refunded: true }],
+  });
   expect(await stack.ops(['ledger', 'verify', '--all'])).toMatchObject({ ok: true });
   expect(await stack.ops(['projections', 'lag', '--max-seconds', '30'])).toBeDefined();
 });

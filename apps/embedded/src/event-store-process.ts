@@ -41,6 +41,7 @@ export const startEventStore = async (
             environment: process.env,
             log,
             record,
+            crashHint: `its data file is probably damaged; embedded-event-store verify --data ${folder.eventStore}`,
           },
           EVENT_STORE_FLAGS,
         ),

@@ -24,7 +24,12 @@ export interface Launch {
   readonly record: ProcessRecord;
   readonly workingFolder?: string;
   readonly account?: { readonly uid: number; readonly gid: number };
+  /** What it probably means when the program reads memory that it does not have. */
+  readonly crashHint?: string;
 }
+
+/** Signals of a program that reads memory it does not have, such as a mapped file with damaged links. */
+const CRASHES: readonly (NodeJS.Signals | null)[] = ['SIGSEGV', 'SIGBUS', 'SIGABRT'];
 
 /**
  * Spawns a child process that writes its output to its log. It gets a session of its own, so Ctrl-C reaches
@@ -32,7 +37,7 @@ export interface Launch {
  * watches it notices when this process dies.
  */
 export const launch = <Ready>(
-  { name, command, args, environment, log, record, workingFolder, account }: Launch,
+  { name, command, args, environment, log, record, workingFolder, account, crashHint }: Launch,
   readiness: (child: ChildProcess) => Promise<Ready>,
 ): Launched<Ready> => {
   const child = spawn(command, args, {
@@ -44,7 +49,10 @@ export const launch = <Ready>(
   });
   const exited = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message));
-    child.once('exit', (code, signal) => resolve(signal ? `killed by ${signal}` : `exit code ${code}`));
+    child.once('exit', (code, signal) => {
+      const hint = crashHint !== undefined && CRASHES.includes(signal) ? `: ${crashHint}` : '';
+      resolve(signal ? `killed by ${signal}${hint}` : `exit code ${code}`);
+    });
   });
   child.stdin.on('error', () => undefined);
   for (const output of [child.stdout, child.stderr]) output.on('data', (chunk: Buffer) => log.append(chunk));

@@ -22,6 +22,7 @@ export interface Postgres {
 /**
  * Starts the embedded database of a data folder and migrates it to the schema of this version.
  * @param adopt receives the supervisor before the server runs, so that a stop can interrupt the start
+ * @param prepare brings roles and schema to this version; a restore loads a backup meanwhile
  */
 export const startPostgres = async (
   folder: DataFolder,
@@ -29,6 +30,7 @@ export const startPostgres = async (
   record: ProcessRecord,
   events: SupervisorEvents,
   adopt: (supervisor: Supervisor<void>) => void,
+  prepare: (urls: DatabaseUrls) => Promise<void> = prepareEmbeddedDatabase,
 ): Promise<Postgres> => {
   const account = databaseAccount();
   const home = databaseHome(folder.postgres, account);
@@ -59,6 +61,6 @@ export const startPostgres = async (
     }
   }
   const urls = databaseUrls(sockets, password);
-  await prepareEmbeddedDatabase(urls);
+  await prepare(urls);
   return { supervisor, urls };
 };

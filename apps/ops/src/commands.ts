@@ -5,7 +5,7 @@ export interface TopCommand {
   readonly name: string;
   readonly alias?: string;
   readonly description: string;
-  /** Whether it has no subcommands. */
+  /** Whether it does something without a subcommand, and so takes `--json` itself. */
   readonly isLeaf?: true;
   readonly argument?: readonly [name: string, description: string];
   /** @returns the function that adds options, subcommands and actions */
@@ -108,6 +108,23 @@ export const TOP_COMMANDS: readonly TopCommand[] = [
     isLeaf: true,
     description: 'migrate the PostgreSQL schema to this version; safe to run on many machines at once',
     load: async () => (await import('./commands/migrate.js')).addMigrateCommand,
+  },
+  {
+    name: 'readings',
+    description: 'after a restore: list and refund paid readings that cannot be read, repeat erasures',
+    load: async () => (await import('./commands/readings.js')).addReadingsCommands,
+  },
+  {
+    name: 'backup',
+    isLeaf: true,
+    description: 'back up PostgreSQL, the event store and the keys while the service runs; verify a backup',
+    load: async () => (await import('./commands/backup.js')).addBackupCommands,
+  },
+  {
+    name: 'restore',
+    isLeaf: true,
+    description: 'restore a backup to a stopped stack, or to empty servers',
+    load: async () => (await import('./commands/restore.js')).addRestoreCommand,
   },
   {
     name: 'doctor',

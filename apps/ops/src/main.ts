@@ -1,11 +1,24 @@
 import 'reflect-metadata';
 import { run } from './run.js';
 
-process.exitCode = await run(process.argv.slice(2));
+/** Exit code of a program whose reader left early: 128 + SIGPIPE, as shells report it. */
+const READER_LEFT = 141;
 
-/** Resolves once all earlier output has left this process. */
+let isRunning = true;
+/** `ops … | head`: nobody reads the rest. A command that has ended keeps its own exit code. */
+const onBrokenOutput = (error: NodeJS.ErrnoException): void => {
+  if (error.code !== 'EPIPE') throw error;
+  if (isRunning) process.exit(READER_LEFT);
+};
+process.stdout.on('error', onBrokenOutput);
+process.stderr.on('error', onBrokenOutput);
+
+process.exitCode = await run(process.argv.slice(2));
+isRunning = false;
+
+/** Resolves once all earlier output has left this process, or nobody reads it. */
 const flushed = (output: NodeJS.WriteStream): Promise<void> =>
-  new Promise((resolve) => output.write('', () => resolve()));
+  new Promise((resolve) => (output.destroyed ? resolve() : output.write('', () => resolve())));
 
 // A call that the event store never answers would otherwise keep the process, and its caller, waiting.
 await Promise.all([flushed(process.stdout), flushed(process.stderr)]);

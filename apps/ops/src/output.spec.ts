@@ -13,6 +13,19 @@ describe('the output of the operator’s commands', () => {
     );
   });
 
+  it('turns a table that is wider than the terminal into blocks, so that ids stay whole', () => {
+    const rows = [
+      ['ws_0123456789', 7],
+      ['ws_abcdefghij', 12],
+    ];
+    expect(table(['workspace', 'events'], rows, 21)).toContain('-------------  ------');
+    expect(table(['workspace', 'events'], rows, 20)).toBe(
+      ['workspace  ws_0123456789', 'events     7', '', 'workspace  ws_abcdefghij', 'events     12'].join(
+        '\n',
+      ),
+    );
+  });
+
   it('goes through one function, because any other would print strangers’ text unescaped', () => {
     const folder = projectPath('apps/ops/src');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
@@ -21,7 +34,12 @@ describe('the output of the operator’s commands', () => {
       .filter((name) =>
         /std(out|err)\.write|console\.|, process\.std/.test(readFileSync(join(folder, name), 'utf8')),
       );
-    // The parser's error output and a book to a pipe; both escape by themselves.
-    expect(past.toSorted()).toEqual(['commands/ledger/export.ts', 'output.ts', 'run.ts']);
+    // The parser's error output and a book to a pipe escape by themselves; another program reads the list of erasures.
+    expect(past.toSorted()).toEqual([
+      'backup/list-erased.ts',
+      'commands/ledger/export.ts',
+      'output.ts',
+      'run.ts',
+    ]);
   });
 });

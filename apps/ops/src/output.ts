@@ -19,13 +19,25 @@ export const tell = (text: string): void => {
 const bigintAsText = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? String(value) : value;
 
-/** Columns padded to their widest cell; numbers align right. */
-export const table = (head: readonly string[], body: readonly (readonly (string | number)[])[]): string => {
+/** Characters that fit on a line; without a limit when the output is no terminal. */
+const terminalWidth = (): number => (process.stdout.isTTY ? process.stdout.columns : Infinity);
+
+/**
+ * Columns padded to their widest cell; numbers align right. A table wider than the terminal becomes one block of
+ * `title: value` lines per row, because broken lines would be unreadable and shortened ids useless.
+ */
+export const table = (
+  head: readonly string[],
+  body: readonly (readonly (string | number)[])[],
+  width = terminalWidth(),
+): string => {
   // Escape before measuring: a cell is one line.
   const rows = body.map((row) => row.map((cell) => (typeof cell === 'number' ? cell : printable(cell))));
   const widths = head.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => String(row[column]).length)),
   );
+  const total = widths.reduce((sum, one) => sum + one, 2 * (widths.length - 1));
+  if (total > width && rows.length > 0) return rows.map((row) => block(head, row)).join('\n\n');
   const line = (cells: readonly (string | number)[]): string =>
     cells
       .map((cell, column) =>
@@ -33,5 +45,10 @@ export const table = (head: readonly string[], body: readonly (readonly (string 
       )
       .join('  ')
       .trimEnd();
-  return [line(head), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(line)].join('\n');
+  return [line(head), widths.map((one) => '-'.repeat(one)).join('  '), ...rows.map(line)].join('\n');
+};
+
+const block = (head: readonly string[], row: readonly (string | number)[]): string => {
+  const widest = Math.max(...head.map((title) => title.length));
+  return head.map((title, column) => `${title.padEnd(widest)}  ${row[column]}`.trimEnd()).join('\n');
 };

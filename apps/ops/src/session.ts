@@ -1,15 +1,15 @@
 import type { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
-import { userInfo } from 'node:os';
 import type { Pool } from 'pg';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
-import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import { StoreDamaged, StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { requestedBy, type RequestContext } from '@app/event-sourcing/core/request-context.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
 import type { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { within } from '@app/platform/async/within.js';
 import { readConnection } from './connection.js';
+import { operatorName } from './operator-name.js';
 import { OpsError } from './ops-error.js';
 import type { Config } from '../../service/src/settings.js';
 
@@ -48,8 +48,8 @@ export const withSession = async <T>(
   const config = readConnection(process.env);
   // Loaded late, so that help appears at once.
   const { openApplication } = await import('./application.js');
-  const { stop, workspaceExists, ...application } = openApplication(config);
-  const actor = `operator:${userInfo().username}`;
+  const { stop, workspaceExists, ...application } = await openApplication(config);
+  const actor = `operator:${operatorName()}`;
   try {
     return await work({
       ...application,
@@ -65,6 +65,9 @@ export const withSession = async <T>(
   } catch (error) {
     if (error instanceof StoreUnavailable && error.outcomeUnknown) {
       throw new OpsError(`${error.message}. It may have been recorded: ${whenUnknown}.`);
+    }
+    if (error instanceof StoreDamaged) {
+      throw new OpsError(`${error.message} Restore a backup: docs/operations.md, "A damaged event store".`);
     }
     if (isDependencyAway(error)) {
       throw new OpsError(`The stack cannot be reached (${(error as Error).message}). Is it running?`);

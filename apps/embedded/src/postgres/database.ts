@@ -7,7 +7,8 @@ import { SOCKET_NUMBER } from './sockets.js';
 
 const DATABASE = ADMINISTRATOR;
 const OWNER = 'reading_service_owner';
-const APPLICATION = 'reading_service_app';
+/** The role of API and worker. */
+export const APPLICATION = 'reading_service_app';
 
 /** The URL of the embedded database for each role. */
 export interface DatabaseUrls {
@@ -33,14 +34,16 @@ export const databaseUrls = (sockets: string, password: string): DatabaseUrls =>
   };
 };
 
-/**
- * Creates the database and the roles, gives the owner all objects that an older version created as superuser,
- * and runs the migrations.
- */
-export const prepareEmbeddedDatabase = async ({ admin, owner, application }: DatabaseUrls): Promise<void> => {
+/** Creates the database and the roles, and gives the owner all objects that an older version created as superuser. */
+export const prepareEmbeddedRoles = async ({ admin, owner, application }: DatabaseUrls): Promise<void> => {
   const anyDatabase = new URL(admin);
   anyDatabase.pathname = '/postgres';
   const roles = { adminUrl: anyDatabase.href, ownerUrl: owner, applicationUrl: application };
   await prepareDatabase(roles, MODULES, true);
-  await migrate(owner, MODULES, APPLICATION);
+};
+
+/** Like {@link prepareEmbeddedRoles}, and runs the migrations. */
+export const prepareEmbeddedDatabase = async (urls: DatabaseUrls): Promise<void> => {
+  await prepareEmbeddedRoles(urls);
+  await migrate(urls.owner, MODULES, APPLICATION);
 };

@@ -16,6 +16,7 @@ import {
 } from './doctor/dependencies.js';
 import { failure, warning, type Finding } from './doctor/finding.js';
 import { checkIssuerKeys } from './doctor/issuer-keys.js';
+import { checkStoreFile } from './doctor/store-file.js';
 import { checkHolds, checkJobs, checkLag, checkParked, checkWorkers } from './doctor/work.js';
 
 /** Longest wait for one check. */
@@ -51,6 +52,7 @@ const CHECKS: readonly Check[] = [
   { name: 'jobs', needs: ['postgres'], run: ({ pool }) => checkJobs(pool) },
   { name: 'holds', needs: ['postgres'], run: checkHolds },
   { name: 'disk', needs: [], run: ({ config }) => checkDisk(config) },
+  { name: 'event store file', needs: [], run: () => checkStoreFile(process.env) },
 ];
 
 export const addDoctorCommand = (doctor: Command): void => {

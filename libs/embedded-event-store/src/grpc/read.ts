@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { status, type handleServerStreamingCall } from '@grpc/grpc-js';
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
-import { DamagedRecordError } from '../log/record.js';
+import { describeDamage, isDamage } from '../log/damaged-data.js';
 import { readAll, readStream } from '../reads/reads.js';
 import { subscribeToAll, subscribeToStream } from '../subscriptions/subscriptions.js';
 import { encodeConfirmation } from '../wire/read-response.js';
@@ -52,7 +52,7 @@ export const read = (context: ServerContext): handleServerStreamingCall<ReadReq,
       (error: unknown) => {
         if (!(error instanceof RpcError)) context.report(`A read failed: ${String(error)}`);
         outlet.fail(
-          error instanceof DamagedRecordError ? new RpcError(status.DATA_LOSS, error.message) : error,
+          isDamage(error) ? new RpcError(status.DATA_LOSS, describeDamage(context.store.file, error)) : error,
         );
       },
     );

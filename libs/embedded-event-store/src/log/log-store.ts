@@ -4,6 +4,7 @@ import type { Database, RootDatabase } from 'lmdb';
 import { decodeHead, encodeHead, type StreamHead } from '../streams/stream-head.js';
 import { openEnvironment, UnusableDataError } from './environment.js';
 import { decodePosition, decodeRevisionKey, MAX_UINT64, positionKey, revisionKey } from './keys.js';
+import { DamagedDataError, describeDamage, isDamage } from './damaged-data.js';
 import { StoredRecord } from './record.js';
 
 /** Version of the data folder layout. Folders with another version are refused. */
@@ -14,7 +15,6 @@ export const FORMAT_VERSION = 1;
  * has seen nothing has checkpoint 0 and must still get the first event.
  */
 export const FIRST_POSITION = 64n;
-
 /** Number of records at the end of the log that are verified and remembered when the folder is opened. */
 const TAIL_RECORDS = 1_000;
 
@@ -32,7 +32,7 @@ export interface NumberedRecord {
 }
 
 export interface RangeOptions {
-  /** First position to read, inclusive. */
+  /** Inclusive. */
   readonly from: bigint;
   readonly limit: number;
   readonly backwards?: boolean;
@@ -49,6 +49,9 @@ export interface StoreUsage {
    */
   readonly allocatedBytes: number;
 }
+
+/** The one file of a store's data. */
+export const dataFileOf = (folder: string): string => join(folder, 'data', 'data.mdb');
 
 const entries = (table: Database<Buffer, Buffer>): number =>
   (table.getStats() as { entryCount: number }).entryCount;
@@ -74,7 +77,11 @@ export class LogStore {
   /** Skips unchanged counts, because writing them would cost every transaction a page. */
   private writtenStreamCount: number | undefined;
 
-  private constructor(private readonly environment: RootDatabase) {
+  private constructor(
+    private readonly environment: RootDatabase,
+    /** The data file, to name it when it is damaged. */
+    readonly file: string,
+  ) {
     const binary = { encoding: 'binary', keyEncoding: 'binary' } as const;
     this.log = environment.openDB('log', binary);
     this.index = environment.openDB('index', binary);
@@ -89,14 +96,15 @@ export class LogStore {
   static async open(folder: string, { noSync = false } = {}): Promise<LogStore> {
     mkdirSync(folder, { recursive: true });
     const environment = openEnvironment(join(folder, 'data'), { noSync });
-    const store = new LogStore(environment);
+    const store = new LogStore(environment, dataFileOf(folder));
     try {
       await store.checkFormat();
+      store.verifyCounts();
       store.verifyTail();
       store.groupTable = environment.openDB('groups', { encoding: 'string' });
     } catch (error) {
       await store.close();
-      throw error;
+      throw isDamage(error) ? new UnusableDataError(describeDamage(store.file, error)) : error;
     }
     return store;
   }
@@ -106,12 +114,12 @@ export class LogStore {
    * @throws {UnusableDataError} when there is no store or it has another format
    */
   static async inspect(folder: string): Promise<LogStore> {
-    const store = new LogStore(openEnvironment(join(folder, 'data'), { readOnly: true }));
+    const store = new LogStore(openEnvironment(join(folder, 'data'), { readOnly: true }), dataFileOf(folder));
     try {
       await store.checkFormat();
     } catch (error) {
       await store.close();
-      throw error;
+      throw isDamage(error) ? new UnusableDataError(describeDamage(store.file, error)) : error;
     }
     return store;
   }
@@ -198,12 +206,11 @@ export class LogStore {
   async putGroup(key: string, text: string): Promise<void> {
     await this.groupTable?.put(key, text);
   }
-
   async removeGroup(key: string): Promise<void> {
     await this.groupTable?.remove(key);
   }
 
-  /** Storage figures for `info` and the other operator commands; reads one durable state. */
+  /** Storage figures of one durable state. */
   usage(): StoreUsage {
     const { pageSize, lastPageNumber } = this.environment.getStats() as Record<string, number>;
     return {
@@ -219,7 +226,12 @@ export class LogStore {
     for (const { key, value } of this.log.getRange({})) yield { position: decodePosition(key), bytes: value };
   }
 
-  /** The position of a stream's revision, according to the index. */
+  /** Whether a lookup finds the record that a scan has found: a damaged inner page can hide it. */
+  isFound(position: bigint): boolean {
+    return this.log.get(positionKey(position)) !== undefined;
+  }
+
+  /** According to the index. */
   positionOf(streamNumber: number, revision: bigint): bigint | undefined {
     const key = this.index.get(revisionKey(streamNumber, revision));
     return key && decodePosition(key);
@@ -272,11 +284,17 @@ export class LogStore {
     await this.about.put('format', String(FORMAT_VERSION));
   }
 
+  /** A wrong count would give a new stream the number of another one. */
+  private verifyCounts(): void {
+    const { events, indexEntries, streams } = this.usage();
+    const counted = this.streamCount();
+    if (counted !== streams || events !== indexEntries)
+      throw new DamagedDataError(
+        `It counts ${String(counted)} streams and ${String(events)} events, but has ${String(streams)} heads and ${String(indexEntries)} index entries.`,
+      );
+  }
+
   private verifyTail(): void {
-    try {
-      for (const _ of this.tail());
-    } catch (error) {
-      throw new UnusableDataError(error instanceof Error ? error.message : String(error));
-    }
+    for (const _ of this.tail());
   }
 }

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import { DamagedDataError } from './damaged-data.js';
 import { bytesFieldSize, FieldWriter, varint64Size } from '../wire/protobuf.js';
 
 /**
@@ -52,7 +53,7 @@ export interface Placement {
 }
 
 /** Raised when stored bytes do not match their checksum: the disk or a program damaged the data file. */
-export class DamagedRecordError extends Error {
+export class DamagedRecordError extends DamagedDataError {
   constructor(readonly position: bigint) {
     super(
       `The record at position ${String(position)} does not match its checksum: the data file is damaged.`,

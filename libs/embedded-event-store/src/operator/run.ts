@@ -3,6 +3,7 @@ import { backUpFolder } from './backup.js';
 import { describeFolder } from './info.js';
 import { progressTo } from './progress.js';
 import { scavengeFolder } from './scavenge.js';
+import { verifyApart, VERIFYING } from './verify-apart.js';
 import { verifyFolder, type Verification } from './verify.js';
 
 /** The result of a command: text for people, values for programs, and the number of findings. */
@@ -22,7 +23,12 @@ const execute = async (command: OperatorCommand, say: (line: string) => void): P
   const progress = progressTo(say, command.kind);
   switch (command.kind) {
     case 'verify':
-      return verified(await verifyFolder(command.data, progress), 'Verified');
+      return verified(
+        process.env[VERIFYING] === undefined
+          ? await verifyApart(command.data, say)
+          : await verifyFolder(command.data, progress),
+        'Verified',
+      );
     case 'backup':
       return verified(await backUpFolder(command.data, command.to, progress), `Backed up to ${command.to}`);
     case 'info': {

@@ -1,5 +1,6 @@
 import { LogStore } from '../log/log-store.js';
-import { DamagedRecordError, RecordKind, StoredRecord } from '../log/record.js';
+import { describeDamage, isDamage } from '../log/damaged-data.js';
+import { RecordKind, StoredRecord } from '../log/record.js';
 import { DELETED_STREAM, NO_EVENTS } from '../streams/stream-head.js';
 import type { Progress } from './progress.js';
 
@@ -34,11 +35,12 @@ const verifyLog = (store: LogStore, findings: Findings, progress: Progress): num
     progress.tell(++events, total);
     if (position < end) findings.add(`The record at position ${position} overlaps the previous one.`);
     end = position + BigInt(bytes.length);
+    if (!store.isFound(position)) findings.add(`A lookup does not find the record at position ${position}.`);
     let record: StoredRecord;
     try {
       record = StoredRecord.from(bytes, position);
     } catch (error) {
-      if (!(error instanceof DamagedRecordError)) throw error;
+      if (!isDamage(error)) throw error;
       findings.add(error.message);
       continue;
     }
@@ -69,6 +71,9 @@ const verifyIndex = (store: LogStore, findings: Findings, events: number): void 
     }
     expected = entry.revision + 1n;
   }
+  const counted = store.streamCount();
+  const { streams } = store.usage();
+  if (counted !== streams) findings.add(`${streams} streams have heads, but ${counted} were counted.`);
   if (entries !== events) findings.add(`The index has ${entries} entries for ${events} events.`);
 };
 
@@ -98,6 +103,17 @@ const verifyHeads = (store: LogStore, findings: Findings): number => {
   return heads;
 };
 
+/** Damage that ends one part of the check is a finding; the other parts still run. */
+const part = <T>(findings: Findings, store: LogStore, work: () => T): readonly T[] => {
+  try {
+    return [work()];
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    findings.add(describeDamage(store.file, error));
+    return [];
+  }
+};
+
 /**
  * Checks a whole store: every record's checksum and position, and that log, index and heads agree. It reads
  * one durable state, so a server may continue to write.
@@ -107,9 +123,9 @@ export const verifyFolder = async (folder: string, progress: Progress): Promise<
   const store = await LogStore.inspect(folder);
   try {
     const findings = new Findings();
-    const events = verifyLog(store, findings, progress);
-    verifyIndex(store, findings, events);
-    const streams = verifyHeads(store, findings);
+    const [events = 0] = part(findings, store, () => verifyLog(store, findings, progress));
+    part(findings, store, () => verifyIndex(store, findings, events));
+    const [streams = 0] = part(findings, store, () => verifyHeads(store, findings));
     return { events, streams, findings: findings.count, listed: findings.listed };
   } finally {
     await store.close();

@@ -1,4 +1,5 @@
 import type { LogStore } from '../log/log-store.js';
+import { DamagedDataError } from '../log/damaged-data.js';
 import type { StoredRecord } from '../log/record.js';
 import { isSoftDeleted, NO_EVENTS, type StreamHead } from '../streams/stream-head.js';
 import { isMetastream, originalOf } from '../streams/stream-metadata.js';
@@ -49,6 +50,15 @@ export interface StreamPageOptions {
   readonly now: number;
 }
 
+/** Raised when the index leads to no event, or to one that does not come next in the stream. */
+export class DamagedIndexError extends DamagedDataError {
+  constructor(stream: string, position: bigint) {
+    super(
+      `The index of the stream ${stream} is wrong for position ${String(position)}: the data file is damaged.`,
+    );
+  }
+}
+
 /** The next page of a stream's visible events in one direction. */
 export const readStreamPage = (store: LogStore, head: StreamHead, options: StreamPageOptions): StreamPage => {
   const { from, backwards } = options;
@@ -65,7 +75,9 @@ export const readStreamPage = (store: LogStore, head: StreamHead, options: Strea
   let found = false;
   for (const position of store.positions(head.number, start, end, limit)) {
     const record = store.recordAt(position);
-    if (!record) continue;
+    const expected = found ? revision + (backwards ? -1n : 1n) : record?.revision;
+    if (record?.stream !== head.name || record.revision !== expected)
+      throw new DamagedIndexError(head.name, position);
     found = true;
     revision = record.revision;
     // Events of a stream are in time order, so all events before an expired one have expired too.

@@ -1,3 +1,6 @@
+import { crc32 } from 'node:zlib';
+import { DamagedDataError } from '../log/damaged-data.js';
+
 /** Revision of a stream that has no events. */
 export const NO_EVENTS = -1n;
 
@@ -33,19 +36,40 @@ export const isSoftDeleted = (head: StreamHead): boolean => head.retention.trunc
 
 const ABSENT = -1n;
 
-/** Fixed 40 bytes: number, last, flags, and the three limits (-1 when absent). The stream name is the key. */
+/** Raised when a stored head does not match its checksum. */
+export class DamagedHeadError extends DamagedDataError {
+  constructor(readonly stream: string) {
+    super(`The head of the stream ${stream} does not match its checksum: the data file is damaged.`);
+  }
+}
+
+const HEAD_BYTES = 40;
+const CRC_BYTES = 4;
+
+/**
+ * Fixed 40 bytes: number, last, flags, and the three limits (-1 when absent). The stream name is the key. A CRC-32 of
+ * the name and these bytes follows; heads of older versions lack it until the stream's next append.
+ */
 export const encodeHead = (head: StreamHead): Buffer => {
-  const bytes = Buffer.alloc(40);
+  const bytes = Buffer.alloc(HEAD_BYTES + CRC_BYTES);
   bytes.writeUIntBE(head.number, 0, 6);
   bytes[6] = head.tombstoned ? 1 : 0;
   bytes.writeBigInt64BE(head.last, 8);
   bytes.writeBigInt64BE(head.retention.truncateBefore ?? ABSENT, 16);
   bytes.writeBigInt64BE(head.retention.maxCount ?? ABSENT, 24);
   bytes.writeBigInt64BE(head.retention.maxAgeSeconds ?? ABSENT, 32);
+  bytes.writeUInt32BE(checksum(head.name, bytes), HEAD_BYTES);
   return bytes;
 };
 
+const checksum = (name: string, bytes: Buffer): number => crc32(bytes.subarray(0, HEAD_BYTES), crc32(name));
+
+/** @throws {DamagedHeadError} when the bytes do not match their checksum */
 export const decodeHead = (name: string, bytes: Buffer): StreamHead => {
+  const isWhole =
+    bytes.length === HEAD_BYTES ||
+    (bytes.length === HEAD_BYTES + CRC_BYTES && bytes.readUInt32BE(HEAD_BYTES) === checksum(name, bytes));
+  if (!isWhole) throw new DamagedHeadError(name);
   const limit = (offset: number): bigint | undefined => {
     const value = bytes.readBigInt64BE(offset);
     return value === ABSENT ? undefined : value;

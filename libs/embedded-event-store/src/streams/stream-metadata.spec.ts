@@ -44,4 +44,13 @@ describe('a stored head', () => {
     };
     expect(decodeHead('reading-1', encodeHead(head))).toEqual(head);
   });
+
+  it('names the stream whose head was damaged, and reads heads without a checksum', () => {
+    const bytes = encodeHead({ name: 'reading-1', number: 4, last: 7n, tombstoned: false, retention: {} });
+    const damaged = Buffer.from(bytes);
+    damaged[15]! ^= 1;
+    expect(() => decodeHead('reading-1', damaged)).toThrow(/head of the stream reading-1 .* damaged/);
+    expect(() => decodeHead('reading-2', bytes)).toThrow(/reading-2/);
+    expect(decodeHead('reading-1', bytes.subarray(0, 40)).last).toBe(7n);
+  });
 });

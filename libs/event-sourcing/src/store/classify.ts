@@ -1,5 +1,5 @@
 import { WrongExpectedVersionError } from '@eventstore/db-client';
-import { StoreUnavailable, WrongExpectedRevision } from './errors.js';
+import { StoreDamaged, StoreUnavailable, WrongExpectedRevision } from './errors.js';
 import type { ExpectedRevision } from './event-store.js';
 
 /** gRPC codes of a broken connection or a server that is not ready, and Node's code of a stream closed while read. */
@@ -15,6 +15,14 @@ const CONNECTION_TYPES = new Set([
 /** Errors of the client between two nodes: no leader found, or the channel closed before the call started. */
 const CONNECTION_MESSAGES = /^Failed to discover after|^Channel has been shut down/;
 
+/** gRPC code of a store whose stored bytes do not match their checksums. */
+const DATA_LOSS = 15;
+
+const detailsOf = (error: unknown): string => {
+  const { _raw: raw, message } = error as { _raw?: { details?: string }; message: string };
+  return raw?.details ?? message;
+};
+
 /** `appending`: whether a failure leaves the outcome unknown. */
 export const noAnswer = (what: string, timeoutMs: number, appending: boolean): StoreUnavailable =>
   new StoreUnavailable(`The event store gave no answer to ${what} in ${timeoutMs} ms`, appending);
@@ -27,6 +35,7 @@ export const classify = (error: unknown, appending: boolean): unknown => {
   }
   if (error instanceof StoreUnavailable) return error;
   const { type, code, message = '' } = error as { type?: string; code?: number | string; message?: string };
+  if (code === DATA_LOSS) return new StoreDamaged(detailsOf(error), { cause: error });
   const known =
     (type && CONNECTION_TYPES.has(type)) ||
     (code !== undefined && CONNECTION_CODES.has(code)) ||

@@ -12,6 +12,11 @@ export class WrongExpectedRevision extends Error {
   }
 }
 
+/** The store answers that its own data is damaged. Waiting does not help: somebody must restore a backup. */
+export class StoreDamaged extends Error {
+  override readonly name = 'StoreDamaged';
+}
+
 /** The store cannot be reached, is not ready, or gave no answer in time. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';

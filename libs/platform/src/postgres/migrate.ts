@@ -21,6 +21,24 @@ export const migrate = async (
   application?: string,
 ): Promise<void> => {
   await applyMigrations(databaseUrl, modules);
+  await prepareJobs(databaseUrl, modules, application);
+};
+
+/**
+ * Migrates an empty database only as far as another one was, so that rows of that one can be loaded. Grants nothing:
+ * until {@link migrate} follows, only the owner can use the tables.
+ * @param applied number of applied migrations by library
+ */
+export const migrateTo = async (
+  databaseUrl: string,
+  modules: Migrated,
+  applied: Readonly<Record<string, number>>,
+): Promise<void> => {
+  await applyMigrations(databaseUrl, modules, applied);
+  await prepareJobs(databaseUrl, modules);
+};
+
+const prepareJobs = async (databaseUrl: string, modules: Migrated, application?: string): Promise<void> => {
   const pool = openPool(databaseUrl, { size: 1, applicationName: 'migrate', onError: () => undefined });
   try {
     await installJobs({ pgPool: pool });
@@ -37,18 +55,24 @@ export const migrate = async (
   }
 };
 
-const applyMigrations = async (databaseUrl: string, modules: Migrated): Promise<void> => {
+const applyMigrations = async (
+  databaseUrl: string,
+  modules: Migrated,
+  applied?: Readonly<Record<string, number>>,
+): Promise<void> => {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     await client.query('create schema if not exists migrations');
     for (const owner of migratedLibraries(modules)) {
       const dir = migrationsOf(owner);
-      if (!existsSync(dir)) continue;
+      const count = applied ? (applied[owner] ?? 0) : Infinity;
+      if (!existsSync(dir) || count === 0) continue;
       await runner({
         dbClient: client,
         dir,
         direction: 'up',
+        count,
         migrationsSchema: MIGRATIONS_SCHEMA,
         migrationsTable: schemaOf(owner),
         advisoryLockMode: 'wait',

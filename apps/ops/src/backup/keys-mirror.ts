@@ -1,0 +1,134 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { OpsError } from '../ops-error.js';
+import type { ErasedReading } from './load-tables.js';
+import { syncPath } from './manifest.js';
+
+/** Names the installation of a mirror, and the readings that were erased by the time of its last update. */
+const NOTE = 'mirror.json';
+const KEYS = 'keys';
+
+const note = z.strictObject({
+  format: z.literal('reading-service-keys/1'),
+  installation: z.string(),
+  updatedAt: z.string(),
+  /** Ids only: they name nobody. */
+  erased: z.array(z.strictObject({ readingId: z.string(), workspaceId: z.string() })),
+});
+export type MirrorNote = z.infer<typeof note>;
+
+export interface KeySources {
+  /** The folder of the epochs' keys; `null` when a KMS has them. */
+  readonly keyDirectory: string | null;
+  /** The embedded stack's own secrets; servers have theirs in a secret store. */
+  readonly secretsFile: string | null;
+}
+
+/** @throws OpsError when there is no mirror, or it is another installation's */
+export const readMirror = (folder: string, installation: string): MirrorNote => {
+  const path = join(folder, NOTE);
+  const found = existsSync(path) ? note.safeParse(JSON.parse(readFileSync(path, 'utf8'))) : undefined;
+  if (!found?.success) throw new OpsError(`${folder} is no mirror of keys: it has no valid ${NOTE}.`);
+  if (found.data.installation !== installation)
+    throw new OpsError(`The keys in ${folder} belong to another installation than the backup.`);
+  return found.data;
+};
+
+/**
+ * Makes a folder the mirror of the present keys: what is gone here goes there too. It keeps no older generation, because
+ * an old key would open what an erasure closed. Erased readings are only ever added.
+ * @throws OpsError when the folder has something else
+ */
+export const mirrorKeys = (
+  folder: string,
+  installation: string,
+  { keyDirectory, secretsFile }: KeySources,
+  erased: readonly ErasedReading[],
+): void => {
+  const isNew = !existsSync(folder) || readdirSync(folder).length === 0;
+  const known = isNew ? [] : readMirror(folder, installation).erased;
+  const all = new Map([...known, ...erased].map((one) => [one.readingId, one]));
+  mkdirSync(join(folder, KEYS), { recursive: true, mode: 0o700 });
+  for (const path of [folder, join(folder, KEYS)]) chmodSync(path, 0o700);
+  writePrivate(
+    join(folder, NOTE),
+    `${JSON.stringify(
+      {
+        format: 'reading-service-keys/1',
+        installation,
+        updatedAt: new Date().toISOString(),
+        erased: [...all.values()].toSorted((one, other) => (one.readingId < other.readingId ? -1 : 1)),
+      } satisfies MirrorNote,
+      null,
+      2,
+    )}\n`,
+  );
+  if (secretsFile !== null) writePrivate(join(folder, 'secrets.json'), readFileSync(secretsFile));
+  if (keyDirectory !== null) mirrorFolder(keyDirectory, join(folder, KEYS));
+  syncPath(folder);
+};
+
+const mirrorFolder = (from: string, to: string): void => {
+  const names = existsSync(from)
+    ? readdirSync(from).filter((name) => statSync(join(from, name)).isFile())
+    : [];
+  for (const name of readdirSync(to)) if (!names.includes(name)) shred(join(to, name));
+  for (const name of names) {
+    // A key may be destroyed at this moment.
+    const bytes = readIfThere(join(from, name));
+    if (bytes) writePrivate(join(to, name), bytes);
+    else if (existsSync(join(to, name))) shred(join(to, name));
+  }
+  syncPath(to);
+};
+
+/** Puts mirrored keys and secrets back. The targets must not exist, or be empty. */
+export const restoreKeys = (folder: string, { keyDirectory, secretsFile }: KeySources): void => {
+  if (secretsFile !== null)
+    writePrivate(secretsFile, requiredFile(join(folder, 'secrets.json'), 'the secrets of an embedded stack'));
+  if (keyDirectory === null) return;
+  mkdirSync(keyDirectory, { recursive: true, mode: 0o700 });
+  for (const name of readdirSync(join(folder, KEYS)))
+    writePrivate(join(keyDirectory, name), readFileSync(join(folder, KEYS, name)));
+  syncPath(keyDirectory);
+};
+
+const requiredFile = (path: string, what: string): Buffer => {
+  if (!existsSync(path)) throw new OpsError(`${path} is missing: without it there are not ${what}.`);
+  return readFileSync(path);
+};
+
+const readIfThere = (path: string): Buffer | undefined => {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+};
+
+/** Atomic, durable, and readable by the owner only. */
+const writePrivate = (path: string, bytes: string | Buffer): void => {
+  const draft = `${path}.${randomUUID()}.draft`;
+  writeFileSync(draft, bytes, { mode: 0o600, flag: 'wx' });
+  syncPath(draft);
+  renameSync(draft, path);
+};
+
+const shred = (path: string): void => {
+  writeFileSync(path, randomBytes(Math.max(statSync(path).size, 1)), { flag: 'r+' });
+  syncPath(path);
+  unlinkSync(path);
+};

@@ -1,0 +1,118 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { copyIn } from '@app/platform/postgres/copy.js';
+import { JOBS_SCHEMA, migratedLibraries, serviceSchemas } from '@app/platform/postgres/schemas.js';
+import { projectPath } from '@app/platform/project-path.js';
+import { MODULES } from '../../../service/src/modules.js';
+import { OpsError } from '../ops-error.js';
+import { copyText, onDatabase, quoted, tableNames, type OnTable } from './copy-tables.js';
+import type { Manifest } from './manifest.js';
+import { readRows } from './table-file.js';
+
+/** A reading that was erased after the backup, or before another one. */
+export interface ErasedReading {
+  readonly readingId: string;
+  readonly workspaceId: string;
+}
+
+/** Migrations of the backup that this program does not have: a newer program took the backup. */
+export const unknownMigrations = ({ postgres }: Manifest): readonly string[] =>
+  Object.entries(postgres.migrations).flatMap(([library, names]) => {
+    const folder = projectPath('libs', library, 'migrations');
+    const known = existsSync(folder) ? readdirSync(folder).map((file) => file.replace(/[.]sql$/, '')) : [];
+    const isLibrary = migratedLibraries(MODULES).includes(library);
+    return names.filter((name) => !isLibrary || !known.includes(name)).map((name) => `${library}/${name}`);
+  });
+
+/** Tables of the service with rows. The job tables of an unused installation have some. */
+export const filledTables = (url: string): Promise<readonly string[]> =>
+  onDatabase(url, async (client) => {
+    const filled: string[] = [];
+    for (const name of await tableNames(client)) {
+      if (name.startsWith(`${JOBS_SCHEMA}.`) || name === 'platform.key_sweep') continue;
+      const { rowCount } = await client.query(`select from ${quoted(name)} limit 1`);
+      if (rowCount === 1) filled.push(name);
+    }
+    return filled;
+  });
+
+/** Drops the service's schemas with everything in them. */
+export const dropSchemas = (url: string): Promise<void> =>
+  onDatabase(url, async (client) => {
+    const names = serviceSchemas(MODULES).map((schema) => client.escapeIdentifier(schema));
+    await client.query(`drop schema if exists ${names.join(', ')} cascade`);
+  });
+
+/**
+ * Fills the tables of a freshly migrated database in one transaction: all rows, or none.
+ * @param url of the role that owns the tables
+ * @throws OpsError when a table's rows differ from the manifest
+ */
+export const loadTables = (
+  url: string,
+  folder: string,
+  { postgres }: Manifest,
+  onTable: OnTable,
+): Promise<void> =>
+  onDatabase(url, async (client) => {
+    await client.query('begin');
+    // Migrations put rows into some tables.
+    await client.query(`truncate ${(await tableNames(client)).map(quoted).join(', ')}`);
+    for (const [done, { name, columns, rows, file }] of postgres.tables.entries()) {
+      onTable(done, postgres.tables.length);
+      await client.query(`alter table ${quoted(name)} disable trigger user`);
+      await copyIn(client, copyText(name, columns, 'from stdin'), readRows(join(folder, file.path)));
+      await client.query(`alter table ${quoted(name)} enable trigger user`);
+      const { rows: counted } = await client.query<{ rows: string }>(
+        `select count(*) as rows from ${quoted(name)}`,
+      );
+      if (Number(counted[0]!.rows) !== rows)
+        throw new OpsError(`${name} has ${counted[0]!.rows} rows after loading, instead of ${rows}.`);
+    }
+    for (const { name, value, isCalled } of postgres.sequences)
+      await client.query('select setval($1::regclass, $2::bigint, $3)', [quoted(name), value, isCalled]);
+    await client.query('commit');
+  });
+
+/**
+ * Prepares loaded tables for a new life: no worker holds a job, no version is being built, and what was erased stays
+ * erased.
+ * @param erased readings whose keys must not return
+ * @returns how many keys were kept out
+ */
+export const settleTables = (url: string, erased: readonly ErasedReading[]): Promise<number> =>
+  onDatabase(url, async (client) => {
+    await client.query('begin');
+    for (const statement of SETTLING) await client.query(statement);
+    const ids = erased.map(({ readingId }) => readingId);
+    const { rowCount } = await client.query(
+      'delete from platform.subject_key where subject_id = any($1::uuid[])',
+      [ids],
+    );
+    await client.query('delete from publishing.artifact where reading_id = any($1::uuid[])', [ids]);
+    await client.query('commit');
+    return rowCount ?? 0;
+  });
+
+const SETTLING = [
+  `update ${JOBS_SCHEMA}._private_jobs set locked_at = null, locked_by = null where locked_at is not null`,
+  `update ${JOBS_SCHEMA}._private_job_queues set locked_at = null, locked_by = null where locked_at is not null`,
+  `delete from event_sourcing.projection_version where state <> 'live'`,
+  `delete from event_sourcing.consumer where name ~ '__v[0-9]+$'`,
+  `delete from event_sourcing.parked_event where consumer ~ '__v[0-9]+$'`,
+];
+
+/**
+ * Number of sessions of API and workers on this database. Only a superuser sees what other roles' sessions do; everybody
+ * sees whose they are.
+ */
+export const serviceSessions = (url: string, application: string): Promise<number> =>
+  onDatabase(url, async (client) => {
+    const { rows } = await client.query<{ count: number }>(
+      `select count(*)::int as count from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid()
+         and ((usename = $1 and usename <> current_user) or application_name ~ '^reading-service (api|worker)')`,
+      [application],
+    );
+    return rows[0]!.count;
+  });

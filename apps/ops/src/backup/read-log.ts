@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import type { ErasedReading } from './load-tables.js';
+import type { LogFingerprint } from './manifest.js';
+
+export interface LogContents {
+  readonly log: LogFingerprint;
+  /** Readings that the log says are erased. */
+  readonly erased: readonly ErasedReading[];
+}
+
+/** Events between two progress reports. */
+const STEP = 1_000;
+
+/**
+ * Reads the log up to a position.
+ * @param end position of the last event to read; `null` reads nothing
+ */
+export const readLog = async (
+  store: EventStore,
+  end: bigint | null,
+  onProgress: (done: number, total: number) => void = () => undefined,
+): Promise<LogContents> => {
+  const hash = createHash('sha256');
+  const erased: ErasedReading[] = [];
+  let events = 0;
+  let last: bigint | null = null;
+  for await (const event of end === null ? [] : store.readAll()) {
+    if (event.position > end!) break;
+    const { stream, revision, position, id, type, data, metadata } = event;
+    const lines = [stream, revision, position, id, type, JSON.stringify(data), JSON.stringify(metadata)];
+    hash.update(`${lines.join('\n')}\n`);
+    if (type === 'ReadingErased' && stream.startsWith('reading-'))
+      erased.push({ readingId: stream.slice('reading-'.length), workspaceId: metadata.workspaceId });
+    events += 1;
+    last = position;
+    if (events % STEP === 0) onProgress(Number(position), Number(end));
+  }
+  return {
+    log: { events, lastPosition: last === null ? null : String(last), sha256: hash.digest('hex') },
+    erased,
+  };
+};

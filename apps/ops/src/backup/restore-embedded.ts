@@ -1,0 +1,103 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { projectPath } from '@app/platform/project-path.js';
+import { takeLock } from '../../../embedded/src/lock.js';
+import { openDataFolder, removeDataFolder } from '../../../embedded/src/data-folder.js';
+import { StackError } from '../../../embedded/src/stack-error.js';
+import { OpsError } from '../ops-error.js';
+import { withProgress } from '../progress.js';
+import { buildDataFolder } from './embedded-folder.js';
+import { restoreKeys } from './keys-mirror.js';
+import { settleTables, type ErasedReading } from './load-tables.js';
+import { syncPath, type Manifest } from './manifest.js';
+
+export interface RestoredFolder {
+  /** Where the previous data is now; `null` when there was none. */
+  readonly aside: string | null;
+  /** Readings whose keys were kept out because they were erased after the backup. */
+  readonly keptOut: number;
+  /** Every reading that is known to be erased. */
+  readonly erased: readonly ErasedReading[];
+  /** Whether the log of the previous data could be read to its end for erasures. */
+  readonly previousLogRead: boolean;
+}
+
+/** @throws OpsError when the folder has data and may not be replaced, or a stack runs on it */
+export const checkDataDir = (dataDir: string, replace: boolean): void => {
+  if (!existsSync(dataDir) || readdirSync(dataDir).length === 0) return;
+  if (!replace)
+    throw new OpsError(
+      `${dataDir} has data: choose another DATA_DIR, or add --replace, which keeps the old data beside it.`,
+    );
+  lockOf(dataDir)();
+};
+
+const lockOf = (dataDir: string): (() => void) => {
+  try {
+    return takeLock(join(dataDir, 'lock'), dataDir);
+  } catch (error) {
+    if (error instanceof StackError) throw new OpsError(error.message);
+    throw error;
+  }
+};
+
+/**
+ * Builds the data folder beside its place and moves it there when it is complete. An interrupted restore leaves
+ * `<folder>.restoring`, which the next one removes, and the old data untouched.
+ */
+export const restoreEmbedded = async (
+  backup: string,
+  manifest: Manifest,
+  keys: { readonly folder: string; readonly erased: readonly ErasedReading[] },
+  givenDataDir: string,
+  replace: boolean,
+): Promise<RestoredFolder> => {
+  const dataDir = resolve(givenDataDir);
+  checkDataDir(dataDir, replace);
+  const hasData = existsSync(dataDir) && readdirSync(dataDir).length > 0;
+  const release = hasData ? lockOf(dataDir) : () => undefined;
+  const draft = `${dataDir}.restoring`;
+  try {
+    const previous = hasData ? erasedIn(join(dataDir, 'event-store')) : { erased: [], complete: true };
+    const erased = [
+      ...new Map([...keys.erased, ...previous.erased].map((one) => [one.readingId, one])).values(),
+    ];
+    removeDataFolder(draft);
+    const { keys: keyDirectory, secrets: secretsFile } = openDataFolder(draft);
+    restoreKeys(keys.folder, { keyDirectory, secretsFile });
+    const keptOut = await withProgress('restore', (progress) =>
+      buildDataFolder(
+        draft,
+        backup,
+        manifest,
+        progress ?? (() => undefined),
+        () => Promise.resolve(),
+        ({ urls }) => settleTables(urls.owner, erased),
+      ),
+    );
+    const aside = hasData ? `${dataDir}.before-restore-${Date.now()}` : null;
+    if (aside) renameSync(dataDir, aside);
+    else if (existsSync(dataDir)) rmdirSync(dataDir);
+    renameSync(draft, dataDir);
+    syncPath(dirname(dataDir));
+    if (aside) rmSync(join(aside, 'lock'), { force: true });
+    return { aside, keptOut, erased, previousLogRead: previous.complete };
+  } catch (error) {
+    release();
+    removeDataFolder(draft);
+    throw error;
+  }
+};
+
+/** In a process of its own: the old file may be damaged, and end its reader. */
+const erasedIn = (eventStore: string): { erased: readonly ErasedReading[]; complete: boolean } => {
+  if (!existsSync(join(eventStore, 'data', 'data.mdb'))) return { erased: [], complete: false };
+  const { stdout, status } = spawnSync(
+    process.execPath,
+    [projectPath('dist/apps/ops/src/backup/list-erased.js'), eventStore],
+    { encoding: 'utf8', maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'ignore'] },
+  );
+  const lines = stdout.split('\n').filter((line) => line.endsWith('}'));
+  return { erased: lines.map((line) => JSON.parse(line) as ErasedReading), complete: status === 0 };
+};

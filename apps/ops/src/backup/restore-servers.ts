@@ -1,0 +1,100 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { migrate, migrateTo } from '@app/platform/postgres/migrate.js';
+import type { Config } from '../../../service/src/settings.js';
+import { MODULES } from '../../../service/src/modules.js';
+import { OpsError } from '../ops-error.js';
+import { withProgress } from '../progress.js';
+import { appliedCounts } from './embedded-folder.js';
+import { requireEmpty, restoreNode, type NodeFolders } from './event-store-files.js';
+import { restoreKeys } from './keys-mirror.js';
+import {
+  dropSchemas,
+  filledTables,
+  loadTables,
+  serviceSessions,
+  settleTables,
+  type ErasedReading,
+} from './load-tables.js';
+import type { Manifest } from './manifest.js';
+
+export interface ServersPlan {
+  readonly config: Config;
+  /** Of the stopped node; for a backup with files. */
+  readonly node: NodeFolders | null;
+  /** For a backup that a command took. */
+  readonly command: string | null;
+  /** The mirror of keys; `null` when the keys are where the service looks for them. */
+  readonly keys: string | null;
+  readonly replace: boolean;
+}
+
+/** @throws OpsError when something would be overwritten, or is missing */
+export const checkServers = async (
+  { config, node, command, keys, replace }: ServersPlan,
+  { eventStore }: Manifest,
+): Promise<void> => {
+  if (eventStore.kind === 'files' && !node)
+    throw new OpsError('Name the data folder of the stopped EventStoreDB node: --event-store-data.');
+  if (eventStore.kind === 'command' && command === null)
+    throw new OpsError('A command took the log: name the one that restores it with --event-store-command.');
+  if (node) requireEmpty(node.db, node.index);
+  const { KEY_DIRECTORY } = config;
+  if (keys !== null && KEY_DIRECTORY && existsSync(KEY_DIRECTORY) && readdirSync(KEY_DIRECTORY).length > 0)
+    throw new OpsError(
+      `${KEY_DIRECTORY} has keys: add --without-keys to use them, or move them away to restore the mirror.`,
+    );
+  const url = ownerUrl(config);
+  const sessions = await serviceSessions(url, applicationOf(config));
+  if (sessions > 0)
+    throw new OpsError(`Stop API and workers first: they have ${sessions} sessions on the database.`);
+  const [filled] = await filledTables(url);
+  if (filled !== undefined && !replace)
+    throw new OpsError(`The database has data (${filled}): add --replace to delete it and load the backup.`);
+};
+
+/** The role of API and worker. */
+const applicationOf = ({ DATABASE_URL }: Config): string =>
+  decodeURIComponent(new URL(DATABASE_URL).username);
+
+const ownerUrl = ({ DATABASE_OWNER_URL, DATABASE_URL }: Config): string => DATABASE_OWNER_URL ?? DATABASE_URL;
+
+/**
+ * Restores keys, then PostgreSQL, then the event store. Until the tables are loaded, the application's role has no
+ * rights on them; until the log is there, consumers do not start. So no process can act on half a restore.
+ * @returns how many keys of erased readings were kept out
+ */
+export const restoreServers = async (
+  backup: string,
+  manifest: Manifest,
+  plan: ServersPlan,
+  erased: readonly ErasedReading[],
+): Promise<number> => {
+  await checkServers(plan, manifest);
+  const { config, node, command, keys } = plan;
+  const url = ownerUrl(config);
+  if (keys !== null && config.KEY_DIRECTORY)
+    restoreKeys(keys, { keyDirectory: resolve(config.KEY_DIRECTORY), secretsFile: null });
+  await dropSchemas(url);
+  await migrateTo(url, MODULES, appliedCounts(manifest));
+  const keptOut = await withProgress('PostgreSQL', async (progress) => {
+    await loadTables(url, backup, manifest, progress ?? (() => undefined));
+    return settleTables(url, erased);
+  });
+  if (node) restoreNode(node, backup);
+  if (command !== null) run(command, join(backup, 'event-store'));
+  await migrate(url, MODULES, config.DATABASE_OWNER_URL === undefined ? undefined : applicationOf(config));
+  return keptOut;
+};
+
+const run = (command: string, folder: string): void => {
+  const { status, signal } = spawnSync('/bin/sh', ['-c', command], {
+    stdio: ['ignore', 2, 2],
+    env: { ...process.env, BACKUP_DIR: folder },
+  });
+  if (status !== 0)
+    throw new OpsError(
+      `The command for the event store failed (${signal ?? `exit code ${status}`}). PostgreSQL is restored: repeat the command by hand, then run ops migrate.`,
+    );
+};

@@ -1,0 +1,147 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join, resolve, sep } from 'node:path';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { backUpFolder } from '@app/embedded-event-store/operator/backup.js';
+import { SILENT } from '@app/embedded-event-store/operator/progress.js';
+import { projectPath } from '@app/platform/project-path.js';
+import type { Config } from '../../../service/src/settings.js';
+import { OpsError } from '../ops-error.js';
+import { withProgress } from '../progress.js';
+import { copyTables } from './copy-tables.js';
+import { copyNode, type NodeFolders } from './event-store-files.js';
+import { installationOf } from './installation.js';
+import { mirrorKeys, type KeySources } from './keys-mirror.js';
+import { describeFile, syncPath, writeManifest, type BackupFile, type Manifest } from './manifest.js';
+import { readLog } from './read-log.js';
+
+/** How the log of the event store gets into the backup. */
+export type LogSource =
+  /** Data folder of an embedded store. */
+  | { readonly kind: 'embedded'; readonly folder: string }
+  /** Folders of an EventStoreDB node, readable here. */
+  | { readonly kind: 'files'; readonly node: NodeFolders }
+  /** A shell command of the operator, such as one that snapshots the node's volume. It gets `BACKUP_DIR`. */
+  | { readonly kind: 'command'; readonly command: string };
+
+export interface BackupPlan {
+  /** The new folder. */
+  readonly to: string;
+  readonly log: LogSource;
+  /** Where to mirror the keys; `null` when they are mirrored by other means. */
+  readonly keys: { readonly to: string; readonly from: KeySources } | null;
+}
+
+/** @throws OpsError when the targets are in use, or keys and backup would lie together */
+export const checkTargets = ({ to, keys }: BackupPlan): void => {
+  if (existsSync(to) && readdirSync(to).length > 0)
+    throw new OpsError(`${to} is not empty: choose a new folder for the backup.`);
+  if (!keys) return;
+  const inside = (one: string, other: string): boolean =>
+    `${resolve(one)}${sep}`.startsWith(`${resolve(other)}${sep}`);
+  if (inside(keys.to, to) || inside(to, keys.to))
+    throw new OpsError('The keys must not lie with the backup: choose a folder elsewhere, on another disk.');
+};
+
+/**
+ * Takes PostgreSQL first, the event store after it, the keys last. Every checkpoint in PostgreSQL then points to an
+ * event of the copied log, and no key is older than the present. The folder gets its name when it is complete.
+ * @throws OpsError; nothing of an unfinished backup remains
+ */
+export const takeBackup = async (config: Config, store: EventStore, plan: BackupPlan): Promise<Manifest> => {
+  checkTargets(plan);
+  const to = resolve(plan.to);
+  const unfinished = `${to}.unfinished`;
+  const installation = installationOf(config);
+  try {
+    rmSync(unfinished, { recursive: true, force: true });
+    mkdirSync(unfinished, { recursive: true, mode: 0o700 });
+    const postgres = await withProgress('PostgreSQL', (progress) =>
+      copyTables(config.DATABASE_OWNER_URL ?? config.DATABASE_URL, unfinished, progress ?? none),
+    );
+    // Read after the snapshot: no checkpoint in it is beyond this event.
+    const end = await store.end();
+    requireWithinLog(postgres.furthestCheckpoint, end);
+    const files = await withProgress('event store', (progress) =>
+      copyLog(plan.log, unfinished, end, progress ?? none),
+    );
+    const { log, erased } = await withProgress('log', (progress) => readLog(store, end, progress));
+    const manifest: Manifest = {
+      format: 'reading-service-backup/1',
+      installation,
+      program: programVersion(),
+      stores: plan.log.kind === 'embedded' ? 'embedded' : 'servers',
+      postgres,
+      eventStore: { kind: plan.log.kind, files: [...files], log },
+    };
+    writeManifest(unfinished, manifest);
+    if (plan.keys) mirrorKeys(plan.keys.to, installation, plan.keys.from, erased);
+    if (existsSync(to)) rmSync(to, { recursive: true });
+    renameSync(unfinished, to);
+    syncPath(dirname(to));
+    return manifest;
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true });
+    throw explained(error, to);
+  }
+};
+
+const none = (): void => undefined;
+
+/** PostgreSQL that is newer than its log was restored in the wrong order; a backup of it would be useless. */
+const requireWithinLog = (checkpoint: string | null, end: bigint | null): void => {
+  if (checkpoint !== null && (end === null || BigInt(checkpoint) > end))
+    throw new OpsError(
+      `A consumer’s checkpoint (${checkpoint}) is beyond the end of the log (${end ?? 'empty'}): PostgreSQL is newer than the event store. ops doctor says what to do.`,
+    );
+};
+
+const copyLog = async (
+  source: LogSource,
+  backup: string,
+  end: bigint | null,
+  onFile: (done: number, total: number) => void,
+): Promise<readonly BackupFile[]> => {
+  const folder = join(backup, 'event-store');
+  switch (source.kind) {
+    case 'embedded': {
+      const { findings, listed } = await backUpFolder(source.folder, folder, SILENT);
+      if (findings > 0) throw new OpsError(`The event store is damaged: ${listed.slice(0, 3).join(' ')}`);
+      const data = join(folder, 'data');
+      // LMDB makes its lock file anew.
+      rmSync(join(data, 'lock.mdb'), { force: true });
+      for (const path of [folder, data]) chmodSync(path, 0o700);
+      chmodSync(join(data, 'data.mdb'), 0o600);
+      return [describeFile(backup, join('event-store', 'data', 'data.mdb'))];
+    }
+    case 'files':
+      return copyNode(source.node, backup, end, onFile);
+    case 'command': {
+      mkdirSync(folder, { mode: 0o700 });
+      const { status, signal } = spawnSync('/bin/sh', ['-c', source.command], {
+        stdio: ['ignore', 2, 2],
+        env: { ...process.env, BACKUP_DIR: folder },
+      });
+      if (status !== 0)
+        throw new OpsError(`The command for the event store failed (${signal ?? `exit code ${status}`}).`);
+      return readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => describeFile(backup, join(entry.parentPath, entry.name).slice(backup.length + 1)));
+    }
+  }
+};
+
+export const programVersion = (): string =>
+  (JSON.parse(readFileSync(projectPath('package.json'), 'utf8')) as { version: string }).version;
+
+/** Names a full disk and an unwritable folder; leaves other errors as they are. */
+const explained = (error: unknown, to: string): unknown => {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOSPC' || /No space left on device/.test(message))
+    return new OpsError(
+      `The disk of ${to} is full: the unfinished backup was removed. The service is unharmed.`,
+    );
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
+    return new OpsError(`${to} cannot be written: ${message}.`);
+  return error;
+};

@@ -1,0 +1,173 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rebuild } from '@app/event-sourcing/rebuilding/rebuild.js';
+import { verify } from '@app/event-sourcing/rebuilding/verify.js';
+import { Refused } from '@app/event-sourcing/rebuilding/versions.js';
+import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { SILENT } from '@app/embedded-event-store/operator/progress.js';
+import { verifyFolder } from '@app/embedded-event-store/operator/verify.js';
+import { openPool } from '@app/platform/postgres/pool.js';
+import { removeDataFolder } from '../../../embedded/src/data-folder.js';
+import { startEventStore } from '../../../embedded/src/event-store-process.js';
+import { programFingerprint } from '../program.js';
+import { PROJECTIONS } from '../projections.js';
+import { withProgress } from '../progress.js';
+import { fingerprintTable, onDatabase } from './copy-tables.js';
+import { buildDataFolder, QUIET, STOP_WITHIN_MS, type OpenFolder } from './embedded-folder.js';
+import { damagedFiles, type LogFingerprint, type Manifest } from './manifest.js';
+import { readLog } from './read-log.js';
+
+export interface BackupReport {
+  /** A sentence each; empty when the backup is sound. */
+  readonly findings: readonly string[];
+  /** What could not be compared here, a sentence each. */
+  readonly notCompared: readonly string[];
+  readonly tables: number;
+  readonly rows: number;
+  readonly events: number;
+  readonly projections: number;
+}
+
+const SILENT_LOG = { warn: () => undefined, error: () => undefined };
+
+/**
+ * Checks every file against the manifest, then restores the backup into a scratch folder and compares: the rows of each
+ * table, the log event by event, and every read model with one that is rebuilt from that log.
+ * @param scratch connection of an EventStoreDB that serves the restored files; an embedded backup needs none
+ */
+export const verifyBackup = async (
+  backup: string,
+  manifest: Manifest,
+  scratch: string | null,
+): Promise<BackupReport> => {
+  const { tables } = manifest.postgres;
+  const report = {
+    tables: tables.length,
+    rows: tables.reduce((sum, { rows }) => sum + rows, 0),
+    events: manifest.eventStore.log.events,
+    projections: 0,
+    notCompared: [] as string[],
+  };
+  const damaged = damagedFiles(backup, manifest);
+  if (damaged.length > 0) return { ...report, findings: damaged };
+  const folder = mkdtempSync(join(tmpdir(), 'reading-service-verify-'));
+  const findings: string[] = [];
+  try {
+    await withProgress('restore', (progress) =>
+      buildDataFolder(
+        folder,
+        backup,
+        manifest,
+        progress ?? (() => undefined),
+        async ({ owner }) => void findings.push(...(await differingTables(owner, manifest))),
+        async (open) => {
+          await withScratchStore(open, manifest, scratch, async (store) => {
+            if (store === null) {
+              report.notCompared.push(NO_SCRATCH);
+              return;
+            }
+            findings.push(...(await differingLog(store, manifest.eventStore.log)));
+            const compared = await differingProjections(open.urls.owner, store);
+            report.projections = compared.projections;
+            findings.push(...compared.findings);
+          });
+        },
+      ),
+    );
+    return { ...report, findings };
+  } finally {
+    removeDataFolder(folder);
+  }
+};
+
+const NO_SCRATCH =
+  'The log and the read models: start an EventStoreDB on the restored files, and name it with --scratch-event-store.';
+
+const differingTables = (url: string, { postgres }: Manifest): Promise<readonly string[]> =>
+  onDatabase(url, async (client) => {
+    const findings: string[] = [];
+    for (const copy of postgres.tables) {
+      const { rows, sha256 } = await fingerprintTable(client, copy);
+      if (rows !== copy.rows || sha256 !== copy.sha256)
+        findings.push(`${copy.name} differs: ${rows} rows instead of ${copy.rows}, or other values.`);
+    }
+    return findings;
+  });
+
+const withScratchStore = async (
+  { folder, record }: OpenFolder,
+  { eventStore }: Manifest,
+  scratch: string | null,
+  work: (store: EventStore | null) => Promise<void>,
+): Promise<void> => {
+  if (eventStore.kind !== 'embedded') {
+    if (scratch === null) return work(null);
+    return onEventStore(scratch, work);
+  }
+  const { findings, listed } = await verifyFolder(folder.eventStore, SILENT);
+  if (findings > 0) throw new Error(`The restored event store is damaged: ${listed.join(' ')}`);
+  const stops: ((withinMs: number) => Promise<void>)[] = [];
+  try {
+    const { url } = await startEventStore(folder, record, QUIET, (supervisor) =>
+      stops.push((withinMs) => supervisor.stop(withinMs)),
+    );
+    await onEventStore(url, work);
+  } finally {
+    for (const stop of stops) await stop(STOP_WITHIN_MS);
+  }
+};
+
+const onEventStore = async (url: string, work: (store: EventStore) => Promise<void>): Promise<void> => {
+  const store = openEventStore({ connectionString: url, appendTimeoutMs: 5_000, readTimeoutMs: 10_000 });
+  try {
+    await work(store);
+  } finally {
+    await store.close();
+  }
+};
+
+const differingLog = async (store: EventStore, wanted: LogFingerprint): Promise<readonly string[]> => {
+  const end = wanted.lastPosition === null ? null : BigInt(wanted.lastPosition);
+  const { log } = await withProgress('log', (progress) => readLog(store, end, progress));
+  if (log.events !== wanted.events)
+    return [`The log has ${log.events} events up to ${wanted.lastPosition}, instead of ${wanted.events}.`];
+  if (log.lastPosition !== wanted.lastPosition)
+    return [`The log ends at ${log.lastPosition} instead of ${wanted.lastPosition}.`];
+  return log.sha256 === wanted.sha256 ? [] : ['Events of the log have other contents than in the service.'];
+};
+
+/** Rebuilds each read model beside the restored one, up to its checkpoint, and compares every row. */
+const differingProjections = async (
+  url: string,
+  store: EventStore,
+): Promise<{ findings: readonly string[]; projections: number }> => {
+  const pool = openPool(url, {
+    size: 5,
+    applicationName: 'reading-service ops backup verify',
+    onError: () => undefined,
+  });
+  const workshop = { pool, store, log: SILENT_LOG, program: programFingerprint() };
+  const findings: string[] = [];
+  let projections = 0;
+  try {
+    for (const projection of PROJECTIONS) {
+      try {
+        await rebuild(workshop, projection);
+        const { equal, tables } = await verify(workshop, projection);
+        projections += 1;
+        if (equal) continue;
+        for (const { table, differences, examples } of tables.filter((one) => one.differences > 0))
+          findings.push(`${table} differs from its rebuild in ${differences} rows, such as ${examples[0]}.`);
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        // A view that has never handled an event has nothing to compare.
+        if (!/has not handled any event/.test(error.message)) findings.push(error.message);
+      }
+    }
+    return { findings, projections };
+  } finally {
+    await pool.end();
+  }
+};

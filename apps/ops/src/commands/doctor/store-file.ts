@@ -1,0 +1,26 @@
+import { join, resolve } from 'node:path';
+import { failure, ok, type Finding } from './finding.js';
+
+/** Shorter than the doctor's wait for a check. */
+const VERIFY_WITHIN_MS = 8_000;
+
+/** Whether the file of the embedded event store is sound: every record, the index and the heads. */
+export const checkStoreFile = async (environment: NodeJS.ProcessEnv): Promise<readonly Finding[]> => {
+  const check = 'event store file';
+  if (environment['DATABASE_URL']) return [];
+  const folder = join(resolve(environment['DATA_DIR'] ?? '.data'), 'event-store');
+  const { verifyApart } = await import('@app/embedded-event-store/operator/verify-apart.js');
+  const patience = AbortSignal.timeout(VERIFY_WITHIN_MS);
+  try {
+    const { events, findings, listed } = await verifyApart(folder, () => undefined, patience);
+    if (findings === 0) return [ok(check, `all ${events} events match their checksums`)];
+    const more = findings > 1 ? ` (and ${findings - 1} more)` : '';
+    return [failure(check, `damaged: ${listed[0]}${more}`, DAMAGED_ADVICE)];
+  } catch (error) {
+    if (!patience.aborted) throw error;
+    const command = `embedded-event-store verify --data ${folder}`;
+    return [ok(check, `not read within ${VERIFY_WITHIN_MS / 1_000} s; ${command} reads it to the end`)];
+  }
+};
+
+const DAMAGED_ADVICE = 'Restore a backup: docs/operations.md, "Backup and restore".';

@@ -1,0 +1,160 @@
+import type { Command } from 'commander';
+import { join, resolve } from 'node:path';
+import type { Manifest } from '../backup/manifest.js';
+import type { MirrorNote } from '../backup/keys-mirror.js';
+import { readConnection } from '../connection.js';
+import { OpsError } from '../ops-error.js';
+import { print } from '../output.js';
+
+interface Options {
+  readonly from: string;
+  readonly keys?: string;
+  readonly withoutKeys?: true;
+  readonly eventStoreData?: string;
+  readonly eventStoreIndex?: string;
+  readonly eventStoreCommand?: string;
+  readonly replace?: boolean;
+  readonly dryRun?: true;
+}
+
+interface Restored {
+  readonly aside: string | null;
+  readonly keptOut: number;
+  readonly erased: readonly { readonly readingId: string; readonly workspaceId: string }[];
+  readonly previousLogRead: boolean;
+}
+
+const HELP = `
+Stop the service first. The embedded stack is restored to DATA_DIR; it appears there when it is complete. With
+DATABASE_URL set, the backup is loaded into that database (as DATABASE_OWNER_URL) and the data folder of a stopped
+EventStoreDB node.
+
+Readings that were erased after the backup stay erased: the mirror of keys lists them, and so does the old data.
+
+Examples:
+  ops restore --from /backups/2026-11-20 --keys /keys-mirror --dry-run
+  DATA_DIR=/srv/reading ops restore --from /backups/2026-11-20 --keys /keys-mirror --replace
+  ops restore --from /backups/2026-11-20 --without-keys --event-store-data /var/lib/eventstore`;
+
+export const addRestoreCommand = (restore: Command): void => {
+  restore
+    .requiredOption('--from <folder>', 'the backup')
+    .option('--keys <folder>', 'the mirror of keys')
+    .option('--without-keys', 'servers: the keys are where the service looks for them')
+    .option('--event-store-data <folder>', 'servers: the empty data folder of a stopped EventStoreDB node')
+    .option('--event-store-index <folder>', 'servers: its index folder; default: index in its data folder')
+    .option('--event-store-command <command>', 'servers: a command that restores the event store')
+    .option('--replace', 'replace existing data; the embedded stack’s is kept beside the new')
+    .option('--dry-run', 'check everything, and change nothing')
+    .addHelpText('after', HELP)
+    .action(async (options: Options, command: Command) => {
+      const from = resolve(options.from);
+      const manifest = await soundManifest(from);
+      const note = await mirrorNote(options, manifest);
+      const restored = process.env['DATABASE_URL']
+        ? await onServers(from, manifest, options, note)
+        : await onEmbedded(from, manifest, options, note);
+      const { takenAt } = manifest.postgres;
+      if (!restored) {
+        print(command, { outcome: 'not_restored', takenAt }, `Would restore the backup of ${takenAt}.`);
+        return;
+      }
+      print(
+        command,
+        { outcome: 'restored', takenAt, ...restored },
+        [
+          `Restored the backup of ${takenAt}.`,
+          ...(restored.aside ? [`The data from before is in ${restored.aside}.`] : []),
+          ...(restored.previousLogRead ? [] : [UNREAD]),
+          ...nextSteps(options, restored),
+        ].join('\n'),
+      );
+    });
+};
+
+const UNREAD =
+  'The log from before could not be read: readings erased after the last mirror of the keys may have returned. Erase them again.';
+
+const nextSteps = ({ keys }: Options, { erased }: Restored): readonly string[] => [
+  'Next:',
+  '  1. Start one worker without the role upkeep (WORKER_ROLES), and no API.',
+  '  2. ops projections lag, until nothing is behind; ops doctor; ops ledger verify --all',
+  ...(erased.length > 0 && keys !== undefined
+    ? [`  3. ops readings erase-again --keys ${keys} --yes: repeats ${erased.length} erasures in the log`]
+    : []),
+  '  4. ops readings unreadable: what customers paid and cannot read; ops readings refund',
+  '  5. Start API and workers as usual.',
+];
+
+/** @throws OpsError when the backup is damaged, or a newer program took it */
+const soundManifest = async (from: string): Promise<Manifest> => {
+  const [{ damagedFiles, readManifest }, { unknownMigrations }] = await Promise.all([
+    import('../backup/manifest.js'),
+    import('../backup/load-tables.js'),
+  ]);
+  const manifest = readManifest(from);
+  const newer = unknownMigrations(manifest);
+  if (newer.length > 0)
+    throw new OpsError(
+      `The backup has a newer schema than this program (${newer[0]}): restore it with version ${manifest.program} or newer.`,
+    );
+  const [first, ...more] = damagedFiles(from, manifest);
+  if (first !== undefined)
+    throw new OpsError(
+      `The backup is damaged: ${first}${more.length > 0 ? ` (and ${more.length} more)` : ''}`,
+    );
+  return manifest;
+};
+
+const mirrorNote = async (
+  { keys, withoutKeys }: Options,
+  { installation }: Manifest,
+): Promise<MirrorNote | null> => {
+  if ((keys === undefined) === (withoutKeys === undefined))
+    throw new OpsError('Name the mirror of keys with --keys, or say --without-keys if they are in place.');
+  if (keys === undefined) return null;
+  return (await import('../backup/keys-mirror.js')).readMirror(resolve(keys), installation);
+};
+
+const onEmbedded = async (
+  from: string,
+  manifest: Manifest,
+  { keys, replace = false, dryRun }: Options,
+  note: MirrorNote | null,
+): Promise<Restored | null> => {
+  if (manifest.stores !== 'embedded')
+    throw new OpsError('This backup is of servers: set DATABASE_URL and DATABASE_OWNER_URL to restore it.');
+  if (keys === undefined || !note)
+    throw new OpsError('The embedded stack needs its secrets: name the mirror of keys with --keys.');
+  const { checkDataDir, restoreEmbedded } = await import('../backup/restore-embedded.js');
+  const dataDir = resolve(process.env['DATA_DIR'] ?? '.data');
+  checkDataDir(dataDir, replace);
+  if (dryRun) return null;
+  return restoreEmbedded(from, manifest, { folder: resolve(keys), erased: note.erased }, dataDir, replace);
+};
+
+const onServers = async (
+  from: string,
+  manifest: Manifest,
+  options: Options,
+  note: MirrorNote | null,
+): Promise<Restored | null> => {
+  if (manifest.stores !== 'servers')
+    throw new OpsError('This backup is of an embedded stack: unset DATABASE_URL and set DATA_DIR.');
+  const { checkServers, restoreServers } = await import('../backup/restore-servers.js');
+  const { eventStoreData, eventStoreIndex, eventStoreCommand, keys, replace = false } = options;
+  const db = eventStoreData === undefined ? null : resolve(eventStoreData);
+  const config = readConnection(process.env);
+  const plan = {
+    config,
+    node: db === null ? null : { db, index: resolve(eventStoreIndex ?? join(db, 'index')) },
+    command: eventStoreCommand ?? null,
+    keys: keys === undefined ? null : resolve(keys),
+    replace,
+  };
+  await checkServers(plan, manifest);
+  if (options.dryRun) return null;
+  const erased = note?.erased ?? [];
+  const keptOut = await restoreServers(from, manifest, plan, erased);
+  return { aside: null, keptOut, erased, previousLogRead: true };
+};

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { projectPath } from '@app/platform/project-path.js';
+import { Integrator, person } from '../support/integrator.js';
+import { startStack, type StartedStack } from '../support/index.js';
+import { OpsProcess } from '../support/ops-process.js';
+import { startPostgres, type StartedPostgres } from '../support/start-postgres.js';
+
+const scratch = mkdtempSync(join(tmpdir(), 'restore-servers-'));
+const to = join(scratch, 'backup');
+let stack: StartedStack;
+let other: StartedPostgres;
+let ops: OpsProcess;
+
+/** The stack's stores, as servers that only their addresses name. */
+const serverSettings = (): NodeJS.ProcessEnv => {
+  const { pids: _, ...settings } = JSON.parse(
+    readFileSync(join(stack.dataDir, 'runtime.json'), 'utf8'),
+  ) as Record<string, string>;
+  return settings;
+};
+
+beforeAll(async () => {
+  stack = await startStack();
+  other = await startPostgres();
+  ops = new OpsProcess({ ...process.env, ...serverSettings() });
+});
+
+afterAll(async () => {
+  ops?.stop();
+  await Promise.all([stack?.stop(), other?.stop()]);
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+const main = projectPath('dist/libs/embedded-event-store/src/main.js');
+const copyStore = () => `node ${main} backup --data ${stack.dataDir}/event-store --to "$BACKUP_DIR/store"`;
+const backup = (command: string) => [
+  'backup',
+  '--to',
+  to,
+  '--without-keys',
+  '--event-store-command',
+  command,
+];
+
+const count = async (url: string, table: string): Promise<number> => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ count: string }>(`select count(*) from ${table}`);
+  await client.end();
+  return Number(rows[0]!.count);
+};
+
+it('servers are backed up by the operator’s own command, and restored into empty ones', async () => {
+  const customer = await Integrator.open(stack, 100);
+  const { readingId } = (await customer.create(person())).body;
+  await customer.untilEnded(readingId);
+
+  expect((await ops.run(['backup', '--to', to, '--without-keys'])).stderr).toMatch(/--event-store-data or/);
+  // A failure and a kill leave nothing that could be taken for a backup.
+  expect((await ops.run(backup('exit 3'))).stderr).toMatch(/failed \(exit code 3\)/);
+  expect([existsSync(to), existsSync(`${to}.unfinished`)]).toEqual([false, false]);
+  const killed = new OpsProcess({ ...process.env, ...serverSettings() });
+  await expect(killed.run(backup('kill -s KILL "$PPID"'))).rejects.toThrow('ops ended');
+  expect([existsSync(to), existsSync(`${to}.unfinished`)]).toEqual([false, true]);
+  const restore = [
+    'restore',
+    '--without-keys',
+    '--event-store-command',
+    'test -e "$BACKUP_DIR/store/data/data.mdb"',
+  ];
+  expect((await ops.run([...restore, '--from', `${to}.unfinished`])).stderr).toMatch(/interrupted/);
+  expect(await ops.json(backup(copyStore()))).toMatchObject({ outcome: 'taken' });
+
+  const target = { DATABASE_URL: other.applicationUrl, DATABASE_OWNER_URL: other.ownerUrl };
+  const onto = (...args: string[]) => ops.run([...restore, '--from', to, '--json', ...args], target);
+  expect((await ops.run([...restore, '--from', to])).stderr).toMatch(
+    /Stop API and workers first: they have \d+ sessions/,
+  );
+  expect((await onto()).stderr).toBe('');
+  for (const table of [
+    'publishing.artifact',
+    'platform.subject_key',
+    'readings.reading',
+    'event_sourcing.consumer',
+  ])
+    expect([table, await count(other.applicationUrl, table)]).toEqual([
+      table,
+      await count(stack.databaseUrl, table),
+    ]);
+  expect((await onto()).stderr).toMatch(/has data .*: add --replace/);
+  expect((await onto('--replace')).code).toBe(0);
+
+  expect(await ops.json(['backup', 'verify', to])).toMatchObject({
+    sound: true,
+    notCompared: [expect.stringMatching(/--scratch-event-store/)],
+  });
+  expect(
+    await ops.json(['backup', 'verify', to, '--scratch-event-store', stack.eventStoreUrl]),
+  ).toMatchObject({ sound: true, projections: 6, notCompared: [] });
+});
