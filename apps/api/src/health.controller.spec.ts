@@ -19,7 +19,9 @@ const config = { READINESS_WORKER_MS: 10_000, READINESS_LAG_MS: 60_000 };
 
 const controller = (doors: Parameters<typeof intercept>[1] = {}, beyondHelp = false) => {
   const pool = { query: async () => ({ rowCount: 1, rows: [] }) } as unknown as Pool;
-  return new HealthController(intercept(new InMemoryEventStore(), doors), { beyondHelp }, pool, config);
+  return new HealthController(intercept(new InMemoryEventStore(), doors), { beyondHelp }, pool, config, {
+    now: () => Promise.resolve(0),
+  });
 };
 
 const live = (beyondHelp: boolean) => {

@@ -2,6 +2,7 @@ import { Controller, Get, Inject, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { Pool } from 'pg';
+import { ClockUntrusted } from '@app/event-sourcing/core/trusted-clock.js';
 import { consumerLag } from '@app/event-sourcing/projections/consumer-lag.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { Public } from '@app/platform/auth/authentication.js';
@@ -12,6 +13,7 @@ import { Answers } from '@app/platform/http/openapi/operation.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { sharedAnswer } from '@app/platform/process/shared-answer.js';
 import { within } from '@app/platform/process/within.js';
+import { TrustedTime } from '@app/platform/time/trusted-time.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { livenessSchema, readinessSchema, type Liveness, type Readiness } from './health.schemas.js';
 import type { Config } from '../../service/src/settings.js';
@@ -34,6 +36,7 @@ export class HealthController {
     @Inject(EVENT_STORE_CONNECTION) private readonly connection: Pick<StoreConnection, 'beyondHelp'>,
     @Inject(POSTGRES) private readonly pool: Pool,
     @Inject(CONFIG) private readonly config: Pick<Config, 'READINESS_WORKER_MS' | 'READINESS_LAG_MS'>,
+    @Inject(TrustedTime) private readonly time: Pick<TrustedTime, 'now'>,
   ) {}
 
   /** 200 while the process works; 503 when only a restart can help, never because a store is unavailable. */
@@ -65,19 +68,28 @@ export class HealthController {
   }
 
   private async look(): Promise<Readiness> {
-    const [eventStore, postgres, worker, consumers] = await Promise.all([
+    const [eventStore, postgres, worker, consumers, clock] = await Promise.all([
       succeeds(this.store.head()),
       succeeds(this.pool.query('select 1')),
       succeeds(this.workerLives()),
       succeeds(this.consumersKeepUp()),
+      this.clockIsTrusted(),
     ]);
-    const checks = { eventStore, postgres, worker, consumers };
+    const checks = { eventStore, postgres, worker, consumers, clock };
     return { status: Object.values(checks).every(Boolean) ? 'ready' : 'not ready', checks };
+  }
+
+  /** One cause, one check: a store that is away says so itself. */
+  private clockIsTrusted(): Promise<boolean> {
+    return Promise.resolve(this.time.now()).then(
+      () => true,
+      (error: unknown) => !(error instanceof ClockUntrusted),
+    );
   }
 
   private async workerLives(): Promise<void> {
     const { rowCount } = await this.pool.query(
-      `select 1 from platform.heartbeat where role = 'worker' and beat_at > now() - make_interval(secs => $1) limit 1`,
+      `select 1 from platform.heartbeat where role = 'worker' and beat_at > clock_timestamp() - make_interval(secs => $1) limit 1`,
       [this.config.READINESS_WORKER_MS / 1_000],
     );
     if (rowCount === 0) throw new Error('No worker has reported recently');

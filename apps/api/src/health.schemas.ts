@@ -20,6 +20,8 @@ const readiness = z.object({
     worker: z.boolean(),
     /** No running consumer has left an event unhandled for too long. */
     consumers: z.boolean(),
+    /** The clocks of this process, PostgreSQL and the event store agree. */
+    clock: z.boolean(),
   }),
 });
 export type Readiness = z.infer<typeof readiness>;
@@ -28,5 +30,8 @@ export const readinessSchema = apiSchema<Readiness>(
   'Readiness',
   readiness,
   'Whether the service can do its work, and which part of it cannot.',
-  { status: 'ready', checks: { eventStore: true, postgres: true, worker: true, consumers: true } },
+  {
+    status: 'ready',
+    checks: { eventStore: true, postgres: true, worker: true, consumers: true, clock: true },
+  },
 );

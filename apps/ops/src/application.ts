@@ -6,6 +6,7 @@ import { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { createLogger } from '@app/platform/telemetry/logger.js';
+import { TrustedTime } from '@app/platform/time/trusted-time.js';
 import { WorkspaceExists } from '@app/workspaces/contracts/index.js';
 import type { Config } from '../../service/src/settings.js';
 import { OpsModule } from './ops.module.js';
@@ -24,6 +25,7 @@ export const openApplication = async (config: Config) => {
     pool: app.get<Pool>(POSTGRES),
     ring: app.get(KeyRing),
     keys: app.get(EpochKeys),
+    time: app.get(TrustedTime),
     workspaceExists: (workspaceId: string): Promise<boolean> =>
       queries.execute(new WorkspaceExists(workspaceId)),
     stop: () => app.close(),

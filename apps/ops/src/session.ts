@@ -2,6 +2,7 @@ import type { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import type { Pool } from 'pg';
+import { ClockUntrusted } from '@app/event-sourcing/core/trusted-clock.js';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { requestedBy, type RequestContext } from '@app/event-sourcing/core/request-context.js';
@@ -9,6 +10,7 @@ import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
 import type { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { within } from '@app/platform/process/within.js';
+import type { TrustedTime } from '@app/platform/time/trusted-time.js';
 import { readConnection } from './connection.js';
 import { OpsError } from './ops-error.js';
 import type { Config } from '../../service/src/settings.js';
@@ -22,6 +24,7 @@ export interface Session {
   readonly config: Config;
   readonly ring: KeyRing;
   readonly keys: EpochKeys;
+  readonly time: TrustedTime;
   /** `operator:<login name>`, recorded with every event. */
   readonly actor: string;
   /** A request of billing or webhooks, whose ids begin with `ops_`. Other modules take `ownRequest(actor)`. */
@@ -65,6 +68,11 @@ export const withSession = async <T>(
   } catch (error) {
     if (error instanceof StoreUnavailable && error.outcomeUnknown) {
       throw new OpsError(`${error.message}. It may have been recorded: ${whenUnknown}.`);
+    }
+    if (error instanceof ClockUntrusted) {
+      throw new OpsError(
+        `Nothing was done: ${error.message}. Correct it (NTP); ops doctor compares the clocks.`,
+      );
     }
     if (isDependencyAway(error)) {
       throw new OpsError(`The stack cannot be reached (${(error as Error).message}). Is it running?`);

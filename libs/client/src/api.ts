@@ -1460,6 +1460,7 @@ export interface components {
                 postgres: boolean;
                 worker: boolean;
                 consumers: boolean;
+                clock: boolean;
             };
         };
         Reading: {

@@ -2,8 +2,8 @@ import { Global, Inject, Module, type DynamicModule, type OnApplicationShutdown 
 import { CqrsModule } from '@nestjs/cqrs';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { systemClock } from '@app/event-sourcing/core/clock.js';
-import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
+import { steadyClock, systemClock } from '@app/event-sourcing/core/clock.js';
+import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { openEventStore, type EventStoreDb } from '@app/event-sourcing/store/eventstoredb.js';
 import { EVENT_STORE_CONNECTION } from '@app/event-sourcing/store/store-connection.js';
 import { AuditRecords } from './audit/audit-records.js';
@@ -13,7 +13,9 @@ import { ratePolicies } from './rate-limit/policies.js';
 import { RATE_POLICIES } from './rate-limit/rate-limit.guard.js';
 import { RateLimiter } from './rate-limit/rate-limiter.js';
 import { TokenBuckets } from './rate-limit/token-buckets.js';
-import { CLOCK, CONFIG } from './tokens.js';
+import { measureClock } from './time/clock-metrics.js';
+import { TrustedTime } from './time/trusted-time.js';
+import { CLOCK, CONFIG, STEADY_CLOCK, TRUSTED_CLOCK } from './tokens.js';
 import type { Config } from './config/settings.js';
 import { Digester } from './crypto/digest.js';
 import { EpochKeys } from './crypto/epochs/epoch-keys.js';
@@ -55,7 +57,7 @@ export class PlatformModule implements OnApplicationShutdown {
     const ring = new KeyRing(config.ENCRYPTION_KEYS);
     const epochKeys = openEpochKeys(pool, ring, config);
     const subjectKeys = new SubjectKeys(pool, epochKeys, {
-      clock: systemClock,
+      clock: steadyClock,
       milliseconds: config.SUBJECT_KEY_CACHE_MS,
     });
     const providers = [
@@ -63,6 +65,7 @@ export class PlatformModule implements OnApplicationShutdown {
       { provide: LOGGER, useValue: log },
       { provide: METRICS, useValue: metrics },
       { provide: CLOCK, useValue: systemClock },
+      { provide: STEADY_CLOCK, useValue: steadyClock },
       { provide: POSTGRES, useValue: pool },
       {
         provide: EVENT_STORE_DB,
@@ -91,6 +94,16 @@ export class PlatformModule implements OnApplicationShutdown {
           return connection;
         },
       },
+      {
+        provide: TrustedTime,
+        inject: [EVENT_STORE],
+        useFactory: (store: EventStore) => {
+          const time = new TrustedTime({ pool, store, clock: systemClock, config, log });
+          measureClock(time, metrics);
+          return time;
+        },
+      },
+      { provide: TRUSTED_CLOCK, useExisting: TrustedTime },
       { provide: KeyRing, useValue: ring },
       { provide: EpochKeys, useValue: epochKeys },
       { provide: Digester, useValue: new Digester(config.DIGEST_KEY) },
@@ -98,7 +111,7 @@ export class PlatformModule implements OnApplicationShutdown {
       { provide: AuditTrail, useValue: audit },
       { provide: RATE_POLICIES, useValue: ratePolicies(config) },
       AddressLimiter,
-      { provide: RateLimiter, useValue: new RateLimiter(new TokenBuckets(pool), systemClock) },
+      { provide: RateLimiter, useValue: new RateLimiter(new TokenBuckets(pool), steadyClock) },
     ];
     return {
       module: PlatformModule,

@@ -26,7 +26,7 @@ type Check = readonly [name: string, run: (session: Session) => Promise<Finding 
 const CHECKS: readonly Check[] = [
   ['postgres', ({ pool }) => checkPostgres(pool)],
   ['event store', ({ store, config }) => checkEventStore(store, config)],
-  ['clock', ({ pool }) => checkClock(pool)],
+  ['clock', ({ time }) => checkClock(time)],
   ['database role', ({ pool }) => checkDatabaseRole(pool)],
   ['migrations', ({ config }) => checkMigrations(config)],
   ['encryption keys', ({ pool, keys }) => checkKeys(pool, keys)],
@@ -34,7 +34,7 @@ const CHECKS: readonly Check[] = [
   ['workers', ({ pool, config }) => checkWorkers(pool, config.READINESS_WORKER_MS)],
   ['lag', (session) => checkLag(session)],
   ['parked streams', ({ pool }) => checkParked(pool)],
-  ['jobs', ({ pool }) => checkJobs(pool)],
+  ['jobs', ({ pool, time }) => checkJobs(pool, time)],
   ['holds', (session) => checkHolds(session)],
   ['disk', () => checkDisk(process.env)],
 ];

@@ -8,7 +8,8 @@ export type Progress = (done: number, total: number) => void;
 /** A finding of an audit, at the revision where it first shows. */
 export interface LedgerFinding {
   readonly revision: bigint;
-  readonly check: 'revision' | 'chain' | 'event' | 'date' | 'invariant';
+  /** `clock`: the store's record time contradicts the date. The chain is whole, so the month can be sealed. */
+  readonly check: 'revision' | 'chain' | 'event' | 'date' | 'invariant' | 'clock';
   /** One sentence. */
   readonly message: string;
 }
@@ -22,6 +23,8 @@ export interface LedgerReport {
   readonly firstBadRevision: bigint | null;
   /** In stream order. */
   readonly findings: readonly LedgerFinding[];
+  /** Wrong dates that a later correction explains: they are findings no more. */
+  readonly repairedDates: number;
 }
 
 /**

@@ -61,6 +61,15 @@ export const settings = z
     EVENT_STORE_PROXY: flag(
       'whether http_proxy, https_proxy and grpc_proxy apply to the connection to the event store (1 or 0)',
     ),
+    CLOCK_WARN_MS: milliseconds(
+      2_000,
+      'clocks of a process and the servers that differ by more cause a warning',
+    ),
+    CLOCK_REFUSE_MS: milliseconds(
+      10_000,
+      'while those clocks differ by more, the process does no work that time causes, and changes no credit book (503)',
+    ),
+    CLOCK_CHECK_EVERY_MS: milliseconds(5_000, 'how often each process compares the clocks'),
     ENCRYPTION_KEYS: setting(
       z.string().transform((text, context) => parseKeys(text, context)),
       'key-encryption keys, id:base64 of 32 bytes, comma-separated; the first seals and opens, the others only open',
@@ -85,10 +94,6 @@ export const settings = z
       86_400_000,
       'minimum time between announcing the destruction of a key and destroying it (ms)',
       0,
-    ),
-    KEY_CLOCK_SKEW_MS: milliseconds(
-      300_000,
-      'no key is destroyed while the clocks of worker, PostgreSQL and event store differ by more',
     ),
     KEY_EPOCH_CACHE_MS: milliseconds(
       300_000,
@@ -240,7 +245,15 @@ export const settings = z
     ),
     WORKER_CONCURRENCY: count(4, 'concurrent jobs per worker process'),
   })
-  .superRefine((config, context) => requireKeyKeeper(config, context));
+  .superRefine((config, context) => {
+    requireKeyKeeper(config, context);
+    if (config.CLOCK_REFUSE_MS < config.CLOCK_WARN_MS)
+      context.addIssue({
+        code: 'custom',
+        path: ['CLOCK_REFUSE_MS'],
+        message: 'must be at least CLOCK_WARN_MS',
+      });
+  });
 
 export type Config = z.infer<typeof settings>;
 

@@ -1,8 +1,11 @@
-import { Logger as JobLogger, run, type Runner } from 'graphile-worker';
+import { Logger as JobLogger, run, type JobHelpers, type Runner } from 'graphile-worker';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { SpanKind } from '@opentelemetry/api';
+import { ClockUntrusted } from '@app/event-sourcing/core/trusted-clock.js';
 import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
+import type { TrustedTime } from '../time/trusted-time.js';
+import { NotDueYet } from './not-due-yet.js';
 
 /** The untyped handler of one kind of job: `handleJobs` makes it from a kind and a typed handler. */
 export interface JobTask {
@@ -12,11 +15,14 @@ export interface JobTask {
   readonly handle: (payload: unknown, signal: AbortSignal) => Promise<void>;
 }
 
-/** Starts taking jobs from PostgreSQL (SKIP LOCKED, woken by NOTIFY); `stop()` waits for running jobs. */
+/**
+ * Starts taking jobs from PostgreSQL (SKIP LOCKED, woken by NOTIFY); `stop()` waits for running ones. A job that meets
+ * clocks that differ, or whose time has not come, goes back to the queue without losing an attempt.
+ */
 export const startJobs = async (
   pool: Pool,
   tasks: readonly JobTask[],
-  options: { concurrency: number; log: Logger; signal: AbortSignal },
+  options: { concurrency: number; time: Pick<TrustedTime, 'isTrusted'>; log: Logger; signal: AbortSignal },
 ): Promise<Runner> => {
   const runner = await run({
     pgPool: pool,
@@ -27,7 +33,11 @@ export const startJobs = async (
     taskList: Object.fromEntries(
       tasks.map(({ task, attributes, handle }) => [
         task,
-        (payload) => traced(task, payload, attributes(payload), () => handle(payload, options.signal)),
+        (payload, helpers) =>
+          postponed(pool, helpers, async () => {
+            if (!(await options.time.isTrusted())) throw new ClockUntrusted('the clocks differ');
+            await traced(task, payload, attributes(payload), () => handle(payload, options.signal));
+          }),
       ]),
     ),
     logger: new JobLogger(() => (level: string, message) => {
@@ -58,4 +68,29 @@ const traced = (
     attributes,
   };
   return inSpan(`job ${task}`, options, work);
+};
+
+/** How long a job waits when the clocks differ (ms). By then, this process takes no jobs. */
+const CLOCK_PAUSE_MS = 5_000;
+
+/** Adds the job again, for a later time by PostgreSQL's own clock, instead of counting an attempt. */
+const postponed = async (pool: Pool, { job }: JobHelpers, work: () => Promise<void>): Promise<void> => {
+  try {
+    await work();
+  } catch (error) {
+    const isEarly = error instanceof NotDueYet;
+    if (!isEarly && !(error instanceof ClockUntrusted)) throw error;
+    await pool.query(
+      `select graphile_worker.add_job(identifier => $1, payload => $2::json, job_key => $3, max_attempts => $4,
+         priority => $5, run_at => clock_timestamp() + make_interval(secs => $6))`,
+      [
+        job.task_identifier,
+        JSON.stringify(job.payload),
+        job.key,
+        job.max_attempts,
+        job.priority,
+        (isEarly ? error.remainingMs : CLOCK_PAUSE_MS) / 1_000,
+      ],
+    );
+  }
 };

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { startKms, type Kms } from '../../../../../test/support/start-kms.js';
 import { startPostgres, type StartedPostgres } from '../../../../../test/support/index.js';
 import { openPool } from '../../postgres/pool.js';
@@ -15,7 +14,7 @@ import { EpochKeys } from './epoch-keys.js';
 import { EpochRows } from './epoch-rows.js';
 import { FileKeyStore } from './file-key-store.js';
 import { KeyUpkeep } from './key-upkeep.js';
-import { disagreement } from './trusted-time.js';
+import { AGREEING } from '../../time/testing/clocks-under-test.js';
 import { VaultClient } from './vault-client.js';
 import { VaultKeyStore } from './vault-key-store.js';
 
@@ -65,13 +64,12 @@ const upkeepOf = (keys: EpochKeys) =>
   new KeyUpkeep(
     {
       pool,
-      store: new InMemoryEventStore(),
       ring: RING,
       keys,
-      clock: { now: () => Date.now() },
+      time: AGREEING,
       log: { info: () => undefined, warn: () => undefined } as never,
     },
-    { retentionMs: 1, noticeMs: 0, skewMs: 60_000 },
+    { retentionMs: 1, noticeMs: 0 },
   );
 const make = async (keys: EpochKeys | KeyRing, subject = randomUUID()) => {
   await new SubjectKeys(pool, keys).create(subject, 'ws_1');
@@ -235,16 +233,6 @@ describe('Destroying keys', () => {
     }
     await upkeepOf(keys).rewrapAll(() => undefined);
     expect((await rows.find(id))!.emptiedAt).not.toBeNull();
-  });
-
-  it('trusts no clock while the newest event has no date', async () => {
-    const dateless = {
-      readAll: async function* () {
-        yield { metadata: { occurredAt: 'soon' } };
-      },
-    };
-    const clock = { now: () => Date.now() };
-    expect(await disagreement({ pool, store: dateless as never, clock }, 60_000)).toMatch(/newest event/);
   });
 });
 
