@@ -162,12 +162,20 @@ const shiftPostgres = async (interval: string | null): Promise<void> => {
 
 describe('PostgreSQL whose clock is 22 days ahead', () => {
   it('times out no reading, is found, and is recovered from', async () => {
+    const follower = await start('worker', { WORKER_ROLES: 'follow' });
     const { body } = await customer.create(person());
-    await shiftPostgres('22 days');
-    const worker = await start('worker');
     await until(
-      () => reported(`role = 'worker' and ahead_ms < ${-21 * DAY_MS}`),
-      () => 'the worker reports that it is behind PostgreSQL',
+      async () =>
+        (await pool.query(`select from graphile_worker.jobs where task_identifier = 'readings.time-out'`))
+          .rowCount === 1,
+      () => 'the time-out waits for its day',
+    );
+    await shiftPostgres('22 days');
+    const worker = await start('worker', { WORKER_ROLES: 'jobs,upkeep' });
+    await until(
+      async () =>
+        (await pool.query(`select from platform.heartbeat where ahead_ms < ${-21 * DAY_MS}`)).rowCount === 3,
+      () => 'the API and both workers report that they are behind PostgreSQL',
     );
     await until(
       async () => !(await readiness(api)).checks['clock'],
@@ -184,6 +192,6 @@ describe('PostgreSQL whose clock is 22 days ahead', () => {
     await shiftPostgres(null);
     expect((await customer.untilEnded(body.readingId)).status).toBe('completed');
     expect((await readiness(api)).checks['clock']).toBe(true);
-    await worker.stop();
+    await Promise.all([follower.stop(), worker.stop()]);
   });
 });

@@ -8,6 +8,7 @@ import { CreditBooks } from '../application/credit-books.js';
 import { AdjustCredits, creditsEvents } from '../contracts/index.js';
 import { createCreditsExecutor } from '../credits.executor.js';
 import { adjustmentIdOf, planDateRepair } from './plan-date-repair.js';
+import { statementOf } from './statement.js';
 import { BookVerifier } from './verify-book.js';
 
 const DAY_MS = 86_400_000;
@@ -77,6 +78,19 @@ describe('a book that a worker 40 days ahead has changed', () => {
       metadata: { occurredAt: '2026-11-22T12:01:00.000Z' },
     });
     expect(findings().findings.filter(({ check }) => check !== 'clock')).toEqual([]);
+  });
+
+  it('says in the statement of each month how its entries are dated', async () => {
+    now += 60_000;
+    await processOff(0).purchase('sprint', 'o2');
+    const notes = async (period: string) => (await statementOf(WS, period, store.read(STREAM)))?.notes;
+    expect(await notes('2026-11')).toEqual([
+      expect.stringMatching(/^1 entries have dates after/),
+      'the month was closed at 2026-11-22T12:00:00.000Z, before its end: later entries are in the next open month',
+    ]);
+    expect(await notes('2027-01')).toEqual([
+      '1 entries are of an earlier month, which was closed too early; their dates are true',
+    ]);
   });
 
   it('gets its credits back with their expiry, and gives back the month that has not begun', async () => {

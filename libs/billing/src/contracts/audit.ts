@@ -211,6 +211,8 @@ export interface MonthlyStatement {
   /** All entries of the month, including its PeriodClosed. */
   readonly entries: readonly LedgerEntry[];
   readonly grants: readonly GrantMovement[];
+  /** What a wrong clock did to the dates of this month, one sentence each without its full stop. */
+  readonly notes: readonly string[];
 }
 
 /** `null` when nothing is recorded of that month (`yyyy-mm`, UTC). */

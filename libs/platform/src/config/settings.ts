@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { clockSettings, requireBoundsInOrder } from '../time/settings.js';
 import { count, flag, milliseconds, setting } from './setting.js';
 
 /** At least one process must take each role. Any number of processes may share a role, without a leader. */
@@ -61,15 +62,7 @@ export const settings = z
     EVENT_STORE_PROXY: flag(
       'whether http_proxy, https_proxy and grpc_proxy apply to the connection to the event store (1 or 0)',
     ),
-    CLOCK_WARN_MS: milliseconds(
-      2_000,
-      'clocks of a process and the servers that differ by more cause a warning',
-    ),
-    CLOCK_REFUSE_MS: milliseconds(
-      10_000,
-      'while those clocks differ by more, the process does no work that time causes, and changes no credit book (503)',
-    ),
-    CLOCK_CHECK_EVERY_MS: milliseconds(5_000, 'how often each process compares the clocks'),
+    ...clockSettings,
     ENCRYPTION_KEYS: setting(
       z.string().transform((text, context) => parseKeys(text, context)),
       'key-encryption keys, id:base64 of 32 bytes, comma-separated; the first seals and opens, the others only open',
@@ -247,12 +240,7 @@ export const settings = z
   })
   .superRefine((config, context) => {
     requireKeyKeeper(config, context);
-    if (config.CLOCK_REFUSE_MS < config.CLOCK_WARN_MS)
-      context.addIssue({
-        code: 'custom',
-        path: ['CLOCK_REFUSE_MS'],
-        message: 'must be at least CLOCK_WARN_MS',
-      });
+    requireBoundsInOrder(config, context);
   });
 
 export type Config = z.infer<typeof settings>;
