@@ -137,6 +137,13 @@ describe('processes whose clock is 40 days ahead', () => {
     expect(entries.map(({ type }) => type).slice(4)).toEqual(['CreditsCaptured']);
     expect(entries.filter(({ occurredAt }) => Date.parse(occurredAt) > Date.now())).toEqual([]);
     expect((await readiness(aheadApi)).status).toBe(200);
+    const plan = ['ledger', 'repair-dates', '--workspace', customer.workspaceId];
+    expect(await stores.ops([...plan, '--dry-run'])).toMatchObject({
+      misdated: 0,
+      adjustments: [],
+      booked: [],
+    });
+    expect((await ops.run([...plan, '--yes'])).stderr).toContain('A second person must approve the plan');
     await Promise.all([worker.stop(), aheadApi.stop()]);
   });
 });
