@@ -128,11 +128,12 @@ export const SAMPLES: Samples = {
   GrantExpired: { grantId: 'plan:sub1:2026-09', amount: 35, expiredAt: '2026-10-29T00:00:00.000Z' },
   CreditsAdjusted: {
     adjustmentId: 'adj_7',
-    amount: -20,
-    allocations: [{ grantId: 'pack:INV-2026-0042', amount: -20 }],
-    reason: 'goodwill reversed',
+    amount: 20,
+    allocations: [{ grantId: 'adjustment:adj_7', amount: 20 }],
+    reason: 'expired too early',
     approvedBy: 'operator:finance',
     reversesEventId: causeEventId,
+    expiresAt: '2026-11-29T00:00:00.000Z',
   },
   PeriodClosed: {
     workspaceId,

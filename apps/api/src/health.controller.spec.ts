@@ -21,7 +21,9 @@ const config = { READINESS_WORKER_MS: 10_000, READINESS_LAG_MS: 60_000 };
 const controller = (doors: Parameters<typeof intercept>[1] = {}, beyondHelp = false, isKept = true) => {
   const pool = { query: async () => ({ rowCount: 1, rows: [] }) } as unknown as Pool;
   const store = intercept(new InMemoryEventStore(), doors);
-  return new HealthController(store, { beyondHelp }, pool, { isKept: () => isKept }, config);
+  const disk = { isKept: () => isKept };
+  const time = { now: () => Promise.resolve(0) };
+  return new HealthController(store, { beyondHelp }, pool, disk, config, time);
 };
 
 const live = (beyondHelp: boolean) => {

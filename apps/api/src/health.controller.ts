@@ -2,6 +2,7 @@ import { Controller, Get, Inject, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { Pool } from 'pg';
+import { ClockUntrusted } from '@app/event-sourcing/core/trusted-clock.js';
 import { consumerLag } from '@app/event-sourcing/projections/consumer-lag.js';
 import { withDeadline } from '@app/event-sourcing/timing/deadline.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
@@ -14,6 +15,7 @@ import { IgnoresParameters } from '@app/platform/http/known-parameters.intercept
 import { Answers } from '@app/platform/http/openapi/operation.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { sharedAnswer } from '@app/platform/async/shared-answer.js';
+import { TrustedTime } from '@app/platform/time/trusted-time.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import {
   livenessSchema,
@@ -43,6 +45,7 @@ export class HealthController {
     @Inject(POSTGRES) private readonly pool: Pool,
     @Inject(DiskReserve) private readonly disk: Pick<DiskReserve, 'isKept'>,
     @Inject(CONFIG) private readonly config: Pick<Config, 'READINESS_WORKER_MS' | 'READINESS_LAG_MS'>,
+    @Inject(TrustedTime) private readonly time: Pick<TrustedTime, 'now'>,
   ) {}
 
   /** 200 while the process works; 503 when only a restart can help, never because a store is unavailable. */
@@ -74,14 +77,15 @@ export class HealthController {
   }
 
   private async look(): Promise<Readiness> {
-    const [eventStore, postgres, worker, consumers] = await Promise.all([
+    const [eventStore, postgres, worker, consumers, clock] = await Promise.all([
       causeOf(this.store.head()),
       causeOf(this.pool.query('select 1')),
       causeOf(this.workerLives()),
       causeOf(this.consumersKeepUp()),
+      this.clockFault(),
     ]);
     const disk = this.disk.isKept() ? null : ('disk_full' as const);
-    const found = { eventStore, postgres, worker, consumers, disk };
+    const found = { eventStore, postgres, worker, consumers, disk, clock };
     const failed = Object.entries(found).filter(([, cause]) => cause !== null);
     const checks = Object.fromEntries(Object.entries(found).map(([name, cause]) => [name, cause === null]));
     return {
@@ -91,9 +95,17 @@ export class HealthController {
     };
   }
 
+  /** One cause, one check: a store that does not answer is reported as such. */
+  private clockFault(): Promise<'clock' | null> {
+    return Promise.resolve(this.time.now()).then(
+      () => null,
+      (error: unknown) => (error instanceof ClockUntrusted ? 'clock' : null),
+    );
+  }
+
   private async workerLives(): Promise<void> {
     const { rowCount } = await this.pool.query(
-      `select 1 from platform.heartbeat where role = 'worker' and beat_at > now() - make_interval(secs => $1) limit 1`,
+      `select 1 from platform.heartbeat where role = 'worker' and beat_at > clock_timestamp() - make_interval(secs => $1) limit 1`,
       [this.config.READINESS_WORKER_MS / 1_000],
     );
     if (rowCount === 0) throw new NotReady('no_worker');

@@ -13,7 +13,7 @@ export const livenessSchema = apiSchema<Liveness>(
 );
 
 /** The faults of a store; `late`: work waits too long; `beyond_the_log`: the two stores do not belong together. */
-const CAUSES = [...FAULT_KINDS, 'late', 'beyond_the_log', 'no_worker', 'unknown'] as const;
+const CAUSES = [...FAULT_KINDS, 'late', 'beyond_the_log', 'no_worker', 'clock', 'unknown'] as const;
 export type ReadinessCause = (typeof CAUSES)[number];
 
 const readiness = z.object({
@@ -27,6 +27,8 @@ const readiness = z.object({
     consumers: z.boolean(),
     /** The disk keeps its reserve. */
     disk: z.boolean(),
+    /** The clocks of this process, PostgreSQL and the event store agree. */
+    clock: z.boolean(),
   }),
   /** Why each failed check failed. */
   causes: z.record(z.string(), z.enum(CAUSES)),
@@ -39,7 +41,7 @@ export const readinessSchema = apiSchema<Readiness>(
   'Whether the service can do its work, and which part of it cannot.',
   {
     status: 'ready',
-    checks: { eventStore: true, postgres: true, worker: true, consumers: true, disk: true },
+    checks: { eventStore: true, postgres: true, worker: true, consumers: true, disk: true, clock: true },
     causes: {},
   },
 );

@@ -1,5 +1,5 @@
 import type { CommandBus, QueryBus } from '@nestjs/cqrs';
-import { systemClock } from '@app/event-sourcing/core/clock.js';
+import { steadyClock, systemClock } from '@app/event-sourcing/core/clock.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { Digester } from '@app/platform/crypto/digest.js';
 import { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
@@ -7,7 +7,8 @@ import { openEpochKeys } from '@app/platform/crypto/epochs/open-epoch-keys.js';
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { openPool, POSTGRES } from '@app/platform/postgres/pool.js';
-import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { TrustedTime } from '@app/platform/time/trusted-time.js';
+import { CLOCK, CONFIG, STEADY_CLOCK, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { WorkspaceExists } from '@app/workspaces/contracts/index.js';
 import type { Config } from '../../service/src/settings.js';
 import { lazyEventStore } from './lazy-event-store.js';
@@ -38,10 +39,14 @@ export const openApplication = (config: Config) => {
   });
   const ring = new KeyRing(config.ENCRYPTION_KEYS);
   const keys = openEpochKeys(pool, ring, config);
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const time = new TrustedTime({ pool, store, clock: systemClock, config, log });
   const { execute } = new Modules(
     new Map<unknown, unknown>([
       [CONFIG, config],
       [CLOCK, systemClock],
+      [STEADY_CLOCK, steadyClock],
+      [TRUSTED_CLOCK, time],
       [POSTGRES, pool],
       [EVENT_STORE, store],
       [KeyRing, ring],
@@ -58,6 +63,7 @@ export const openApplication = (config: Config) => {
     pool,
     ring,
     keys,
+    time,
     workspaceExists: (workspaceId: string): Promise<boolean> =>
       queries.execute(new WorkspaceExists(workspaceId)),
     stop: () => Promise.allSettled([pool.end(), store.close()]),

@@ -4,27 +4,30 @@ import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 /** An event store that is opened by its first call. Many commands need none, and its client takes long to load. */
 export const lazyEventStore = (open: () => Promise<EventStore>): EventStore => {
   let opening: Promise<EventStore> | undefined;
-  const opened = (): Promise<EventStore> => (opening ??= open());
+  let store: EventStore | undefined;
+  const opened = (): Promise<EventStore> => (opening ??= open().then((one) => (store = one)));
   async function* events(
-    read: (store: EventStore) => AsyncIterable<StoredEvent>,
+    read: (from: EventStore) => AsyncIterable<StoredEvent>,
   ): AsyncGenerator<StoredEvent> {
     yield* read(await opened());
   }
   return {
     append: async (...given) => (await opened()).append(...given),
-    read: (...given) => events((store) => store.read(...given)),
-    readAll: (...given) => events((store) => store.readAll(...given)),
+    read: (...given) => events((from) => from.read(...given)),
+    readAll: (...given) => events((from) => from.readAll(...given)),
     subscribe: (options) => {
-      const subscribing = opened().then((store) => store.subscribe(options));
+      const subscribing = opened().then((one) => one.subscribe(options));
       return {
         async *[Symbol.asyncIterator]() {
           yield* await subscribing;
         },
+        serverTime: () => store?.serverTime() ?? null,
         close: async () => (await subscribing).close(),
       };
     },
     head: async () => (await opened()).head(),
     end: async () => (await opened()).end(),
+    serverTime: () => store?.serverTime() ?? null,
     close: async () => (await opening)?.close(),
   };
 };

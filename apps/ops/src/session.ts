@@ -1,6 +1,7 @@
 import type { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
+import { ClockUntrusted } from '@app/event-sourcing/core/trusted-clock.js';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
 import { StoreDamaged, StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { requestedBy, type RequestContext } from '@app/event-sourcing/core/request-context.js';
@@ -8,6 +9,7 @@ import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
 import type { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { within } from '@app/platform/async/within.js';
+import type { TrustedTime } from '@app/platform/time/trusted-time.js';
 import { readConnection } from './connection.js';
 import { operatorName } from './operator-name.js';
 import { OpsError } from './ops-error.js';
@@ -22,6 +24,7 @@ export interface Session {
   readonly config: Config;
   readonly ring: KeyRing;
   readonly keys: EpochKeys;
+  readonly time: TrustedTime;
   /** `operator:<login name>`, recorded with every event. */
   readonly actor: string;
   /** A request of billing or webhooks, whose ids begin with `ops_`. Other modules take `ownRequest(actor)`. */
@@ -68,6 +71,11 @@ export const withSession = async <T>(
     }
     if (error instanceof StoreDamaged) {
       throw new OpsError(`${error.message} Restore a backup: docs/operations.md, "A damaged event store".`);
+    }
+    if (error instanceof ClockUntrusted) {
+      throw new OpsError(
+        `Nothing was done: ${error.message}. Correct it (NTP); ops doctor compares the clocks.`,
+      );
     }
     if (isDependencyAway(error)) {
       throw new OpsError(`The stack cannot be reached (${(error as Error).message}). Is it running?`);

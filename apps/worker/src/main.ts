@@ -3,7 +3,6 @@ import { setMaxListeners } from 'node:events';
 import { NestFactory } from '@nestjs/core';
 import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { runConsumer } from '@app/event-sourcing/projections/runner.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { EVENT_STORE_CONNECTION, type StoreConnection } from '@app/event-sourcing/store/store-connection.js';
@@ -13,19 +12,21 @@ import type { WorkerRole } from '@app/platform/config/settings.js';
 import { startUp } from '@app/platform/config/start-up.js';
 import { measureKeys } from '@app/platform/crypto/epochs/key-metrics.js';
 import { measureJobs } from '@app/platform/jobs/job-metrics.js';
-import { startJobs } from '@app/platform/jobs/job.js';
+import { runJobs } from '@app/platform/jobs/run-jobs.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { endBeyondHelp } from '@app/platform/process/end-beyond-help.js';
 import { announce, stopWhenTold, surviveLateRejections } from '@app/platform/process/stopping.js';
 import { nestLogger } from '@app/platform/telemetry/logger.js';
 import { METRICS } from '@app/platform/telemetry/metrics.js';
 import { startTelemetry } from '@app/platform/telemetry/start-telemetry.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import { heartbeat } from '@app/platform/time/heartbeat.js';
+import { TrustedTime } from '@app/platform/time/trusted-time.js';
+import { watchTime } from '@app/platform/time/watch-time.js';
+import { whileTrusted } from '@app/platform/time/while-trusted.js';
 import { measureConsumers } from '@app/platform/work/consumer-metrics.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { JOBS, MODULES } from '../../service/src/modules.js';
 import { settings } from '../../service/src/settings.js';
-import { heartbeat } from './heartbeat.js';
 import { housekeeping } from './housekeeping.js';
 import { keyUpkeep } from './key-upkeep.js';
 import { requireNamedWork } from './registered-work.js';
@@ -51,10 +52,10 @@ const store = app.get<EventStore>(EVENT_STORE);
 const pool = app.get<Pool>(POSTGRES);
 work.addLoop(housekeeping(pool, log));
 work.addLoop(keyUpkeep(app, config, log));
-work.addLoop(auditRetention(pool, app.get<Clock>(CLOCK), config, log));
+work.addLoop(auditRetention(pool, app.get(TrustedTime), config, log));
 
 const metrics = app.get<Registry>(METRICS);
-measureConsumers({ pool, store, clock: app.get<Clock>(CLOCK) }, work.consumers, metrics);
+measureConsumers({ pool, store }, work.consumers, metrics);
 measureJobs(pool, JOBS, metrics);
 measureKeys(pool, config, metrics);
 await telemetry.serve(metrics, config);
@@ -63,9 +64,6 @@ const stopping = new AbortController();
 // Every consumer and loop keeps a listener for the lifetime of the process.
 setMaxListeners(0, stopping.signal);
 const does = (role: WorkerRole): boolean => config.WORKER_ROLES.includes(role);
-// First: the queue loads its driver, and checks its tables with a pool that is still idle.
-const options = { concurrency: config.WORKER_CONCURRENCY, log, signal: stopping.signal };
-const jobs = does('jobs') ? await startJobs(pool, work.jobs, options) : null;
 const consumers = (does('follow') ? work.observedConsumers() : []).map((consumer) =>
   runConsumer(consumer, { store, pool, log }, stopping.signal),
 );
@@ -73,7 +71,16 @@ const consumers = (does('follow') ? work.observedConsumers() : []).map((consumer
 const ownLoops = work.loops.filter(({ role = 'upkeep' }) => does(role));
 // Other workers take over when its leases expire.
 const connection = app.get<StoreConnection>(EVENT_STORE_CONNECTION);
-const loops = [heartbeat(pool, store), endBeyondHelp(connection, 0), ...ownLoops].map((loop) =>
+const time = app.get(TrustedTime);
+const timed = does('jobs')
+  ? [...ownLoops, runJobs(pool, work.jobs, config.WORKER_CONCURRENCY, time, log)]
+  : ownLoops;
+const loops = [
+  watchTime(time, config),
+  heartbeat('worker', { pool, store, time }),
+  endBeyondHelp(connection, 0),
+  ...timed.map((loop) => whileTrusted(time, loop)),
+].map((loop) =>
   loop.run(stopping.signal).catch((error: unknown) => {
     log.fatal({ loop: loop.name, err: error }, 'a loop ended with an error');
     process.exit(1);
@@ -82,7 +89,7 @@ const loops = [heartbeat(pool, store), endBeyondHelp(connection, 0), ...ownLoops
 
 stopWhenTold(log, process.env, async () => {
   stopping.abort();
-  await Promise.allSettled([jobs?.stop(), ...consumers, ...loops]);
+  await Promise.allSettled([...consumers, ...loops]);
   await app.close();
   await telemetry.stop();
 });

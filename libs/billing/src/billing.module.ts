@@ -1,13 +1,20 @@
-import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
+import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { Module } from '@app/platform/injection.js';
+import { CONFIG } from '@app/platform/tokens.js';
 import { CreditBooks } from './application/credit-books.js';
 import { HANDLERS } from './application/handlers.js';
 import { CREDITS_EXECUTOR, createCreditsExecutor } from './credits.executor.js';
+import type { Config } from './settings.js';
 
 /** The credit ledger: handles its commands and queries on the buses. */
 @Module({
   providers: [
-    { provide: CREDITS_EXECUTOR, useFactory: createCreditsExecutor, inject: [EVENT_STORE] },
+    {
+      provide: CREDITS_EXECUTOR,
+      useFactory: (store: EventStore, config: Pick<Config, 'CLOCK_REFUSE_MS'>) =>
+        createCreditsExecutor(store, config.CLOCK_REFUSE_MS),
+      inject: [EVENT_STORE, CONFIG],
+    },
     CreditBooks,
     ...HANDLERS,
   ],

@@ -9,14 +9,21 @@ const CACHED_STREAMS = 2_000;
 /** All API processes write to the same book concurrently, so conflicts are common. */
 const ATTEMPTS = 48;
 
-/** Runs commands on `credits-<workspaceId>` streams only. */
-export const createCreditsExecutor = (store: EventStore) =>
+/** The default of the setting. */
+const CLOCK_REFUSE_MS = 10_000;
+
+/**
+ * Runs commands on `credits-<workspaceId>` streams only.
+ * @param withinMs CLOCK_REFUSE_MS: by this much, the clocks of two writers may differ
+ */
+export const createCreditsExecutor = (store: EventStore, withinMs = CLOCK_REFUSE_MS) =>
   new CommandExecutor(scopedEventStore(store, [creditsEvents.category]), creditsEvents, credits, {
     cachedStreams: CACHED_STREAMS,
     attempts: ATTEMPTS,
     chained: true,
     actorFirst: true,
     checkpointType: 'PeriodClosed',
+    datesAscend: { withinMs },
   });
 
 export type CreditsExecutor = ReturnType<typeof createCreditsExecutor>;

@@ -12,7 +12,7 @@ import { runSteps } from '@app/event-sourcing/projections/statement.js';
 import { POSTGRES, transaction } from '@app/platform/postgres/pool.js';
 import { METRICS } from '@app/platform/telemetry/metrics.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
-import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { CLOCK, CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { AbandonReading, ReserveCredits } from '@app/readings/contracts/index.js';
 import { BillingWorkerModule } from '@app/billing/billing-worker.module.js';
@@ -40,6 +40,7 @@ export const startWorker = async (pool: pg.Pool) => {
     { provide: EVENT_STORE, useValue: store },
     { provide: POSTGRES, useValue: pool },
     { provide: CLOCK, useValue: clock },
+    { provide: TRUSTED_CLOCK, useValue: clock },
     { provide: CONFIG, useValue: SETTINGS },
     {
       provide: LOGGER,

@@ -1461,9 +1461,10 @@ export interface components {
                 worker: boolean;
                 consumers: boolean;
                 disk: boolean;
+                clock: boolean;
             };
             causes: {
-                [key: string]: "absent" | "refused" | "damaged" | "table_missing" | "disk_full" | "overloaded" | "late" | "beyond_the_log" | "no_worker" | "unknown";
+                [key: string]: "absent" | "refused" | "damaged" | "table_missing" | "disk_full" | "overloaded" | "late" | "beyond_the_log" | "no_worker" | "clock" | "unknown";
             };
         };
         Reading: {

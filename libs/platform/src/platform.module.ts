@@ -2,8 +2,8 @@ import { Global, Inject, Module, type DynamicModule, type OnApplicationShutdown 
 import { CommandBus, CqrsModule } from '@nestjs/cqrs';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { systemClock } from '@app/event-sourcing/core/clock.js';
-import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
+import { steadyClock, systemClock } from '@app/event-sourcing/core/clock.js';
+import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { openEventStore, type EventStoreDb } from '@app/event-sourcing/store/eventstoredb.js';
 import { EVENT_STORE_CONNECTION } from '@app/event-sourcing/store/store-connection.js';
 import { AuditRecords } from './audit/audit-records.js';
@@ -13,7 +13,9 @@ import { ratePolicies } from './rate-limit/policies.js';
 import { RATE_POLICIES } from './rate-limit/rate-limit.guard.js';
 import { RateLimiter } from './rate-limit/rate-limiter.js';
 import { TokenBuckets } from './rate-limit/token-buckets.js';
-import { CLOCK, CONFIG } from './tokens.js';
+import { measureClock } from './time/clock-metrics.js';
+import { TrustedTime } from './time/trusted-time.js';
+import { CLOCK, CONFIG, STEADY_CLOCK, TRUSTED_CLOCK } from './tokens.js';
 import type { Config } from './config/settings.js';
 import { COMMAND_BUS } from './cqrs/handler.js';
 import { DiskReserve } from './disk/disk-reserve.js';
@@ -57,7 +59,7 @@ export class PlatformModule implements OnApplicationShutdown {
     const ring = new KeyRing(config.ENCRYPTION_KEYS);
     const epochKeys = openEpochKeys(pool, ring, config);
     const subjectKeys = new SubjectKeys(pool, epochKeys, {
-      clock: systemClock,
+      clock: steadyClock,
       milliseconds: config.SUBJECT_KEY_CACHE_MS,
     });
     const providers = [
@@ -67,6 +69,7 @@ export class PlatformModule implements OnApplicationShutdown {
       { provide: CLOCK, useValue: systemClock },
       { provide: DiskReserve, useValue: new DiskReserve(config) },
       { provide: COMMAND_BUS, useExisting: CommandBus },
+      { provide: STEADY_CLOCK, useValue: steadyClock },
       { provide: POSTGRES, useValue: pool },
       {
         provide: EVENT_STORE_DB,
@@ -95,6 +98,16 @@ export class PlatformModule implements OnApplicationShutdown {
           return connection;
         },
       },
+      {
+        provide: TrustedTime,
+        inject: [EVENT_STORE],
+        useFactory: (store: EventStore) => {
+          const time = new TrustedTime({ pool, store, clock: systemClock, config, log });
+          measureClock(time, metrics);
+          return time;
+        },
+      },
+      { provide: TRUSTED_CLOCK, useExisting: TrustedTime },
       { provide: KeyRing, useValue: ring },
       { provide: EpochKeys, useValue: epochKeys },
       { provide: Digester, useValue: new Digester(config.DIGEST_KEY) },
@@ -102,7 +115,7 @@ export class PlatformModule implements OnApplicationShutdown {
       { provide: AuditTrail, useValue: audit },
       { provide: RATE_POLICIES, useValue: ratePolicies(config) },
       AddressLimiter,
-      { provide: RateLimiter, useValue: new RateLimiter(new TokenBuckets(pool), systemClock) },
+      { provide: RateLimiter, useValue: new RateLimiter(new TokenBuckets(pool), steadyClock) },
     ];
     return {
       module: PlatformModule,

@@ -42,6 +42,12 @@ export class WebhooksWorkerModule implements OnModuleInit {
     this.registry.addLoop(skipNoted(pool));
     this.registry.addLoop(repairQueues(pool, clock, log));
     this.registry.addLoop(destroyUnusedSecrets(pool, streams, clock));
-    this.registry.addLoop(openDispatcher({ pool, config, clock, resolve, vault, streams, log, observer }));
+    const parts = { pool, config, clock, resolve, vault, streams, log, observer };
+    // A dispatcher runs once; the loop may run again.
+    this.registry.addLoop({
+      name: 'webhooks.dispatcher',
+      role: 'webhooks',
+      run: (signal) => openDispatcher(parts).run(signal),
+    });
   }
 }

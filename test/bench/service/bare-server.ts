@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { Body, Controller, Get, HttpCode, Module, Param, Post, type Provider } from '@nestjs/common';
 import { APP_GUARD, APP_INTERCEPTOR, APP_PIPE, Reflector } from '@nestjs/core';
 import pg from 'pg';
-import { systemClock } from '@app/event-sourcing/core/clock.js';
+import { steadyClock, systemClock } from '@app/event-sourcing/core/clock.js';
 import { AuthGuard } from '@app/platform/auth/auth.guard.js';
 import { Accepts } from '@app/platform/auth/authentication.js';
 import { BodyPipe } from '@app/platform/http/body.pipe.js';
@@ -58,6 +58,7 @@ const guards = (): Provider[] => {
     { API_KEY_CACHE_MS: 2_000, DATABASE_URL: connectionString },
     new KeyUse(pool, systemClock, { warn: () => undefined }),
     new RevokedKeys(),
+    steadyClock,
   );
   const authenticator = {
     verifyApiKey: (key: string) => keys.verify(key),

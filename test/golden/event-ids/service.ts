@@ -16,7 +16,7 @@ import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
-import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { CLOCK, CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import {
   PDF_RENDERER,
   PublishDocumentJob,
@@ -37,6 +37,9 @@ import { plainKey } from '../../crash/support/simulation/plain-key.js';
 
 const KEY = Buffer.alloc(32, 7).toString('base64');
 const config = loadConfig(settings, {
+  // The scenario sets timers off a second later.
+  READING_DELAYED_AFTER_MS: '1',
+  READING_TIMEOUT_MS: '1',
   DATABASE_URL: 'postgresql://nowhere/nothing',
   EVENTSTORE_URL: 'esdb://nowhere:1?tls=false',
   ENCRYPTION_KEYS: `k1:${KEY}`,
@@ -86,6 +89,7 @@ export const startService = async () => {
     { provide: CONFIG, useValue: config },
     { provide: CLOCK, useValue: clock },
     { provide: COMMAND_BUS, useExisting: CommandBus },
+    { provide: TRUSTED_CLOCK, useValue: clock },
     { provide: EVENT_STORE, useValue: store },
     { provide: POSTGRES, useValue: poolWithoutRows() },
     { provide: LOGGER, useValue: pino({ level: 'silent' }) },

@@ -37,7 +37,7 @@ const STORES: readonly Check[] = [
 ];
 
 const CHECKS: readonly Check[] = [
-  { name: 'clock', needs: ['postgres'], run: ({ pool }) => checkClock(pool) },
+  { name: 'clock', needs: ['postgres'], run: ({ time }) => checkClock(time) },
   { name: 'database role', needs: ['postgres'], run: ({ pool }) => checkDatabaseRole(pool) },
   { name: 'migrations', needs: ['postgres'], run: ({ config }) => checkMigrations(config) },
   { name: 'encryption keys', needs: ['postgres'], run: ({ pool, keys }) => checkKeys(pool, keys) },
@@ -49,7 +49,7 @@ const CHECKS: readonly Check[] = [
   },
   { name: 'lag', needs: ['postgres', 'event store'], run: checkLag },
   { name: 'parked streams', needs: ['postgres'], run: ({ pool }) => checkParked(pool) },
-  { name: 'jobs', needs: ['postgres'], run: ({ pool }) => checkJobs(pool) },
+  { name: 'jobs', needs: ['postgres'], run: ({ pool, time }) => checkJobs(pool, time) },
   { name: 'holds', needs: ['postgres'], run: checkHolds },
   { name: 'disk', needs: [], run: ({ config }) => checkDisk(config) },
   { name: 'event store file', needs: [], run: () => checkStoreFile(process.env) },

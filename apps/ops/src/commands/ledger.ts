@@ -3,12 +3,13 @@ import { addBalance } from './ledger/balance.js';
 import { addExplain } from './ledger/explain.js';
 import { addExport } from './ledger/export.js';
 import { addReconcile } from './ledger/reconcile.js';
+import { addRepairDates } from './ledger/repair-dates.js';
 import { addClose, addKeygen, addSeal } from './ledger/seal.js';
 import { addStatement } from './ledger/statement.js';
 import { addVerifyFile } from './ledger/verify-file.js';
 import { addVerify } from './ledger/verify.js';
 
-/** Commands for finance. All except close only read. */
+/** Commands for finance. All except close and repair-dates only read. */
 export const addLedgerCommands = (ledger: Command): void => {
   for (const add of [
     addBalance,
@@ -21,6 +22,7 @@ export const addLedgerCommands = (ledger: Command): void => {
     addClose,
     addSeal,
     addKeygen,
+    addRepairDates,
   ]) {
     add(ledger);
   }

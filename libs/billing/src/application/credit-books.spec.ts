@@ -211,7 +211,7 @@ describe('time', () => {
     await behind.purchase('flex', 'o1');
     expect(store.log.at(-1)).toMatchObject({
       type: 'PackPurchased',
-      metadata: { occurredAt: '2026-05-01T00:00:00.000Z' },
+      metadata: { occurredAt: '2026-05-01T00:00:01.000Z' },
     });
   });
 

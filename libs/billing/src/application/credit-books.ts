@@ -1,29 +1,30 @@
-import type { Clock } from '@app/event-sourcing/core/clock.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import { ClockUntrusted, type TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import type { Outcome } from '@app/event-sourcing/handling/command-executor.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import { TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import type { CreditsEvent } from '../contracts/events.js';
 import type { CreditsCommand, CreditsRejection } from '../domain/credits/credits.commands.js';
 import { CREDITS_EXECUTOR, type CreditsExecutor } from '../credits.executor.js';
 import type { Credits } from '../domain/credits/credits.state.js';
 import { dueBy } from '../domain/credits/due.js';
 
-type Refusal = Exclude<CreditsRejection, { code: 'PeriodIsClosed' }>;
-export type CreditsOutcome = Outcome<CreditsEvent, Credits, Refusal>;
+export type CreditsOutcome = Outcome<CreditsEvent, Credits, CreditsRejection>;
 
 /** The credit books of all workspaces: executes commands on them and folds them. */
 @Injectable()
 export class CreditBooks {
   constructor(
     @Inject(CREDITS_EXECUTOR) private readonly executor: CreditsExecutor,
-    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(TRUSTED_CLOCK) private readonly clock: TrustedClock,
   ) {}
 
   /**
+   * Every command first records what is due. So none is executed while nobody knows the time.
+   *
    * @param command makes the command for a time in milliseconds
    * @param intent identifies this command within the book; a retry uses the same intent
-   * @throws StoreUnavailable when the store is unavailable
+   * @throws StoreUnavailable when the store is unavailable; ClockUntrusted while the clocks differ
    */
   async execute(
     workspaceId: string,
@@ -31,22 +32,28 @@ export class CreditBooks {
     intent: string,
     by: RequestContext,
   ): Promise<CreditsOutcome> {
-    const decideAt = (now: number) =>
-      this.executor.execute(workspaceId, command(now), { intent, by, workspaceId, at: now });
-    const outcome = await decideAt(this.clock.now());
-    if (!isPeriodClosed(outcome)) return outcome;
-    // Another process, whose clock is ahead, closed the month. No new entry may be dated in it.
-    return (await decideAt(outcome.details.notBefore)) as CreditsOutcome;
+    const now = await this.clock.now();
+    return this.executor.execute(workspaceId, command(now), { intent, by, workspaceId, at: now });
   }
 
-  /** The book as the next command would find it, including everything due by now; `null` when it is not open. */
+  /**
+   * The book as the next command would find it, including everything due by now; `null` when it is not open. While the
+   * clocks differ: the book as it is recorded.
+   */
   async current(workspaceId: string): Promise<Credits | null> {
     const { state } = await this.executor.load(workspaceId);
-    return state.workspaceId === null ? null : dueBy(state, this.clock.now()).state;
+    if (state.workspaceId === null) return null;
+    const now = await this.now();
+    return now === null ? state : dueBy(state, now).state;
+  }
+
+  /** `null` while the clocks differ. */
+  private async now(): Promise<number | null> {
+    try {
+      return await this.clock.now();
+    } catch (error) {
+      if (error instanceof ClockUntrusted) return null;
+      throw error;
+    }
   }
 }
-
-const isPeriodClosed = <S, E>(
-  outcome: Outcome<E, S, CreditsRejection>,
-): outcome is Extract<Outcome<E, S, CreditsRejection>, { code: 'PeriodIsClosed' }> =>
-  outcome.kind === 'rejected' && outcome.code === 'PeriodIsClosed';

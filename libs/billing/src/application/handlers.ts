@@ -2,6 +2,7 @@ import { BalanceAsOfHandler } from './audit/balance-as-of.handler.js';
 import { ExplainReadingHandler } from './audit/explain-reading.handler.js';
 import { ExportLedgerHandler } from './audit/export-ledger.handler.js';
 import { MonthlyStatementHandler } from './audit/monthly-statement.handler.js';
+import { PlanDateRepairHandler } from './audit/plan-date-repair.handler.js';
 import { ReconcileLedgerHandler } from './audit/reconcile-ledger.handler.js';
 import { SealPeriodHandler } from './audit/seal-period.handler.js';
 import { TypesetStatementHandler } from './audit/typeset-statement.handler.js';
@@ -34,6 +35,7 @@ export const HANDLERS = [
   GetOpenHoldsHandler,
   MonthlyStatementHandler,
   OpenBookHandler,
+  PlanDateRepairHandler,
   PurchasePackHandler,
   ReconcileLedgerHandler,
   RecordDueHandler,

@@ -36,6 +36,8 @@ const written = async (sequence: readonly CreditsCommand[]): Promise<InMemoryEve
   await carryOut({ type: 'OpenBook', workspaceId: WS, now }, 'open', 0);
   const settled = new Set<string>();
   for (const [index, command] of sequence.entries()) {
+    // A clock that is hours behind is refused.
+    if (command.now < now) continue;
     now = command.now;
     const book = (await processes[0]!.current(WS))!;
     if (command.type === 'ReserveCredits' && isForgotten(command.reservationId, book, settled)) continue;

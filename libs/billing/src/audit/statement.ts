@@ -5,6 +5,7 @@ import { creditsEvents, type Accounts, type CreditsEvent, type Totals } from '..
 import type { LedgerEntry } from '../contracts/queries.js';
 import { evolve, noBook, type Credits } from '../domain/credits/credits.state.js';
 import { balances, postings } from '../domain/credits/postings.js';
+import { DateNotes } from './date-notes.js';
 
 type MutableGrant = { -readonly [K in keyof GrantMovement]: GrantMovement[K] };
 
@@ -22,6 +23,7 @@ export const statementOf = async (
   let totals: Totals = noBook.totals;
   let closed = false;
   const entries: LedgerEntry[] = [];
+  const dates = new DateNotes(period);
   const grants = new Map<string, MutableGrant>();
   for await (const one of stored) {
     const event = decode(creditsEvents, one);
@@ -38,6 +40,7 @@ export const statementOf = async (
     totals = event.type === 'PeriodClosed' ? before.totals : state.totals;
     closed = event.type === 'PeriodClosed';
     entries.push(ledgerEntry(event, state));
+    dates.see(event);
   }
   if (opening === null) return null;
   return {
@@ -49,6 +52,7 @@ export const statementOf = async (
     closing: balances(opening, totals),
     entries,
     grants: [...grants.values()].map((grant) => ({ ...grant, closing: closingOf(grant) })),
+    notes: dates.sentences(),
   };
 };
 

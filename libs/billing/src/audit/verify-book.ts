@@ -1,8 +1,10 @@
+import { instant } from '@app/event-sourcing/core/clock.js';
 import { CorruptEvent, decode } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
 import { CHAIN_START, nextChain, type ChainedFacts } from '@app/event-sourcing/core/hash-chain.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { LedgerFinding, LedgerReport } from '../contracts/audit.js';
+import { isContradicted, RECORD_TIME_BOUND_MS } from './record-time.js';
 import { creditsEvents, type CreditsEvent } from '../contracts/events.js';
 import { endOfMonth, startOfMonth } from '../domain/credits/calendar.js';
 import { InvariantWatch } from '../domain/credits/invariants.js';
@@ -53,6 +55,11 @@ export class BookVerifier {
   private events = 0;
   private nextRevision = 0n;
   private chain = CHAIN_START;
+  /** Dates that the store's record time contradicts, and that no correction names yet. */
+  private misdated: { readonly finding: LedgerFinding; readonly eventId: string }[] = [];
+  private repairedDates = 0;
+  /** Entries after a month that was closed too early have their true dates: not before the store recorded its end. */
+  private closedAt = Infinity;
 
   constructor(private readonly stream: string) {}
 
@@ -64,7 +71,10 @@ export class BookVerifier {
   }
 
   report(): LedgerReport {
-    const revisions = this.findings.map(({ revision }) => revision);
+    const findings = [...this.findings, ...this.misdated.map(({ finding }) => finding)].sort((a, b) =>
+      Number(a.revision - b.revision),
+    );
+    const revisions = findings.map(({ revision }) => revision);
     return {
       workspaceId: streamId(this.stream),
       events: this.events,
@@ -74,7 +84,8 @@ export class BookVerifier {
         (first, revision) => (first === null || revision < first ? revision : first),
         null,
       ),
-      findings: this.findings,
+      findings,
+      repairedDates: this.repairedDates,
     };
   }
 
@@ -104,6 +115,7 @@ export class BookVerifier {
       const event = decode(creditsEvents, stored);
       this.checkOpening(event);
       this.checkDate(event, watch.state.period);
+      this.checkRecordTime(event);
       this.checkCause(event);
       for (const breach of watch.see(event)) this.find(event.revision, 'invariant', breach);
     } catch (error) {
@@ -128,7 +140,9 @@ export class BookVerifier {
         ? endOfMonth(event.data.period)
         : openPeriod === ''
           ? -Infinity
-          : startOfMonth(openPeriod);
+          : Math.min(startOfMonth(openPeriod), this.closedAt);
+    if (event.type === 'PeriodClosed' && event.recordedAt !== undefined)
+      this.closedAt = event.recordedAt - RECORD_TIME_BOUND_MS;
     if (!(Date.parse(event.metadata.occurredAt) >= earliest)) {
       this.find(
         event.revision,
@@ -136,6 +150,24 @@ export class BookVerifier {
         `dated ${event.metadata.occurredAt}, before its month is open for it`,
       );
     }
+  }
+
+  /**
+   * A date later than the store's own clock was is wrong. An earlier one proves nothing: a copied log has new record
+   * times. A correction that names one such entry explains all of them so far.
+   */
+  private checkRecordTime(event: Recorded<CreditsEvent>): void {
+    if (
+      event.type === 'CreditsAdjusted' &&
+      this.misdated.some(({ eventId }) => eventId === event.data.reversesEventId)
+    ) {
+      this.repairedDates += this.misdated.length;
+      this.misdated = [];
+    }
+    const { id, revision, metadata, recordedAt } = event;
+    if (!isContradicted(event)) return;
+    const message = `dated ${metadata.occurredAt}, but the store recorded it at ${instant(recordedAt!)}`;
+    this.misdated.push({ finding: { revision, check: 'clock', message }, eventId: id });
   }
 
   /** Credits are earned once: one capture per completed reading. */

@@ -8,7 +8,8 @@ export type Progress = (done: number, total: number) => void;
 /** A finding of an audit, at the revision where it first shows. */
 export interface LedgerFinding {
   readonly revision: bigint;
-  readonly check: 'revision' | 'chain' | 'event' | 'date' | 'invariant';
+  /** `clock`: the store's record time contradicts the date. The chain is whole, so the month can be sealed. */
+  readonly check: 'revision' | 'chain' | 'event' | 'date' | 'invariant' | 'clock';
   /** One sentence. */
   readonly message: string;
 }
@@ -22,6 +23,8 @@ export interface LedgerReport {
   readonly firstBadRevision: bigint | null;
   /** In stream order. */
   readonly findings: readonly LedgerFinding[];
+  /** Wrong dates that a later correction explains: they are findings no more. */
+  readonly repairedDates: number;
 }
 
 /**
@@ -208,6 +211,8 @@ export interface MonthlyStatement {
   /** All entries of the month, including its PeriodClosed. */
   readonly entries: readonly LedgerEntry[];
   readonly grants: readonly GrantMovement[];
+  /** What a wrong clock did to the dates of this month, one sentence each without its full stop. */
+  readonly notes: readonly string[];
 }
 
 /** `null` when nothing is recorded of that month (`yyyy-mm`, UTC). */

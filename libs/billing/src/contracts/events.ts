@@ -128,11 +128,12 @@ export const creditsEvents = eventCatalogue('credits', {
   ),
   GrantExpired: event(1, z.strictObject({ grantId: z.string(), amount: credits, expiredAt: instant })),
   /**
-   * A correction is a new entry. A positive amount is a grant of its own without expiry (`adjustment:<id>`). A negative
-   * amount is taken from the grants in burn order. Allocations have the sign of the amount.
+   * A correction is a new entry. A positive amount is a grant of its own (`adjustment:<id>`), which expires at
+   * `expiresAt`, if at all. A negative amount is taken from one grant, or from the grants in burn order. Allocations have
+   * the sign of the amount. Version 1 had no expiry.
    */
   CreditsAdjusted: event(
-    1,
+    2,
     z.strictObject({
       adjustmentId: z.string(),
       amount: z.int(),
@@ -140,7 +141,9 @@ export const creditsEvents = eventCatalogue('credits', {
       reason: z.string().min(1),
       approvedBy: z.string().min(1),
       reversesEventId: z.string().nullable(),
+      expiresAt: instant.optional(),
     }),
+    { 1: (data) => data },
   ),
   /**
    * Closes the books of a month and carries the whole folded state, so earlier events need not be read. The hash of the

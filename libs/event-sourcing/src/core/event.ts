@@ -31,6 +31,11 @@ export interface StoredEvent {
   readonly type: string;
   readonly data: unknown;
   readonly metadata: EventMetadata;
+  /**
+   * When the store recorded it, by the store's own clock (ms since the epoch). Absent on events that were just decided,
+   * and not read from the store. After a copy of the log to another store, it is the time of the copy.
+   */
+  readonly recordedAt?: number;
 }
 
 /** A decoded event with its position in the store. */

@@ -1,9 +1,11 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { instant } from '../core/clock.js';
 import type { Decider } from '../core/decider.js';
 import type { Rejection } from '../core/decision.js';
 import type { EventCatalogue, EventOf } from '../core/event-catalogue.js';
 import type { EventToAppend, Recorded } from '../core/event.js';
 import { streamName } from '../core/stream-name.js';
+import { ClockUntrusted } from '../core/trusted-clock.js';
 import { StoreUnavailable, WrongExpectedRevision } from '../store/errors.js';
 import type { EventStore, ExpectedRevision } from '../store/event-store.js';
 import { currentTraceparent, inSpan, isTracing } from '../tracing/tracing.js';
@@ -33,6 +35,11 @@ export interface ExecutorOptions {
   readonly chained?: boolean;
   /** Stores `actor` as the first member of the metadata, as streams do that have done so from the start. */
   readonly actorFirst?: boolean;
+  /**
+   * Dates no event before the last one of its stream. A clock that is behind by up to `withinMs` takes that event's
+   * date; beyond, the command fails with ClockUntrusted.
+   */
+  readonly datesAscend?: { readonly withinMs: number };
   /** An event type that carries the whole folded state: loading reads back to it and no further. */
   readonly checkpointType?: string;
 }
@@ -187,7 +194,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
   }
 
   private decideAll(stream: string, batch: readonly Waiting<C, EventOf<Cat>, S, R>[], from: Loaded<S>) {
-    let { state, chain } = from;
+    let { state, chain, last } = from;
     const events: (EventToAppend & Recorded)[] = [];
     const settle: (() => void)[] = [];
     for (const asked of batch) {
@@ -203,6 +210,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
         } else {
           // Kept apart until the decision is complete: one that fails half way leaves no trace.
           const own: (EventToAppend & Recorded)[] = [];
+          const metadata = this.dated(asked.metadata, last);
           let after = { state, chain };
           for (const domainEvent of decision.events) {
             const revision = nextRevision(from.revision, events.length + own.length);
@@ -210,7 +218,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
               stream,
               revision,
               intent: asked.intent,
-              metadata: asked.metadata,
+              metadata,
               index: own.length,
               previousChain: this.options.chained ? after.chain : null,
             });
@@ -221,6 +229,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
             own.push(prepared);
           }
           ({ state, chain } = after);
+          last = { occurredAt: Date.parse(metadata.occurredAt), recordedAt: Infinity };
           events.push(...own);
           const outcome = { kind: 'accepted', events: own as never[], state } as const;
           settle.push(() => resolve(outcome));
@@ -229,7 +238,23 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
         settle.push(() => reject(error));
       }
     }
-    return { events, settle, loaded: { state, chain, revision: from.revision } };
+    return { events, settle, loaded: { state, chain, last, revision: from.revision } };
+  }
+
+  /**
+   * A writer whose clock was ahead dated events later than the store recorded them. Beyond the bound, the record time
+   * counts, so that one such writer does not stop the others.
+   * @throws ClockUntrusted
+   */
+  private dated(metadata: Metadata, last: Loaded<S>['last']): Metadata {
+    const { datesAscend } = this.options;
+    if (!datesAscend || !last) return metadata;
+    const lastAt = Math.min(last.occurredAt, last.recordedAt + datesAscend.withinMs);
+    const behindMs = lastAt - Date.parse(metadata.occurredAt);
+    if (!(behindMs > 0)) return metadata;
+    if (behindMs > datesAscend.withinMs)
+      throw new ClockUntrusted(`this process is ${behindMs} ms behind the last event of the stream`);
+    return { ...metadata, occurredAt: instant(lastAt) };
   }
 
   /** The span is a child of the first command's span and links to those of the others. */

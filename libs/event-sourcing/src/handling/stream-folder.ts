@@ -10,6 +10,8 @@ export interface Loaded<S> {
   state: S;
   revision: ExpectedRevision;
   chain: string;
+  /** When its last event happened, and when the store recorded it (ms since the epoch; unknown: Infinity). */
+  last: { readonly occurredAt: number; readonly recordedAt: number } | null;
 }
 
 /** Reads a stream and folds its events with the decider. */
@@ -23,7 +25,7 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
   ) {}
 
   empty(): Loaded<S> {
-    return { state: this.decider.initialState, revision: 'no_stream', chain: CHAIN_START };
+    return { state: this.decider.initialState, revision: 'no_stream', chain: CHAIN_START, last: null };
   }
 
   /** Folds the events since `known`, or the whole stream back to its last checkpoint event. */
@@ -49,6 +51,7 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
       state: this.decider.evolve(loaded.state, event),
       revision: stored.revision,
       chain: stored.metadata.chain ?? loaded.chain,
+      last: { occurredAt: Date.parse(stored.metadata.occurredAt), recordedAt: stored.recordedAt ?? Infinity },
     };
   }
 }

@@ -1,6 +1,8 @@
 import type { Pool } from 'pg';
+import type { StoredEvent } from '../core/event.js';
 import { categoryOf } from '../core/stream-name.js';
 import type { EventStore } from '../store/event-store.js';
+import { ageOf } from '../store/record-age.js';
 import { beyondTheLog } from './end-of-log.js';
 
 /** How far a consumer is behind the log. */
@@ -12,7 +14,7 @@ export interface ConsumerLag {
   /** Unhandled events that it follows; a lower bound when `atLeast`. */
   readonly events: number;
   readonly atLeast: boolean;
-  /** Seconds since the oldest unhandled event occurred; 0 when there is none. */
+  /** Seconds since the store recorded the oldest unhandled event, by the store's clock; 0 when there is none. */
   readonly seconds: number;
   /** Why it halted. */
   readonly error: string | null;
@@ -20,7 +22,7 @@ export interface ConsumerLag {
 }
 
 export interface LagOptions {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, for a store that shows no clock. */
   readonly now?: number;
   /** Events read after a checkpoint, at most, to count the unhandled ones. Default 10,000. */
   readonly lookAhead?: number;
@@ -44,7 +46,7 @@ interface Row {
 export const consumerLag = async (
   pool: Pick<Pool, 'query'>,
   store: EventStore,
-  { now = Date.now(), lookAhead = LOOK_AHEAD }: LagOptions = {},
+  { now, lookAhead = LOOK_AHEAD }: LagOptions = {},
 ): Promise<readonly ConsumerLag[]> => {
   // Read before the checkpoints, so that events appended in between do not count as lag.
   const head = await store.head();
@@ -66,7 +68,7 @@ export const consumerLag = async (
     consumers.map(async ({ name, position, error, categories, parked, ...row }) => {
       const status = isBeyond(position) ? 'beyond_the_log' : row.status;
       const { events, atLeast, oldest } = await unhandled(store, categories, position, head, lookAhead);
-      const seconds = oldest === null ? 0 : Math.max(0, (now - Date.parse(oldest)) / 1_000);
+      const seconds = oldest === null ? 0 : ageOf(oldest, store, now) / 1_000;
       return { consumer: name, status, position, events, atLeast, seconds, error, parkedStreams: parked };
     }),
   );
@@ -78,16 +80,16 @@ const unhandled = async (
   after: bigint | null,
   head: bigint | null,
   lookAhead: number,
-): Promise<{ events: number; atLeast: boolean; oldest: string | null }> => {
+): Promise<{ events: number; atLeast: boolean; oldest: StoredEvent | null }> => {
   let [events, looked] = [0, 0];
-  let oldest: string | null = null;
+  let oldest: StoredEvent | null = null;
   if (head === null || (after !== null && after >= head)) return { events, atLeast: false, oldest };
   for await (const event of store.readAll({ after, limit: lookAhead })) {
     if (event.position > head) break;
     looked += 1;
     if (!categories.includes(categoryOf(event.stream))) continue;
     events += 1;
-    oldest ??= event.metadata.occurredAt;
+    oldest ??= event;
   }
   return { events, atLeast: looked >= lookAhead, oldest };
 };

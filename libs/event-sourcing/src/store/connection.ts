@@ -2,6 +2,7 @@ import { Channel, type ChannelCredentials, type ChannelOptions } from '@grpc/grp
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { withDeadline } from '../timing/deadline.js';
 import { CallSlots } from './call-slots.js';
+import { observeServerTime, type ServerTime } from './server-time.js';
 
 export interface ConnectionOptions {
   /** `esdb://host:port?tls=false` and the like. */
@@ -14,6 +15,8 @@ export interface ConnectionOptions {
   readonly readTimeoutMs: number;
   /** After this, an append stream on a former node has no answers left to give. */
   readonly appendTimeoutMs: number;
+  /** Receives what each answer shows of the store's clock. */
+  readonly onServerTime?: (time: ServerTime) => void;
 }
 
 /** A client with TCP connections of its own. */
@@ -67,6 +70,7 @@ export const openConnection = (options: ConnectionOptions): Connection => {
       ...(proxyFromEnvironment ? {} : { 'grpc.enable_http_proxy': 0 }),
       'grpc.use_local_subchannel_pool': 1,
     });
+    if (options.onServerTime) observeServerTime(channel, options.onServerTime);
     if (closed) channel.close();
     return channel;
   };

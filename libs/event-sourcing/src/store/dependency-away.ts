@@ -1,3 +1,4 @@
+import { ClockUntrusted } from '../core/trusted-clock.js';
 import { StoreUnavailable } from './errors.js';
 
 /** SQLSTATE classes and socket errors of a database that is unavailable, starts, shuts down, or lost a race. */
@@ -5,9 +6,9 @@ const AWAY_CODES = /^(08|57P|53|25006|40001|40P01|ECONN|EPIPE|ETIMEDOUT|ENOENT|E
 const AWAY_MESSAGES =
   /connection terminated|query read timeout|not queryable|timeout exceeded when trying to connect|connection error|cannot use a pool after/i;
 
-/** True when the event store or PostgreSQL is at fault, not the request: the same work may succeed later. */
+/** True when the event store, PostgreSQL or a clock is at fault, not the request: the same work may succeed later. */
 export const isDependencyAway = (error: unknown): boolean => {
-  if (error instanceof StoreUnavailable) return true;
+  if (error instanceof StoreUnavailable || error instanceof ClockUntrusted) return true;
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   if (typeof code === 'string' && AWAY_CODES.test(code)) return true;
   return typeof message === 'string' && AWAY_MESSAGES.test(message);

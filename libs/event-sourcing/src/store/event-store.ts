@@ -1,4 +1,5 @@
 import type { EventToAppend, StoredEvent } from '../core/event.js';
+import type { ServerTime } from './server-time.js';
 
 /** The revision the writer saw. There is no "any": a repeated append would not be harmless with it. */
 export type ExpectedRevision = 'no_stream' | bigint;
@@ -52,6 +53,8 @@ export interface EventStore {
   head(): Promise<bigint | null>;
   /** Position of the last event of the log, system events included. No checkpoint is beyond it. `null`: none. */
   end(): Promise<bigint | null>;
+  /** The store's clock as its last answer showed it. `null`: no answer yet, or answers without a date. */
+  serverTime(): ServerTime | null;
   close(): Promise<void>;
 }
 

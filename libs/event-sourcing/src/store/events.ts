@@ -29,5 +29,7 @@ export const toStored = ({ event }: ResolvedEvent): StoredEvent | null =>
         type: event.type,
         data: event.data,
         metadata: event.metadata as unknown as EventMetadata,
+        // The client leaves it out when it cannot read it.
+        ...(event.created && { recordedAt: event.created.getTime() }),
       }
     : null;

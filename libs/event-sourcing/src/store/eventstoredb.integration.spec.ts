@@ -4,6 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { StoredEvent } from '../core/event.js';
 import { StoreUnavailable, WrongExpectedRevision } from './errors.js';
 import type { ExpectedRevision } from './event-store.js';
+import { ageOf } from './record-age.js';
+import { serverClockAt } from './server-time.js';
 import { collect, newEvents, newStream, storeUnderTest } from './testing/store-under-test.js';
 
 const port = storeUnderTest();
@@ -28,8 +30,25 @@ describe('append and read', () => {
       revision: 0n,
       position: result.position,
       metadata: expect.objectContaining(event!.metadata),
+      recordedAt: expect.any(Number),
     });
     expect(typeof read!.position).toBe('bigint');
+  });
+
+  it('show the store’s clock: with each answer, and with each event', async () => {
+    const before = Date.now();
+    const stream = newStream();
+    await port.store.append(stream, 'no_stream', newEvents(1));
+    const [event] = await collect(port.store.read(stream));
+    const after = Date.now();
+    expect(event!.recordedAt).toBeGreaterThanOrEqual(before);
+    expect(event!.recordedAt).toBeLessThanOrEqual(after);
+    const { least, most } = serverClockAt(port.store.serverTime()!, performance.now());
+    expect(least).toBeLessThanOrEqual(Date.now());
+    expect(most).toBeGreaterThanOrEqual(after);
+    expect(most - least).toBeLessThan(5_000);
+    const age = ageOf(event!, port.store);
+    expect(age).toBeLessThanOrEqual(Date.now() - before);
   });
 
   it('read forwards and backwards, from a revision, with a limit; revisions order as numbers', async () => {

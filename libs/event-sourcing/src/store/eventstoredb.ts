@@ -19,6 +19,7 @@ import { toClientEvent, toStored } from './events.js';
 import type { AppendResult, EventStore, ExpectedRevision, ReadOptions } from './event-store.js';
 import { afterBarren, pageSizes, readPage } from './page.js';
 import type { StoreConnection } from './store-connection.js';
+import type { ServerTime } from './server-time.js';
 import { withDeadline } from '../timing/deadline.js';
 
 export interface EventStoreDbOptions {
@@ -56,9 +57,17 @@ export const openEventStore = ({
   proxyFromEnvironment = false,
   report = () => undefined,
 }: EventStoreDbOptions): EventStoreDb => {
+  let serverTime: ServerTime | null = null;
   const kept = keepConnected({
     open: () =>
-      openConnection({ connectionString, appendTimeoutMs, readTimeoutMs, reads, proxyFromEnvironment }),
+      openConnection({
+        connectionString,
+        appendTimeoutMs,
+        readTimeoutMs,
+        reads,
+        proxyFromEnvironment,
+        onServerTime: (time) => (serverTime = time),
+      }),
     ask: (connection) => readOnce(connection, endOfLog(1), readTimeoutMs),
     confirmWithinMs: 5 * readTimeoutMs,
     stuckAfterMs,
@@ -172,6 +181,8 @@ export const openEventStore = ({
     async end() {
       return (await last(1))[0]?.position ?? null;
     },
+
+    serverTime: () => serverTime,
 
     close: () => kept.close(),
   };

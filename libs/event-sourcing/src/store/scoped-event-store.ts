@@ -17,5 +17,6 @@ export const scopedEventStore = (store: EventStore, ownCategories: readonly stri
   subscribe: (options) => store.subscribe(options),
   head: () => store.head(),
   end: () => store.end(),
+  serverTime: () => store.serverTime(),
   close: () => store.close(),
 });

@@ -12,6 +12,9 @@ export class InMemoryEventStore implements EventStore {
   private readonly streams = new Map<string, StoredEvent[]>();
   private readonly listeners = new Set<() => void>();
 
+  /** @param now the store's clock (ms since the epoch); without it, the store shares the clock of its writers */
+  constructor(private readonly now?: () => number) {}
+
   async append(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]) {
     const existing = this.streams.get(stream) ?? [];
     const actual: ExpectedRevision = existing.length === 0 ? 'no_stream' : BigInt(existing.length - 1);
@@ -29,6 +32,7 @@ export class InMemoryEventStore implements EventStore {
         stream,
         revision: BigInt(existing.length),
         position: BigInt(this.log.length + 1) * 100n,
+        recordedAt: this.now?.() ?? Date.parse(event.metadata.occurredAt),
       };
       existing.push(stored);
       this.log.push(stored);
@@ -97,6 +101,10 @@ export class InMemoryEventStore implements EventStore {
 
   end() {
     return this.head();
+  }
+
+  serverTime() {
+    return null;
   }
 
   async close() {

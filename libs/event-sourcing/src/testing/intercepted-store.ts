@@ -8,6 +8,7 @@ export const intercept = (store: EventStore, doors: Partial<EventStore>): EventS
   subscribe: (options) => store.subscribe(options),
   head: () => store.head(),
   end: () => store.end(),
+  serverTime: () => store.serverTime(),
   close: () => store.close(),
   ...doors,
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { clockSettings, requireBoundsInOrder } from '../time/settings.js';
 import { count, flag, milliseconds, setting } from './setting.js';
 
 /** At least one process must take each role. Any number of processes may share a role, without a leader. */
@@ -61,6 +62,7 @@ export const settings = z
     EVENT_STORE_PROXY: flag(
       'whether http_proxy, https_proxy and grpc_proxy apply to the connection to the event store (1 or 0)',
     ),
+    ...clockSettings,
     ENCRYPTION_KEYS: setting(
       z.string().transform((text, context) => parseKeys(text, context)),
       'key-encryption keys, id:base64 of 32 bytes, comma-separated; the first seals and opens, the others only open',
@@ -85,10 +87,6 @@ export const settings = z
       86_400_000,
       'minimum time between announcing the destruction of a key and destroying it (ms)',
       0,
-    ),
-    KEY_CLOCK_SKEW_MS: milliseconds(
-      300_000,
-      'no key is destroyed while the clocks of worker, PostgreSQL and event store differ by more',
     ),
     KEY_EPOCH_CACHE_MS: milliseconds(
       300_000,
@@ -245,7 +243,10 @@ export const settings = z
     ),
     WORKER_CONCURRENCY: count(4, 'concurrent jobs per worker process'),
   })
-  .superRefine((config, context) => requireKeyKeeper(config, context));
+  .superRefine((config, context) => {
+    requireKeyKeeper(config, context);
+    requireBoundsInOrder(config, context);
+  });
 
 export type Config = z.infer<typeof settings>;
 

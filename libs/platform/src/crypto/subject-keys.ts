@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
-import { systemClock, type Clock } from '@app/event-sourcing/core/clock.js';
+import { steadyClock, type Clock } from '@app/event-sourcing/core/clock.js';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import { askedTogether } from '../postgres/asked-together.js';
 import type { SealedColumn } from './rewrapping.js';
@@ -54,7 +54,7 @@ export class SubjectKeys {
     private readonly pool: Pool,
     private readonly wrapping: WrappingKeys,
     private readonly cache: { readonly clock: Clock; readonly milliseconds: number } = {
-      clock: systemClock,
+      clock: steadyClock,
       milliseconds: 0,
     },
   ) {}

@@ -6,6 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Statement } from '@app/event-sourcing/projections/statement.js';
 import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
 import { openPool, transaction } from '../postgres/pool.js';
+import { ClockUntrusted } from '@app/event-sourcing/core/trusted-clock.js';
+import { AGREEING, DIFFERING } from '../time/testing/clocks-under-test.js';
+import type { TrustedTime } from '../time/trusted-time.js';
+import { NotDueYet } from './not-due-yet.js';
 import { addJob, handleJobs, jobKind, removeJob, startJobs, type JobPayload } from './job.js';
 
 const GREET = jobKind('greet', z.object({ readingId: z.string().optional(), nr: z.int().optional() }));
@@ -36,10 +40,12 @@ const run = ({ text, values }: Statement) => pool.query(text, values as unknown[
 
 const start = async (
   handle: (payload: Greet, signal: AbortSignal) => Promise<void>,
+  time: Pick<TrustedTime, 'isTrusted'> = AGREEING,
 ): Promise<{ stop: () => Promise<void> }> => {
   const abort = new AbortController();
   const runner = await startJobs(pool, [handleJobs(GREET, handle)], {
     concurrency: 2,
+    time,
     log: pino({ level: 'silent' }),
     signal: abort.signal,
   });
@@ -160,6 +166,30 @@ describe('startJobs', () => {
     await eventually(async () => tries === 1 && (await waiting())[0]?.attempts === 1);
     await eventually(async () => (await waiting()).length === 0);
     expect(tries).toBe(2);
+  });
+
+  it.each([
+    ['whose time has not come by another clock', AGREEING, new NotDueYet(60_000), [55_000, 60_000]],
+    ['that finds that the clocks differ', AGREEING, new ClockUntrusted('they differ'), [0, 5_000]],
+    ['while the clocks differ', DIFFERING, null, [0, 5_000]],
+  ] as const)('puts off a job %s, without counting an attempt', async (_, time, failure, [least, most]) => {
+    let tries = 0;
+    await run(addJob(GREET, { nr: 7 }, { key: 'k', maxAttempts: 3, priority: 4 }));
+    await start(async () => {
+      tries += 1;
+      if (failure) throw failure;
+    }, time);
+    const inMs = async (): Promise<number | null> => {
+      const { rows } = await pool.query<{ ms: number }>(
+        `select (extract(epoch from run_at - clock_timestamp()) * 1000)::float8 as ms from graphile_worker.jobs
+         where key = 'k' and attempts = 0 and max_attempts = 3 and priority = 4 and locked_at is null`,
+      );
+      return rows[0]?.ms ?? null;
+    };
+    await eventually(async () => ((await inMs()) ?? -1) > least);
+    expect(await inMs()).toBeLessThanOrEqual(most);
+    expect(await waiting()).toHaveLength(1);
+    expect(tries).toBe(failure ? 1 : 0);
   });
 
   it('finishes running jobs when it is stopped, and signals them', async () => {

@@ -1,10 +1,13 @@
 import { SpanKind } from '@opentelemetry/api';
-import type { Runner } from 'graphile-worker';
+import type { JobHelpers, Runner } from 'graphile-worker';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
+import { ClockUntrusted } from '@app/event-sourcing/core/trusted-clock.js';
 import { sql, type Statement } from '@app/event-sourcing/projections/statement.js';
 import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
+import type { TrustedTime } from '../time/trusted-time.js';
+import { NotDueYet } from './not-due-yet.js';
 
 /** Ids and numbers only: jobs are not sealed, so they must not contain personal data. */
 export type JobPayload = Readonly<Record<string, string | number | undefined>>;
@@ -74,11 +77,14 @@ export const handleJobs = <Payload extends JobPayload>(
   },
 });
 
-/** Starts taking jobs from PostgreSQL (SKIP LOCKED, woken by NOTIFY); `stop()` waits for running jobs. */
+/**
+ * Starts taking jobs from PostgreSQL (SKIP LOCKED, woken by NOTIFY); `stop()` waits for running jobs. A job that meets
+ * clocks that differ, or whose time has not come, returns to the queue without losing an attempt.
+ */
 export const startJobs = async (
   pool: Pool,
   tasks: readonly JobTask[],
-  options: { concurrency: number; log: Logger; signal: AbortSignal },
+  options: { concurrency: number; time: Pick<TrustedTime, 'isTrusted'>; log: Logger; signal: AbortSignal },
 ): Promise<Runner> => {
   // Loaded here: most programs only add jobs.
   const { Logger: JobLogger, run } = await import('graphile-worker');
@@ -91,7 +97,11 @@ export const startJobs = async (
     taskList: Object.fromEntries(
       tasks.map(({ task, attributes, handle }) => [
         task,
-        (payload) => traced(task, payload, attributes(payload), () => handle(payload, options.signal)),
+        (payload, helpers) =>
+          postponed(pool, helpers, async () => {
+            if (!(await options.time.isTrusted())) throw new ClockUntrusted('the clocks differ');
+            await traced(task, payload, attributes(payload), () => handle(payload, options.signal));
+          }),
       ]),
     ),
     logger: new JobLogger(() => (level: string, message) => {
@@ -122,4 +132,29 @@ const traced = (
     attributes,
   };
   return inSpan(`job ${task}`, options, work);
+};
+
+/** How long a job waits when the clocks differ (ms). By then, this process takes no jobs. */
+const CLOCK_PAUSE_MS = 5_000;
+
+/** Adds the job again, for a later time by PostgreSQL's own clock, instead of counting an attempt. */
+const postponed = async (pool: Pool, { job }: JobHelpers, work: () => Promise<void>): Promise<void> => {
+  try {
+    await work();
+  } catch (error) {
+    const isEarly = error instanceof NotDueYet;
+    if (!isEarly && !(error instanceof ClockUntrusted)) throw error;
+    await pool.query(
+      `select graphile_worker.add_job(identifier => $1, payload => $2::json, job_key => $3, max_attempts => $4,
+         priority => $5, run_at => clock_timestamp() + make_interval(secs => $6))`,
+      [
+        job.task_identifier,
+        JSON.stringify(job.payload),
+        job.key,
+        job.max_attempts,
+        job.priority,
+        (isEarly ? error.remainingMs : CLOCK_PAUSE_MS) / 1_000,
+      ],
+    );
+  }
 };

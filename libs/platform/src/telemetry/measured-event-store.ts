@@ -42,6 +42,7 @@ export const measuredEventStore = (store: EventStore, registry: Registry): Event
     subscribe: (options) => store.subscribe(options),
     head: () => store.head(),
     end: () => store.end(),
+    serverTime: () => store.serverTime(),
     close: () => store.close(),
   };
 };

@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
 import { beyondTheLog } from '@app/event-sourcing/projections/end-of-log.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { ageOf } from '@app/event-sourcing/store/record-age.js';
 import { scrapedGauges, type Sample } from '../telemetry/scraped-gauges.js';
 
 /** Maximum number of events to read behind the slowest consumer: a lag of this value means at least this many. */
@@ -25,7 +25,7 @@ const CONSUMERS = `
 
 /** How far consumers are behind the log. Every worker reports the same values: read one, or take the maximum. */
 export const measureConsumers = (
-  { pool, store, clock }: { pool: Pool; store: EventStore; clock: Clock },
+  { pool, store }: { pool: Pool; store: EventStore },
   consumers: readonly Consumer[],
   registry: Registry,
 ): void => {
@@ -49,14 +49,14 @@ export const measureConsumers = (
         ({ stream, position }) =>
           (at === null || position > at) && consumer.categories.includes(categoryOf(stream)),
       );
-      const oldest = missed[0] ? Date.parse(missed[0].metadata.occurredAt) : clock.now();
-      return { labels: { consumer: name }, events: missed.length, seconds: (clock.now() - oldest) / 1_000 };
+      const seconds = missed[0] ? ageOf(missed[0], store) / 1_000 : 0;
+      return { labels: { consumer: name }, events: missed.length, seconds };
     });
     const gauge = (value: (row: (typeof known)[number]) => number): Sample[] =>
       known.map((row) => ({ labels: { consumer: row.name }, value: value(row) }));
     return {
       consumer_lag_events: lags.map(({ labels, events }) => ({ labels, value: events })),
-      consumer_lag_seconds: lags.map(({ labels, seconds }) => ({ labels, value: Math.max(0, seconds) })),
+      consumer_lag_seconds: lags.map(({ labels, seconds }) => ({ labels, value: seconds })),
       consumer_halted: gauge(({ halted }) => Number(halted)),
       consumer_beyond_log: gauge(({ at }) => Number(isBeyond(at))),
       consumer_parked_events: gauge(({ parked }) => parked),

@@ -1,30 +1,61 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
+import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
+import { streamName } from '@app/event-sourcing/core/stream-name.js';
+import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { causedBy } from '@app/event-sourcing/core/request-context.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import { NotDueYet } from '@app/platform/jobs/not-due-yet.js';
+import { CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
+import { readingEvents } from '../contracts/events.js';
 import type { ReadingJob } from '../contracts/reading-job.js';
 import type { ReadingCommand } from '../domain/reading/reading.commands.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../reading.executor.js';
+import type { Config } from '../settings.js';
 
-/** What a reading's durable timers do when they fire. A reading that has ended does not change. */
+/**
+ * What a reading's durable timers do when they fire. A reading that has ended does not change.
+ *
+ * The queue fires by PostgreSQL's clock, which may have been wrong. So the elapsed time is measured again: from the time
+ * at which the store recorded the request to this process's trusted time.
+ */
 @Injectable()
 export class ReadingTimers {
   constructor(
     @Inject(READING_EXECUTOR) private readonly executor: ReadingExecutor,
-    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(TRUSTED_CLOCK) private readonly clock: TrustedClock,
+    @Inject(EVENT_STORE) private readonly store: Pick<EventStore, 'read'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'READING_DELAYED_AFTER_MS' | 'READING_TIMEOUT_MS'>,
   ) {}
 
+  /** @throws NotDueYet, ClockUntrusted */
   delay(job: ReadingJob): Promise<void> {
-    return this.goesOff(job, 'delay', { type: 'DelayReading' });
+    return this.goesOff(job, this.config.READING_DELAYED_AFTER_MS, 'delay', { type: 'DelayReading' });
   }
 
+  /** @throws NotDueYet, ClockUntrusted */
   timeOut(job: ReadingJob): Promise<void> {
-    return this.goesOff(job, 'time-out', { type: 'TimeOutReading' });
+    return this.goesOff(job, this.config.READING_TIMEOUT_MS, 'time-out', { type: 'TimeOutReading' });
   }
 
-  private async goesOff(job: ReadingJob, intent: string, command: ReadingCommand): Promise<void> {
+  private async goesOff(
+    job: ReadingJob,
+    afterMs: number,
+    intent: string,
+    command: ReadingCommand,
+  ): Promise<void> {
     const { readingId, workspaceId } = job;
+    const at = await this.clock.now();
+    const requestedAt = await this.requestedAt(readingId);
+    const remainingMs = requestedAt === null ? 0 : requestedAt + afterMs - at;
+    if (remainingMs > 0) throw new NotDueYet(remainingMs);
     const by = causedBy(job, 'readings.timer');
-    await this.executor.execute(readingId, command, { intent, by, workspaceId, at: this.clock.now() });
+    await this.executor.execute(readingId, command, { intent, by, workspaceId, at });
+  }
+
+  /** `null` when the events of the reading were truncated. */
+  private async requestedAt(readingId: string): Promise<number | null> {
+    for await (const event of this.store.read(streamName(readingEvents.category, readingId))) {
+      if (event.type === 'ReadingRequested') return event.recordedAt ?? Date.parse(event.metadata.occurredAt);
+    }
+    return null;
   }
 }

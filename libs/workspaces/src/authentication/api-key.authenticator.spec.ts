@@ -47,6 +47,7 @@ beforeEach(() => {
     { API_KEY_CACHE_MS: CACHE_MS, DATABASE_URL: 'postgresql://x@localhost/x' },
     { note: () => undefined } as unknown as KeyUse,
     new RevokedKeys(),
+    { now: () => now },
   );
 });
 

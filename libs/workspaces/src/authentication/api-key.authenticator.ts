@@ -5,7 +5,7 @@ import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import type { EndedKey, Principal } from '@app/platform/auth/authentication.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { Notifications } from '@app/platform/postgres/notifications.js';
-import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { CLOCK, CONFIG, STEADY_CLOCK } from '@app/platform/tokens.js';
 import { hashSecret, parseApiKey } from '../domain/api-key/api-key.js';
 import { ApiKeyQuery, type ApiKeyRow } from '../read-models/api-key/api-key.query.js';
 import { API_KEY_REVOKED } from '../read-models/api-key/revocations.js';
@@ -49,6 +49,7 @@ export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicatio
     @Inject(CONFIG) private readonly config: Pick<Config, 'API_KEY_CACHE_MS' | 'DATABASE_URL'>,
     private readonly use: KeyUse,
     private readonly revoked: RevokedKeys,
+    @Inject(STEADY_CLOCK) private readonly steady: Clock,
   ) {
     this.revocations = new Notifications(config.DATABASE_URL, API_KEY_REVOKED, {
       onNotification: (keyId) => this.revoked.add(keyId),
@@ -82,7 +83,7 @@ export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicatio
   }
 
   private async row(keyId: string): Promise<ApiKeyRow | null> {
-    const now = this.clock.now();
+    const now = this.steady.now();
     const cached = this.cache.get(keyId);
     if (cached && this.isFresh(cached.queriedAt, now)) return cached.row;
     const current = this.lookUps.get(keyId);
@@ -96,17 +97,16 @@ export class ApiKeyAuthenticator implements OnApplicationBootstrap, OnApplicatio
     }
   }
 
-  /** A clock that was set back must not extend the trust in a row. */
   private isFresh(since: number, now: number): boolean {
-    return now >= since && now - since < this.config.API_KEY_CACHE_MS;
+    return now - since < this.config.API_KEY_CACHE_MS;
   }
 
   private async lookUp(keyId: string, isKnown: boolean): Promise<ApiKeyRow | null> {
-    const since = this.clock.now();
+    const since = this.steady.now();
     const { cache } = this;
     let queriedAt = since;
     const find = (): Promise<ApiKeyRow | null> => {
-      queriedAt = this.clock.now();
+      queriedAt = this.steady.now();
       if (!isKnown && queriedAt - since > LONGEST_WAIT_MS) throw new LanesFull();
       return this.keys.find(keyId);
     };

@@ -5,7 +5,7 @@ import type { Principal } from '@app/platform/auth/authentication.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
-import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { CLOCK, CONFIG, STEADY_CLOCK } from '@app/platform/tokens.js';
 import {
   FetchedKeys,
   fixedKeys,
@@ -44,9 +44,14 @@ export class BearerAuthenticator {
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: TokenSettings,
     @Inject(LOGGER) log: Pick<Logger, 'warn'>,
+    @Inject(STEADY_CLOCK) steady: Clock,
   ) {
     const { TOKEN_JWKS: local, TOKEN_JWKS_URL: url } = config;
-    this.keys = local ? fixedKeys(local, config, log) : url ? new FetchedKeys(url, config, clock, log) : null;
+    this.keys = local
+      ? fixedKeys(local, config, log)
+      : url
+        ? new FetchedKeys(url, config, steady, log)
+        : null;
   }
 
   /**

@@ -68,6 +68,7 @@ const verifier = (changes: Partial<TokenSettings> = {}): BearerAuthenticator => 
       ...changes,
     },
     { warn: (...args: unknown[]) => void logged.push(JSON.stringify(args)) },
+    { now: () => now },
   );
 };
 

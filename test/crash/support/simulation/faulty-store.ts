@@ -66,6 +66,7 @@ export const faultyStore = (
     async *readAll(options) {
       yield* await scheduler.io(life, 'read the log', () => collect(store.readAll(options)));
     },
+    serverTime: () => store.serverTime(),
     subscribe: () => {
       throw new TypeError('The simulation follows the log by reading it');
     },

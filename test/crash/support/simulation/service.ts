@@ -11,6 +11,7 @@ import { SettleReservation } from '@app/billing/application/settle-reservation/s
 import { SettleReservationHandler } from '@app/billing/application/settle-reservation/settle-reservation.handler.js';
 import { OpenBook } from '@app/billing/contracts/index.js';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
+import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { Digester } from '@app/platform/crypto/digest.js';
 import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
@@ -49,6 +50,8 @@ import type { Scheduler } from './scheduler.js';
 import type { Config } from '../../../../apps/service/src/settings.js';
 
 export const CONFIG = {
+  // Simulated clocks are off by as much.
+  CLOCK_REFUSE_MS: 180_000,
   ENQUEUE_TIMEOUT_MS: 2_500,
   READING_ATTEMPTS: 3,
   READING_LEASE_MS: 60_000,
@@ -69,6 +72,7 @@ export interface Surroundings {
   readonly store: EventStore;
   readonly pool: Pool;
   readonly clock: Clock;
+  readonly time: TrustedClock;
   readonly keys: SubjectKeys;
   readonly scheduler: Scheduler;
   /** Receives the alarms of the service. */
@@ -98,8 +102,8 @@ const busOf = (handlers: readonly (readonly [MessageType, Handler])[]) => {
 };
 
 /** The service's own classes, put together as its modules do. */
-const application = ({ store, pool, clock, keys }: Surroundings) => {
-  const books = new CreditBooks(createCreditsExecutor(store), clock);
+const application = ({ store, pool, clock, time, keys }: Surroundings) => {
+  const books = new CreditBooks(createCreditsExecutor(store, 2 * CONFIG.CLOCK_REFUSE_MS), time);
   const readings = createReadingExecutor(store);
   const query = new ReadingQuery(pool, store, keys);
   const publications = createPublicationExecutor(store);
@@ -107,7 +111,7 @@ const application = ({ store, pool, clock, keys }: Surroundings) => {
     [OpenBook, new OpenBookHandler(books)],
     [ReserveCredits, new ReserveCreditsHandler(books)],
     [SettleReservation, new SettleReservationHandler(books)],
-    [AbandonReading, new AbandonReadingHandler(readings, clock)],
+    [AbandonReading, new AbandonReadingHandler(readings, time)],
     [WithdrawPublication, new WithdrawPublicationHandler(publications, clock)],
   ];
   const commands = busOf(handlers) as unknown as CommandBus;
@@ -146,7 +150,7 @@ const LOOPS = [
 
 /** The work of a worker process: its consumers, jobs and loops, registered by the modules themselves. */
 export const workOf = (surroundings: Surroundings): WorkRegistry => {
-  const { pool, clock, keys, scheduler, alarm } = surroundings;
+  const { pool, store, clock, time, keys, scheduler, alarm } = surroundings;
   const { readings, publications, commands, queries } = application(surroundings);
   const work = new WorkRegistry();
   const log = {
@@ -158,12 +162,12 @@ export const workOf = (surroundings: Surroundings): WorkRegistry => {
     if (scheduler.isRough && scheduler.random.chance(CALCULATION_FAILS)) throw new Error('failed');
     return Buffer.from(JSON.stringify({ readingId }));
   };
-  const generate = new GenerateReadingJob(readings, calculate, clock, CONFIG, log as never, keys);
-  const timers = new ReadingTimers(readings, clock);
+  const generate = new GenerateReadingJob(readings, calculate, time, CONFIG, log as never, keys);
+  const timers = new ReadingTimers(readings, time, store, CONFIG);
   const pdf = { render: async () => Buffer.from('%PDF'), close: async () => undefined };
   const artifacts = new ArtifactStore(pool, keys);
   const publish = new PublishDocumentJob(publications, pdf, clock, log as never, queries, artifacts);
-  const fence = new HoldFence(commands, pool, clock, CONFIG);
+  const fence = new HoldFence(commands, pool, time, CONFIG);
   const idle = { nudge: async () => undefined } as never;
   const reconciliation = { round: async () => undefined } as never;
   new BillingWorkerModule(work, commands, fence, idle, reconciliation, CONFIG, log as never).onModuleInit();

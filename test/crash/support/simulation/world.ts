@@ -1,3 +1,4 @@
+import { ClockUntrusted } from '@app/event-sourcing/core/trusted-clock.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import { loadCheckpoint, type Checkpoint } from '@app/event-sourcing/projections/checkpoint.js';
@@ -9,7 +10,7 @@ import { simulatedPool } from './database.js';
 import { plainKey } from './plain-key.js';
 import { faultyStore, type OnTheWay } from './faulty-store.js';
 import type { Life, Scheduler } from './scheduler.js';
-import { apiOf, workOf, type Api, type Surroundings } from './service.js';
+import { CONFIG, apiOf, workOf, type Api, type Surroundings } from './service.js';
 import { Tables } from './tables.js';
 
 const APIS = 2;
@@ -81,6 +82,7 @@ export class World {
       store: faultyStore(this.store, scheduler, life, this.onTheWay),
       pool: simulatedPool(this.tables, scheduler, life),
       clock: { now: () => scheduler.now + life.skewMs },
+      time: { now: () => trustedNow(scheduler.now, life) },
       keys: this.keysOf(life),
       alarm: (message) => this.alarms.push(message),
     };
@@ -218,3 +220,9 @@ export class World {
     }
   }
 }
+
+/** What a process finds when it compares its clock with the stores', which tell the truth here. */
+const trustedNow = (now: number, { skewMs }: Life): number => {
+  if (Math.abs(skewMs) > CONFIG.CLOCK_REFUSE_MS) throw new ClockUntrusted(`${skewMs} ms off`);
+  return now + skewMs;
+};

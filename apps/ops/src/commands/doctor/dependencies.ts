@@ -5,6 +5,7 @@ import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
 import { pendingMigrations } from '@app/platform/postgres/pending-migrations.js';
 import { roleStanding } from '@app/platform/postgres/role-standing.js';
+import type { TrustedTime } from '@app/platform/time/trusted-time.js';
 import { failure, graded, ok, warning, type Finding } from './finding.js';
 import { MODULES } from '../../../../service/src/modules.js';
 import type { Config } from '../../../../service/src/settings.js';
@@ -12,8 +13,6 @@ import type { Config } from '../../../../service/src/settings.js';
 /** PostgreSQL major versions: the oldest with all SQL features in use, and the oldest tested one. */
 const POSTGRES_LEAST = 150_000;
 const POSTGRES_TESTED = 180_000;
-/** Difference between this clock and the database's (ms). */
-const SKEW_MS = [500, 5_000] as const;
 const INFO_WITHIN_MS = 1_000;
 
 export const checkPostgres = async (pool: Pool): Promise<Finding> => {
@@ -65,21 +64,19 @@ const eventStoreVersion = async (url: string): Promise<string> => {
   }
 };
 
-export const checkClock = async (pool: Pool): Promise<Finding> => {
-  const before = Date.now();
-  const { rows } = await pool.query<{ now: number }>(
-    'select extract(epoch from clock_timestamp())::float8 * 1000 as now',
-  );
-  const after = Date.now();
-  // Subtracts the time of the round trip.
-  const skew = Math.max(0, before - rows[0]!.now, rows[0]!.now - after);
-  return graded(
-    'clock',
-    skew,
-    SKEW_MS,
-    `${Math.round(skew)} ms from the database’s clock`,
-    'Synchronise the clocks (NTP): leases, timers and signatures depend on them.',
-  );
+/** One finding for all clocks: of this machine, both servers, and the processes that report. */
+export const checkClock = async (time: Pick<TrustedTime, 'compare'>): Promise<Finding> => {
+  const { level, message } = await time.compare();
+  const said = message[0]!.toUpperCase() + message.slice(1);
+  if (level === 'refused')
+    return failure(
+      'clock',
+      said,
+      'Correct that clock (NTP). Until then, processes that see the difference do no work that time causes, and change no credit book; then run ops ledger verify --all.',
+    );
+  return level === 'warning'
+    ? warning('clock', said, 'Synchronise the clocks (NTP) before work that time causes stops.')
+    : ok('clock', said);
 };
 
 /**

@@ -1,5 +1,4 @@
 import { createLogger } from '@app/platform/telemetry/logger.js';
-import { systemClock } from '@app/event-sourcing/core/clock.js';
 import { KeyUpkeep, upkeepSettings } from '@app/platform/crypto/epochs/key-upkeep.js';
 import { countByKey } from '@app/platform/crypto/rewrapping.js';
 import { SUBJECT_KEY_COLUMN } from '@app/platform/crypto/subject-keys.js';
@@ -19,11 +18,8 @@ export interface Holding {
   ) => Promise<{ readonly rewrapped: number; readonly unopened: readonly string[] }>;
 }
 
-export const upkeepOf = ({ pool, store, ring, keys, config }: Session): KeyUpkeep =>
-  new KeyUpkeep(
-    { pool, store, ring, keys, clock: systemClock, log: createLogger('ops', 'silent') },
-    upkeepSettings(config),
-  );
+export const upkeepOf = ({ pool, ring, keys, time, config }: Session): KeyUpkeep =>
+  new KeyUpkeep({ pool, ring, keys, time, log: createLogger('ops', 'silent') }, upkeepSettings(config));
 
 export const holdingsOf = async (session: Session): Promise<readonly Holding[]> => {
   const { pool, ring, keys, commands, queries } = session;

@@ -75,7 +75,7 @@ export const addStatement = (ledger: Command): void => {
 };
 
 const describe = ({ workspaceId, period, closed, ...statement }: MonthlyStatement): string => {
-  const { opening, totals, closing, entries, grants } = statement;
+  const { opening, totals, closing, entries, grants, notes } = statement;
   return [
     `${workspaceId}, ${period} (${closed ? 'closed' : 'open'})`,
     '',
@@ -105,6 +105,7 @@ const describe = ({ workspaceId, period, closed, ...statement }: MonthlyStatemen
         grant.closing,
       ]),
     ),
+    ...notes.map((note) => `Note: ${note}.`),
   ].join('\n');
 };
 

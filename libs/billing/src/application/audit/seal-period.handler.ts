@@ -23,8 +23,8 @@ export class SealPeriodHandler implements IQueryHandler<SealPeriod> {
     const verifier = new BookVerifier(stream);
     for await (const stored of this.store.read(stream)) {
       verifier.see(stored);
-      const { firstBadRevision } = verifier.report();
-      if (firstBadRevision !== null) return { outcome: 'does_not_verify', firstBadRevision };
+      const bad = verifier.report().findings.find(({ check }) => check !== 'clock');
+      if (bad) return { outcome: 'does_not_verify', firstBadRevision: bad.revision };
       const closed = closing(stored);
       if (closed?.data.period === period) return { outcome: 'sealed', seal: sealOf(closed, key) };
     }

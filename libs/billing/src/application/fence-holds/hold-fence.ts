@@ -1,10 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type pg from 'pg';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { instant } from '@app/event-sourcing/core/clock.js';
+import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { AbandonReading } from '@app/readings/contracts/index.js';
 import type { Config } from '../../settings.js';
 
@@ -33,7 +34,7 @@ export class HoldFence {
   constructor(
     private readonly commands: CommandBus,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
-    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(TRUSTED_CLOCK) private readonly clock: TrustedClock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'RESERVATION_FENCE_MS'>,
   ) {}
 
@@ -43,7 +44,7 @@ export class HoldFence {
    */
   async sweep(signal: AbortSignal): Promise<void> {
     const failures: unknown[] = [];
-    const reservedBefore = instant(this.clock.now() - this.config.RESERVATION_FENCE_MS);
+    const reservedBefore = instant((await this.clock.now()) - this.config.RESERVATION_FENCE_MS);
     let last: OldHold | undefined;
     do {
       const page = await this.oldHolds(reservedBefore, last);

@@ -16,7 +16,7 @@ import { configureHttp } from '@app/platform/http/configure-http.js';
 import { ProblemFilter } from '@app/platform/http/problem.filter.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import { CLOCK, CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { BillingHttpModule } from '../../billing-http.module.js';
 import { ReserveCredits } from '@app/readings/contracts/index.js';
 import { OpenBook, PurchasePack, SubscribeToPlan } from '../../contracts/index.js';
@@ -29,11 +29,14 @@ const everyKey = {
   verifyApiKey: (workspaceId: string): Promise<Principal> =>
     Promise.resolve({ mode: 'apiKey', workspaceId, actor: 'apiKey:k1', scopes: [] }),
 };
+const clock = { now: () => Date.parse('2026-04-10T12:00:00.000Z') };
 const globals = [
   { provide: EVENT_STORE, useValue: new InMemoryEventStore() },
   // Only the audit's queries read it.
   { provide: POSTGRES, useValue: null },
-  { provide: CLOCK, useValue: { now: () => Date.parse('2026-04-10T12:00:00.000Z') } },
+  { provide: CONFIG, useValue: { CLOCK_REFUSE_MS: 10_000 } },
+  { provide: CLOCK, useValue: clock },
+  { provide: TRUSTED_CLOCK, useValue: clock },
   { provide: AUTHENTICATOR, useValue: everyKey },
   { provide: LOGGER, useValue: { error: () => undefined, warn: () => undefined } },
 ];

@@ -1,10 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type pg from 'pg';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { instant } from '@app/event-sourcing/core/clock.js';
+import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import { TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { RecordDue } from '../../contracts/commands.js';
 
 /** Books processed at a time. */
@@ -19,11 +20,11 @@ export class IdleBooks {
   constructor(
     private readonly commands: CommandBus,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
-    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(TRUSTED_CLOCK) private readonly clock: TrustedClock,
   ) {}
 
   async nudge(signal: AbortSignal): Promise<void> {
-    const now = instant(this.clock.now());
+    const now = instant(await this.clock.now());
     let last = '';
     do {
       const { rows } = await this.pool.query<{ workspace_id: string }>(

@@ -27,6 +27,10 @@ export type CreditsCommand = At &
         readonly reason: string;
         readonly approvedBy: string;
         readonly reversesEventId: string | null;
+        /** Of credits that it adds (RFC 3339); default: never. */
+        readonly expiresAt?: string | null;
+        /** The grant that it takes credits from; default: in burn order. */
+        readonly grantId?: string | null;
       }
     | { readonly type: 'RecordDue' }
   );
@@ -35,6 +39,4 @@ export type CreditsRejection =
   | Rejection<'BookNotOpen', null>
   | Rejection<'InsufficientCredits', { readonly required: number; readonly available: number }>
   | Rejection<'ReservationSettled', { readonly reservationId: string }>
-  | Rejection<'ApprovalRequired', { readonly plan: PlanId }>
-  /** The decider's clock is behind the last closed month; `notBefore` in milliseconds. */
-  | Rejection<'PeriodIsClosed', { readonly notBefore: number }>;
+  | Rejection<'ApprovalRequired', { readonly plan: PlanId }>;

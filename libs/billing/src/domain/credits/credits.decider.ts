@@ -4,7 +4,7 @@ import { accept, assertNever, ignore, reject, type Decision } from '@app/event-s
 import { PACKS, PLANS } from '../../contracts/catalogue.js';
 import type { CreditsEvent, Hold } from '../../contracts/events.js';
 import { allocate, hasExpired } from './burn-order.js';
-import { monthOf, startOfMonth } from './calendar.js';
+import { monthOf } from './calendar.js';
 import type { CreditsCommand, CreditsRejection } from './credits.commands.js';
 import { available, evolve, holdOf, isSettled, noBook, type Credits } from './credits.state.js';
 import { dueBy } from './due.js';
@@ -22,8 +22,6 @@ const decide = (command: CreditsCommand, book: Credits): CreditsDecision => {
     return accept({ type: 'BookOpened', data: { workspaceId, period: monthOf(now) } });
   }
   if (book.workspaceId === null) return reject('BookNotOpen', null);
-  const notBefore = startOfMonth(book.period);
-  if (command.now < notBefore) return reject('PeriodIsClosed', { notBefore });
   const due = dueBy(book, command.now);
   switch (command.type) {
     case 'ReserveCredits':
@@ -136,15 +134,26 @@ const purchase = ({ pack, orderRef }: Of<'PurchasePack'>, { events, state }: Due
 };
 
 const adjust = (command: Of<'AdjustCredits'>, { events, state }: Due): CreditsDecision => {
-  const { adjustmentId, amount, reason, approvedBy, reversesEventId } = command;
+  const { adjustmentId, amount, reason, approvedBy, reversesEventId, expiresAt = null, grantId } = command;
   if (state.adjustmentIds.includes(adjustmentId)) return ignore('AlreadyAdjusted');
   const allocations =
     amount > 0
       ? [{ grantId: `adjustment:${adjustmentId}`, amount }]
-      : allocate(state.grants, -amount)?.map((one) => ({ ...one, amount: -one.amount }));
+      : allocate(
+          grantId ? state.grants.filter((one) => one.grantId === grantId) : state.grants,
+          -amount,
+        )?.map((one) => ({ ...one, amount: -one.amount }));
   if (!allocations) {
     return reject('InsufficientCredits', { required: -amount, available: available(state) });
   }
-  const data = { adjustmentId, amount, allocations, reason, approvedBy, reversesEventId };
+  const data = {
+    adjustmentId,
+    amount,
+    allocations,
+    reason,
+    approvedBy,
+    reversesEventId,
+    ...(expiresAt && { expiresAt }),
+  };
   return accept(...events, { type: 'CreditsAdjusted', data });
 };

@@ -131,9 +131,12 @@ const apply = (book: MutableCredits, { type, data }: CreditsEvent): void => {
       book.grants = change(book.grants, data.grantId, -data.amount, 0);
       return;
     case 'CreditsAdjusted': {
-      const { adjustmentId, amount, allocations } = data;
+      const { adjustmentId, amount, allocations, expiresAt } = data;
       if (amount > 0) {
-        book.grants = [...book.grants, newGrant(`adjustment:${adjustmentId}`, 'adjustment', amount, null)];
+        book.grants = [
+          ...book.grants,
+          newGrant(`adjustment:${adjustmentId}`, 'adjustment', amount, expiresAt ?? null),
+        ];
       } else {
         for (const one of allocations) book.grants = change(book.grants, one.grantId, one.amount, 0);
       }

@@ -40,7 +40,7 @@ const balances = view<BalanceRow, Event>({
       granted: Number(row.granted) - moved('issued:plan', 'issued:pack'),
       adjusted: Number(row.adjusted) - moved('adjusted'),
       revision: String(event.revision),
-      due_at: nextDueAfter(event) ?? row.due_at,
+      due_at: nextDueAfter(event, row.due_at),
       updated_at: event.metadata.occurredAt,
     });
   },
@@ -63,7 +63,7 @@ const opened = (event: Event): BalanceRow => ({
   granted: 0,
   adjusted: 0,
   revision: String(event.revision),
-  due_at: nextDueAfter(event)!,
+  due_at: nextDueAfter(event, ''),
   updated_at: event.metadata.occurredAt,
 });
 
@@ -82,14 +82,19 @@ const movement = (event: CreditsEvent) => {
     entries.reduce((sum, { account, amount }) => (accounts.includes(account) ? sum + amount : sum), 0);
 };
 
-/** When something will next become due in this book, as far as this event determines; `null` when it does not. */
-export const nextDueAfter = (event: CreditsEvent): string | null => {
+/**
+ * When something will next become due in this book.
+ * @param before as it was before this event, which may not determine it
+ */
+export const nextDueAfter = (event: CreditsEvent, before: string): string => {
   if (event.type === 'BookOpened') return instant(endOfMonth(event.data.period));
   if (event.type === 'PlanGranted') {
     return soonest(event.data.expiresAt, endOfMonthOf(event.data.validFrom));
   }
   if (event.type === 'GrantExpired') return endOfMonthOf(event.data.expiredAt);
-  if (event.type !== 'PeriodClosed') return null;
+  if (event.type === 'CreditsAdjusted' && event.data.expiresAt !== undefined)
+    return soonest(instant(Date.parse(before)), event.data.expiresAt);
+  if (event.type !== 'PeriodClosed') return before;
   const { period, subscription, openGrants } = event.data;
   const expiries = openGrants.flatMap(({ remaining, expiresAt }) =>
     remaining > 0 && expiresAt ? [expiresAt] : [],

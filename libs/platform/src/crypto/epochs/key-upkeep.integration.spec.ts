@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
+import { DIFFERING } from '../../time/testing/clocks-under-test.js';
 import { SubjectKeys } from '../subject-keys.js';
 import { FileKeyStore } from './file-key-store.js';
 import { epochStatus, overdueEpochs } from './key-status.js';
@@ -63,7 +64,7 @@ describe('Upkeep of keys', () => {
     const keys = keysOf();
     await seal(keys);
     await upkeepOf(keys).advance();
-    const wrong = upkeepOf(keys, { skewMs: 1_000 }, () => Date.now() + 40 * 86_400_000);
+    const wrong = upkeepOf(keys, {}, DIFFERING);
     await wrong.rewrapAll(() => undefined);
     await age(1_000);
     const { destroyed, waiting } = await wrong.retire();

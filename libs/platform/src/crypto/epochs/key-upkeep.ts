@@ -1,7 +1,5 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import type { Clock } from '@app/event-sourcing/core/clock.js';
-import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { Config } from '../../config/settings.js';
 import type { KeyRing } from '../key-ring.js';
 import { rewrap, rowsSealed, type Resealer, type Rewrapped } from '../rewrapping.js';
@@ -12,15 +10,13 @@ import { KeysUnavailable, splitKeyId, withKeyId } from '../wrapping-keys.js';
 import { fingerprintOf, startOf } from './epoch.js';
 import type { EpochKeys } from './epoch-keys.js';
 import { EpochRows, type EpochRow } from './epoch-rows.js';
-import { disagreement } from './trusted-time.js';
+import type { TrustedTime } from '../../time/trusted-time.js';
 
 export interface UpkeepSettings {
   /** How long the key of an epoch is kept after its end (ms). */
   readonly retentionMs: number;
   /** The minimum time between announcing a key's destruction and destroying it (ms). */
   readonly noticeMs: number;
-  /** The maximum difference between clocks for keys to be destroyed (ms). */
-  readonly skewMs: number;
 }
 
 export interface Retired {
@@ -36,10 +32,9 @@ const UNKNOWN_AFTER_MS = 600_000;
 
 interface Parts {
   readonly pool: Pool;
-  readonly store: EventStore;
   readonly ring: KeyRing;
   readonly keys: EpochKeys;
-  readonly clock: Clock;
+  readonly time: Pick<TrustedTime, 'compare'>;
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -155,9 +150,9 @@ export class KeyUpkeep {
     stored,
     fingerprint,
   }: EpochRow): Promise<string | null> {
-    const { pool, store, clock, keys } = this.parts;
-    const apart = await disagreement({ pool, store, clock }, this.settings.skewMs);
-    if (apart !== null) return apart;
+    const { pool, time, keys } = this.parts;
+    const { level, message } = await time.compare();
+    if (level === 'refused') return message;
     // A database restored from a backup older than the key's end still has it, and rows that it wrapped.
     const key = await keys.storeOf(provider).open(epoch, stored);
     if (key === 'destroyed') return null;
@@ -217,5 +212,4 @@ export const dueAtOf = ({ provider, endsAt, destroyedAt }: EpochRow, retentionMs
 export const upkeepSettings = (config: Config): UpkeepSettings => ({
   retentionMs: config.KEY_RETENTION_MS,
   noticeMs: config.KEY_DESTROY_NOTICE_MS,
-  skewMs: config.KEY_CLOCK_SKEW_MS,
 });

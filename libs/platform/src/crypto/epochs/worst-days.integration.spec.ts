@@ -9,7 +9,6 @@ import { SubjectKeys } from '../subject-keys.js';
 import type { EpochKeys } from './epoch-keys.js';
 import { FileKeyStore } from './file-key-store.js';
 import { RING, epochsUnderTest } from './testing/epochs-under-test.js';
-import { disagreement } from './trusted-time.js';
 import { VaultClient } from './vault-client.js';
 import { VaultKeyStore } from './vault-key-store.js';
 
@@ -189,18 +188,6 @@ describe('Destroying keys', () => {
     }
     await upkeepOf(keys).rewrapAll(() => undefined);
     expect((await epochs.rows.find(id))!.emptiedAt).not.toBeNull();
-  });
-
-  it('trusts no clock while the newest event has no date', async () => {
-    const dateless = {
-      readAll: async function* () {
-        yield { metadata: { occurredAt: 'soon' } };
-      },
-    };
-    const clock = { now: () => Date.now() };
-    expect(await disagreement({ pool: epochs.pool, store: dateless as never, clock }, 60_000)).toMatch(
-      /newest event/,
-    );
   });
 });
 

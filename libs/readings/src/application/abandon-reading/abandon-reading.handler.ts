@@ -1,8 +1,8 @@
-import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { causedBy } from '@app/event-sourcing/core/request-context.js';
+import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import { TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { AbandonReading } from '../../contracts/commands.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.js';
 
@@ -10,7 +10,7 @@ import { READING_EXECUTOR, type ReadingExecutor } from '../../reading.executor.j
 export class AbandonReadingHandler implements ICommandHandler<AbandonReading> {
   constructor(
     @Inject(READING_EXECUTOR) private readonly executor: ReadingExecutor,
-    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(TRUSTED_CLOCK) private readonly clock: TrustedClock,
   ) {}
 
   async execute({ readingId, workspaceId, reservationId, reason }: AbandonReading) {
@@ -22,7 +22,7 @@ export class AbandonReadingHandler implements ICommandHandler<AbandonReading> {
         intent: `abandon:${reservationId}`,
         by: causedBy(cause, 'readings.fence'),
         workspaceId,
-        at: this.clock.now(),
+        at: await this.clock.now(),
       },
     );
     return { outcome: outcome.kind === 'rejected' ? 'claimed' : 'abandoned' } as const;

@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { instant } from '@app/event-sourcing/core/clock.js';
+import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import type { CommandContext } from '@app/event-sourcing/handling/command-context.js';
 import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
@@ -10,7 +11,7 @@ import { calculateTheme, canonicalGender, toResult, type Locale } from '@app/num
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { SealBroken } from '@app/platform/crypto/sealing.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
-import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import type { FailureCode } from '../../contracts/events.js';
 import type { DocumentPublisher } from '../../contracts/ports/index.js';
 import type { ReadingJob } from '../../contracts/reading-job.js';
@@ -52,7 +53,7 @@ export class GenerateReadingJob {
   constructor(
     @Inject(READING_EXECUTOR) private readonly executor: ReadingExecutor,
     @Inject(THEME_CALCULATOR) private readonly calculate: ThemeCalculator,
-    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(TRUSTED_CLOCK) private readonly clock: TrustedClock,
     @Inject(CONFIG)
     private readonly config: Pick<Config, 'READING_LEASE_MS' | 'READING_RETRY_MS' | 'READING_ATTEMPTS'>,
     @Inject(LOGGER) private readonly log: Logger,
@@ -60,7 +61,8 @@ export class GenerateReadingJob {
   ) {}
 
   async run(job: ReadingJob): Promise<void> {
-    const now = this.clock.now();
+    const intent = `start:${randomUUID()}`;
+    const now = await this.clock.now();
     const started = await this.executor.execute(
       job.readingId,
       {
@@ -69,7 +71,7 @@ export class GenerateReadingJob {
         now: instant(now),
         leaseUntil: instant(now + this.config.READING_LEASE_MS),
       },
-      contextOf(job, `start:${randomUUID()}`, now),
+      contextOf(job, intent, now),
     );
     if (started.kind !== 'accepted' || started.state.status === 'none') return;
     const attempt = started.state.attempts;
@@ -113,12 +115,12 @@ export class GenerateReadingJob {
     await this.executor.execute(
       job.readingId,
       { type: 'CompleteReading', attempt, sealedResult },
-      contextOf(job, `complete:${attempt}`, this.clock.now()),
+      contextOf(job, `complete:${attempt}`, await this.clock.now()),
     );
   }
 
   private async fail(job: ReadingJob, attempt: number, code: FailureCode): Promise<void> {
-    const now = this.clock.now();
+    const now = await this.clock.now();
     await this.executor.execute(
       job.readingId,
       {

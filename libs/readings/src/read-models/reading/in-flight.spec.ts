@@ -9,7 +9,7 @@ const workspace = (limit: number) => {
   let now = START;
   let row: { readings: number; newest: Date | null } = { readings: 0, newest: null };
   const pool = { query: async () => ({ rows: [row] }) } as unknown as Pool;
-  const inFlight = new ReadingsInFlight(pool, { now: () => now });
+  const inFlight = new ReadingsInFlight(pool, { now: () => now }, { now: () => now });
   return {
     inFlight,
     /** Asks this many times, a second apart: each time the rows are counted again. */

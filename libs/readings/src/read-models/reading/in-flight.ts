@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import { CLOCK, STEADY_CLOCK } from '@app/platform/tokens.js';
 
 /** How long a count is reused, milliseconds. Readings of this process are added to it meanwhile. */
 const TRUSTED_MS = 250;
@@ -28,12 +28,13 @@ export class ReadingsInFlight {
   constructor(
     @Inject(POSTGRES) private readonly pool: Pool,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(STEADY_CLOCK) private readonly steady: Clock,
   ) {}
 
   /** Whether one more reading is within the limit. If so, it counts until it has a row or is `withdrawn`. */
   async admits(workspaceId: string, limit: number): Promise<boolean> {
     const known = this.counts.get(workspaceId);
-    const count = known && known.until > this.clock.now() ? known : await this.count(workspaceId, limit);
+    const count = known && known.until > this.steady.now() ? known : await this.count(workspaceId, limit);
     if (count.readings + count.withoutRow.length >= limit) return false;
     count.withoutRow.push(this.clock.now());
     return true;
@@ -57,7 +58,7 @@ export class ReadingsInFlight {
     // Looked up again: others may have been admitted during the database query.
     const known = this.counts.get(workspaceId);
     const withoutRow = (known?.withoutRow ?? []).filter((at) => newest === null || at > newest.getTime());
-    const count = { readings, until: this.clock.now() + TRUSTED_MS, withoutRow };
+    const count = { readings, until: this.steady.now() + TRUSTED_MS, withoutRow };
     this.counts.set(workspaceId, count);
     return count;
   }

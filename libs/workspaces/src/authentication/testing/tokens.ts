@@ -46,6 +46,7 @@ export const verifier = (
     { now: () => now },
     { ...SETTINGS, TOKEN_JWKS: { keys: [...jwks] }, ...changes },
     { warn: (...args: unknown[]) => void logged.push(JSON.stringify(args)) },
+    { now: () => now },
   );
 
 /** The claims of a good token. */

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { startPostgres, type StartedPostgres } from '../../../../../../test/support/index.js';
 import { openPool } from '../../../postgres/pool.js';
+import { AGREEING } from '../../../time/testing/clocks-under-test.js';
 import { KeyRing } from '../../key-ring.js';
 import { countByKey } from '../../rewrapping.js';
 import { SUBJECT_KEY_COLUMN, SubjectKeys } from '../../subject-keys.js';
@@ -62,17 +62,16 @@ export const epochsUnderTest = () => {
       now,
     );
   };
-  const upkeepOf = (keys: EpochKeys, settings: Partial<UpkeepSettings> = {}, now = () => Date.now()) =>
+  const upkeepOf = (keys: EpochKeys, settings: Partial<UpkeepSettings> = {}, time = AGREEING) =>
     new KeyUpkeep(
       {
         pool,
-        store: new InMemoryEventStore(),
         ring: RING,
         keys,
-        clock: { now },
+        time,
         log: { info: () => undefined, warn: () => undefined } as never,
       },
-      { retentionMs: 1, noticeMs: 0, skewMs: 60_000, ...settings },
+      { retentionMs: 1, noticeMs: 0, ...settings },
     );
   /** Moves the end of ended epochs into the past by this time. */
   const age = (milliseconds: number) =>

@@ -1,0 +1,11 @@
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+
+/** A date this much after the record time (ms) is wrong: the default of CLOCK_REFUSE_MS. */
+export const RECORD_TIME_BOUND_MS = 10_000;
+
+/** Whether the store recorded the event before the date that its writer gave it. */
+export const isContradicted = ({
+  metadata,
+  recordedAt,
+}: Pick<StoredEvent, 'metadata' | 'recordedAt'>): boolean =>
+  recordedAt !== undefined && Date.parse(metadata.occurredAt) > recordedAt + RECORD_TIME_BOUND_MS;

@@ -1,0 +1,109 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Interval } from '@app/event-sourcing/store/server-time.js';
+import { duration, judgeClocks, type ClockReadings } from './clock-verdict.js';
+
+const DAY_MS = 86_400_000;
+const BOUNDS = { warnMs: 2_000, refuseMs: 10_000 };
+const exactly = (ms: number): Interval => ({ least: ms, most: ms });
+const judge = (
+  postgres: Interval | number | null,
+  eventStore: Interval | number | null,
+  others: ClockReadings['others'] = [],
+) => {
+  const read = (one: Interval | number | null) => (typeof one === 'number' ? exactly(one) : one);
+  return judgeClocks({ postgres: read(postgres), eventStore: read(eventStore), others }, BOUNDS);
+};
+
+describe('three clocks', () => {
+  it('are trusted within the bound', () => {
+    expect(judge(-1_900, { least: -1_000, most: 1_000 })).toEqual({
+      level: 'trusted',
+      apartMs: 1_900,
+      wrong: null,
+      message: 'the clocks agree',
+    });
+  });
+
+  it('cause a warning beyond the first bound, and a refusal beyond the second', () => {
+    expect(judge(2_001, 2_001).level).toBe('warning');
+    expect(judge(10_000, 10_000).level).toBe('warning');
+    expect(judge(10_001, 10_001).level).toBe('refused');
+    expect(judge(-10_001, -10_001).level).toBe('refused');
+  });
+
+  it('show which is wrong, when the two others agree', () => {
+    const wrong = (...clocks: [number, number]) => {
+      const { wrong: name, message } = judge(...clocks);
+      return [name, message];
+    };
+    expect(wrong(-40 * DAY_MS, -40 * DAY_MS - 500)).toEqual([
+      'process',
+      'the clock of this process is 40 days ahead of that of the event store, and is wrong',
+    ]);
+    expect(wrong(22 * DAY_MS, 0)).toEqual([
+      'postgres',
+      'the clock of PostgreSQL is 22 days ahead of that of this process, and is wrong',
+    ]);
+    expect(wrong(0, -60_000)).toEqual([
+      'event_store',
+      'the clock of the event store is 60 s behind that of this process, and is wrong',
+    ]);
+  });
+
+  it('that all differ show no culprit', () => {
+    expect(judge(30_000, -30_000)).toMatchObject({
+      level: 'refused',
+      apartMs: 60_000,
+      wrong: null,
+      message: expect.stringMatching(/which of them is wrong is not known$/),
+    });
+  });
+
+  it('count only for what is certain of them', () => {
+    // The header of an answer is up to two seconds old, and a lower bound says nothing of a clock that is ahead.
+    expect(judge(0, { least: -11_500, most: -9_500 }).level).toBe('warning');
+    expect(judge(0, { least: -40 * DAY_MS, most: Infinity }).level).toBe('trusted');
+    expect(judge(0, { least: 40 * DAY_MS, most: Infinity })).toMatchObject({ wrong: 'event_store' });
+  });
+});
+
+describe('two clocks', () => {
+  it('that differ show no culprit, whatever other processes report', () => {
+    expect(judge(60_000, null, [{ name: 'api', aheadMs: 0 }])).toMatchObject({
+      level: 'refused',
+      wrong: null,
+    });
+  });
+
+  it('without PostgreSQL’s decide nothing', () => {
+    expect(judge(null, 0).level).toBe('unknown');
+    expect(judge(null, null).level).toBe('unknown');
+    expect(judge(null, 60_000).level).toBe('refused');
+  });
+});
+
+it('Another process that is off causes a warning here, and names it', () => {
+  expect(
+    judge(0, 0, [
+      { name: 'api on a', aheadMs: 100 },
+      { name: 'worker on b', aheadMs: 40 * DAY_MS },
+      { name: 'worker on c', aheadMs: -150_000 },
+    ]),
+  ).toMatchObject({
+    level: 'warning',
+    wrong: null,
+    message:
+      'the clocks agree, except for worker on b (40 days ahead of PostgreSQL), worker on c (3 minutes behind PostgreSQL)',
+  });
+});
+
+it('A duration has the largest unit of which there are two', () => {
+  expect([12, 1_999, 2_000, 119_000, 7_200_000, 172_799_999].map(duration)).toEqual([
+    '12 ms',
+    '1999 ms',
+    '2 s',
+    '119 s',
+    '2 hours',
+    '48 hours',
+  ]);
+});

@@ -1,0 +1,42 @@
+import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import type { WorkLoop } from '../work/work-registry.js';
+import type { TrustedTime } from './trusted-time.js';
+
+const EVERY_MS = 2_000;
+
+/**
+ * Reports that this process is alive and reaches both stores, and how far its clock is ahead of PostgreSQL's. All
+ * instants are PostgreSQL's. The API's readiness check and the other processes' comparisons of clocks read it.
+ */
+export const heartbeat = (
+  role: 'api' | 'worker',
+  { pool, store, time }: { pool: Pool; store: EventStore; time: TrustedTime },
+): WorkLoop => {
+  const { instance } = time;
+  const beat = async (): Promise<void> => {
+    await store.head();
+    await pool.query(
+      `insert into platform.heartbeat (instance, role, host, ahead_ms, beat_at)
+       values ($1, $2, $3, $4, clock_timestamp())
+       on conflict (instance) do update set ahead_ms = excluded.ahead_ms, beat_at = excluded.beat_at`,
+      [instance, role, hostname(), time.aheadOfPostgres],
+    );
+    await pool.query(`delete from platform.heartbeat where beat_at < clock_timestamp() - interval '1 hour'`);
+  };
+  return {
+    name: 'heartbeat',
+    async run(signal) {
+      while (!signal.aborted) {
+        // The missing heartbeat itself is the signal.
+        await beat().catch(() => undefined);
+        await delay(EVERY_MS, undefined, { signal }).catch(() => undefined);
+      }
+      await pool
+        .query('delete from platform.heartbeat where instance = $1', [instance])
+        .catch(() => undefined);
+    },
+  };
+};

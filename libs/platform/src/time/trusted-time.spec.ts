@@ -1,0 +1,150 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ClockUntrusted } from '@app/event-sourcing/core/trusted-clock.js';
+import type { ServerTime } from '@app/event-sourcing/store/server-time.js';
+import { TrustedTime } from './trusted-time.js';
+import { whileTrusted } from './while-trusted.js';
+
+const DAY_MS = 86_400_000;
+const START = Date.parse('2026-11-22T12:00:00.000Z');
+
+/** True time since START, and how far each clock is off it (ms). */
+let passed: number;
+let off: { process: number; postgres: number; store: number };
+let shows: 'a date' | 'its newest record' | 'nothing';
+let asked: number;
+let isPostgresAway: boolean;
+let said: string[];
+let time: TrustedTime;
+
+beforeEach(() => {
+  [passed, asked, isPostgresAway, shows, said] = [0, 0, false, 'a date', []];
+  off = { process: 0, postgres: 0, store: 0 };
+  const log = (level: string) => (_: object, message: string) => void said.push(`${level}: ${message}`);
+  time = new TrustedTime({
+    pool: {
+      query: async (text: string) => {
+        if (isPostgresAway) throw new Error('connection terminated');
+        if (text.includes('heartbeat')) return { rows: [] };
+        asked += 1;
+        return { rows: [{ now: START + passed + off.postgres }] };
+      },
+    } as never,
+    store: {
+      async *readAll() {
+        if (shows !== 'nothing') yield { recordedAt: START + passed + off.store } as never;
+      },
+      serverTime: (): ServerTime | null =>
+        shows === 'a date'
+          ? { date: START + passed + off.store - 500, sentAt: passed, receivedAt: passed }
+          : null,
+    },
+    clock: { now: () => START + passed + off.process },
+    config: { CLOCK_WARN_MS: 2_000, CLOCK_REFUSE_MS: 10_000 },
+    log: { info: log('info'), warn: log('warn'), error: log('error') } as never,
+    elapsed: () => passed,
+  });
+});
+
+describe('the trusted time', () => {
+  it('is this process’s own while the clocks agree, and costs nothing until it is old', async () => {
+    expect(await time.now()).toBe(START);
+    passed = 14_000;
+    expect(await time.now()).toBe(START + 14_000);
+    expect(asked).toBe(1);
+    passed = 16_000;
+    await time.now();
+    expect(asked).toBe(2);
+    expect(said).toEqual([]);
+  });
+
+  it('is refused while this process is 40 days ahead, and comes back by itself', async () => {
+    off.process = 40 * DAY_MS;
+    await expect(time.now()).rejects.toThrow(ClockUntrusted);
+    expect(time.verdict).toMatchObject({ level: 'refused', wrong: 'process' });
+    expect(time.aheadOfPostgres).toBe(40 * DAY_MS);
+    await expect(time.now()).rejects.toThrow(/40 days ahead/);
+    expect(asked).toBe(1);
+    off.process = 0;
+    expect(await time.now()).toBe(START);
+    expect(said).toEqual([
+      expect.stringMatching(/^error: no work that time causes until the clocks agree: .* is wrong$/),
+      'info: the clocks agree',
+    ]);
+  });
+
+  it('is compared again before it is used, when the clock was set or the machine was suspended', async () => {
+    await time.now();
+    off.process = 3_600_000;
+    expect(time.isFresh()).toBe(false);
+    await expect(time.now()).rejects.toThrow(ClockUntrusted);
+    off.process = 0;
+    await time.now();
+    // The monotonic clock stands still while a machine sleeps; the servers have moved on as the wall clock has.
+    off = { process: 3_600_000, postgres: 3_600_000, store: 3_600_000 };
+    expect(await time.now()).toBe(START + 3_600_000);
+  });
+
+  it.each([
+    ['PostgreSQL', 'postgres', { process: 0, postgres: 22 * DAY_MS, store: 0 }],
+    ['the event store', 'event_store', { process: 0, postgres: 0, store: 22 * DAY_MS }],
+  ] as const)('is refused while %s is ahead', async (_, wrong, clocks) => {
+    off = { ...clocks };
+    await expect(time.now()).rejects.toThrow(ClockUntrusted);
+    expect(time.verdict.wrong).toBe(wrong);
+  });
+
+  it('has the newest record as a lower bound, where the store shows no date', async () => {
+    shows = 'its newest record';
+    off.store = -DAY_MS;
+    expect(await time.now()).toBe(START);
+    off.store = DAY_MS;
+    passed = 20_000;
+    await expect(time.now()).rejects.toThrow(ClockUntrusted);
+  });
+
+  it('needs PostgreSQL: what its client throws is the answer, and nothing is logged', async () => {
+    shows = 'nothing';
+    await time.now();
+    isPostgresAway = true;
+    expect(await time.now()).toBe(START);
+    passed = 20_000;
+    await expect(time.now()).rejects.toThrow(/connection terminated/);
+    expect(time.verdict.level).toBe('unknown');
+    isPostgresAway = false;
+    expect(await time.now()).toBe(START + 20_000);
+    expect(said).toEqual([]);
+  });
+});
+
+describe('work that runs while the time is trusted', () => {
+  it('starts after the first comparison, stops when the clocks differ, and starts again', async () => {
+    const runs: AbortSignal[] = [];
+    const loop = {
+      name: 'work',
+      run: (signal: AbortSignal) =>
+        new Promise<void>((resolve) => {
+          runs.push(signal);
+          signal.addEventListener('abort', () => resolve());
+        }),
+    };
+    const stopping = new AbortController();
+    const ended = whileTrusted(time, loop).run(stopping.signal);
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    await turn();
+    expect(runs).toHaveLength(0);
+    await time.compare();
+    await turn();
+    expect(runs).toHaveLength(1);
+    off.process = DAY_MS;
+    await time.compare();
+    await turn();
+    expect([runs[0]!.aborted, runs.length]).toEqual([true, 1]);
+    off.process = 0;
+    await time.compare();
+    await turn();
+    expect(runs).toHaveLength(2);
+    stopping.abort();
+    await ended;
+    expect(runs.map(({ aborted }) => aborted)).toEqual([true, true]);
+  });
+});

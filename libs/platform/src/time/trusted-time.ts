@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import type { Clock } from '@app/event-sourcing/core/clock.js';
+import { ClockUntrusted, type TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { serverClockAt, type Interval } from '@app/event-sourcing/store/server-time.js';
+import type { Config } from '../config/settings.js';
+import { judgeClocks, type ClockReadings, type ClockVerdict, type OtherClock } from './clock-verdict.js';
+
+/** A verdict older than this (ms) is renewed before it is used. */
+const STALE_MS = 15_000;
+/** Heartbeats younger than this (s) count. */
+const REPORTED_WITHIN_S = 15;
+
+export interface TrustedTimeParts {
+  readonly pool: Pick<Pool, 'query'>;
+  readonly store: Pick<EventStore, 'readAll' | 'serverTime'>;
+  readonly clock: Clock;
+  readonly config: Pick<Config, 'CLOCK_WARN_MS' | 'CLOCK_REFUSE_MS'>;
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** This process's monotonic clock (ms). */
+  readonly elapsed?: () => number;
+}
+
+const NOT_ASKED: ClockVerdict = {
+  level: 'unknown',
+  apartMs: 0,
+  wrong: null,
+  message: 'the clocks have not been compared yet',
+};
+
+/**
+ * This process's wall clock, compared with the clocks of PostgreSQL and of the event store.
+ *
+ * `watchTime` compares them at the start and at intervals. In between, the monotonic clock reveals a wall clock that was
+ * set, or a machine that was suspended: the clocks are then compared again before the time is used.
+ */
+export class TrustedTime implements TrustedClock {
+  /** Names this process in `platform.heartbeat`. */
+  readonly instance = randomUUID();
+  private latest: ClockVerdict = NOT_ASKED;
+  private readings: ClockReadings = { postgres: null, eventStore: null, others: [] };
+  private comparing: Promise<ClockVerdict> | null = null;
+  /** When the clocks were last compared, and by how much the wall clock was then beyond the monotonic one (ms). */
+  private compared: { readonly at: number; readonly offset: number } | null = null;
+  private readonly listeners = new Set<(verdict: ClockVerdict) => void>();
+  private readonly elapsed: () => number;
+
+  constructor(private readonly parts: TrustedTimeParts) {
+    this.elapsed = parts.elapsed ?? (() => performance.now());
+  }
+
+  get verdict(): ClockVerdict {
+    return this.latest;
+  }
+
+  /** How far the clocks were ahead of this process's when last compared. */
+  get differences(): ClockReadings {
+    return this.readings;
+  }
+
+  /** How far this process is ahead of PostgreSQL (ms), with the least absolute value possible; `null`: unknown. */
+  get aheadOfPostgres(): number | null {
+    const { postgres } = this.readings;
+    if (this.latest.level === 'unknown' || !postgres) return null;
+    return postgres.least > 0 ? -postgres.least : Math.max(0, -postgres.most);
+  }
+
+  /** @throws ClockUntrusted; or what PostgreSQL's client throws, when it has been away for a while */
+  async now(): Promise<number> {
+    const { level, message } = this.isFresh() ? this.latest : await this.compare();
+    if (level === 'refused') throw new ClockUntrusted(message);
+    return this.parts.clock.now();
+  }
+
+  /** Whether work that time causes may be done now. */
+  async isTrusted(): Promise<boolean> {
+    return this.now().then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** False when the last comparison is old, or the wall clock has moved against the monotonic one since. */
+  isFresh(): boolean {
+    if (!this.compared) return false;
+    const { at, offset } = this.compared;
+    return (
+      this.elapsed() - at < STALE_MS && Math.abs(this.offset() - offset) <= this.parts.config.CLOCK_WARN_MS
+    );
+  }
+
+  /** Compares the clocks now. One comparison serves all who ask meanwhile. @throws when PostgreSQL is unavailable */
+  compare(): Promise<ClockVerdict> {
+    this.comparing ??= this.look().finally(() => (this.comparing = null));
+    return this.comparing;
+  }
+
+  /** Called with each verdict of another level, or about other clocks. @returns stops it */
+  onChange(listener: (verdict: ClockVerdict) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private offset(): number {
+    return this.parts.clock.now() - this.elapsed();
+  }
+
+  private async look(): Promise<ClockVerdict> {
+    try {
+      const offset = this.offset();
+      const postgres = await this.askPostgres(offset);
+      const readings = { postgres, eventStore: await this.askStore(offset), others: await this.askOthers() };
+      this.compared = { at: this.elapsed(), offset };
+      this.conclude(readings);
+      return this.latest;
+    } catch (error) {
+      this.compared = null;
+      this.conclude({ postgres: null, eventStore: null, others: [] });
+      throw error;
+    }
+  }
+
+  private conclude(readings: ClockReadings): void {
+    const { CLOCK_WARN_MS: warnMs, CLOCK_REFUSE_MS: refuseMs } = this.parts.config;
+    const former = this.latest;
+    this.readings = readings;
+    this.latest = judgeClocks(readings, { warnMs, refuseMs });
+    if (former.level === this.latest.level && former.wrong === this.latest.wrong) return;
+    this.report(former);
+    for (const listener of this.listeners) listener(this.latest);
+  }
+
+  /** One line for each change. A server that is away has lines of its own. */
+  private report(former: ClockVerdict): void {
+    const { level, apartMs, wrong, message } = this.latest;
+    const details = { component: 'clock', level, apartMs: Math.round(apartMs), wrong };
+    if (level === 'refused')
+      this.parts.log.error(details, `no work that time causes until the clocks agree: ${message}`);
+    else if (level === 'warning') this.parts.log.warn(details, message);
+    else if (level === 'trusted' && former !== NOT_ASKED && former.level !== 'unknown')
+      this.parts.log.info(details, message);
+  }
+
+  /** One round trip: the server's clock was read between its two ends. */
+  private async askPostgres(offset: number): Promise<Interval> {
+    const before = this.elapsed() + offset;
+    const { rows } = await this.parts.pool.query<{ now: number }>(
+      'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now',
+    );
+    const after = this.elapsed() + offset;
+    const { now } = rows[0]!;
+    return { least: now - after, most: now - before };
+  }
+
+  /**
+   * EventStoreDB has no call for its time, but answers over HTTP, with a date. Without one, its newest record is a lower
+   * bound. `null` when it does not answer: its absence has checks of its own.
+   */
+  private async askStore(offset: number): Promise<Interval | null> {
+    const { store } = this.parts;
+    try {
+      let newest: number | null = null;
+      for await (const { recordedAt } of store.readAll({ direction: 'backwards', limit: 1 }))
+        newest = recordedAt ?? null;
+      const moment = this.elapsed();
+      const shown = store.serverTime();
+      const clock = shown ? serverClockAt(shown, moment) : null;
+      const wall = moment + offset;
+      if (clock) return { least: clock.least - wall, most: clock.most - wall };
+      return newest === null ? null : { least: newest - wall, most: Infinity };
+    } catch {
+      return null;
+    }
+  }
+
+  /** Without the table, or its newer columns, the servers' clocks still count. */
+  private async askOthers(): Promise<readonly OtherClock[]> {
+    try {
+      const { rows } = await this.parts.pool.query<{ role: string; host: string | null; aheadMs: number }>(
+        `select role, host, ahead_ms as "aheadMs" from platform.heartbeat
+         where instance <> $1 and ahead_ms is not null
+           and beat_at > clock_timestamp() - make_interval(secs => $2)`,
+        [this.instance, REPORTED_WITHIN_S],
+      );
+      return rows.map(({ role, host, aheadMs }) => ({ name: host ? `${role} on ${host}` : role, aheadMs }));
+    } catch {
+      return [];
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ClockUntrusted } from '@app/event-sourcing/core/trusted-clock.js';
+import { requestedBy } from '@app/event-sourcing/core/request-context.js';
+import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { NotDueYet } from '@app/platform/jobs/not-due-yet.js';
+import { createReadingExecutor } from '../reading.executor.js';
+import { ReadingTimers } from './reading-timers.js';
+
+const START = Date.parse('2026-11-22T12:00:00.000Z');
+const CONFIG = { READING_DELAYED_AFTER_MS: 300_000, READING_TIMEOUT_MS: 86_400_000 };
+const JOB = { readingId: 'r1', workspaceId: 'ws_1', correlationId: 'c', causationId: 'e' };
+
+/** The true time, which is the store's, and how far the worker's clock is off it (ms). */
+let now: number;
+let offMs: number;
+let store: InMemoryEventStore;
+let timers: ReadingTimers;
+
+beforeEach(async () => {
+  [now, offMs] = [START, 0];
+  store = new InMemoryEventStore(() => now);
+  const executor = createReadingExecutor(store);
+  timers = new ReadingTimers(executor, { now: () => now + offMs }, store, CONFIG);
+  const request = {
+    workspaceId: 'ws_1',
+    productId: 'theme',
+    profileId: 'evan',
+    locale: 'fr-FR' as const,
+    asOf: '2026-11-22',
+    sealedInput: '',
+    cost: 20,
+    reservationId: 'v1',
+  };
+  // The API that accepted it was two seconds behind.
+  const context = {
+    intent: 'request',
+    by: requestedBy('apiKey:k', 'req_1'),
+    workspaceId: 'ws_1',
+    at: now - 2_000,
+  };
+  await executor.execute('r1', { type: 'RequestReading', request }, context);
+});
+
+const types = () => store.log.map(({ type }) => type);
+const remaining = async (timer: Promise<void>): Promise<unknown> => timer.catch((error: unknown) => error);
+
+describe('a timer that PostgreSQL fired too early', () => {
+  it('fails no reading 0.4 s after it was accepted: it waits for the rest of its time', async () => {
+    now += 400;
+    expect(await remaining(timers.timeOut(JOB))).toEqual(new NotDueYet(86_400_000 - 400));
+    expect(await remaining(timers.delay(JOB))).toEqual(new NotDueYet(300_000 - 400));
+    expect(types()).toEqual(['ReadingRequested']);
+  });
+
+  it('counts from the store’s record time, not from the clock of the API that accepted the reading', async () => {
+    now += 300_000 - 1;
+    expect(await remaining(timers.delay(JOB))).toEqual(new NotDueYet(1));
+    now += 1;
+    await timers.delay(JOB);
+    expect(types()).toEqual(['ReadingRequested', 'ReadingDelayed']);
+  });
+
+  it('goes off when its time has come', async () => {
+    now += 86_400_000;
+    await timers.timeOut(JOB);
+    expect(store.log.at(-1)).toMatchObject({ type: 'ReadingFailed', data: { code: 'timed_out' } });
+  });
+});
+
+it('A timer decides nothing while the clocks differ', async () => {
+  const untrusted = new ReadingTimers(
+    createReadingExecutor(store),
+    { now: () => Promise.reject(new ClockUntrusted('they differ')) },
+    store,
+    CONFIG,
+  );
+  now += 2 * 86_400_000;
+  await expect(untrusted.timeOut(JOB)).rejects.toThrow(ClockUntrusted);
+  expect(types()).toEqual(['ReadingRequested']);
+});
