@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { systemClock } from '@app/event-sourcing/core/clock.js';
+import { steadyClock, systemClock } from '@app/event-sourcing/core/clock.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { COMMAND_BUS } from '@app/platform/cqrs/handler.js';
@@ -8,7 +8,7 @@ import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { ownRequest } from '@app/platform/cqrs/own-request.js';
-import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { CLOCK, CONFIG, STEADY_CLOCK, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { WithdrawPublication } from '@app/readings/contracts/index.js';
 import { OpenWorkspace, WorkspaceExists } from '@app/workspaces/contracts/index.js';
 import { MODULES, Modules } from './modules.js';
@@ -19,6 +19,8 @@ const platform = () =>
   new Map<unknown, unknown>([
     [CONFIG, { WEBHOOK_ALLOW_CIDRS: [] }],
     [CLOCK, systemClock],
+    [STEADY_CLOCK, steadyClock],
+    [TRUSTED_CLOCK, systemClock],
     [POSTGRES, {}],
     [EVENT_STORE, new InMemoryEventStore()],
     ...[KeyRing, SubjectKeys, Digester].map((token) => [token, {}] as const),

@@ -51,7 +51,7 @@ export const withSession = async <T>(
   const config = readConnection(process.env);
   // Loaded late, so that help appears at once.
   const { openApplication } = await import('./application.js');
-  const { stop, workspaceExists, ...application } = await openApplication(config);
+  const { stop, workspaceExists, ...application } = openApplication(config);
   const actor = `operator:${operatorName()}`;
   try {
     return await work({

@@ -41,9 +41,10 @@ const run = ({ text, values }: Statement) => pool.query(text, values as unknown[
 const start = async (
   handle: (payload: Greet, signal: AbortSignal) => Promise<void>,
   time: Pick<TrustedTime, 'isTrusted'> = AGREEING,
+  from: pg.Pool = pool,
 ): Promise<{ stop: () => Promise<void> }> => {
   const abort = new AbortController();
-  const runner = await startJobs(pool, [handleJobs(GREET, handle)], {
+  const runner = await startJobs(from, [handleJobs(GREET, handle)], {
     concurrency: 2,
     time,
     log: pino({ level: 'silent' }),
@@ -137,7 +138,45 @@ describe('removeJob', () => {
   });
 });
 
+/** The pool, whose statements fail once when they contain the text. */
+const failingOnce = (text: string): pg.Pool => {
+  let isFailing = true;
+  const failing = (client: pg.PoolClient): pg.PoolClient =>
+    new Proxy(client, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name);
+        if (name !== 'query') return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+        return (...given: readonly unknown[]) => {
+          if (!isFailing || !JSON.stringify(given[0]).includes(text))
+            return (value as (...args: unknown[]) => unknown).apply(target, [...given]);
+          isFailing = false;
+          return Promise.reject(Object.assign(new Error('connection lost'), { code: 'ECONNRESET' }));
+        };
+      },
+    });
+  return new Proxy(pool, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name);
+      if (name === 'connect')
+        return (listen?: Parameters<pg.Pool['connect']>[0]) =>
+          listen ? target.connect(listen) : target.connect().then(failing);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+};
+
 describe('startJobs', () => {
+  it.each(['_private_tasks as tasks (identifier)', 'locked_by = $1::text', 'migrations'])(
+    'runs jobs although the database fails as it starts, in a statement with "%s"',
+    async (text) => {
+      const done: unknown[] = [];
+      await run(addJob(GREET, { nr: 1 }));
+      await start(async ({ nr }) => void done.push(nr), AGREEING, failingOnce(text));
+      await eventually(() => done.length === 1);
+      expect(done).toEqual([1]);
+    },
+  );
+
   it('runs jobs once, both waiting and new ones', async () => {
     const done: unknown[] = [];
     await run(addJob(GREET, { nr: 1 }));

@@ -1,10 +1,13 @@
 import { SpanKind } from '@opentelemetry/api';
-import type { JobHelpers, Runner } from 'graphile-worker';
+import { EventEmitter } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { JobHelpers, Runner, WorkerEvents } from 'graphile-worker';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
 import { ClockUntrusted } from '@app/event-sourcing/core/trusted-clock.js';
 import { sql, type Statement } from '@app/event-sourcing/projections/statement.js';
+import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
 import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
 import type { TrustedTime } from '../time/trusted-time.js';
 import { NotDueYet } from './not-due-yet.js';
@@ -77,6 +80,9 @@ export const handleJobs = <Payload extends JobPayload>(
   },
 });
 
+/** Pause before a runner whose first look for jobs failed is replaced (ms). */
+const RESTART_PAUSE_MS = 500;
+
 /**
  * Starts taking jobs from PostgreSQL (SKIP LOCKED, woken by NOTIFY); `stop()` waits for running jobs. A job that meets
  * clocks that differ, or whose time has not come, returns to the queue without losing an attempt.
@@ -88,35 +94,64 @@ export const startJobs = async (
 ): Promise<Runner> => {
   // Loaded here: most programs only add jobs.
   const { Logger: JobLogger, run } = await import('graphile-worker');
-  const runner = await run({
-    pgPool: pool,
-    concurrency: options.concurrency,
-    noHandleSignals: true,
-    pollInterval: 1_000,
-    gracefulShutdownAbortTimeout: 5_000,
-    taskList: Object.fromEntries(
-      tasks.map(({ task, attributes, handle }) => [
-        task,
-        (payload, helpers) =>
-          postponed(pool, helpers, async () => {
-            if (!(await options.time.isTrusted())) throw new ClockUntrusted('the clocks differ');
-            await traced(task, payload, attributes(payload), () => handle(payload, options.signal));
-          }),
-      ]),
-    ),
-    logger: new JobLogger(() => (level: string, message) => {
-      if (level === 'error') options.log.error({ component: 'jobs' }, message);
-      else if (level === 'warning') options.log.warn({ component: 'jobs' }, message);
-    }),
+  const taskList = Object.fromEntries(
+    tasks.map(({ task, attributes, handle }) => [
+      task,
+      (payload: unknown, helpers: JobHelpers) =>
+        postponed(pool, helpers, async () => {
+          if (!(await options.time.isTrusted())) throw new ClockUntrusted('the clocks differ');
+          await traced(task, payload, attributes(payload), () => handle(payload, options.signal));
+        }),
+    ]),
+  );
+  const logger = new JobLogger(() => (level: string, message) => {
+    if (level === 'error') options.log.error({ component: 'jobs' }, message);
+    else if (level === 'warning') options.log.warn({ component: 'jobs' }, message);
   });
-  const stop = runner.stop.bind(runner);
-  // `stop` alone resolves while workers still record their last jobs; ending the pool then waits for those queries.
-  runner.stop = async (reason) => {
-    await stop(reason);
-    await runner.promise;
-  };
-  return runner;
+  for (;;) {
+    const events: WorkerEvents = new EventEmitter();
+    const isWorking = firstAnswer(events, options.signal);
+    const runner = await run({
+      pgPool: pool,
+      concurrency: options.concurrency,
+      noHandleSignals: true,
+      pollInterval: 1_000,
+      gracefulShutdownAbortTimeout: 5_000,
+      taskList,
+      logger,
+      events,
+    }).catch((error: unknown) => {
+      if (!isDependencyAway(error) || options.signal.aborted) throw error;
+      return null;
+    });
+    if (!runner) {
+      options.log.warn({ component: 'jobs' }, 'the database is not available yet; starting again');
+      await delay(RESTART_PAUSE_MS, undefined, { signal: options.signal }).catch(() => undefined);
+      continue;
+    }
+    const stop = runner.stop.bind(runner);
+    // `stop` alone resolves while workers still record their last jobs; ending the pool then waits for those queries.
+    runner.stop = async (reason) => {
+      await stop(reason);
+      await runner.promise;
+    };
+    if (await isWorking) return runner;
+    // A runner keeps the error of its first look for good (0.17): it would never take a job, and log nothing.
+    options.log.warn({ component: 'jobs' }, 'the first look for jobs failed; starting again');
+    await runner.stop().catch(() => undefined);
+    await delay(RESTART_PAUSE_MS, undefined, { signal: options.signal }).catch(() => undefined);
+  }
 };
+
+/** Whether the first look for a job got an answer; also true when the work is to end anyway. */
+const firstAnswer = (events: WorkerEvents, signal: AbortSignal): Promise<boolean> =>
+  new Promise((resolve) => {
+    events.once('worker:getJob:error', () => resolve(false));
+    events.once('worker:getJob:empty', () => resolve(true));
+    events.once('job:start', () => resolve(true));
+    signal.addEventListener('abort', () => resolve(true), { once: true });
+    if (signal.aborted) resolve(true);
+  });
 
 /** One attempt at a job, in the trace of the event that created it. */
 const traced = (

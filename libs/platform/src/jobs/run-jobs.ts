@@ -15,7 +15,13 @@ export const runJobs = (
   name: 'jobs',
   role: 'jobs',
   async run(signal) {
-    const runner = await startJobs(pool, tasks, { concurrency, time, log, signal });
+    const runner = await startJobs(pool, tasks, { concurrency, time, log, signal }).catch(
+      (error: unknown) => {
+        if (!signal.aborted) throw error;
+        return null;
+      },
+    );
+    if (!runner) return;
     if (!signal.aborted)
       await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
     await runner.stop();

@@ -6,7 +6,7 @@ import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
 import { pendingMigrations } from '@app/platform/postgres/pending-migrations.js';
 import { roleStanding } from '@app/platform/postgres/role-standing.js';
 import type { TrustedTime } from '@app/platform/time/trusted-time.js';
-import { failure, graded, ok, warning, type Finding } from './finding.js';
+import { failure, ok, warning, type Finding } from './finding.js';
 import { MODULES } from '../../../../service/src/modules.js';
 import type { Config } from '../../../../service/src/settings.js';
 

@@ -1,10 +1,10 @@
-import { Inject } from '@nestjs/common';
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { decode } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
+import { Inject } from '@app/platform/injection.js';
 import { TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { planDateRepair } from '../../audit/plan-date-repair.js';
 import { PlanDateRepair, type DateRepair } from '../../contracts/date-repair.js';
