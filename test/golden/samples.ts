@@ -133,6 +133,8 @@ export const SAMPLES: Samples = {
     reason: 'goodwill reversed',
     approvedBy: 'operator:finance',
     reversesEventId: causeEventId,
+    reference: 'INC-42',
+    actor: 'operator:ada',
   },
   PeriodClosed: {
     workspaceId,
@@ -163,6 +165,7 @@ export const SAMPLES: Samples = {
         remaining: 360,
         held: 20,
         expiresAt: '2026-10-29T00:00:00.000Z',
+        priceCents: 14_900,
       },
     ],
     openHolds: [hold],

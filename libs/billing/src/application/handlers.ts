@@ -7,6 +7,7 @@ import { SealPeriodHandler } from './audit/seal-period.handler.js';
 import { TypesetStatementHandler } from './audit/typeset-statement.handler.js';
 import { VerifyLedgerHandler } from './audit/verify-ledger.handler.js';
 import { AdjustCreditsHandler } from './adjust-credits/adjust-credits.handler.js';
+import { CloseMonthHandler } from './close-month/close-month.handler.js';
 import { CancelSubscriptionHandler } from './cancel-subscription/cancel-subscription.handler.js';
 import { CountOldHoldsHandler } from './count-old-holds/count-old-holds.handler.js';
 import { GetBalanceHandler } from './get-balance/get-balance.handler.js';
@@ -25,6 +26,7 @@ export const HANDLERS = [
   AdjustCreditsHandler,
   BalanceAsOfHandler,
   CancelSubscriptionHandler,
+  CloseMonthHandler,
   CountOldHoldsHandler,
   ExplainReadingHandler,
   ExportLedgerHandler,

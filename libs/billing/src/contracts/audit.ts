@@ -1,5 +1,6 @@
 import { Query } from '@app/platform/cqrs/message.js';
 import type { Accounts, CreditsEvent, Totals } from './events.js';
+import type { Money } from './money.js';
 import type { Balance, LedgerEntry, Posting } from './queries.js';
 
 /** Called periodically during a long read. Both numbers have the same unit. */
@@ -46,7 +47,43 @@ export interface LedgerFooter {
   readonly closing: Accounts;
   readonly headRevision: string | null;
   readonly headHash: string;
+  /** Of an export of one month (`yyyy-mm`), otherwise `null`. */
+  readonly period: string | null;
+  /** Over the exported events. `null` when the export does not have the price of every grant. */
+  readonly money: Money | null;
 }
+
+/** What is wrong with a line of an export. */
+export interface ExportFinding {
+  /** From 1. */
+  readonly line: number;
+  /** The member, as a path with dots; `text` when it is not a member. */
+  readonly field: string;
+  /** One sentence. */
+  readonly message: string;
+}
+
+export interface ExportReport {
+  readonly ok: boolean;
+  readonly workspaceId: string | null;
+  readonly events: number;
+  readonly headHash: string;
+  readonly findings: readonly ExportFinding[];
+}
+
+/** The part of a book to export. */
+export type ExportRange =
+  | {
+      /** Milliseconds: starts with the first event dated at this time or later. `null`: with the book. */
+      readonly from: number | null;
+      /** Milliseconds: ends before the first later event dated at this time or later. `null`: with the last event. */
+      readonly to: number | null;
+    }
+  /**
+   * A month (`yyyy-mm`, UTC) as its seal covers it: from the close of the month before, whose balances, grants and holds
+   * it continues, to its own close.
+   */
+  | { readonly period: string };
 
 export interface LedgerExport {
   /** The text of the export in chunks. Can be read once. */
@@ -55,16 +92,12 @@ export interface LedgerExport {
   readonly footer: () => LedgerFooter;
 }
 
-/**
- * A book as text: one row per posting, and a footer. `from` (inclusive) and `to` (exclusive) are milliseconds. The
- * export starts with the first event dated `from` or later, and ends before the first later event dated `to` or later.
- */
+/** A book as text: one row per posting, and a footer. No text at all for a month of which nothing is recorded. */
 export class ExportLedger extends Query<LedgerExport> {
   constructor(
     readonly workspaceId: string,
     readonly format: 'csv' | 'jsonl',
-    readonly from: number | null,
-    readonly to: number | null,
+    readonly range: ExportRange,
     readonly progress?: Progress,
   ) {
     super();
@@ -232,7 +265,8 @@ export class TypesetMonthlyStatement extends Query<Uint8Array | null> {
 
 /** States the end of a book at the end of a month. The signature covers all members except `signature`. */
 export interface SealManifest {
-  readonly format: 'credit-ledger-seal/1';
+  /** Version 1 had no money. */
+  readonly format: 'credit-ledger-seal/2';
   readonly workspaceId: string;
   readonly period: string;
   /** Of the PeriodClosed event. */
@@ -242,6 +276,8 @@ export interface SealManifest {
   /** Chain value of the PeriodClosed event. It covers this event and all before it. */
   readonly headHash: string;
   readonly closing: Accounts;
+  /** Of the month. */
+  readonly money: Money;
   /** Lowercase hex SHA-256 of the public key (DER, SPKI). */
   readonly publicKeySha256: string;
 }

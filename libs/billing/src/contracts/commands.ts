@@ -86,6 +86,8 @@ export class AdjustCredits extends Command<AdjustResult> {
     readonly by: RequestContext,
     /** The ledger event this entry corrects. */
     readonly reversesEventId: string | null = null,
+    /** The operator's reference, such as INC-42. Recorded in the entry. */
+    readonly reference: string | null = null,
   ) {
     super();
   }

@@ -8,12 +8,13 @@ import { ExportLedger } from '@app/billing/contracts/index.js';
 import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';
 import { withSession } from '../../session.js';
-import { parseInstant } from './options.js';
+import { parseInstant, parsePeriod } from './options.js';
 import { withProgress } from '../../progress.js';
 
 interface Options {
   readonly workspace: string;
   readonly format: 'csv' | 'jsonl';
+  readonly period?: string;
   readonly from?: number;
   readonly to?: number;
   readonly out?: string;
@@ -27,6 +28,7 @@ export const addExport = (ledger: Command): void => {
     .addOption(
       new Option('--format <format>', 'csv or jsonl').choices(['csv', 'jsonl']).makeOptionMandatory(),
     )
+    .option('--period <yyyy-mm>', 'one month (UTC) with its close, as its seal covers it', parsePeriod)
     .option('--from <instant>', 'start with the first event dated at this time or later', parseInstant)
     .option('--to <instant>', 'end before the first event dated at this time or later', parseInstant)
     .option('--out <file>', 'write to this file, readable only by you, instead of standard output')
@@ -36,10 +38,14 @@ export const addExport = (ledger: Command): void => {
     )
     .action(async (options: Options, command: Command) => {
       await withSession(async ({ queries, requireWorkspace }) => {
-        const { workspace, format, from = null, to = null, out } = options;
+        const { workspace, format, period, from = null, to = null, out } = options;
+        if (period !== undefined && (from !== null || to !== null)) {
+          throw new OpsError('Choose either --period or --from and --to.');
+        }
+        const range = period === undefined ? { from, to } : { period };
         await requireWorkspace(workspace);
         const written = await withProgress('export', async (progress) => {
-          const book = await queries.execute(new ExportLedger(workspace, format, from, to, progress));
+          const book = await queries.execute(new ExportLedger(workspace, format, range, progress));
           if (out === undefined)
             await pipeline(Readable.from(shown(book.text)), process.stdout, { end: false });
           else await writeWhole(out, book.text);

@@ -8,7 +8,7 @@ export class AdjustCreditsHandler implements ICommandHandler<AdjustCredits> {
   constructor(private readonly books: CreditBooks) {}
 
   async execute(command: AdjustCredits): Promise<AdjustResult> {
-    const { workspaceId, amount, reason, approvedBy, adjustmentId, reversesEventId, by } = command;
+    const { workspaceId, amount, reason, approvedBy, adjustmentId, reversesEventId, reference, by } = command;
     if (!Number.isSafeInteger(amount) || amount === 0) {
       return invalid('An adjustment is a whole number of credits other than zero');
     }
@@ -17,7 +17,17 @@ export class AdjustCreditsHandler implements ICommandHandler<AdjustCredits> {
     }
     const outcome = await this.books.execute(
       workspaceId,
-      (now) => ({ type: 'AdjustCredits', adjustmentId, amount, reason, approvedBy, reversesEventId, now }),
+      (now) => ({
+        type: 'AdjustCredits',
+        adjustmentId,
+        amount,
+        reason,
+        approvedBy,
+        reversesEventId,
+        reference,
+        actor: by.actor,
+        now,
+      }),
       `adjust:${adjustmentId}`,
       by,
     );

@@ -11,9 +11,9 @@ import { readStream } from './read.js';
 export class ExportLedgerHandler implements IQueryHandler<ExportLedger> {
   constructor(@Inject(EVENT_STORE) private readonly store: EventStore) {}
 
-  async execute({ workspaceId, format, from, to, progress }: ExportLedger): Promise<LedgerExport> {
+  async execute({ workspaceId, format, range, progress }: ExportLedger): Promise<LedgerExport> {
     const stream = streamName(creditsEvents.category, workspaceId);
-    const book = new BookExport(stream, format, { from, to });
+    const book = new BookExport(stream, format, range);
     return {
       text: book.text(readStream(this.store, stream, progress)),
       footer: () => book.footer(),

@@ -26,7 +26,8 @@ export class SealPeriodHandler implements IQueryHandler<SealPeriod> {
       const { firstBadRevision } = verifier.report();
       if (firstBadRevision !== null) return { outcome: 'does_not_verify', firstBadRevision };
       const closed = closing(stored);
-      if (closed?.data.period === period) return { outcome: 'sealed', seal: sealOf(closed, key) };
+      if (closed?.data.period === period)
+        return { outcome: 'sealed', seal: sealOf(closed, verifier.money.closedMonth!, key) };
     }
     return { outcome: 'not_closed' };
   }

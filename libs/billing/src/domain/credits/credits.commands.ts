@@ -27,6 +27,9 @@ export type CreditsCommand = At &
         readonly reason: string;
         readonly approvedBy: string;
         readonly reversesEventId: string | null;
+        readonly reference: string | null;
+        /** Who books it, as in the event's metadata. */
+        readonly actor: string;
       }
     | { readonly type: 'RecordDue' }
   );

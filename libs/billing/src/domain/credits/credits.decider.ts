@@ -136,7 +136,7 @@ const purchase = ({ pack, orderRef }: Of<'PurchasePack'>, { events, state }: Due
 };
 
 const adjust = (command: Of<'AdjustCredits'>, { events, state }: Due): CreditsDecision => {
-  const { adjustmentId, amount, reason, approvedBy, reversesEventId } = command;
+  const { adjustmentId, amount, reason, approvedBy, reversesEventId, reference, actor } = command;
   if (state.adjustmentIds.includes(adjustmentId)) return ignore('AlreadyAdjusted');
   const allocations =
     amount > 0
@@ -145,6 +145,15 @@ const adjust = (command: Of<'AdjustCredits'>, { events, state }: Due): CreditsDe
   if (!allocations) {
     return reject('InsufficientCredits', { required: -amount, available: available(state) });
   }
-  const data = { adjustmentId, amount, allocations, reason, approvedBy, reversesEventId };
+  const data = {
+    adjustmentId,
+    amount,
+    allocations,
+    reason,
+    approvedBy,
+    reversesEventId,
+    reference,
+    actor,
+  };
   return accept(...events, { type: 'CreditsAdjusted', data });
 };
