@@ -20,3 +20,17 @@ interface Options {
 export declare const linesIn: (parts: Iterable<Uint8Array>) => Iterable<string>;
 export declare const trustedKeys: (pems: readonly Uint8Array[], handovers?: readonly object[]) => Keys;
 export declare const verifyExport: (lines: Iterable<string>, options?: Options) => Checked;
+interface MonthFinding extends Omit<Finding, 'revision'> {
+  readonly file: string;
+}
+export declare const verifyMonth: (
+  read: (name: string) => Uint8Array,
+  keys: Keys,
+) => {
+  readonly result: {
+    readonly ok: boolean;
+    readonly books: number;
+    readonly findings: readonly MonthFinding[];
+  };
+  readonly seals: readonly object[];
+};

@@ -7,7 +7,7 @@ import { CreditBooks } from '../src/application/credit-books.js';
 import { createCreditsExecutor } from '../src/credits.executor.js';
 import { BookExport } from '../src/audit/export-book.js';
 import { chainAfter } from '../src/audit/verify-book.js';
-import type { ExportRange } from '../src/contracts/audit.js';
+import type { ExportRange } from '../src/contracts/export.js';
 import type { CreditsCommand } from '../src/domain/credits/credits.commands.js';
 
 export const WS = 'ws_0000000000000000000001';

@@ -2,13 +2,14 @@ import type { Command } from 'commander';
 import { addBalance } from './ledger/balance.js';
 import { addExplain } from './ledger/explain.js';
 import { addExport } from './ledger/export.js';
+import { addMonth } from './ledger/month.js';
 import { addReconcile } from './ledger/reconcile.js';
 import { addClose, addKeygen, addSeal } from './ledger/seal.js';
 import { addStatement } from './ledger/statement.js';
 import { addVerifyFile } from './ledger/verify-file.js';
 import { addVerify } from './ledger/verify.js';
 
-/** Commands for finance. All except close only read. */
+/** Commands for finance. All except close and month only read. */
 export const addLedgerCommands = (ledger: Command): void => {
   for (const add of [
     addBalance,
@@ -19,6 +20,7 @@ export const addLedgerCommands = (ledger: Command): void => {
     addExport,
     addVerifyFile,
     addClose,
+    addMonth,
     addSeal,
     addKeygen,
   ]) {

@@ -2,7 +2,7 @@ import { decode } from '@app/event-sourcing/core/event-catalogue.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { CHAIN_START } from '@app/event-sourcing/core/hash-chain.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import type { ExportRange, LedgerFooter } from '../contracts/audit.js';
+import type { ExportRange, LedgerFooter } from '../contracts/export.js';
 import { creditsEvents, type Accounts, type CreditsEvent, type Totals } from '../contracts/events.js';
 import { monthAfter } from '../domain/credits/calendar.js';
 import { evolve, noBook } from '../domain/credits/credits.state.js';

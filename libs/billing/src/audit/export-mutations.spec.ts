@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { linesIn, verifyExport as verifyAlone } from '../../../../tools/verify-ledger.mjs';
 import { eventfulBook, exportOf, openedBook, type TestBook } from '../../test/book.js';
 import { mutantsOf, sampledMutants } from '../../test/mutations.js';
-import type { ExportRange } from '../contracts/audit.js';
+import type { ExportRange } from '../contracts/export.js';
 import { verifyExport } from './verify-export.js';
 
 /** `LEDGER_MUTATIONS=all`: every mutant of every place, in minutes. Otherwise a sample of their kinds, in seconds. */

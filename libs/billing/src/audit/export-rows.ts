@@ -1,5 +1,5 @@
 import type { Recorded } from '@app/event-sourcing/core/event.js';
-import type { LedgerFooter } from '../contracts/audit.js';
+import type { LedgerFooter } from '../contracts/export.js';
 import { ACCOUNTS, type Accounts, type CreditsEvent } from '../contracts/events.js';
 import type { Posting } from '../contracts/queries.js';
 import { csvRecord } from './csv.js';

@@ -37,3 +37,25 @@ export const sealOf = (
   const signature = sign(null, Buffer.from(canonicalJson(manifest)), privateKey).toString('base64');
   return { ...manifest, signature };
 };
+
+/** A new public key, signed with the key it replaces. An auditor who trusts the old key can then trust the new one. */
+export interface KeyHandover {
+  readonly format: 'credit-ledger-key/1';
+  /** Lowercase hex SHA-256 of the old public key (DER, SPKI). */
+  readonly previousKeySha256: string;
+  /** PEM. */
+  readonly publicKey: string;
+  /** Base64 of the Ed25519 signature over the canonical JSON of the other members. */
+  readonly signature: string;
+}
+
+export const handoverOf = (oldKey: KeyObject, newPublicKey: string): KeyHandover => {
+  const old = createPublicKey(oldKey).export({ type: 'spki', format: 'der' });
+  const manifest = {
+    format: 'credit-ledger-key/1' as const,
+    previousKeySha256: createHash('sha256').update(old).digest('hex'),
+    publicKey: newPublicKey,
+  };
+  const signature = sign(null, Buffer.from(canonicalJson(manifest)), oldKey).toString('base64');
+  return { ...manifest, signature };
+};

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CorruptEvent, decode } from '@app/event-sourcing/core/event-catalogue.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { CHAIN_START } from '@app/event-sourcing/core/hash-chain.js';
-import type { ExportFinding, ExportReport, LedgerFooter } from '../contracts/audit.js';
+import type { ExportFinding, ExportReport, LedgerFooter } from '../contracts/export.js';
 import {
   ACCOUNTS,
   creditsEvents,
@@ -12,39 +12,17 @@ import {
 } from '../contracts/events.js';
 import { monthAfter } from '../domain/credits/calendar.js';
 import { balances, emptyTotals, post, postings } from '../domain/credits/postings.js';
-import { firstDifference, textFault } from './export-lines.js';
-import { EXPORT_FORMATS, jsonLines, postingRows } from './export-rows.js';
+import {
+  eventLine,
+  firstDifference,
+  headerLine,
+  memberOf,
+  storedEvent,
+  textFault,
+  type ExportStart,
+} from './export-lines.js';
+import { jsonLines, postingRows } from './export-rows.js';
 import { BookVerifier, chainedFacts } from './verify-book.js';
-
-const chain = z.string().regex(/^[0-9a-f]{64}$/);
-const revision = z.string().regex(/^(0|[1-9]\d*)$/);
-const header = z.strictObject({
-  kind: z.literal('header'),
-  format: z.enum(EXPORT_FORMATS),
-  workspaceId: z.string(),
-  stream: z.string(),
-  period: z
-    .string()
-    .regex(/^\d{4}-\d\d$/)
-    .nullable()
-    .optional(),
-  firstRevision: revision.nullable(),
-  previousChain: chain,
-  opening: z.record(z.enum(ACCOUNTS), z.int()),
-});
-const eventLine = z.strictObject({
-  kind: z.literal('event'),
-  facts: z.strictObject({
-    data: z.unknown(),
-    eventId: z.string(),
-    occurredAt: z.string(),
-    revision,
-    schemaVersion: z.int(),
-    stream: z.string(),
-    type: z.string(),
-  }),
-  chain: z.string().nullable(),
-});
 
 /**
  * Verifies an export with the service's own code: it decodes the facts, checks the book as `ledger verify` does, and
@@ -55,7 +33,7 @@ const eventLine = z.strictObject({
 export class ExportVerifier {
   private readonly findings: ExportFinding[] = [];
   private number = 0;
-  private given: z.infer<typeof header> | null = null;
+  private given: ExportStart | null = null;
   private book: BookVerifier | null = null;
   private known = 0;
   private totals: Totals = emptyTotals;
@@ -108,7 +86,7 @@ export class ExportVerifier {
   }
 
   private begin(value: unknown, text: string): boolean {
-    const parsed = header.safeParse(value);
+    const parsed = headerLine.safeParse(value);
     if (!parsed.success) {
       const field = z.object({ kind: z.literal('header') }).safeParse(value).success
         ? memberOf(parsed.error.issues[0]!)
@@ -275,10 +253,6 @@ export const verifyExport = async (
   return verifier.broken('the last line has no line end: the file was cut');
 };
 
-/** The member that an issue is about. Unknown members are at their parent's path. */
-const memberOf = (issue: z.core.$ZodIssue): string =>
-  [...issue.path, ...(issue.code === 'unrecognized_keys' ? issue.keys : [])].join('.') || 'text';
-
 const FIELDS = {
   revision: 'facts.revision',
   chain: 'chain',
@@ -287,29 +261,10 @@ const FIELDS = {
   invariant: 'facts.data',
 } as const;
 
-const partStart = ({ firstRevision, previousChain }: z.infer<typeof header> | ExportStart) => ({
+const partStart = ({
+  firstRevision,
+  previousChain,
+}: Pick<ExportStart, 'firstRevision' | 'previousChain'>) => ({
   revision: BigInt(firstRevision ?? 0),
   chain: previousChain,
-});
-interface ExportStart {
-  readonly firstRevision: string | null;
-  readonly previousChain: string;
-}
-
-const storedEvent = ({ facts, chain: value }: z.infer<typeof eventLine>): StoredEvent => ({
-  id: facts.eventId,
-  stream: facts.stream,
-  revision: BigInt(facts.revision),
-  position: 0n,
-  type: facts.type,
-  data: facts.data,
-  metadata: {
-    correlationId: '',
-    causationId: '',
-    workspaceId: '',
-    actor: '',
-    occurredAt: facts.occurredAt,
-    schemaVersion: facts.schemaVersion,
-    ...(value === null ? {} : { chain: value }),
-  },
 });

@@ -38,72 +38,6 @@ export class VerifyLedger extends Query<readonly LedgerReport[]> {
   }
 }
 
-/** The footer of an export. */
-export interface LedgerFooter {
-  readonly events: number;
-  readonly postings: number;
-  /** Turnover of the exported events. */
-  readonly totals: Totals;
-  readonly closing: Accounts;
-  readonly headRevision: string | null;
-  readonly headHash: string;
-  /** Of an export of one month (`yyyy-mm`), otherwise `null`. */
-  readonly period: string | null;
-  /** Over the exported events. `null` when the export does not have the price of every grant. */
-  readonly money: Money | null;
-}
-
-/** What is wrong with a line of an export. */
-export interface ExportFinding {
-  /** From 1. */
-  readonly line: number;
-  /** The member, as a path with dots; `text` when it is not a member. */
-  readonly field: string;
-  /** One sentence. */
-  readonly message: string;
-}
-
-export interface ExportReport {
-  readonly ok: boolean;
-  readonly workspaceId: string | null;
-  readonly events: number;
-  readonly headHash: string;
-  readonly findings: readonly ExportFinding[];
-}
-
-/** The part of a book to export. */
-export type ExportRange =
-  | {
-      /** Milliseconds: starts with the first event dated at this time or later. `null`: with the book. */
-      readonly from: number | null;
-      /** Milliseconds: ends before the first later event dated at this time or later. `null`: with the last event. */
-      readonly to: number | null;
-    }
-  /**
-   * A month (`yyyy-mm`, UTC) as its seal covers it: from the close of the month before, whose balances, grants and holds
-   * it continues, to its own close.
-   */
-  | { readonly period: string };
-
-export interface LedgerExport {
-  /** The text of the export in chunks. Can be read once. */
-  readonly text: AsyncIterable<string>;
-  /** Correct after `text` has been read to its end. */
-  readonly footer: () => LedgerFooter;
-}
-
-/** A book as text: one row per posting, and a footer. No text at all for a month of which nothing is recorded. */
-export class ExportLedger extends Query<LedgerExport> {
-  constructor(
-    readonly workspaceId: string,
-    readonly format: 'csv' | 'jsonl',
-    readonly range: ExportRange,
-    readonly progress?: Progress,
-  ) {
-    super();
-  }
-}
-
 /** An event of a reading, and the credit events that name it as their cause. */
 export interface ExplainedReadingEvent {
   readonly eventId: string;
@@ -125,6 +59,15 @@ export interface ExplainedMovement {
     readonly grantId: string;
     readonly amount: number;
     readonly to?: string;
+  }[];
+  /**
+   * Grants that paid, with the value of their credits in cents. Of a capture; of a release, the credits that expired.
+   * `cents` is `null` when the price of the grant is not known.
+   */
+  readonly paidBy: readonly {
+    readonly grantId: string;
+    readonly credits: number;
+    readonly cents: number | null;
   }[];
   readonly actor: string;
   readonly correlationId: string;
@@ -216,14 +159,18 @@ export class GetBalanceAsOf extends Query<Balance | null> {
   }
 }
 
-/** What happened to one grant in a month: opening + granted + released = closing + held + removed + expired. */
+/** What happened to one grant in a month: opening + granted + released = closing + reserved + removed + expired. */
 export interface GrantMovement {
   readonly grantId: string;
+  /** Price of the whole grant, 0 for a correction. `null`: not known. */
+  readonly priceCents: number | null;
   /** Left at the start of the month. */
   readonly opening: number;
   readonly granted: number;
   readonly reserved: number;
   readonly released: number;
+  /** Captured by completed readings, whenever they were reserved. */
+  readonly consumed: number;
   readonly expired: number;
   /** Removed by adjustments. */
   readonly removed: number;
@@ -241,6 +188,7 @@ export interface MonthlyStatement {
   /** All entries of the month, including its PeriodClosed. */
   readonly entries: readonly LedgerEntry[];
   readonly grants: readonly GrantMovement[];
+  readonly money: Money | null;
 }
 
 /** `null` when nothing is recorded of that month (`yyyy-mm`, UTC). */
@@ -258,6 +206,8 @@ export class TypesetMonthlyStatement extends Query<Uint8Array | null> {
   constructor(
     readonly workspaceId: string,
     readonly period: string,
+    /** The workspace's name, to print. */
+    readonly workspaceName: string | null = null,
   ) {
     super();
   }

@@ -5,8 +5,10 @@ import {
   GetMonthlyStatement,
   TypesetMonthlyStatement,
   type LedgerEntry,
+  type Money,
   type MonthlyStatement,
 } from '@app/billing/contracts/index.js';
+import { ListWorkspaces } from '@app/workspaces/contracts/index.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
@@ -56,7 +58,9 @@ export const addStatement = (ledger: Command): void => {
       await withSession(async ({ queries, requireWorkspace }) => {
         await requireWorkspace(workspace);
         if (format === 'pdf') {
-          const pdf = await queries.execute(new TypesetMonthlyStatement(workspace, period!));
+          const workspaces = await queries.execute(new ListWorkspaces());
+          const name = workspaces.find(({ workspaceId }) => workspaceId === workspace)?.name ?? null;
+          const pdf = await queries.execute(new TypesetMonthlyStatement(workspace, period!, name));
           if (!pdf) throw new OpsError(`There are no records of ${workspace} in ${period}.`);
           write(out!, pdf);
           print(command, { out, bytes: pdf.byteLength }, `Wrote ${pdf.byteLength} bytes to ${out}`);
@@ -75,7 +79,7 @@ export const addStatement = (ledger: Command): void => {
 };
 
 const describe = ({ workspaceId, period, closed, ...statement }: MonthlyStatement): string => {
-  const { opening, totals, closing, entries, grants } = statement;
+  const { opening, totals, closing, entries, grants, money } = statement;
   return [
     `${workspaceId}, ${period} (${closed ? 'closed' : 'open'})`,
     '',
@@ -90,16 +94,30 @@ const describe = ({ workspaceId, period, closed, ...statement }: MonthlyStatemen
       ]),
     ),
     '',
+    ...(money ? [moneyTable(money), ''] : []),
     movements(entries),
     '',
     table(
-      ['grant', 'opening', 'granted', 'reserved', 'released', 'expired', 'removed', 'closing'],
+      [
+        'grant',
+        'price',
+        'opening',
+        'granted',
+        'reserved',
+        'released',
+        'consumed',
+        'expired',
+        'removed',
+        'closing',
+      ],
       grants.map((grant) => [
         grant.grantId,
+        grant.priceCents ?? '',
         grant.opening,
         grant.granted,
         grant.reserved,
         grant.released,
+        grant.consumed,
         grant.expired,
         grant.removed,
         grant.closing,
@@ -108,9 +126,23 @@ const describe = ({ workspaceId, period, closed, ...statement }: MonthlyStatemen
   ].join('\n');
 };
 
+/** Deferred value over the month, in whole minor units. */
+export const moneyTable = (money: Money): string =>
+  table(
+    [`${money.currency}, minor units`, 'amount'],
+    [
+      ['deferred opening', money.opening],
+      ['sales', money.sales],
+      ['earned', -money.earned],
+      ['breakage', -money.breakage],
+      ['corrections', -money.corrections],
+      ['deferred closing', money.closing],
+    ],
+  );
+
 const movements = (entries: readonly LedgerEntry[]): string =>
   table(
-    ['revision', 'at', 'event', 'movement', 'available', 'held', 'reading'],
+    ['revision', 'at', 'event', 'movement', 'available', 'held', 'reading', 'reference', 'actor'],
     entries.map((entry) => [
       String(entry.revision),
       entry.occurredAt,
@@ -119,5 +151,7 @@ const movements = (entries: readonly LedgerEntry[]): string =>
       entry.availableAfter,
       entry.heldAfter,
       entry.readingId ?? '',
+      entry.reference ?? '',
+      entry.actor,
     ]),
   );

@@ -3,7 +3,7 @@ import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { BookExport } from '../../audit/export-book.js';
-import { ExportLedger, type LedgerExport } from '../../contracts/audit.js';
+import { ExportLedger, type LedgerExport } from '../../contracts/export.js';
 import { creditsEvents } from '../../contracts/events.js';
 import { readStream } from './read.js';
 
