@@ -46,9 +46,9 @@ export const addExport = (ledger: Command): void => {
         await requireWorkspace(workspace);
         const written = await withProgress('export', async (progress) => {
           const book = await queries.execute(new ExportLedger(workspace, format, range, progress));
-          if (out === undefined)
-            await pipeline(Readable.from(shown(book.text)), process.stdout, { end: false });
-          else await writeWhole(out, book.text);
+          const text = period === undefined ? book.text : withRecords(book.text, workspace, period);
+          if (out === undefined) await pipeline(Readable.from(shown(text)), process.stdout, { end: false });
+          else await writeWhole(out, text);
           return book.footer();
         });
         if (out === undefined) return;
@@ -61,6 +61,20 @@ export const addExport = (ledger: Command): void => {
       });
     });
 };
+
+/** @throws OpsError when nothing is recorded of the month */
+async function* withRecords(
+  text: AsyncIterable<string>,
+  workspace: string,
+  period: string,
+): AsyncGenerator<string> {
+  let isEmpty = true;
+  for await (const part of text) {
+    isEmpty = false;
+    yield part;
+  }
+  if (isEmpty) throw new OpsError(`There are no records of ${workspace} in ${period}.`);
+}
 
 /** Writes exact bytes to a pipe or a file, because they may be verified. A terminal gets escaped text. */
 const shown = (text: AsyncIterable<string>): AsyncIterable<string> =>
@@ -78,7 +92,7 @@ const writeWhole = async (out: string, text: AsyncIterable<string>): Promise<voi
     await rename(part, out);
   } catch (error) {
     await rm(part, { force: true });
-    if ((error as NodeJS.ErrnoException).path === undefined) throw error;
+    if (error instanceof OpsError || (error as NodeJS.ErrnoException).path === undefined) throw error;
     throw new OpsError(`Cannot write ${out}: ${(error as Error).message}.`);
   }
 };
