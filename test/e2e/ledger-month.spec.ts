@@ -98,6 +98,22 @@ describe('a month of all books', () => {
     expect(await verifyMonth()).toMatchObject({ code: 0, ok: true });
   });
 
+  it('has entries that are found by their reference, whoever booked them', async () => {
+    const order = await json('find', 'INV-2');
+    expect(order).toMatchObject({ code: 0, entries: [{ workspaceId: workspaceOf(2), credits: 50 }] });
+    const correction = ['--workspace', workspaceOf(1), '--amount', '5', '--reason', 'goodwill'];
+    await stack.runOps(['credits', 'adjust', ...correction, '--reference', 'INC-42']);
+    expect((await json('find', 'INC-42')).entries).toMatchObject([
+      {
+        workspaceId: workspaceOf(1),
+        credits: 5,
+        reason: 'goodwill',
+        actor: expect.stringMatching(/^operator:/),
+      },
+    ]);
+    expect((await ledger('find', 'INC-43')).stderr).toMatch(/No entry/);
+  });
+
   it('is refused before it is over, for a month without records, and when a book is not right', async () => {
     const now = new Date().toISOString().slice(0, 7);
     const options = ['--all', '--key', path('seal-private.pem'), '--out', stack.dataDir];

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { addBalance } from './ledger/balance.js';
 import { addExplain } from './ledger/explain.js';
 import { addExport } from './ledger/export.js';
+import { addFind } from './ledger/find.js';
 import { addMonth } from './ledger/month.js';
 import { addReconcile } from './ledger/reconcile.js';
 import { addClose, addKeygen, addSeal } from './ledger/seal.js';
@@ -15,6 +16,7 @@ export const addLedgerCommands = (ledger: Command): void => {
     addBalance,
     addStatement,
     addExplain,
+    addFind,
     addVerify,
     addReconcile,
     addExport,

@@ -1,6 +1,7 @@
 import { BalanceAsOfHandler } from './audit/balance-as-of.handler.js';
 import { ExplainReadingHandler } from './audit/explain-reading.handler.js';
 import { ExportLedgerHandler } from './audit/export-ledger.handler.js';
+import { FindEntriesHandler } from './audit/find-entries.handler.js';
 import { MonthlyStatementHandler } from './audit/monthly-statement.handler.js';
 import { ReconcileLedgerHandler } from './audit/reconcile-ledger.handler.js';
 import { SealPeriodHandler } from './audit/seal-period.handler.js';
@@ -30,6 +31,7 @@ export const HANDLERS = [
   CountOldHoldsHandler,
   ExplainReadingHandler,
   ExportLedgerHandler,
+  FindEntriesHandler,
   GetBalanceHandler,
   GetCreditsHandler,
   GetLedgerHandler,

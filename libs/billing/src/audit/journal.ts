@@ -1,15 +1,6 @@
 import { endOfMonth } from '../domain/credits/calendar.js';
-import type { MonthBook } from '../contracts/month.js';
+import type { AccountCodes, MonthBook } from '../contracts/month.js';
 import { csvRecord } from './csv.js';
-
-/** Codes of the accounts in the company's own books (settings `LEDGER_ACCOUNT_…`). */
-export interface AccountCodes {
-  readonly receivable: string;
-  readonly deferred: string;
-  readonly revenue: string;
-  readonly breakage: string;
-  readonly corrections: string;
-}
 
 interface Entry {
   /** `yyyy-mm-dd`. */

@@ -4,38 +4,10 @@ import type { Reconciliation } from '../contracts/audit.js';
 import { CURRENCY } from '../contracts/catalogue.js';
 import { ACCOUNTS, type Accounts } from '../contracts/events.js';
 import { MONEY_FIGURES, type Money } from '../contracts/money.js';
-import type { MonthBook } from '../contracts/month.js';
+import type { AccountCodes, MonthBook, MonthManifest, MonthSums } from '../contracts/month.js';
 import { csvRecord } from './csv.js';
-import { journalCsv, type AccountCodes } from './journal.js';
+import { journalCsv } from './journal.js';
 import { merkleRoot } from './merkle.js';
-
-/** The sums over all books of a month. */
-export interface MonthSums {
-  readonly opening: Accounts;
-  readonly debit: Accounts;
-  readonly credit: Accounts;
-  readonly closing: Accounts;
-  readonly money: Money;
-}
-
-/** Signed by month.sig. Its hashes cover every other file. */
-export interface MonthManifest {
-  readonly format: 'credit-ledger-month/1';
-  readonly period: string;
-  readonly books: number;
-  /** Over the lines of seals.jsonl, without their line ends (RFC 6962, SHA-256). */
-  readonly merkleRoot: string;
-  readonly closing: Accounts;
-  readonly money: Money;
-  readonly reconciliation: {
-    readonly captures: number;
-    readonly completed: number;
-    readonly pending: number;
-  };
-  /** Lowercase hex SHA-256 by file name. */
-  readonly files: Readonly<Record<string, string>>;
-  readonly publicKeySha256: string;
-}
 
 type Files = ReadonlyMap<string, Uint8Array>;
 

@@ -102,6 +102,30 @@ export class ExplainReading extends Query<ReadingExplanation | null> {
   }
 }
 
+/** An entry that carries a reference. */
+export interface FoundEntry {
+  readonly workspaceId: string;
+  readonly eventId: string;
+  readonly revision: bigint;
+  readonly type: CreditsEvent['type'];
+  readonly occurredAt: string;
+  /** Signed; 0 for a subscription. */
+  readonly credits: number;
+  /** Of a correction. */
+  readonly reason: string | null;
+  readonly actor: string;
+}
+
+/** Entries of all books with a reference: a correction's, the order of a pack, the approval of a plan. */
+export class FindLedgerEntries extends Query<readonly FoundEntry[]> {
+  constructor(
+    readonly reference: string,
+    readonly progress?: Progress,
+  ) {
+    super();
+  }
+}
+
 export interface LedgerDifference {
   readonly kind:
     | 'not_captured'

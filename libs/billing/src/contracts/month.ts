@@ -1,7 +1,8 @@
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { Command } from '@app/platform/cqrs/message.js';
-import type { Reconciliation, Seal } from './audit.js';
+import type { LedgerDifference, Seal } from './audit.js';
 import type { Accounts, Totals } from './events.js';
+import type { Money } from './money.js';
 
 /** A plan's month or a pack that was granted in a month. */
 export interface MonthSale {
@@ -29,17 +30,60 @@ export interface MonthProblem {
   readonly message: string;
 }
 
+/** Codes of the accounts in the company's own books (settings `LEDGER_ACCOUNT_…`). */
+export interface AccountCodes {
+  readonly receivable: string;
+  readonly deferred: string;
+  readonly revenue: string;
+  readonly breakage: string;
+  readonly corrections: string;
+}
+
+/** The sums over all books of a month. */
+export interface MonthSums {
+  readonly opening: Accounts;
+  readonly debit: Accounts;
+  readonly credit: Accounts;
+  readonly closing: Accounts;
+  readonly money: Money;
+}
+
+/** Signed by month.sig. Its hashes cover every other file. */
+export interface MonthManifest {
+  readonly format: 'credit-ledger-month/1';
+  readonly period: string;
+  readonly books: number;
+  /** Over the lines of seals.jsonl, without their line ends (RFC 6962, SHA-256). */
+  readonly merkleRoot: string;
+  readonly closing: Accounts;
+  readonly money: Money;
+  readonly reconciliation: {
+    readonly captures: number;
+    readonly completed: number;
+    readonly pending: number;
+  };
+  /** Lowercase hex SHA-256 by file name. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly publicKeySha256: string;
+}
+
 export type CloseMonthResult =
   | { readonly outcome: 'not_over' }
   | { readonly outcome: 'not_an_ed25519_key' }
+  /** Nothing is sealed. */
   | {
-      readonly outcome: 'done';
+      readonly outcome: 'not_right';
+      readonly problems: readonly MonthProblem[];
+      readonly differences: readonly LedgerDifference[];
+    }
+  | {
+      readonly outcome: 'sealed';
       /** Books whose month this run recorded as closed; the others were closed before. */
       readonly closedNow: number;
-      /** In the order of their workspaces. */
-      readonly books: readonly MonthBook[];
-      readonly problems: readonly MonthProblem[];
-      readonly reconciliation: Reconciliation;
+      readonly manifest: MonthManifest;
+      readonly sums: MonthSums;
+      /** By name, month.json and its signature last. */
+      readonly files: ReadonlyMap<string, Uint8Array>;
     };
 
 export type MonthStep = 'close' | 'verify and reconcile';
@@ -47,6 +91,7 @@ export type MonthStep = 'close' | 'verify and reconcile';
 /**
  * Closes a month (`yyyy-mm`, UTC) of all books, then verifies, reconciles and seals them in one pass over the log. Safe to
  * repeat: a closed month stays as it is, and the same month and key give the same seals.
+ * Seals all books, or none when one of them or their reconciliation is not right.
  */
 export class CloseMonth extends Command<CloseMonthResult> {
   constructor(
@@ -55,6 +100,7 @@ export class CloseMonth extends Command<CloseMonthResult> {
     readonly privateKey: string,
     /** As in ReconcileLedger. */
     readonly graceMs: number,
+    readonly codes: AccountCodes,
     readonly by: () => RequestContext,
     readonly progress?: (step: MonthStep, done: number, total: number) => void,
   ) {

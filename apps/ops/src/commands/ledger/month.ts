@@ -2,11 +2,9 @@ import type { Command } from 'commander';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { monthFiles, signedMonth, sumsOf, type MonthManifest } from '@app/billing/audit/month-files.js';
-import { readSealKey } from '@app/billing/audit/seal.js';
 import {
   CloseMonth,
-  type MonthBook,
+  type CloseMonthResult,
   type MonthProblem,
   type MonthStep,
 } from '@app/billing/contracts/index.js';
@@ -48,41 +46,32 @@ Example:
     )
     .action(async ({ period, key, out }: Options, command: Command) => {
       const privateKey = onFile(key, () => readFileSync(key, 'utf8'));
-      const { result, codes } = await withSession(async ({ commands, by, config }) => ({
-        codes: {
+      const result = await withSession(({ commands, by, config }) => {
+        const codes = {
           receivable: config.LEDGER_ACCOUNT_RECEIVABLE,
           deferred: config.LEDGER_ACCOUNT_DEFERRED,
           revenue: config.LEDGER_ACCOUNT_REVENUE,
           breakage: config.LEDGER_ACCOUNT_BREAKAGE,
           corrections: config.LEDGER_ACCOUNT_CORRECTIONS,
-        },
-        result: await commands.execute(new CloseMonth(period, privateKey, GRACE_MS, by, reportStep())),
-      }));
+        };
+        return commands.execute(new CloseMonth(period, privateKey, GRACE_MS, codes, by, reportStep()));
+      });
       if (result.outcome === 'not_over')
         throw new OpsError(`The month ${period} is not over. Nothing was closed.`);
       if (result.outcome === 'not_an_ed25519_key') {
         throw new OpsError(`${key} contains no Ed25519 private key: ops ledger keygen creates one.`);
       }
-      const { books, problems, reconciliation, closedNow } = result;
-      const { differences } = reconciliation;
-      if (problems.length + differences.length > 0) {
+      if (result.outcome === 'not_right') {
+        const { problems, differences } = result;
         const found = { ok: false, period, problems, differences };
         print(command, found, describeProblems(period, problems, differences.length));
         process.exitCode = 1;
         return;
       }
-      const files = monthFiles(period, books, reconciliation, codes);
-      const { monthPdf } = await import('@app/billing/statement-pdf/month-pdf.js');
-      files.set('trial-balance.pdf', monthPdf(period, books));
-      const signed = signedMonth(period, books, reconciliation, files, readSealKey(privateKey)!);
-      files.set('month.json', signed.json).set('month.sig', Buffer.from(`${signed.signature}\n`));
+      const { manifest, closedNow, files } = result;
       const written = { folder: join(out, period), archive: join(out, `ledger-${period}.tar.gz`) };
       onFile(out, () => write(files, written, period));
-      print(
-        command,
-        { ok: true, ...written, closedNow, ...signed.manifest },
-        describe(signed.manifest, books, written.archive),
-      );
+      print(command, { ok: true, ...written, closedNow, ...manifest }, describe(result, written.archive));
     });
 };
 
@@ -127,8 +116,10 @@ const describeProblems = (period: string, problems: readonly MonthProblem[], dif
     ...(differences === 0 ? [] : ['ops ledger reconcile --all lists the differences.']),
   ].join('\n');
 
-const describe = (manifest: MonthManifest, books: readonly MonthBook[], archive: string): string => {
-  const { opening, debit, credit, closing, money } = sumsOf(books);
+type Sealed = Extract<CloseMonthResult, { outcome: 'sealed' }>;
+
+const describe = ({ manifest, sums }: Sealed, archive: string): string => {
+  const { opening, debit, credit, closing, money } = sums;
   return [
     `Sealed ${manifest.books} books of ${manifest.period}; Merkle root ${manifest.merkleRoot}`,
     '',

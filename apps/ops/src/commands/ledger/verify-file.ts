@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { execFile } from 'node:child_process';
 import { createReadStream } from 'node:fs';
-import { verifyExport } from '@app/billing/audit/verify-export.js';
 import type { ExportFinding } from '@app/billing/contracts/index.js';
+import { verifyExport } from '@app/billing/offline.js';
 import { projectPath } from '@app/platform/project-path.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';

@@ -6,6 +6,7 @@ import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-st
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { MonthBooks } from '../../audit/month-books.js';
+import { monthFiles, signedMonth, sumsOf } from '../../audit/month-files.js';
 import { Reconciler } from '../../audit/reconcile.js';
 import { readSealKey } from '../../audit/seal.js';
 import { RecordDue } from '../../contracts/commands.js';
@@ -35,21 +36,26 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
     // Reads the view first, so that the log then has everything the view shows.
     const settledBefore = this.clock.now() - graceMs;
     const reconciler = new Reconciler(null, await balanceRows(this.pool, null));
-    const books = new MonthBooks(period, key);
+    const months = new MonthBooks(period, key);
     await visitLog(
       this.store,
       (event) => {
-        books.see(event);
+        months.see(event);
         reconciler.see(event);
       },
       (done, total) => progress?.('verify and reconcile', done, total),
     );
-    return {
-      outcome: 'done',
-      closedNow,
-      ...books.result(),
-      reconciliation: reconciler.report(settledBefore),
-    };
+    const { books, problems } = months.result();
+    const reconciliation = reconciler.report(settledBefore);
+    const { differences } = reconciliation;
+    if (problems.length + differences.length > 0) return { outcome: 'not_right', problems, differences };
+    const files = monthFiles(period, books, reconciliation, command.codes);
+    // Imported only here: only a process that prints needs the compiler and its fonts.
+    const { monthPdf } = await import('../../statement-pdf/month-pdf.js');
+    files.set('trial-balance.pdf', monthPdf(period, books));
+    const { manifest, json, signature } = signedMonth(period, books, reconciliation, files, key);
+    files.set('month.json', json).set('month.sig', Buffer.from(`${signature}\n`));
+    return { outcome: 'sealed', closedNow, manifest, sums: sumsOf(books), files };
   }
 
   /** Books that have nothing due from before the end of the month have closed it already. */
