@@ -169,11 +169,11 @@ const foundations = [
 const programs = [
   rule(
     'apps-are-put-together-from-modules',
-    'A program composes modules: of a feature it imports *.module.ts, its contracts, projections and manifest.',
+    'A program composes modules: of a feature it imports *.module.ts, its contracts, projections, manifest, and what works without a connection (offline.ts).',
     { path: '^apps/', pathNot: [SPEC, ...TESTING] },
     {
       path: `^libs/${MODULE}/`,
-      pathNot: [CONTRACTS, `^libs/${MODULE}/src/([^/]+[.]module|projections|manifest)[.]ts$`],
+      pathNot: [CONTRACTS, `^libs/${MODULE}/src/([^/]+[.]module|projections|manifest|offline)[.]ts$`],
     },
   ),
   rule(

@@ -30,7 +30,7 @@ WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY --from=build /app/libs libs
-COPY tools/verify-ledger tools/verify-ledger
+COPY tools/verify-ledger.mjs tools/verify-ledger.mjs
 COPY package.json LICENSE ./
 # A new volume for the keys of epochs takes its owner from here.
 RUN mkdir -m 700 /keys && chown node:node /keys

@@ -5,6 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { projectPath } from '@app/platform/project-path.js';
 import { ledgerBenchmark } from './billing/benchmark.js';
+import { monthBenchmark } from './billing/month-benchmark.js';
 import { crudBenchmark } from './crud/benchmark.js';
 import { eventStoreBenchmark } from './event-store/benchmark.js';
 import { floodBenchmark } from './flood/benchmark.js';
@@ -24,6 +25,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   numerologyBenchmark,
   publishingBenchmark,
   ledgerBenchmark,
+  monthBenchmark,
   webhooksBenchmark,
   projectionsBenchmark,
   eventStoreBenchmark,

@@ -91,7 +91,7 @@ describe('the ledger of a running service', () => {
   });
 
   it.each(
-    'balance statement explain verify reconcile export verify-file close seal keygen'
+    'balance statement explain find verify reconcile export verify-file close month seal keygen'
       .split(' ')
       .map((name) => [name]),
   )('explains %s with an example', async (name) => {

@@ -134,6 +134,8 @@ export const SAMPLES: Samples = {
     approvedBy: 'operator:finance',
     reversesEventId: causeEventId,
     expiresAt: '2026-11-29T00:00:00.000Z',
+    reference: 'INC-42',
+    actor: 'operator:ada',
   },
   PeriodClosed: {
     workspaceId,
@@ -164,6 +166,7 @@ export const SAMPLES: Samples = {
         remaining: 360,
         held: 20,
         expiresAt: '2026-10-29T00:00:00.000Z',
+        priceCents: 14_900,
       },
     ],
     openHolds: [hold],

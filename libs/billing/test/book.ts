@@ -5,7 +5,9 @@ import { CHAIN_START } from '@app/event-sourcing/core/hash-chain.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { CreditBooks } from '../src/application/credit-books.js';
 import { createCreditsExecutor } from '../src/credits.executor.js';
+import { BookExport } from '../src/audit/export-book.js';
 import { chainAfter } from '../src/audit/verify-book.js';
+import type { ExportRange } from '../src/contracts/export.js';
 import type { CreditsCommand } from '../src/domain/credits/credits.commands.js';
 
 export const WS = 'ws_0000000000000000000001';
@@ -42,6 +44,20 @@ export class TestBook {
   }
 }
 
+/** The export of a book's events, as the service writes it. */
+export const exportOf = async (
+  events: readonly StoredEvent[],
+  format: 'csv' | 'jsonl' = 'jsonl',
+  range: ExportRange = { from: null, to: null },
+): Promise<string> => {
+  async function* stored() {
+    yield* events;
+  }
+  let text = '';
+  for await (const piece of new BookExport(events[0]!.stream, format, range).text(stored())) text += piece;
+  return text;
+};
+
 /** Gives every event a matching chain value, as someone who rewrites the whole history would. */
 export const rechained = (events: readonly StoredEvent[]): StoredEvent[] => {
   let chain = CHAIN_START;
@@ -60,6 +76,13 @@ export const altered = (event: StoredEvent, change: Record<string, unknown>): St
   ...event,
   data: { ...(event.data as object), ...change },
 });
+
+/** A book that was opened on 10 April 2026. */
+export const openedBook = async (): Promise<TestBook> => {
+  const book = new TestBook();
+  await book.do('2026-04-10T12:00:00Z', { type: 'OpenBook', workspaceId: WS });
+  return book;
+};
 
 /**
  * A book with every kind of entry: plan, pack, captures, a release, corrections, a late release of an expired grant,
@@ -91,6 +114,8 @@ export const eventfulBook = async (workspaceId = WS): Promise<TestBook> => {
     reason: '=HYPERLINK("http://evil","a, b")\nsecond line',
     approvedBy: '@ada',
     reversesEventId: null,
+    reference: 'INC-42',
+    actor: 'operator:ada',
   });
   await book.do('2026-04-14T09:00:00Z', {
     type: 'AdjustCredits',
@@ -99,6 +124,8 @@ export const eventfulBook = async (workspaceId = WS): Promise<TestBook> => {
     reason: '-5 because',
     approvedBy: 'operator:ada',
     reversesEventId: null,
+    reference: 'INC-42',
+    actor: 'operator:ada',
   });
   await reserve('2026-05-09T09:00:00Z', 'r3');
   await book.do('2026-05-11T09:00:00Z', {

@@ -55,6 +55,8 @@ const untimed: fc.Arbitrary<Untimed> = fc.oneof(
       reason: fc.constant('because'),
       approvedBy: fc.constant('operator:ada'),
       reversesEventId: fc.constant(null),
+      reference: fc.constant(null),
+      actor: fc.constant('operator:ada'),
     }),
   },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('RecordDue' as const) }) },

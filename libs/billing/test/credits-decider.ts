@@ -47,6 +47,8 @@ export const adjust = (adjustmentId: string, amount: number): CreditsCommand => 
   reason: 'goodwill',
   approvedBy: 'operator:ada',
   reversesEventId: null,
+  reference: null,
+  actor: 'operator:ada',
   now: at(NOW),
 });
 export const adjusted = (
@@ -62,6 +64,8 @@ export const adjusted = (
     reason: 'goodwill',
     approvedBy: 'operator:ada',
     reversesEventId: null,
+    reference: null,
+    actor: 'operator:ada',
   },
 });
 

@@ -26,11 +26,13 @@ export const ledgerOn = (store: EventStore, now: () => number = Date.now) => {
 };
 export type Ledger = ReturnType<typeof ledgerOn>;
 
+const NO_REFERENCE = { reversesEventId: null, reference: null, actor: BY.actor };
+
 /** Opens a book with the given credits. */
 export const openBook = async (ledger: Ledger, workspaceId: string, credits: number): Promise<void> => {
   await ledger.do(workspaceId, { type: 'OpenBook', workspaceId }, 'open');
   const given = { adjustmentId: 'a1', amount: credits, reason: 'bench', approvedBy: 'bench' };
-  await ledger.do(workspaceId, { type: 'AdjustCredits', ...given, reversesEventId: null }, 'adjust');
+  await ledger.do(workspaceId, { type: 'AdjustCredits', ...given, ...NO_REFERENCE }, 'adjust');
 };
 
 /** Concurrent calls while a book is filled. */

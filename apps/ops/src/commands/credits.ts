@@ -136,7 +136,16 @@ const adjust = async (session: Session, options: Adjustment, reference: string) 
   if (options.reference === undefined) tell(`Reference: ${reference}`);
   const adjustmentId = uuid5(workspace, 'adjustment', reference);
   const answer = await commands.execute(
-    new AdjustCredits(workspace, amount, reason, approvedBy ?? actor, adjustmentId, by(), reverses ?? null),
+    new AdjustCredits(
+      workspace,
+      amount,
+      reason,
+      approvedBy ?? actor,
+      adjustmentId,
+      by(),
+      reverses ?? null,
+      reference,
+    ),
   );
   if (answer.outcome === 'already_adjusted') {
     const booked = await bookedAmount(session, workspace, adjustmentId);

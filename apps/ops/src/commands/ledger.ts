@@ -2,6 +2,8 @@ import type { Command } from 'commander';
 import { addBalance } from './ledger/balance.js';
 import { addExplain } from './ledger/explain.js';
 import { addExport } from './ledger/export.js';
+import { addFind } from './ledger/find.js';
+import { addMonth } from './ledger/month.js';
 import { addReconcile } from './ledger/reconcile.js';
 import { addRepairDates } from './ledger/repair-dates.js';
 import { addClose, addKeygen, addSeal } from './ledger/seal.js';
@@ -9,17 +11,19 @@ import { addStatement } from './ledger/statement.js';
 import { addVerifyFile } from './ledger/verify-file.js';
 import { addVerify } from './ledger/verify.js';
 
-/** Commands for finance. All except close and repair-dates only read. */
+/** Commands for finance. All except close, month and repair-dates only read. */
 export const addLedgerCommands = (ledger: Command): void => {
   for (const add of [
     addBalance,
     addStatement,
     addExplain,
+    addFind,
     addVerify,
     addReconcile,
     addExport,
     addVerifyFile,
     addClose,
+    addMonth,
     addSeal,
     addKeygen,
     addRepairDates,

@@ -1,6 +1,7 @@
 import { BalanceAsOfHandler } from './audit/balance-as-of.handler.js';
 import { ExplainReadingHandler } from './audit/explain-reading.handler.js';
 import { ExportLedgerHandler } from './audit/export-ledger.handler.js';
+import { FindEntriesHandler } from './audit/find-entries.handler.js';
 import { MonthlyStatementHandler } from './audit/monthly-statement.handler.js';
 import { PlanDateRepairHandler } from './audit/plan-date-repair.handler.js';
 import { ReconcileLedgerHandler } from './audit/reconcile-ledger.handler.js';
@@ -8,6 +9,7 @@ import { SealPeriodHandler } from './audit/seal-period.handler.js';
 import { TypesetStatementHandler } from './audit/typeset-statement.handler.js';
 import { VerifyLedgerHandler } from './audit/verify-ledger.handler.js';
 import { AdjustCreditsHandler } from './adjust-credits/adjust-credits.handler.js';
+import { CloseMonthHandler } from './close-month/close-month.handler.js';
 import { CancelSubscriptionHandler } from './cancel-subscription/cancel-subscription.handler.js';
 import { CountOldHoldsHandler } from './count-old-holds/count-old-holds.handler.js';
 import { GetBalanceHandler } from './get-balance/get-balance.handler.js';
@@ -26,9 +28,11 @@ export const HANDLERS = [
   AdjustCreditsHandler,
   BalanceAsOfHandler,
   CancelSubscriptionHandler,
+  CloseMonthHandler,
   CountOldHoldsHandler,
   ExplainReadingHandler,
   ExportLedgerHandler,
+  FindEntriesHandler,
   GetBalanceHandler,
   GetCreditsHandler,
   GetLedgerHandler,

@@ -47,6 +47,7 @@ describe('explaining a reading', () => {
             { account: 'held', amount: -20 },
             { account: to, amount: 20 },
           ],
+          paidBy: to === 'consumed' ? [{ grantId: 'pack:o1', credits: 20, cents: 1_160 }] : [],
         },
       ],
       reading: [

@@ -2,6 +2,7 @@ import type { Recorded } from '@app/event-sourcing/core/event.js';
 import type { ReadingEvent } from '@app/readings/contracts/index.js';
 import type { ExplainedMovement, ReadingExplanation } from '../contracts/audit.js';
 import type { CreditsEvent } from '../contracts/events.js';
+import type { UsedCredits } from '../domain/credits/value.js';
 import { postings } from '../domain/credits/postings.js';
 
 type Movement = Extract<
@@ -31,9 +32,10 @@ export const explain = (
   workspaceId: string,
   reading: readonly Recorded<ReadingEvent>[],
   movements: readonly Movement[],
+  used: ReadonlyMap<string, readonly UsedCredits[]>,
 ): ReadingExplanation => {
   const end = reading.find(isEnd);
-  const credits = movements.map((movement) => explained(movement, reading));
+  const credits = movements.map((movement) => explained(movement, reading, used.get(movement.id) ?? []));
   return {
     readingId,
     workspaceId,
@@ -50,7 +52,11 @@ export const explain = (
   };
 };
 
-const explained = (event: Movement, reading: readonly Recorded<ReadingEvent>[]): ExplainedMovement => {
+const explained = (
+  event: Movement,
+  reading: readonly Recorded<ReadingEvent>[],
+  used: readonly UsedCredits[],
+): ExplainedMovement => {
   const { data, metadata } = event;
   const cause = reading.find((one) =>
     event.type === 'CreditsReserved'
@@ -65,6 +71,7 @@ const explained = (event: Movement, reading: readonly Recorded<ReadingEvent>[]):
     reservationId: data.reservationId,
     postings: postings(event),
     allocations: 'allocations' in data ? data.allocations : [],
+    paidBy: used.map(({ grantId, credits, cents }) => ({ grantId, credits, cents })),
     actor: metadata.actor,
     correlationId: metadata.correlationId,
     causationId: metadata.causationId,

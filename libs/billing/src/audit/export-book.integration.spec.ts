@@ -38,7 +38,7 @@ const verifyFile = (text: string) => {
   writeFileSync(file, text);
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    [projectPath('tools/verify-ledger/verify-ledger.mjs'), file, '--json'],
+    [projectPath('tools/verify-ledger.mjs'), file, '--json'],
     { cwd: folder, encoding: 'utf8', env: {} },
   );
   return { status, stderr, result: stdout === '' ? null : JSON.parse(stdout) };
@@ -92,9 +92,15 @@ describe('an export as JSON lines', () => {
     expect(verifyFile(part)).toMatchObject({ status: 0, result: { firstRevision: '8' } });
   });
 
-  it('is refused in one line when the file is not an export', () => {
-    expect(verifyFile('{}\n')).toMatchObject({ status: 1, result: null, stderr: /no ledger export/ });
-    expect(verifyFile('')).toMatchObject({ status: 1, result: null, stderr: /empty/ });
+  it('is one finding when the file is not an export', () => {
+    for (const [text, message] of [
+      ['{}\n', /no ledger export/],
+      ['', /empty/],
+    ] as const) {
+      const { status, stderr, result } = verifyFile(text);
+      expect([status, stderr]).toEqual([1, '']);
+      expect(result.findings).toMatchObject([{ field: 'kind', message: expect.stringMatching(message) }]);
+    }
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Recorded } from '@app/event-sourcing/core/event.js';
-import type { LedgerFooter } from '../contracts/audit.js';
+import type { LedgerFooter } from '../contracts/export.js';
 import { ACCOUNTS, type Accounts, type CreditsEvent } from '../contracts/events.js';
 import type { Posting } from '../contracts/queries.js';
 import { csvRecord } from './csv.js';
@@ -20,6 +20,8 @@ export interface PostingRow {
 export interface ExportHeader {
   readonly workspaceId: string;
   readonly stream: string;
+  /** Of an export of one month (`yyyy-mm`), otherwise `null`. */
+  readonly period: string | null;
   readonly firstRevision: string | null;
   /** Chain value before the first event. */
   readonly previousChain: string;
@@ -56,17 +58,26 @@ const grantOf = ({ type, data }: CreditsEvent, index: number): string => {
   return 'allocations' in data ? data.allocations.map(({ grantId }) => grantId).join(' ') : '';
 };
 
+/** The first has no month in its header and no money in its footer. Exports are written in the last. */
+export const EXPORT_FORMATS = ['credit-ledger-export/1', 'credit-ledger-export/2'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
 /**
  * One JSON value per line: `header`, then each event, then `footer`. An event is an `event` line with the hashed facts
  * and its chain value, and its `posting` lines. That is enough to recompute chain, balances and totals.
  */
-export const jsonLines: ExportWriter = {
-  header: (header) => line({ kind: 'header', format: 'credit-ledger-export/1', ...header }),
+export const jsonLines = (format: ExportFormat = 'credit-ledger-export/2'): ExportWriter => ({
+  header: ({ period, ...header }) => {
+    const { workspaceId, stream, ...rest } = header;
+    const month = format === 'credit-ledger-export/1' ? {} : { period };
+    return line({ kind: 'header', format, workspaceId, stream, ...month, ...rest });
+  },
   event: (event, facts, rows) =>
     line({ kind: 'event', facts, chain: event.metadata.chain ?? null }) +
     rows.map((row) => line({ kind: 'posting', ...row })).join(''),
-  footer: (footer) => line({ kind: 'footer', ...footer }),
-};
+  footer: ({ period, money, ...footer }) =>
+    line({ kind: 'footer', ...footer, ...(format === 'credit-ledger-export/1' ? {} : { period, money }) }),
+});
 
 const line = (value: object): string => `${JSON.stringify(value)}\n`;
 
@@ -91,6 +102,8 @@ export const CSV_COLUMNS = [
   'event_id',
   'chain',
   'reverses_event_id',
+  'reference',
+  'actor',
 ] as const;
 
 type CsvCells = Partial<Record<(typeof CSV_COLUMNS)[number], string | number>>;
@@ -133,6 +146,13 @@ export const csv: ExportWriter = {
     }),
 };
 
+/** The order of a pack, the approval of a plan, or the reference of a correction. */
+export const referenceOf = (data: CreditsEvent['data']): string | null => {
+  if ('orderRef' in data) return data.orderRef;
+  if ('approvalRef' in data) return data.approvalRef;
+  return 'reference' in data ? data.reference : null;
+};
+
 const about = ({ data }: CreditsEvent): CsvCells => ({
   reading_id: 'readingId' in data ? data.readingId : '',
   reservation_id: 'reservationId' in data ? data.reservationId : '',
@@ -140,6 +160,8 @@ const about = ({ data }: CreditsEvent): CsvCells => ({
   reason: 'reason' in data ? data.reason : '',
   approved_by: 'approvedBy' in data ? data.approvedBy : '',
   reverses_event_id: 'reversesEventId' in data ? (data.reversesEventId ?? '') : '',
+  reference: referenceOf(data) ?? '',
+  actor: 'actor' in data ? (data.actor ?? '') : '',
 });
 
 /** A negative balance appears as a debit, so that no amount has a sign. */

@@ -51,21 +51,14 @@ const sealed = async (period = '2026-04', key = KEYS.privateKey) =>
 const verifyWithSeal = async (events: readonly StoredEvent[], seal: object, publicKey = KEYS.publicKey) => {
   const [file, sealFile, keyFile] = ['book.jsonl', 'seal.json', 'key.pem'].map((name) => join(folder, name));
   const { text } = await new ExportLedgerHandler(await holding(events)).execute(
-    new ExportLedger(WS, 'jsonl', null, null),
+    new ExportLedger(WS, 'jsonl', { from: null, to: null }),
   );
   let whole = '';
   for await (const piece of text) whole += piece;
   writeFileSync(file!, whole);
   writeFileSync(sealFile!, JSON.stringify(seal));
   writeFileSync(keyFile!, publicKey);
-  const args = [
-    projectPath('tools/verify-ledger/verify-ledger.mjs'),
-    file!,
-    '--seal',
-    sealFile!,
-    '--public-key',
-    keyFile!,
-  ];
+  const args = [projectPath('tools/verify-ledger.mjs'), file!, '--seal', sealFile!, '--public-key', keyFile!];
   const { status, stdout } = spawnSync(process.execPath, [...args, '--json'], { encoding: 'utf8' });
   return { status, ...JSON.parse(stdout) };
 };

@@ -2,6 +2,7 @@ import { createHash, createPrivateKey, createPublicKey, sign, type KeyObject } f
 import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import type { Seal, SealManifest } from '../contracts/audit.js';
+import type { Money } from '../contracts/money.js';
 import type { CreditsEventOf } from '../contracts/events.js';
 
 /** Parses a PEM text; `null` when it is not an Ed25519 private key. */
@@ -15,10 +16,14 @@ export const readSealKey = (pem: string): KeyObject | null => {
 };
 
 /** Signs the end of a month. Ed25519 (RFC 8032) is deterministic: the same month and key give the same seal. */
-export const sealOf = (closed: Recorded<CreditsEventOf<'PeriodClosed'>>, privateKey: KeyObject): Seal => {
+export const sealOf = (
+  closed: Recorded<CreditsEventOf<'PeriodClosed'>>,
+  money: Money,
+  privateKey: KeyObject,
+): Seal => {
   const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
   const manifest: SealManifest = {
-    format: 'credit-ledger-seal/1',
+    format: 'credit-ledger-seal/2',
     workspaceId: closed.data.workspaceId,
     period: closed.data.period,
     revision: String(closed.revision),
@@ -26,8 +31,31 @@ export const sealOf = (closed: Recorded<CreditsEventOf<'PeriodClosed'>>, private
     closedAt: closed.metadata.occurredAt,
     headHash: closed.metadata.chain ?? '',
     closing: closed.data.closing,
+    money,
     publicKeySha256: createHash('sha256').update(publicKey).digest('hex'),
   };
   const signature = sign(null, Buffer.from(canonicalJson(manifest)), privateKey).toString('base64');
+  return { ...manifest, signature };
+};
+
+/** A new public key, signed with the key it replaces. An auditor who trusts the old key can then trust the new one. */
+export interface KeyHandover {
+  readonly format: 'credit-ledger-key/1';
+  /** Lowercase hex SHA-256 of the old public key (DER, SPKI). */
+  readonly previousKeySha256: string;
+  /** PEM. */
+  readonly publicKey: string;
+  /** Base64 of the Ed25519 signature over the canonical JSON of the other members. */
+  readonly signature: string;
+}
+
+export const handoverOf = (oldKey: KeyObject, newPublicKey: string): KeyHandover => {
+  const old = createPublicKey(oldKey).export({ type: 'spki', format: 'der' });
+  const manifest = {
+    format: 'credit-ledger-key/1' as const,
+    previousKeySha256: createHash('sha256').update(old).digest('hex'),
+    publicKey: newPublicKey,
+  };
+  const signature = sign(null, Buffer.from(canonicalJson(manifest)), oldKey).toString('base64');
   return { ...manifest, signature };
 };

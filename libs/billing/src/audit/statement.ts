@@ -1,11 +1,14 @@
 import { decode } from '@app/event-sourcing/core/event-catalogue.js';
-import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { GrantMovement, MonthlyStatement } from '../contracts/audit.js';
 import { creditsEvents, type Accounts, type CreditsEvent, type Totals } from '../contracts/events.js';
 import type { LedgerEntry } from '../contracts/queries.js';
-import { evolve, noBook, type Credits } from '../domain/credits/credits.state.js';
-import { balances, postings } from '../domain/credits/postings.js';
+import { evolve, noBook } from '../domain/credits/credits.state.js';
+import { balances } from '../domain/credits/postings.js';
+import type { UsedCredits } from '../domain/credits/value.js';
+import { BookMoney } from './book-money.js';
 import { DateNotes } from './date-notes.js';
+import { ledgerEntry } from './ledger-entry.js';
 
 type MutableGrant = { -readonly [K in keyof GrantMovement]: GrantMovement[K] };
 
@@ -25,10 +28,12 @@ export const statementOf = async (
   const entries: LedgerEntry[] = [];
   const dates = new DateNotes(period);
   const grants = new Map<string, MutableGrant>();
+  const money = new BookMoney();
   for await (const one of stored) {
     const event = decode(creditsEvents, one);
     const before = state;
     state = evolve(state, event);
+    const used = money.see(event, before, state);
     const month = event.type === 'BookOpened' ? event.data.period : before.period;
     if (month > period) break;
     if (month < period) continue;
@@ -37,10 +42,12 @@ export const statementOf = async (
       for (const { grantId, remaining } of before.grants) grantIn(grants, grantId).opening = remaining;
     }
     addTo(grants, event);
+    addUsed(grants, used);
     totals = event.type === 'PeriodClosed' ? before.totals : state.totals;
     closed = event.type === 'PeriodClosed';
-    entries.push(ledgerEntry(event, state));
+    entries.push(ledgerEntry(event, balances(state.opening, state.totals)));
     dates.see(event);
+    if (closed) break;
   }
   if (opening === null) return null;
   return {
@@ -51,33 +58,25 @@ export const statementOf = async (
     totals,
     closing: balances(opening, totals),
     entries,
-    grants: [...grants.values()].map((grant) => ({ ...grant, closing: closingOf(grant) })),
+    grants: [...grants.values()].map((grant) => ({
+      ...grant,
+      priceCents: money.priceOf(grant),
+      closing: closingOf(grant),
+    })),
+    money: closed ? money.closedMonth : money.openMonth(state),
     notes: dates.sentences(),
-  };
-};
-
-const ledgerEntry = (event: Recorded<CreditsEvent>, after: Credits): LedgerEntry => {
-  const accounts = balances(after.opening, after.totals);
-  return {
-    eventId: event.id,
-    occurredAt: event.metadata.occurredAt,
-    type: event.type,
-    revision: event.revision,
-    postings: postings(event),
-    availableAfter: accounts.available,
-    heldAfter: accounts.held,
-    readingId: 'readingId' in event.data ? event.data.readingId : null,
-    reservationId: 'reservationId' in event.data ? event.data.reservationId : null,
   };
 };
 
 const grantIn = (grants: Map<string, MutableGrant>, grantId: string): MutableGrant => {
   const grant = grants.get(grantId) ?? {
     grantId,
+    priceCents: grantId.startsWith('adjustment:') ? 0 : null,
     opening: 0,
     granted: 0,
     reserved: 0,
     released: 0,
+    consumed: 0,
     expired: 0,
     removed: 0,
     closing: 0,
@@ -113,6 +112,12 @@ const addTo = (grants: Map<string, MutableGrant>, { type, data }: CreditsEvent):
       }
       return;
     default:
+  }
+};
+
+const addUsed = (grants: Map<string, MutableGrant>, used: readonly UsedCredits[]): void => {
+  for (const { use, grantId, credits } of used) {
+    if (use === 'earned') grantIn(grants, grantId).consumed += credits;
   }
 };
 

@@ -5,8 +5,11 @@ import { CHAIN_START, nextChain, type ChainedFacts } from '@app/event-sourcing/c
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { LedgerFinding, LedgerReport } from '../contracts/audit.js';
 import { isContradicted, RECORD_TIME_BOUND_MS } from './record-time.js';
+import type { Money } from '../contracts/money.js';
 import { creditsEvents, type CreditsEvent } from '../contracts/events.js';
+import { BookMoney } from './book-money.js';
 import { endOfMonth, startOfMonth } from '../domain/credits/calendar.js';
+import { noBook } from '../domain/credits/credits.state.js';
 import { InvariantWatch } from '../domain/credits/invariants.js';
 
 /** The facts of an event that its chain value covers. */
@@ -51,7 +54,11 @@ class LastCauses {
 export class BookVerifier {
   private readonly findings: LedgerFinding[] = [];
   private readonly causes = new LastCauses();
+  /** The book in money, as long as nothing was found. */
+  readonly money = new BookMoney();
   private watch: InvariantWatch | null = new InvariantWatch();
+  /** In a part of a book: until a closed month states what grants and holds there are. */
+  private isWaiting = false;
   private events = 0;
   private nextRevision = 0n;
   private chain = CHAIN_START;
@@ -61,13 +68,23 @@ export class BookVerifier {
   /** Entries after a month that was closed too early have their true dates: not before the store recorded its end. */
   private closedAt = Infinity;
 
-  constructor(private readonly stream: string) {}
+  /** @param part where the events start when the beginning of the book is not among them */
+  constructor(
+    private readonly stream: string,
+    part?: { readonly revision: bigint; readonly chain: string },
+  ) {
+    if (!part) return;
+    this.nextRevision = part.revision;
+    this.chain = part.chain;
+    this.watch = null;
+    this.isWaiting = true;
+  }
 
   see(stored: StoredEvent): void {
     this.events += 1;
     this.checkRevision(stored);
     this.checkChain(stored);
-    if (this.watch) this.checkBook(this.watch, stored);
+    if (this.watch || this.isWaiting) this.checkBook(stored);
   }
 
   report(): LedgerReport {
@@ -87,6 +104,20 @@ export class BookVerifier {
       findings,
       repairedDates: this.repairedDates,
     };
+  }
+
+  get hasFindings(): boolean {
+    return this.findings.length > 0;
+  }
+
+  /** The open month. Empty before the book is opened, or after something was found. */
+  get period(): string {
+    return this.watch?.state.period ?? '';
+  }
+
+  /** Of all events seen. `null` when a price is not known, or something was found. */
+  allMoney(): Money | null {
+    return this.watch && this.money.all(this.watch.state);
   }
 
   private checkRevision({ revision }: StoredEvent): void {
@@ -109,24 +140,42 @@ export class BookVerifier {
     this.chain = recorded ?? '';
   }
 
-  private checkBook(watch: InvariantWatch, stored: StoredEvent): void {
+  private checkBook(stored: StoredEvent): void {
     const before = this.findings.length;
     try {
       const event = decode(creditsEvents, stored);
       this.checkOpening(event);
-      this.checkDate(event, watch.state.period);
+      this.checkDate(event, this.watch?.state.period ?? '');
       this.checkRecordTime(event);
       this.checkCause(event);
-      for (const breach of watch.see(event)) this.find(event.revision, 'invariant', breach);
+      for (const breach of this.breachesOf(event)) this.find(event.revision, 'invariant', breach);
     } catch (error) {
       if (!(error instanceof CorruptEvent)) throw error;
       this.find(stored.revision, 'event', error.message);
     }
-    if (this.findings.slice(before).some(({ check }) => check !== 'date')) this.watch = null;
+    if (this.findings.slice(before).some(({ check }) => check !== 'date')) {
+      this.watch = null;
+      this.isWaiting = false;
+    }
+  }
+
+  private breachesOf(event: Recorded<CreditsEvent>): string[] {
+    if (this.watch) {
+      const before = this.watch.state;
+      const breaches = this.watch.see(event);
+      this.money.see(event, before, this.watch.state);
+      return breaches;
+    }
+    if (event.type !== 'PeriodClosed') return [];
+    const { watch, breaches } = InvariantWatch.after(event);
+    this.money.see(event, noBook, watch.state);
+    this.watch = watch;
+    this.isWaiting = false;
+    return breaches;
   }
 
   private checkOpening(event: Recorded<CreditsEvent>): void {
-    if ((event.type === 'BookOpened') !== (this.events === 1)) {
+    if ((event.type === 'BookOpened') !== (event.revision === 0n)) {
       this.find(event.revision, 'event', 'a book is opened by its first event and no other');
     }
     if (event.type === 'BookOpened' && event.data.workspaceId !== streamId(this.stream)) {

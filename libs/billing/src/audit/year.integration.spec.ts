@@ -40,6 +40,8 @@ const adjust = (adjustmentId: string, amount: number) =>
     reason: 'goodwill',
     approvedBy: 'operator:ada',
     reversesEventId: null,
+    reference: null,
+    actor: 'operator:ada',
   }) as const;
 
 /**
@@ -157,7 +159,7 @@ describe('a year of a customer', () => {
       writeFileSync(file, text);
       const { stdout } = spawnSync(
         process.execPath,
-        [projectPath('tools/verify-ledger/verify-ledger.mjs'), file, '--json'],
+        [projectPath('tools/verify-ledger.mjs'), file, '--json'],
         { encoding: 'utf8', env: { TZ } },
       );
       rmSync(folder, { recursive: true });

@@ -1,5 +1,6 @@
 import { Query } from '@app/platform/cqrs/message.js';
 import type { Accounts, CreditsEvent, Totals } from './events.js';
+import type { Money } from './money.js';
 import type { Balance, LedgerEntry, Posting } from './queries.js';
 
 /** Called periodically during a long read. Both numbers have the same unit. */
@@ -40,40 +41,6 @@ export class VerifyLedger extends Query<readonly LedgerReport[]> {
   }
 }
 
-/** The footer of an export. */
-export interface LedgerFooter {
-  readonly events: number;
-  readonly postings: number;
-  /** Turnover of the exported events. */
-  readonly totals: Totals;
-  readonly closing: Accounts;
-  readonly headRevision: string | null;
-  readonly headHash: string;
-}
-
-export interface LedgerExport {
-  /** The text of the export in chunks. Can be read once. */
-  readonly text: AsyncIterable<string>;
-  /** Correct after `text` has been read to its end. */
-  readonly footer: () => LedgerFooter;
-}
-
-/**
- * A book as text: one row per posting, and a footer. `from` (inclusive) and `to` (exclusive) are milliseconds. The
- * export starts with the first event dated `from` or later, and ends before the first later event dated `to` or later.
- */
-export class ExportLedger extends Query<LedgerExport> {
-  constructor(
-    readonly workspaceId: string,
-    readonly format: 'csv' | 'jsonl',
-    readonly from: number | null,
-    readonly to: number | null,
-    readonly progress?: Progress,
-  ) {
-    super();
-  }
-}
-
 /** An event of a reading, and the credit events that name it as their cause. */
 export interface ExplainedReadingEvent {
   readonly eventId: string;
@@ -95,6 +62,15 @@ export interface ExplainedMovement {
     readonly grantId: string;
     readonly amount: number;
     readonly to?: string;
+  }[];
+  /**
+   * Grants that paid, with the value of their credits in cents. Of a capture; of a release, the credits that expired.
+   * `cents` is `null` when the price of the grant is not known.
+   */
+  readonly paidBy: readonly {
+    readonly grantId: string;
+    readonly credits: number;
+    readonly cents: number | null;
   }[];
   readonly actor: string;
   readonly correlationId: string;
@@ -124,6 +100,30 @@ export class ExplainReading extends Query<ReadingExplanation | null> {
   constructor(
     readonly readingId: string,
     readonly workspaceId: string | null = null,
+  ) {
+    super();
+  }
+}
+
+/** An entry that carries a reference. */
+export interface FoundEntry {
+  readonly workspaceId: string;
+  readonly eventId: string;
+  readonly revision: bigint;
+  readonly type: CreditsEvent['type'];
+  readonly occurredAt: string;
+  /** Signed; 0 for a subscription. */
+  readonly credits: number;
+  /** Of a correction. */
+  readonly reason: string | null;
+  readonly actor: string;
+}
+
+/** Entries of all books with a reference: a correction's, the order of a pack, the approval of a plan. */
+export class FindLedgerEntries extends Query<readonly FoundEntry[]> {
+  constructor(
+    readonly reference: string,
+    readonly progress?: Progress,
   ) {
     super();
   }
@@ -186,14 +186,18 @@ export class GetBalanceAsOf extends Query<Balance | null> {
   }
 }
 
-/** What happened to one grant in a month: opening + granted + released = closing + held + removed + expired. */
+/** What happened to one grant in a month: opening + granted + released = closing + reserved + removed + expired. */
 export interface GrantMovement {
   readonly grantId: string;
+  /** Price of the whole grant, 0 for a correction. `null`: not known. */
+  readonly priceCents: number | null;
   /** Left at the start of the month. */
   readonly opening: number;
   readonly granted: number;
   readonly reserved: number;
   readonly released: number;
+  /** Captured by completed readings, whenever they were reserved. */
+  readonly consumed: number;
   readonly expired: number;
   /** Removed by adjustments. */
   readonly removed: number;
@@ -213,6 +217,7 @@ export interface MonthlyStatement {
   readonly grants: readonly GrantMovement[];
   /** What a wrong clock did to the dates of this month, one sentence each without its full stop. */
   readonly notes: readonly string[];
+  readonly money: Money | null;
 }
 
 /** `null` when nothing is recorded of that month (`yyyy-mm`, UTC). */
@@ -230,6 +235,8 @@ export class TypesetMonthlyStatement extends Query<Uint8Array | null> {
   constructor(
     readonly workspaceId: string,
     readonly period: string,
+    /** The workspace's name, to print. */
+    readonly workspaceName: string | null = null,
   ) {
     super();
   }
@@ -237,7 +244,8 @@ export class TypesetMonthlyStatement extends Query<Uint8Array | null> {
 
 /** States the end of a book at the end of a month. The signature covers all members except `signature`. */
 export interface SealManifest {
-  readonly format: 'credit-ledger-seal/1';
+  /** Version 1 had no money. */
+  readonly format: 'credit-ledger-seal/2';
   readonly workspaceId: string;
   readonly period: string;
   /** Of the PeriodClosed event. */
@@ -247,6 +255,8 @@ export interface SealManifest {
   /** Chain value of the PeriodClosed event. It covers this event and all before it. */
   readonly headHash: string;
   readonly closing: Accounts;
+  /** Of the month. */
+  readonly money: Money;
   /** Lowercase hex SHA-256 of the public key (DER, SPKI). */
   readonly publicKeySha256: string;
 }

@@ -16,6 +16,9 @@ export interface Pack {
   readonly priceCents: number;
 }
 
+/** Of all prices; amounts are whole cents. */
+export const CURRENCY = 'USD';
+
 export const PLANS = {
   studio: { name: 'Studio', creditsPerMonth: 400, priceCents: 14_900, approvalRequired: false },
   pro: { name: 'Pro', creditsPerMonth: 2_000, priceCents: 39_900, approvalRequired: false },

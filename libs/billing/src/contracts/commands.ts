@@ -86,6 +86,8 @@ export class AdjustCredits extends Command<AdjustResult> {
     readonly by: RequestContext,
     /** The ledger event this entry corrects. */
     readonly reversesEventId: string | null = null,
+    /** The operator's reference, such as INC-42. Recorded in the entry. */
+    readonly reference: string | null = null,
     /** Of credits that it adds (RFC 3339); default: never. */
     readonly expiresAt: string | null = null,
     /** The grant that it takes credits from; default: in burn order. */

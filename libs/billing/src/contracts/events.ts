@@ -31,7 +31,10 @@ const hold = z.strictObject({
   amount: credits,
   allocations: z.array(allocation),
 });
-/** `remaining` can be reserved; `held` is in open holds. A grant with both at 0 is used up and dropped. */
+/**
+ * `remaining` can be reserved; `held` is in open holds. A grant with both at 0 is used up and dropped. `priceCents` is
+ * what the whole grant was sold for, 0 for a correction; `null` when a version without prices closed the month before.
+ */
 const grant = z.strictObject({
   grantId: z.string(),
   kind: z.enum(['plan', 'pack', 'adjustment']),
@@ -39,6 +42,7 @@ const grant = z.strictObject({
   remaining: amount,
   held: amount,
   expiresAt: instant.nullable(),
+  priceCents: amount.nullable(),
 });
 const subscription = z.strictObject({
   subscriptionId: z.string(),
@@ -47,6 +51,15 @@ const subscription = z.strictObject({
   anchorDay: z.int().min(1).max(31),
   nextGrantAt: instant,
 });
+/** Corrections were never sold. The price of any other open grant stands only in the event that granted it. */
+const withoutPrices = (data: unknown): unknown => {
+  const closed = data as { readonly openGrants: readonly { readonly kind: string }[] };
+  const openGrants = closed.openGrants.map((one) => ({
+    ...one,
+    priceCents: one.kind === 'adjustment' ? 0 : null,
+  }));
+  return { ...closed, openGrants };
+};
 const accounts = z.record(z.enum(ACCOUNTS), z.int());
 const totals = z.record(z.enum(ACCOUNTS), z.strictObject({ debit: amount, credit: amount }));
 
@@ -130,7 +143,10 @@ export const creditsEvents = eventCatalogue('credits', {
   /**
    * A correction is a new entry. A positive amount is a grant of its own (`adjustment:<id>`), which expires at
    * `expiresAt`, if at all. A negative amount is taken from one grant, or from the grants in burn order. Allocations have
-   * the sign of the amount. Version 1 had no expiry.
+   * the sign of the amount.
+   *
+   * `reference`: the operator's, such as INC-42. `actor`: who booked it. Both are `null` in entries of version 1, which
+   * had no expiry either.
    */
   CreditsAdjusted: event(
     2,
@@ -142,15 +158,17 @@ export const creditsEvents = eventCatalogue('credits', {
       approvedBy: z.string().min(1),
       reversesEventId: z.string().nullable(),
       expiresAt: instant.optional(),
+      reference: z.string().nullable(),
+      actor: z.string().nullable(),
     }),
-    { 1: (data) => data },
+    { 1: (data) => ({ ...(data as object), reference: null, actor: null }) },
   ),
   /**
    * Closes the books of a month and carries the whole folded state, so earlier events need not be read. The hash of the
-   * closed ledger is the `chain` in this event's own metadata.
+   * closed ledger is the `chain` in this event's own metadata. Version 1 had no prices of the open grants.
    */
   PeriodClosed: event(
-    1,
+    2,
     z.strictObject({
       workspaceId: z.string(),
       period: month,
@@ -170,6 +188,7 @@ export const creditsEvents = eventCatalogue('credits', {
       /** Number of events in the stream before this one; also its revision. */
       eventCount: amount,
     }),
+    { 1: withoutPrices },
   ),
 });
 

@@ -59,6 +59,14 @@ export interface LedgerEntry {
   readonly heldAfter: number;
   readonly readingId: string | null;
   readonly reservationId: string | null;
+  /** The order of a pack, the approval of a plan, or the reference of a correction. */
+  readonly reference: string | null;
+  /** Who caused the entry, such as `operator:ada`. */
+  readonly actor: string;
+  /** Of a correction. */
+  readonly reason: string | null;
+  /** Of a plan's month or a pack. */
+  readonly priceCents: number | null;
 }
 
 /** Every event of a book, oldest first; empty when the book is not open. */

@@ -1,27 +1,50 @@
 import { endOfMonth, startOfMonth } from '../domain/credits/calendar.js';
 import type { GrantMovement, MonthlyStatement } from '../contracts/audit.js';
-import { ACCOUNTS } from '../contracts/events.js';
+import { CURRENCY } from '../contracts/catalogue.js';
+import { ACCOUNTS, type Account } from '../contracts/events.js';
+import { MONEY_FIGURES } from '../contracts/money.js';
 import type { LedgerEntry } from '../contracts/queries.js';
 
 /** Most movements printed one by one. A busier month is summed up by day; its CSV export has every movement. */
 export const MOST_MOVEMENTS = 1_000;
-const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
 
-/** A balance from `at` on, in hours since the month began. */
-export interface ChartPoint {
-  readonly at: number;
+/** Credits of one day of the month. */
+export interface ChartDay {
+  readonly consumed: number;
+  readonly expired: number;
+  /** Left at the end of the day. */
   readonly available: number;
-  readonly held: number;
 }
 
-/** What the template prints. Texts are final; numbers are whole credits. */
+export interface PrintedMovement {
+  readonly revision: number;
+  /** `yyyy-mm-dd hh:mm:ss`. */
+  readonly at: string;
+  readonly type: string;
+  /** Reading, order, price, reason and who. */
+  readonly details: string;
+  /** Changes of the accounts, signed. */
+  readonly available: number;
+  readonly held: number;
+  readonly consumed: number;
+  readonly expired: number;
+  readonly availableAfter: number;
+  readonly heldAfter: number;
+}
+
+/** What the template prints. Texts are final; numbers are whole credits, or minor units of the currency. */
 export interface StatementSheet {
   readonly workspaceId: string;
+  readonly workspaceName: string | null;
   readonly period: string;
   readonly title: string;
   readonly status: string;
   /** RFC 3339, of the last entry. */
   readonly asOf: string;
+  readonly currency: string;
+  /** In the order of MONEY_FIGURES. */
+  readonly money: readonly number[] | null;
   readonly accounts: readonly (readonly [
     name: string,
     opening: number,
@@ -30,28 +53,39 @@ export interface StatementSheet {
     closing: number,
   ])[];
   readonly chart: {
-    readonly hours: number;
-    readonly points: readonly ChartPoint[];
+    readonly opening: number;
+    /** One for each day of the month. */
+    readonly days: readonly ChartDay[];
     readonly alt: string;
   };
   readonly grants: readonly GrantMovement[];
   /** `null`: too many to print, see `days`. */
-  readonly movements: readonly (readonly string[])[] | null;
-  readonly days: readonly (readonly [day: string, movements: number, available: number, held: number])[];
+  readonly movements: readonly PrintedMovement[] | null;
+  readonly days: readonly (readonly [
+    day: string,
+    movements: number,
+    consumed: number,
+    expired: number,
+    available: number,
+    held: number,
+  ])[];
 }
 
-export const sheetOf = (statement: MonthlyStatement): StatementSheet => {
-  const { workspaceId, period, closed, opening, totals, closing, entries, grants } = statement;
+export const sheetOf = (statement: MonthlyStatement, workspaceName: string | null): StatementSheet => {
+  const { workspaceId, period, closed, opening, totals, closing, entries, grants, money } = statement;
   const last = entries.at(-1)!;
-  const points = chartPoints(period, opening, entries);
+  const days = chartDays(statement);
   return {
     workspaceId,
+    workspaceName,
     period,
     title: `Credit statement, ${period}`,
     status: closed
       ? `closed by event ${last.eventId} at revision ${last.revision}`
       : `open: as of ${last.occurredAt}`,
     asOf: last.occurredAt,
+    currency: money?.currency ?? CURRENCY,
+    money: money && MONEY_FIGURES.map((name) => money[name]),
     accounts: ACCOUNTS.map((account) => [
       account,
       opening[account],
@@ -59,53 +93,82 @@ export const sheetOf = (statement: MonthlyStatement): StatementSheet => {
       totals[account].credit,
       closing[account],
     ]),
-    chart: {
-      hours: (endOfMonth(period) - startOfMonth(period)) / HOUR_MS,
-      points,
-      alt: `Credits available over ${period}: ${opening.available} at its beginning, ${closing.available} at its end, between ${Math.min(...points.map(({ available }) => available))} and ${Math.max(...points.map(({ available }) => available))}.`,
-    },
+    chart: { opening: opening.available, days, alt: summary(statement, days) },
     grants,
-    movements: entries.length > MOST_MOVEMENTS ? null : entries.map(movementRow),
+    movements: entries.length > MOST_MOVEMENTS ? null : entries.map(printed),
     days: daysOf(entries),
   };
 };
 
-/**
- * The balance at the start and after the last entry of each hour. An entry dated after the month appears at its end.
- */
-const chartPoints = (
-  period: string,
-  opening: MonthlyStatement['opening'],
-  entries: readonly LedgerEntry[],
-): ChartPoint[] => {
-  const [start, end] = [startOfMonth(period), endOfMonth(period)];
-  const hours = new Map<number, ChartPoint>();
-  hours.set(0, { at: 0, available: opening.available, held: opening.held });
-  for (const { occurredAt, availableAfter, heldAfter } of entries) {
-    const at = (Math.min(Date.parse(occurredAt), end) - start) / HOUR_MS;
-    const hour = Math.ceil(at);
-    hours.set(hour, { at: hour, available: availableAfter, held: heldAfter });
-  }
-  return [...hours.values()];
+const change = ({ postings }: LedgerEntry, name: Account): number =>
+  postings.reduce((sum, { account, amount }) => (account === name ? sum + amount : sum), 0);
+
+const grouped = (credits: number): string => String(credits).replace(/\B(?=(\d{3})+$)/g, '\u202f');
+
+/** What the chart says, in words. */
+const summary = ({ opening, closing, totals }: MonthlyStatement, days: readonly ChartDay[]): string => {
+  const used = totals.consumed.credit;
+  const busiest = days.reduce(
+    (best, { consumed }, index) => (consumed > days[best]!.consumed ? index : best),
+    0,
+  );
+  const granted = totals['issued:plan'].debit + totals['issued:pack'].debit + totals.adjusted.debit;
+  const most = used > 0 ? `, most on day ${busiest + 1} (${grouped(days[busiest]!.consumed)})` : '';
+  return `${grouped(opening.available)} credits were available at the start and ${grouped(closing.available)} at the end. ${grouped(granted)} were granted, readings used ${grouped(used)}${most}, and ${grouped(totals.expired.credit)} expired.`;
 };
 
-const movementRow = (entry: LedgerEntry): string[] => [
-  String(entry.revision),
-  entry.occurredAt,
-  entry.type,
-  entry.postings
-    .map(({ account, amount }) => `${account} ${amount > 0 ? '+' : '−'}${Math.abs(amount)}`)
+/** An entry dated after the month counts on its last day. */
+const chartDays = ({ period, opening, entries }: MonthlyStatement): ChartDay[] => {
+  const count = (endOfMonth(period) - startOfMonth(period)) / DAY_MS;
+  const days = Array.from({ length: count }, () => ({ consumed: 0, expired: 0, available: -1 }));
+  for (const entry of entries) {
+    const at = Math.floor((Date.parse(entry.occurredAt) - startOfMonth(period)) / DAY_MS);
+    const day = days[Math.min(Math.max(at, 0), count - 1)]!;
+    day.consumed += change(entry, 'consumed');
+    day.expired += change(entry, 'expired');
+    day.available = entry.availableAfter;
+  }
+  let left = opening.available;
+  return days.map((day) => {
+    left = day.available < 0 ? left : day.available;
+    return { ...day, available: left };
+  });
+};
+
+const printed = (entry: LedgerEntry): PrintedMovement => ({
+  revision: Number(entry.revision),
+  at: entry.occurredAt.slice(0, 19).replace('T', ' '),
+  type: entry.type,
+  details: [
+    entry.readingId && `reading ${entry.readingId}`,
+    entry.reference && `reference ${entry.reference}`,
+    entry.priceCents === null ? null : `price ${(entry.priceCents / 100).toFixed(2)} ${CURRENCY}`,
+    entry.reason,
+    entry.type === 'CreditsAdjusted' ? `by ${entry.actor}` : null,
+  ]
+    .filter((part) => part)
     .join(', '),
-  String(entry.availableAfter),
-  String(entry.heldAfter),
-];
+  available: change(entry, 'available'),
+  held: change(entry, 'held'),
+  consumed: change(entry, 'consumed'),
+  expired: change(entry, 'expired'),
+  availableAfter: entry.availableAfter,
+  heldAfter: entry.heldAfter,
+});
 
 const daysOf = (entries: readonly LedgerEntry[]): StatementSheet['days'] => {
-  const days = new Map<string, readonly [string, number, number, number]>();
-  for (const { occurredAt, postings, availableAfter, heldAfter } of entries) {
-    const day = occurredAt.slice(0, 10);
-    const before = days.get(day)?.[1] ?? 0;
-    days.set(day, [day, before + (postings.length > 0 ? 1 : 0), availableAfter, heldAfter]);
+  const days = new Map<string, StatementSheet['days'][number]>();
+  for (const entry of entries) {
+    const day = entry.occurredAt.slice(0, 10);
+    const [, movements, consumed, expired] = days.get(day) ?? [day, 0, 0, 0];
+    days.set(day, [
+      day,
+      movements + (entry.postings.length > 0 ? 1 : 0),
+      consumed + change(entry, 'consumed'),
+      expired + change(entry, 'expired'),
+      entry.availableAfter,
+      entry.heldAfter,
+    ]);
   }
   return [...days.values()];
 };

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 describe('a statement to print', () => {
   it('has every movement, and the balance through the month', () => {
-    const { accounts, chart, movements, status } = sheetOf(april);
+    const { accounts, chart, movements, status } = sheetOf(april, 'Atelier Lumière');
     expect(movements).toHaveLength(april.entries.length);
     expect(accounts.find(([name]) => name === 'available')).toEqual([
       'available',
@@ -24,23 +24,28 @@ describe('a statement to print', () => {
       april.totals.available.credit,
       april.closing.available,
     ]);
-    expect(chart.hours).toBe(30 * 24);
-    expect(chart.points[0]).toEqual({ at: 0, available: 0, held: 0 });
-    expect(chart.points.at(-1)).toEqual({
-      at: chart.hours,
-      available: april.closing.available,
-      held: april.closing.held,
-    });
-    expect(chart.alt).toContain(`${april.closing.available} at its end`);
+    expect(chart.days).toHaveLength(30);
+    expect(chart.days[8]).toEqual({ consumed: 0, expired: 0, available: 0 });
+    expect(chart.days[11]).toEqual({ consumed: 20, expired: 0, available: 430 });
+    expect(chart.days.at(-1)!.available).toBe(april.closing.available);
+    expect(chart.alt).toContain(`${april.closing.available} at the end`);
+    expect(chart.alt).toContain('readings used 20, most on day 12 (20)');
+    expect(movements!.map(({ details }) => details)).toEqual(
+      expect.arrayContaining([
+        'reading reading-r1',
+        'reference +INV-1, price 29.00 USD',
+        expect.stringContaining('reference INC-42, -5 because, by operator:ada'),
+      ]),
+    );
     expect(status).toMatch(/^closed by event .* at revision \d+$/);
   });
 
   it('sums up the days of a month with too many movements', () => {
     const entries = Array.from({ length: MOST_MOVEMENTS + 1 }, () => april.entries[1]!);
-    const { movements, days, chart } = sheetOf({ ...april, entries });
+    const { movements, days, chart } = sheetOf({ ...april, entries }, null);
     expect(movements).toBeNull();
     expect(days).toHaveLength(1);
-    expect(chart.points.length).toBeLessThanOrEqual(31 * 24 + 1);
+    expect(chart.days).toHaveLength(30);
   });
 
   it('is a PDF/UA file, the same bytes each time; nothing when nothing is recorded', async () => {

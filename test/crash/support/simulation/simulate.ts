@@ -91,7 +91,8 @@ const prepare = async (
   const opening = async (): Promise<void> => {
     for (const workspaceId of workspaces) {
       await books.execute(workspaceId, (now) => ({ type: 'OpenBook', workspaceId, now }), 'open', by);
-      const adjustment = { adjustmentId: 'a', reason: 'test', approvedBy: 'test', reversesEventId: null };
+      const texts = { adjustmentId: 'a', reason: 'test', approvedBy: 'test' };
+      const adjustment = { ...texts, reversesEventId: null, reference: null, actor: by.actor };
       await books.execute(
         workspaceId,
         (now) => ({ type: 'AdjustCredits', amount: readings * READING_COST, ...adjustment, now }),

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { ExplainReading, type ReadingExplanation } from '@app/billing/contracts/index.js';
+import { CURRENCY, ExplainReading, type ReadingExplanation } from '@app/billing/contracts/index.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
@@ -22,6 +22,10 @@ export const addExplain = (ledger: Command): void => {
     });
 };
 
+/** `20 of pack:INV-7 (9.90 USD)` */
+const paid = ({ grantId, credits, cents }: ReadingExplanation['credits'][number]['paidBy'][number]): string =>
+  `${credits} of ${grantId}${cents === null ? '' : ` (${(cents / 100).toFixed(2)} ${CURRENCY})`}`;
+
 const describe = ({
   readingId,
   workspaceId,
@@ -34,12 +38,13 @@ const describe = ({
     `Reading ${readingId} of ${workspaceId}: ${outcome}`,
     '',
     table(
-      ['credits event', 'event id', 'at', 'movement', 'caused by'],
-      credits.map(({ type, eventId, occurredAt, postings, cause }) => [
+      ['credits event', 'event id', 'at', 'movement', 'paid by', 'caused by'],
+      credits.map(({ type, eventId, occurredAt, postings, paidBy, cause }) => [
         type,
         eventId,
         occurredAt,
         movement(postings),
+        paidBy.map(paid).join(', '),
         cause ? `${cause.type} ${cause.eventId}` : '',
       ]),
     ),

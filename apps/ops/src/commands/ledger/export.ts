@@ -8,12 +8,13 @@ import { ExportLedger } from '@app/billing/contracts/index.js';
 import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';
 import { withSession } from '../../session.js';
-import { parseInstant } from './options.js';
+import { parseInstant, parsePeriod } from './options.js';
 import { withProgress } from '../../progress.js';
 
 interface Options {
   readonly workspace: string;
   readonly format: 'csv' | 'jsonl';
+  readonly period?: string;
   readonly from?: number;
   readonly to?: number;
   readonly out?: string;
@@ -27,6 +28,7 @@ export const addExport = (ledger: Command): void => {
     .addOption(
       new Option('--format <format>', 'csv or jsonl').choices(['csv', 'jsonl']).makeOptionMandatory(),
     )
+    .option('--period <yyyy-mm>', 'one month (UTC) with its close, as its seal covers it', parsePeriod)
     .option('--from <instant>', 'start with the first event dated at this time or later', parseInstant)
     .option('--to <instant>', 'end before the first event dated at this time or later', parseInstant)
     .option('--out <file>', 'write to this file, readable only by you, instead of standard output')
@@ -36,13 +38,17 @@ export const addExport = (ledger: Command): void => {
     )
     .action(async (options: Options, command: Command) => {
       await withSession(async ({ queries, requireWorkspace }) => {
-        const { workspace, format, from = null, to = null, out } = options;
+        const { workspace, format, period, from = null, to = null, out } = options;
+        if (period !== undefined && (from !== null || to !== null)) {
+          throw new OpsError('Choose either --period or --from and --to.');
+        }
+        const range = period === undefined ? { from, to } : { period };
         await requireWorkspace(workspace);
         const written = await withProgress('export', async (progress) => {
-          const book = await queries.execute(new ExportLedger(workspace, format, from, to, progress));
-          if (out === undefined)
-            await pipeline(Readable.from(shown(book.text)), process.stdout, { end: false });
-          else await writeWhole(out, book.text);
+          const book = await queries.execute(new ExportLedger(workspace, format, range, progress));
+          const text = period === undefined ? book.text : withRecords(book.text, workspace, period);
+          if (out === undefined) await pipeline(Readable.from(shown(text)), process.stdout, { end: false });
+          else await writeWhole(out, text);
           return book.footer();
         });
         if (out === undefined) return;
@@ -55,6 +61,20 @@ export const addExport = (ledger: Command): void => {
       });
     });
 };
+
+/** @throws OpsError when nothing is recorded of the month */
+async function* withRecords(
+  text: AsyncIterable<string>,
+  workspace: string,
+  period: string,
+): AsyncGenerator<string> {
+  let isEmpty = true;
+  for await (const part of text) {
+    isEmpty = false;
+    yield part;
+  }
+  if (isEmpty) throw new OpsError(`There are no records of ${workspace} in ${period}.`);
+}
 
 /** Writes exact bytes to a pipe or a file, because they may be verified. A terminal gets escaped text. */
 const shown = (text: AsyncIterable<string>): AsyncIterable<string> =>
@@ -72,7 +92,7 @@ const writeWhole = async (out: string, text: AsyncIterable<string>): Promise<voi
     await rename(part, out);
   } catch (error) {
     await rm(part, { force: true });
-    if ((error as NodeJS.ErrnoException).path === undefined) throw error;
+    if (error instanceof OpsError || (error as NodeJS.ErrnoException).path === undefined) throw error;
     throw new OpsError(`Cannot write ${out}: ${(error as Error).message}.`);
   }
 };

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GetMonthlyStatement, RecordDue, SealPeriod } from '@app/billing/contracts/index.js';
+import { handoverOf, readSealKey } from '@app/billing/offline.js';
 import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';
 import { withSession } from '../../session.js';
@@ -92,8 +93,13 @@ export const addKeygen = (ledger: Command): void => {
     .command('keygen')
     .description('create a key pair for seals: seal-private.pem for you only, seal-public.pem for auditors')
     .requiredOption('--out <dir>', 'an existing folder')
-    .addHelpText('after', '\nExample:\n  ops ledger keygen --out ~/seals')
-    .action(({ out }: { out: string }, command: Command) => {
+    .option('--previous <file>', 'the private key that this one replaces: it signs seal-handover.json')
+    .addHelpText(
+      'after',
+      '\nExample:\n  ops ledger keygen --out ~/seals\n  ops ledger keygen --out ~/seals-2027 --previous ~/seals/seal-private.pem',
+    )
+    .action(({ out, previous }: { out: string; previous?: string }, command: Command) => {
+      const oldKey = previous === undefined ? null : readKey(previous);
       const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
         privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
         publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -104,11 +110,24 @@ export const addKeygen = (ledger: Command): void => {
         writeFileSync(files.privateKey, privateKey, { mode: 0o600, flag: 'wx' }),
       );
       onFile(files.publicKey, () => writeFileSync(files.publicKey, publicKey, { flag: 'wx' }));
-      print(command, files, `Wrote ${files.privateKey} and ${files.publicKey}`);
+      if (oldKey === null) return print(command, files, `Wrote ${files.privateKey} and ${files.publicKey}`);
+      const handover = join(out, 'seal-handover.json');
+      const text = `${JSON.stringify(handoverOf(oldKey, publicKey), null, 2)}\n`;
+      onFile(handover, () => writeFileSync(handover, text, { flag: 'wx' }));
+      const written = { ...files, handover };
+      print(command, written, `Wrote ${files.privateKey}, ${files.publicKey} and ${handover}`);
     });
 };
 
-const onFile = <T>(path: string, work: () => T): T => {
+/** @throws OpsError unless the file has an Ed25519 private key */
+const readKey = (path: string): KeyObject => {
+  const key = readSealKey(onFile(path, () => readFileSync(path, 'utf8')));
+  if (!key) throw new OpsError(`${path} contains no Ed25519 private key: ops ledger keygen creates one.`);
+  return key;
+};
+
+/** Runs work on a file. @throws OpsError that names the file */
+export const onFile = <T>(path: string, work: () => T): T => {
   try {
     return work();
   } catch (error) {

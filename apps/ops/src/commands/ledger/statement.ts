@@ -5,8 +5,13 @@ import {
   GetMonthlyStatement,
   TypesetMonthlyStatement,
   type LedgerEntry,
+  type Money,
   type MonthlyStatement,
 } from '@app/billing/contracts/index.js';
+import { decode } from '@app/event-sourcing/core/event-catalogue.js';
+import { streamName } from '@app/event-sourcing/core/stream-name.js';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { workspaceEvents } from '@app/workspaces/contracts/index.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
@@ -53,10 +58,11 @@ export const addStatement = (ledger: Command): void => {
           'A PDF covers one month and goes to a file: add --period <yyyy-mm> and --out <file>.',
         );
       }
-      await withSession(async ({ queries, requireWorkspace }) => {
+      await withSession(async ({ queries, store, requireWorkspace }) => {
         await requireWorkspace(workspace);
         if (format === 'pdf') {
-          const pdf = await queries.execute(new TypesetMonthlyStatement(workspace, period!));
+          const name = await nameOf(store, workspace);
+          const pdf = await queries.execute(new TypesetMonthlyStatement(workspace, period!, name));
           if (!pdf) throw new OpsError(`There are no records of ${workspace} in ${period}.`);
           write(out!, pdf);
           print(command, { out, bytes: pdf.byteLength }, `Wrote ${pdf.byteLength} bytes to ${out}`);
@@ -74,8 +80,17 @@ export const addStatement = (ledger: Command): void => {
     });
 };
 
+/** From the workspace's own stream, which names it in its first event. */
+const nameOf = async (store: EventStore, workspaceId: string): Promise<string | null> => {
+  for await (const stored of store.read(streamName(workspaceEvents.category, workspaceId), { limit: 1 })) {
+    const event = decode(workspaceEvents, stored);
+    if (event.type === 'WorkspaceOpened') return event.data.name;
+  }
+  return null;
+};
+
 const describe = ({ workspaceId, period, closed, ...statement }: MonthlyStatement): string => {
-  const { opening, totals, closing, entries, grants, notes } = statement;
+  const { opening, totals, closing, entries, grants, money, notes } = statement;
   return [
     `${workspaceId}, ${period} (${closed ? 'closed' : 'open'})`,
     '',
@@ -90,16 +105,30 @@ const describe = ({ workspaceId, period, closed, ...statement }: MonthlyStatemen
       ]),
     ),
     '',
+    ...(money ? [moneyTable(money), ''] : []),
     movements(entries),
     '',
     table(
-      ['grant', 'opening', 'granted', 'reserved', 'released', 'expired', 'removed', 'closing'],
+      [
+        'grant',
+        'price',
+        'opening',
+        'granted',
+        'reserved',
+        'released',
+        'consumed',
+        'expired',
+        'removed',
+        'closing',
+      ],
       grants.map((grant) => [
         grant.grantId,
+        grant.priceCents ?? '',
         grant.opening,
         grant.granted,
         grant.reserved,
         grant.released,
+        grant.consumed,
         grant.expired,
         grant.removed,
         grant.closing,
@@ -109,9 +138,23 @@ const describe = ({ workspaceId, period, closed, ...statement }: MonthlyStatemen
   ].join('\n');
 };
 
+/** Deferred value over the month, in whole minor units. */
+export const moneyTable = (money: Money): string =>
+  table(
+    [`${money.currency}, minor units`, 'amount'],
+    [
+      ['deferred opening', money.opening],
+      ['sales', money.sales],
+      ['earned', -money.earned],
+      ['breakage', -money.breakage],
+      ['corrections', -money.corrections],
+      ['deferred closing', money.closing],
+    ],
+  );
+
 const movements = (entries: readonly LedgerEntry[]): string =>
   table(
-    ['revision', 'at', 'event', 'movement', 'available', 'held', 'reading'],
+    ['revision', 'at', 'event', 'movement', 'available', 'held', 'reading', 'reference', 'actor'],
     entries.map((entry) => [
       String(entry.revision),
       entry.occurredAt,
@@ -120,5 +163,7 @@ const movements = (entries: readonly LedgerEntry[]): string =>
       entry.availableAfter,
       entry.heldAfter,
       entry.readingId ?? '',
+      entry.reference ?? '',
+      entry.actor,
     ]),
   );

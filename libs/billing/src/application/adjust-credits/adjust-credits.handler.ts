@@ -8,8 +8,9 @@ export class AdjustCreditsHandler implements ICommandHandler<AdjustCredits> {
   constructor(private readonly books: CreditBooks) {}
 
   async execute(command: AdjustCredits): Promise<AdjustResult> {
-    const { workspaceId, amount, reason, approvedBy, adjustmentId, reversesEventId, expiresAt, grantId, by } =
+    const { workspaceId, amount, reason, approvedBy, adjustmentId, reversesEventId, reference, expiresAt } =
       command;
+    const { grantId, by } = command;
     if (!Number.isSafeInteger(amount) || amount === 0) {
       return invalid('An adjustment is a whole number of credits other than zero');
     }
@@ -27,6 +28,8 @@ export class AdjustCreditsHandler implements ICommandHandler<AdjustCredits> {
         reversesEventId,
         expiresAt,
         grantId,
+        reference,
+        actor: by.actor,
         now,
       }),
       `adjust:${adjustmentId}`,

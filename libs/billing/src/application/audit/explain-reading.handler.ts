@@ -5,9 +5,12 @@ import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-st
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
 import { readingEvents, type ReadingEvent } from '@app/readings/contracts/index.js';
+import { BookMoney } from '../../audit/book-money.js';
 import { explain, isMovementOf } from '../../audit/explain.js';
 import { ExplainReading, type ReadingExplanation } from '../../contracts/audit.js';
 import { creditsEvents } from '../../contracts/events.js';
+import { evolve, noBook } from '../../domain/credits/credits.state.js';
+import type { UsedCredits } from '../../domain/credits/value.js';
 
 @QueryHandler(ExplainReading)
 export class ExplainReadingHandler implements IQueryHandler<ExplainReading> {
@@ -22,11 +25,19 @@ export class ExplainReadingHandler implements IQueryHandler<ExplainReading> {
       workspaceId ?? reading.flatMap(({ data }) => ('workspaceId' in data ? data.workspaceId : []))[0];
     if (owner === undefined) return null;
     const movements: Parameters<typeof explain>[3][number][] = [];
+    const used = new Map<string, readonly UsedCredits[]>();
+    const money = new BookMoney();
+    let state = noBook;
     for await (const stored of this.store.read(streamName(creditsEvents.category, owner))) {
       const event = decode(creditsEvents, stored);
-      if (isMovementOf(event, readingId)) movements.push(event);
+      const before = state;
+      state = evolve(before, event);
+      const left = money.see(event, before, state);
+      if (!isMovementOf(event, readingId)) continue;
+      movements.push(event);
+      used.set(event.id, left);
     }
     if (reading.length + movements.length === 0) return null;
-    return explain(readingId, owner, reading, movements);
+    return explain(readingId, owner, reading, movements, used);
   }
 }

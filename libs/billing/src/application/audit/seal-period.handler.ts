@@ -26,7 +26,8 @@ export class SealPeriodHandler implements IQueryHandler<SealPeriod> {
       const bad = verifier.report().findings.find(({ check }) => check !== 'clock');
       if (bad) return { outcome: 'does_not_verify', firstBadRevision: bad.revision };
       const closed = closing(stored);
-      if (closed?.data.period === period) return { outcome: 'sealed', seal: sealOf(closed, key) };
+      if (closed?.data.period === period)
+        return { outcome: 'sealed', seal: sealOf(closed, verifier.money.closedMonth!, key) };
     }
     return { outcome: 'not_closed' };
   }

@@ -10,12 +10,12 @@ import { creditsEvents } from '../../contracts/events.js';
 export class TypesetStatementHandler implements IQueryHandler<TypesetMonthlyStatement> {
   constructor(@Inject(EVENT_STORE) private readonly store: EventStore) {}
 
-  async execute({ workspaceId, period }: TypesetMonthlyStatement): Promise<Uint8Array | null> {
+  async execute({ workspaceId, period, workspaceName }: TypesetMonthlyStatement): Promise<Uint8Array | null> {
     const stream = this.store.read(streamName(creditsEvents.category, workspaceId));
     const statement = await statementOf(workspaceId, period, stream);
     if (!statement) return null;
     // Imported only here: only a process that prints needs the compiler and its fonts.
     const { statementPdf } = await import('../../statement-pdf/statement-pdf.js');
-    return statementPdf(statement);
+    return statementPdf(statement, workspaceName);
   }
 }

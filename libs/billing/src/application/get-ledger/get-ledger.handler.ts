@@ -3,6 +3,7 @@ import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
+import { ledgerEntry } from '../../audit/ledger-entry.js';
 import { creditsEvents } from '../../contracts/events.js';
 import { GetLedger, type LedgerEntry } from '../../contracts/queries.js';
 import { postings } from '../../domain/credits/postings.js';
@@ -17,21 +18,10 @@ export class GetLedgerHandler implements IQueryHandler<GetLedger> {
     const balance = { available: 0, held: 0 };
     for await (const stored of this.store.read(streamName(creditsEvents.category, workspaceId))) {
       const event = decode(creditsEvents, stored);
-      const moved = postings(event);
-      for (const { account, amount } of moved) {
+      for (const { account, amount } of postings(event)) {
         if (account === 'available' || account === 'held') balance[account] += amount;
       }
-      entries.push({
-        eventId: event.id,
-        occurredAt: event.metadata.occurredAt,
-        type: event.type,
-        revision: event.revision,
-        postings: moved,
-        availableAfter: balance.available,
-        heldAfter: balance.held,
-        readingId: 'readingId' in event.data ? event.data.readingId : null,
-        reservationId: 'reservationId' in event.data ? event.data.reservationId : null,
-      });
+      entries.push(ledgerEntry(event, balance));
     }
     return entries;
   }

@@ -9,6 +9,7 @@ const grant = (grantId: string, kind: Grant['kind'], expiresAt: string | null, r
   remaining,
   held: 0,
   expiresAt: expiresAt && `${expiresAt}T00:00:00.000Z`,
+  priceCents: 100,
 });
 const order = (...grants: readonly Grant[]) => inBurnOrder(grants).map(({ grantId }) => grantId);
 

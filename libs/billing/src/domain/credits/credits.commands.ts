@@ -27,6 +27,9 @@ export type CreditsCommand = At &
         readonly reason: string;
         readonly approvedBy: string;
         readonly reversesEventId: string | null;
+        readonly reference: string | null;
+        /** Who books it, as in the event's metadata. */
+        readonly actor: string;
         /** Of credits that it adds (RFC 3339); default: never. */
         readonly expiresAt?: string | null;
         /** The grant that it takes credits from; default: in burn order. */

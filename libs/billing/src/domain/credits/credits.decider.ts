@@ -134,7 +134,8 @@ const purchase = ({ pack, orderRef }: Of<'PurchasePack'>, { events, state }: Due
 };
 
 const adjust = (command: Of<'AdjustCredits'>, { events, state }: Due): CreditsDecision => {
-  const { adjustmentId, amount, reason, approvedBy, reversesEventId, expiresAt = null, grantId } = command;
+  const { adjustmentId, amount, reason, approvedBy, reversesEventId, reference, actor } = command;
+  const { expiresAt = null, grantId } = command;
   if (state.adjustmentIds.includes(adjustmentId)) return ignore('AlreadyAdjusted');
   const allocations =
     amount > 0
@@ -154,6 +155,8 @@ const adjust = (command: Of<'AdjustCredits'>, { events, state }: Due): CreditsDe
     approvedBy,
     reversesEventId,
     ...(expiresAt && { expiresAt }),
+    reference,
+    actor,
   };
   return accept(...events, { type: 'CreditsAdjusted', data });
 };

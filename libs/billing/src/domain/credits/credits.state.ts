@@ -103,10 +103,10 @@ const apply = (book: MutableCredits, { type, data }: CreditsEvent): void => {
       return;
     case 'PlanGranted':
       book.subscription &&= { ...book.subscription, nextGrantAt: data.expiresAt };
-      book.grants = [...book.grants, newGrant(data.grantId, 'plan', data.credits, data.expiresAt)];
+      book.grants = [...book.grants, newGrant(data, 'plan', data.expiresAt)];
       return;
     case 'PackPurchased':
-      book.grants = [...book.grants, newGrant(data.grantId, 'pack', data.credits, null)];
+      book.grants = [...book.grants, newGrant(data, 'pack', null)];
       book.orderRefs = [...book.orderRefs, data.orderRef];
       return;
     case 'CreditsReserved':
@@ -133,10 +133,8 @@ const apply = (book: MutableCredits, { type, data }: CreditsEvent): void => {
     case 'CreditsAdjusted': {
       const { adjustmentId, amount, allocations, expiresAt } = data;
       if (amount > 0) {
-        book.grants = [
-          ...book.grants,
-          newGrant(`adjustment:${adjustmentId}`, 'adjustment', amount, expiresAt ?? null),
-        ];
+        const gift = { grantId: `adjustment:${adjustmentId}`, credits: amount, priceCents: 0 };
+        book.grants = [...book.grants, newGrant(gift, 'adjustment', expiresAt ?? null)];
       } else {
         for (const one of allocations) book.grants = change(book.grants, one.grantId, one.amount, 0);
       }
@@ -161,18 +159,10 @@ const apply = (book: MutableCredits, { type, data }: CreditsEvent): void => {
 };
 
 const newGrant = (
-  grantId: string,
+  { grantId, credits, priceCents }: Pick<Grant, 'grantId' | 'credits' | 'priceCents'>,
   kind: Grant['kind'],
-  credits: number,
   expiresAt: string | null,
-): Grant => ({
-  grantId,
-  kind,
-  credits,
-  remaining: credits,
-  held: 0,
-  expiresAt,
-});
+): Grant => ({ grantId, kind, credits, remaining: credits, held: 0, expiresAt, priceCents });
 
 /** Changes `remaining` and `held` of one grant. A grant with neither is dropped. */
 const change = (

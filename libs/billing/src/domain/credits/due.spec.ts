@@ -57,7 +57,15 @@ describe('closing a month', () => {
     );
     expect(april!.data.openHolds).toEqual([reserved('r1', ['pack:o1', 20]).data]);
     expect(april!.data.openGrants).toEqual([
-      { grantId: 'pack:o1', kind: 'pack', credits: 50, remaining: 30, held: 20, expiresAt: null },
+      {
+        grantId: 'pack:o1',
+        kind: 'pack',
+        credits: 50,
+        remaining: 30,
+        held: 20,
+        expiresAt: null,
+        priceCents: 2_900,
+      },
     ]);
   });
 

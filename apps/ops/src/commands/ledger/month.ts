@@ -1,0 +1,141 @@
+import type { Command } from 'commander';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import {
+  CloseMonth,
+  type CloseMonthResult,
+  type MonthProblem,
+  type MonthStep,
+} from '@app/billing/contracts/index.js';
+import { OpsError } from '../../ops-error.js';
+import { print, table, tell } from '../../output.js';
+import { withSession } from '../../session.js';
+import { tar } from '../../tar.js';
+import { parsePeriod } from './options.js';
+import { onFile } from './seal.js';
+import { moneyTable } from './statement.js';
+
+interface Options {
+  readonly period: string;
+  readonly all: true;
+  readonly key: string;
+  readonly out: string;
+}
+
+/** As in `ledger reconcile`. */
+const GRACE_MS = 60_000;
+
+export const addMonth = (ledger: Command): void => {
+  ledger
+    .command('month')
+    .description(
+      'close, verify, reconcile and seal a past month of all books; exit code 1 when a book is not right',
+    )
+    .requiredOption('--period <yyyy-mm>', 'the month (UTC)', parsePeriod)
+    .requiredOption('--all', 'every book')
+    .requiredOption('--key <file>', 'the private key from ops ledger keygen')
+    .requiredOption('--out <folder>', 'an existing folder for the month and its archive')
+    .addHelpText(
+      'after',
+      `
+Safe to repeat: what is closed stays closed, and the same month and key give the same seals.
+
+Example:
+  ops ledger month --period 2026-10 --all --key seal-private.pem --out closings`,
+    )
+    .action(async ({ period, key, out }: Options, command: Command) => {
+      const privateKey = onFile(key, () => readFileSync(key, 'utf8'));
+      const result = await withSession(({ commands, by, config }) => {
+        const codes = {
+          receivable: config.LEDGER_ACCOUNT_RECEIVABLE,
+          deferred: config.LEDGER_ACCOUNT_DEFERRED,
+          revenue: config.LEDGER_ACCOUNT_REVENUE,
+          breakage: config.LEDGER_ACCOUNT_BREAKAGE,
+          corrections: config.LEDGER_ACCOUNT_CORRECTIONS,
+        };
+        return commands.execute(new CloseMonth(period, privateKey, GRACE_MS, codes, by, reportStep()));
+      });
+      if (result.outcome === 'not_over')
+        throw new OpsError(`The month ${period} is not over. Nothing was closed.`);
+      if (result.outcome === 'not_an_ed25519_key') {
+        throw new OpsError(`${key} contains no Ed25519 private key: ops ledger keygen creates one.`);
+      }
+      if (result.outcome === 'not_right') {
+        const { problems, differences } = result;
+        const found = { ok: false, period, problems, differences };
+        print(command, found, describeProblems(period, problems, differences.length));
+        process.exitCode = 1;
+        return;
+      }
+      const { manifest, closedNow, files } = result;
+      const written = { folder: join(out, period), archive: join(out, `ledger-${period}.tar.gz`) };
+      onFile(out, () => write(files, written, period));
+      print(command, { ok: true, ...written, closedNow, ...manifest }, describe(result, written.archive));
+    });
+};
+
+/** month.json and its signature last, the archive after them: what is there is complete. */
+const write = (
+  files: ReadonlyMap<string, Uint8Array>,
+  { folder, archive }: { folder: string; archive: string },
+  period: string,
+): void => {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const [name, bytes] of files) writeFileSync(join(folder, name), bytes, { mode: 0o600 });
+  const packed = [...files].map(([name, bytes]) => ({ name: `${period}/${name}`, bytes }));
+  writeFileSync(`${archive}.part`, gzipSync(tar(packed, Date.parse(`${period}-01`))), { mode: 0o600 });
+  renameSync(`${archive}.part`, archive);
+};
+
+/** A line for each step and each tenth of it, on standard error. */
+const reportStep = () => {
+  let last = '';
+  return (step: MonthStep, done: number, total: number): void => {
+    const said = `${step}: ${total === 0 ? 100 : Math.floor((done / total) * 10) * 10} %`;
+    if (said !== last && process.stderr.isTTY) tell(said);
+    last = said;
+  };
+};
+
+const describeProblems = (period: string, problems: readonly MonthProblem[], differences: number): string =>
+  [
+    `${period} is not sealed: ${problems.length} books are not right, reconcile found ${differences} differences.`,
+    ...(problems.length === 0
+      ? []
+      : [
+          table(
+            ['workspace', 'revision', 'problem'],
+            problems.map(({ workspaceId, revision, message }) => [
+              workspaceId,
+              revision === null ? '' : String(revision),
+              message,
+            ]),
+          ),
+        ]),
+    ...(differences === 0 ? [] : ['ops ledger reconcile --all lists the differences.']),
+  ].join('\n');
+
+type Sealed = Extract<CloseMonthResult, { outcome: 'sealed' }>;
+
+const describe = ({ manifest, sums }: Sealed, archive: string): string => {
+  const { opening, debit, credit, closing, money } = sums;
+  return [
+    `Sealed ${manifest.books} books of ${manifest.period}; Merkle root ${manifest.merkleRoot}`,
+    '',
+    table(
+      ['account', 'opening', 'out', 'in', 'closing'],
+      (Object.keys(opening) as (keyof typeof opening)[]).map((account) => [
+        account,
+        opening[account],
+        debit[account],
+        credit[account],
+        closing[account],
+      ]),
+    ),
+    '',
+    moneyTable(money),
+    '',
+    `Archive: ${archive}`,
+  ].join('\n');
+};

@@ -1,0 +1,79 @@
+import { Inject } from '@nestjs/common';
+import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import type pg from 'pg';
+import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { CLOCK } from '@app/platform/tokens.js';
+import { MonthBooks } from '../../audit/month-books.js';
+import { monthFiles, signedMonth, sumsOf } from '../../audit/month-files.js';
+import { Reconciler } from '../../audit/reconcile.js';
+import { readSealKey } from '../../audit/seal.js';
+import { RecordDue } from '../../contracts/commands.js';
+import { CloseMonth, type CloseMonthResult } from '../../contracts/month.js';
+import { endOfMonth } from '../../domain/credits/calendar.js';
+import { balanceRows } from '../audit/balance-rows.js';
+import { visitLog } from '../audit/read.js';
+
+/** Books closed at the same time. */
+const AT_ONCE = 16;
+
+@CommandHandler(CloseMonth)
+export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
+  constructor(
+    private readonly commands: CommandBus,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    @Inject(POSTGRES) private readonly pool: pg.Pool,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute(command: CloseMonth): Promise<CloseMonthResult> {
+    const { period, privateKey, graceMs, progress } = command;
+    const key = readSealKey(privateKey);
+    if (!key) return { outcome: 'not_an_ed25519_key' };
+    if (this.clock.now() < endOfMonth(period)) return { outcome: 'not_over' };
+    const closedNow = await this.close(command);
+    // Reads the view first, so that the log then has everything the view shows.
+    const settledBefore = this.clock.now() - graceMs;
+    const reconciler = new Reconciler(null, await balanceRows(this.pool, null));
+    const months = new MonthBooks(period, key);
+    await visitLog(
+      this.store,
+      (event) => {
+        months.see(event);
+        reconciler.see(event);
+      },
+      (done, total) => progress?.('verify and reconcile', done, total),
+    );
+    const { books, problems } = months.result();
+    const reconciliation = reconciler.report(settledBefore);
+    const { differences } = reconciliation;
+    if (problems.length + differences.length > 0) return { outcome: 'not_right', problems, differences };
+    const files = monthFiles(period, books, reconciliation, command.codes);
+    // Imported only here: only a process that prints needs the compiler and its fonts.
+    const { monthPdf } = await import('../../statement-pdf/month-pdf.js');
+    files.set('trial-balance.pdf', monthPdf(period, books));
+    const { manifest, json, signature } = signedMonth(period, books, reconciliation, files, key);
+    files.set('month.json', json).set('month.sig', Buffer.from(`${signature}\n`));
+    return { outcome: 'sealed', closedNow, manifest, sums: sumsOf(books), files };
+  }
+
+  /** Books that have nothing due from before the end of the month have closed it already. */
+  private async close({ period, by, progress }: CloseMonth): Promise<number> {
+    const { rows } = await this.pool.query<{ workspace_id: string }>(
+      'select workspace_id from billing.balance where due_at <= $1 order by workspace_id',
+      [instant(endOfMonth(period))],
+    );
+    let [next, done] = [0, 0];
+    const worker = async (): Promise<void> => {
+      while (next < rows.length) {
+        const { workspace_id } = rows[next++]!;
+        await this.commands.execute(new RecordDue(workspace_id, by()));
+        done += 1;
+        progress?.('close', done, rows.length);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    return rows.length;
+  }
+}

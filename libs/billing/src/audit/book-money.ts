@@ -1,0 +1,74 @@
+import { CURRENCY } from '../contracts/catalogue.js';
+import type { CreditsEvent } from '../contracts/events.js';
+import type { Money } from '../contracts/money.js';
+import type { Credits } from '../domain/credits/credits.state.js';
+import { deferredIn, usedBy, type PriceOf, type UsedCredits } from '../domain/credits/value.js';
+
+type Flow = { -readonly [K in Exclude<keyof Money, 'currency' | 'closing'>]: number };
+
+const startingWith = (opening: number | null): Flow | null =>
+  opening === null ? null : { opening, sales: 0, earned: 0, breakage: 0, corrections: 0 };
+
+/**
+ * The value of a book in cents, event by event: of everything it has seen, and of the open month. It starts at a book's
+ * beginning or at a closed month, as the first event shows.
+ *
+ * A month that an older version closed does not state the prices of its open grants. Then figures are `null`, until the
+ * grants without a price are used up, unless the book was seen from its beginning.
+ */
+export class BookMoney {
+  private readonly prices = new Map<string, number>();
+  private total: Flow | null = null;
+  private month: Flow | null = null;
+  private lastMonth: Money | null = null;
+  private isStarted = false;
+
+  /** @returns what the event took out of the grants for good */
+  see(event: CreditsEvent, before: Credits, after: Credits): UsedCredits[] {
+    const isFirst = !this.isStarted;
+    this.isStarted = true;
+    if (event.type === 'BookOpened') [this.total, this.month] = [startingWith(0), startingWith(0)];
+    if (event.type === 'PlanGranted' || event.type === 'PackPurchased') {
+      this.prices.set(event.data.grantId, event.data.priceCents);
+      this.add('sales', event.data.priceCents);
+    }
+    const used = usedBy(event, before, this.priceOf);
+    for (const { use, cents } of used) this.add(use, cents);
+    if (event.type === 'PeriodClosed') {
+      this.lastMonth = isFirst ? null : this.ended(this.month, before);
+      const deferred = deferredIn(after.grants, this.priceOf);
+      this.month = startingWith(deferred);
+      if (isFirst) this.total = startingWith(deferred);
+    }
+    return used;
+  }
+
+  /** Of the last closed month. `null` when a price is not known, or no month was seen whole. */
+  get closedMonth(): Money | null {
+    return this.lastMonth;
+  }
+
+  /** Of the open month so far. */
+  openMonth(state: Credits): Money | null {
+    return this.ended(this.month, state);
+  }
+
+  /** Of everything seen. */
+  all(state: Credits): Money | null {
+    return this.ended(this.total, state);
+  }
+
+  /** Price of a grant: from its own event, or from the close of the month before. */
+  readonly priceOf: PriceOf = ({ grantId, priceCents }) => this.prices.get(grantId) ?? priceCents;
+
+  private add(name: keyof Flow, cents: number | null): void {
+    if (cents === null) [this.total, this.month] = [null, null];
+    if (this.total) this.total[name] += cents!;
+    if (this.month) this.month[name] += cents!;
+  }
+
+  private ended(flow: Flow | null, { grants }: Credits): Money | null {
+    const closing = deferredIn(grants, this.priceOf);
+    return flow === null || closing === null ? null : { currency: CURRENCY, ...flow, closing };
+  }
+}

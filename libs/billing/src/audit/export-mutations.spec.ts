@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+import { linesIn, verifyExport as verifyAlone } from '../../../../tools/verify-ledger.mjs';
+import { eventfulBook, exportOf, openedBook, type TestBook } from '../../test/book.js';
+import { mutantsOf, sampledMutants } from '../../test/mutations.js';
+import type { ExportRange } from '../contracts/export.js';
+import { verifyExport } from './verify-export.js';
+
+/** `LEDGER_MUTATIONS=all`: every mutant of every place, in minutes. Otherwise a sample of their kinds, in seconds. */
+const ALL = process.env['LEDGER_MUTATIONS'] === 'all';
+const ONE_OF = 48;
+
+const WHOLE: ExportRange = { from: null, to: null };
+
+/** Books that differ in what is in them, and the parts of them that are exported. */
+const EXPORTS: readonly (readonly [name: string, book: () => Promise<TestBook>, range: ExportRange])[] = [
+  ['a book with everything', eventfulBook, WHOLE],
+  ['its first month', eventfulBook, { period: '2026-04' }],
+  ['its second month, after the close of the first', eventfulBook, { period: '2026-05' }],
+  ['its open month', eventfulBook, { period: '2026-06' }],
+  [
+    'a part of a month',
+    eventfulBook,
+    { from: Date.parse('2026-04-13'), to: Date.parse('2026-05-11T09:00:00Z') },
+  ],
+  ['nothing of it', eventfulBook, { from: Date.parse('2027-01-01'), to: null }],
+  ['a book that was only opened', openedBook, WHOLE],
+  ['a book with idle months', idleBook, WHOLE],
+];
+
+async function idleBook(): Promise<TestBook> {
+  const book = await openedBook();
+  await book.do('2026-04-11T09:00:00Z', { type: 'PurchasePack', pack: 'sprint', orderRef: 'o1' });
+  await book.do('2026-04-12T09:00:00Z', {
+    type: 'ReserveCredits',
+    reservationId: 'r1',
+    readingId: 'reading-r1',
+    amount: 20,
+  });
+  await book.do('2026-08-01T09:00:00Z', { type: 'RecordDue' });
+  return book;
+}
+
+const both = async (bytes: Uint8Array) => {
+  const alone = verifyAlone(linesIn([bytes]));
+  const own = await verifyExport([bytes]);
+  return { alone, own, first: [alone.findings[0]?.line, own.findings[0]?.line] };
+};
+
+describe('an export', () => {
+  it.each(EXPORTS)(
+    'of %s is right, and no change of its meaning passes either verifier',
+    async (_, of, range) => {
+      const text = await exportOf((await of()).events, 'jsonl', range);
+      const { alone, own } = await both(Buffer.from(text));
+      expect([alone.findings, own.findings]).toEqual([[], []]);
+
+      const survivors: string[] = [];
+      const disagreements: object[] = [];
+      let count = 0;
+      for (const { name, isHarmless, bytes } of ALL ? mutantsOf(text) : sampledMutants(text, ONE_OF)) {
+        count += 1;
+        const { alone, own, first } = await both(bytes());
+        if (alone.ok !== isHarmless) survivors.push(`${name}: alone`);
+        if (own.ok !== isHarmless) survivors.push(`${name}: own`);
+        if (first[0] !== first[1]) disagreements.push([name, alone.findings[0]!, own.findings[0]!]);
+        if ([...alone.findings, ...own.findings].some(({ field }) => !field))
+          survivors.push(`${name}: no field`);
+      }
+      if (ALL) process.stdout.write(`${count} mutants\n`);
+      expect([survivors, disagreements]).toEqual([[], []]);
+      expect(count).toBeGreaterThan(10);
+    },
+    600_000,
+  );
+});

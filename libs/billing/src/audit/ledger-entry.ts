@@ -1,0 +1,28 @@
+import type { Recorded } from '@app/event-sourcing/core/event.js';
+import type { CreditsEvent } from '../contracts/events.js';
+import type { LedgerEntry } from '../contracts/queries.js';
+import { postings } from '../domain/credits/postings.js';
+import { referenceOf } from './export-rows.js';
+
+/** An event of a book as a row of a statement, with the balances after it. */
+export const ledgerEntry = (
+  event: Recorded<CreditsEvent>,
+  { available, held }: { readonly available: number; readonly held: number },
+): LedgerEntry => {
+  const { data } = event;
+  return {
+    eventId: event.id,
+    occurredAt: event.metadata.occurredAt,
+    type: event.type,
+    revision: event.revision,
+    postings: postings(event),
+    availableAfter: available,
+    heldAfter: held,
+    readingId: 'readingId' in data ? data.readingId : null,
+    reservationId: 'reservationId' in data ? data.reservationId : null,
+    reference: referenceOf(data),
+    actor: 'actor' in data && data.actor !== null ? data.actor : event.metadata.actor,
+    reason: 'reason' in data ? data.reason : null,
+    priceCents: 'priceCents' in data ? data.priceCents : null,
+  };
+};

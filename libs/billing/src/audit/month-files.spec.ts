@@ -1,0 +1,154 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { linesIn, trustedKeys, verifyExport, verifyMonth } from '../../../../tools/verify-ledger.mjs';
+import { eventfulBook, exportOf, type TestBook } from '../../test/book.js';
+import { parsedCsv } from '../../test/parsed-csv.js';
+import type { Reconciliation } from '../contracts/audit.js';
+import type { MonthBook } from '../contracts/month.js';
+import { MonthBooks } from './month-books.js';
+import { monthFiles, signedMonth } from './month-files.js';
+import { handoverOf } from './seal.js';
+
+const pair = () =>
+  generateKeyPairSync('ed25519', {
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  });
+const KEYS = pair();
+const key = createPrivateKey(KEYS.privateKey);
+const trusted = trustedKeys([Buffer.from(KEYS.publicKey)]);
+const PERIOD = '2026-05';
+const CODES = {
+  receivable: '1200',
+  deferred: '2400',
+  revenue: '4000',
+  breakage: '4100',
+  corrections: '4900',
+};
+const RECONCILED: Reconciliation = { books: 5, captures: 5, completed: 5, differences: [], pending: [] };
+
+let written: TestBook[];
+beforeAll(async () => {
+  written = [];
+  for (const n of [3, 1, 5, 2, 4]) written.push(await eventfulBook(`ws_${String(n).padStart(22, '0')}`));
+});
+
+const sealed = (count = written.length): readonly MonthBook[] => {
+  const months = new MonthBooks(PERIOD, key);
+  for (const { events } of written.slice(0, count)) for (const event of events) months.see(event);
+  const { books, problems } = months.result();
+  expect(problems).toEqual([]);
+  return books;
+};
+
+const filesOf = (books: readonly MonthBook[], by = key): Map<string, Buffer> => {
+  const files = monthFiles(PERIOD, books, RECONCILED, CODES);
+  const { json, signature } = signedMonth(PERIOD, books, RECONCILED, files, by);
+  files.set('month.json', json).set('month.sig', Buffer.from(signature));
+  return new Map([...files].map(([name, bytes]) => [name, Buffer.from(bytes)]));
+};
+
+const verify = (files: ReadonlyMap<string, Buffer>, keys = trusted) =>
+  verifyMonth((name) => {
+    const bytes = files.get(name);
+    if (!bytes) throw new Error(name);
+    return bytes;
+  }, keys);
+
+describe('a closed month of all books', () => {
+  it.each([0, 1, 2, 3, 4, 5])('verifies offline with %i books', (count) => {
+    const { result, seals } = verify(filesOf(sealed(count)));
+    expect(result).toMatchObject({ ok: true, books: count, findings: [] });
+    expect(seals).toHaveLength(count);
+  });
+
+  it('has the seal of each book’s export', async () => {
+    const { seals } = verify(filesOf(sealed()));
+    for (const { events } of written) {
+      const text = await exportOf(events, 'jsonl', { period: PERIOD });
+      expect(verifyExport(linesIn([Buffer.from(text)]), { seals, keys: trusted })).toMatchObject({
+        ok: true,
+        sealedPeriod: PERIOD,
+      });
+    }
+  });
+
+  it('does not verify when any byte of any file is another', () => {
+    const files = filesOf(sealed(3));
+    for (const [name, bytes] of files) {
+      for (const at of [0, bytes.length >> 1, bytes.length - 3]) {
+        const changed = Buffer.from(bytes);
+        changed[at] = changed[at]! ^ 1;
+        let isFound: boolean;
+        try {
+          isFound = !verify(new Map(files).set(name, changed)).result.ok;
+        } catch {
+          isFound = true;
+        }
+        expect([name, at, isFound]).toEqual([name, at, true]);
+      }
+    }
+    const seals = files.get('seals.jsonl')!.toString().split('\n');
+    const dropped = new Map(files).set('seals.jsonl', Buffer.from(seals.slice(1).join('\n')));
+    expect(verify(dropped).result.findings.map(({ field }) => field)).toContain('merkleRoot');
+    files.delete('journal.csv');
+    expect(verify(files).result.findings).toMatchObject([{ file: 'journal.csv', field: 'file' }]);
+  });
+
+  it('verifies with a new key that the old one handed over to, and with no other', () => {
+    const next = pair();
+    const files = filesOf(sealedBy(next.privateKey), createPrivateKey(next.privateKey));
+    expect(verify(files).result.ok).toBe(false);
+    const handover = handoverOf(key, next.publicKey);
+    expect(verify(files, trustedKeys([Buffer.from(KEYS.publicKey)], [handover])).result.ok).toBe(true);
+    const stranger = handoverOf(createPrivateKey(pair().privateKey), next.publicKey);
+    expect(() => trustedKeys([Buffer.from(KEYS.publicKey)], [stranger])).toThrow(/not signed/);
+  });
+
+  it('names a book that does not verify, or whose month is open, and seals the others', () => {
+    const months = new MonthBooks('2026-06', key);
+    for (const { events } of written.slice(0, 2)) for (const event of events) months.see(event);
+    expect(months.result()).toMatchObject({
+      books: [],
+      problems: [{ message: 'the month 2026-06 is not closed' }, {}],
+    });
+    const bad = new MonthBooks(PERIOD, key);
+    const [one, other] = written;
+    for (const event of [...one!.events, ...other!.events.toSpliced(3, 1)]) bad.see(event);
+    expect(bad.result()).toMatchObject({ books: [{}], problems: [{ revision: 3n }] });
+  });
+});
+
+const sealedBy = (privateKey: string): readonly MonthBook[] => {
+  const months = new MonthBooks(PERIOD, createPrivateKey(privateKey));
+  for (const { events } of written) for (const event of events) months.see(event);
+  return months.result().books;
+};
+
+describe('the journal of a month', () => {
+  it('balances in every entry, and moves deferred value as the money of the books says', () => {
+    const books = sealed();
+    const files = filesOf(books);
+    const [, ...rows] = parsedCsv(files.get('journal.csv')!.toString());
+    const entries = new Map<string, number>();
+    let deferred = 0;
+    for (const [entry, , account, debit, credit] of rows) {
+      const minor = Number(debit) - Number(credit);
+      entries.set(entry!, (entries.get(entry!) ?? 0) + minor);
+      if (account === CODES.deferred) deferred -= minor;
+    }
+    expect([...entries.values()].filter((sum) => sum !== 0)).toEqual([]);
+    const total = (name: 'opening' | 'closing') => books.reduce((sum, { seal }) => sum + seal.money[name], 0);
+    expect(deferred).toBe(total('closing') - total('opening'));
+    expect(new Set(rows.map(([, , account]) => account))).toEqual(new Set(['1200', '2400', '4100']));
+  });
+
+  it('has a trial balance whose totals are the sums of its rows', () => {
+    const [, ...rows] = parsedCsv(filesOf(sealed()).get('trial-balance.csv')!.toString());
+    for (const account of ['available', 'issued:plan', 'expired']) {
+      const of = rows.filter(([, name]) => name === account);
+      const sum = of.slice(0, -1).reduce((total, row) => total + Number(row[5]!.replace("'", '')), 0);
+      expect(Number(of.at(-1)![5])).toBe(sum);
+    }
+  });
+});

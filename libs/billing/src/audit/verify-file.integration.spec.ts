@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { projectPath } from '@app/platform/project-path.js';
+import { eventfulBook, exportOf } from '../../test/book.js';
+
+let jsonl: string[];
+let csv: string;
+let folder: string;
+beforeAll(async () => {
+  const { events } = await eventfulBook();
+  jsonl = (await exportOf(events)).trimEnd().split('\n');
+  csv = await exportOf(events, 'csv');
+  folder = mkdtempSync(join(tmpdir(), 'verify-file-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Runs the auditor's file in a folder of its own, as an auditor does. */
+const verify = (text: string) => {
+  const file = join(folder, 'export.jsonl');
+  writeFileSync(file, text);
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [projectPath('tools/verify-ledger.mjs'), file, '--json'],
+    { cwd: folder, encoding: 'utf8', env: {} },
+  );
+  return { status, stderr, ...(stdout === '' ? {} : JSON.parse(stdout)) };
+};
+
+const indexOf = (part: string): number => jsonl.findIndex((line) => line.includes(part));
+const changed = (part: string, by: (line: string) => string): [text: string, line: number] => {
+  const index = indexOf(part);
+  return [`${jsonl.with(index, by(jsonl[index]!)).join('\n')}\n`, index + 1];
+};
+
+const POSTING = '"kind":"posting","revision":"3"';
+
+describe('a changed export is reported with its line and field', () => {
+  it.each<[string, () => [string, number], string]>([
+    [
+      'the grant of a posting is altered',
+      () => changed(POSTING, (line) => line.replace('pack:+INV-1', 'pack:+INV-2')),
+      'grantId',
+    ],
+    [
+      'the grant of a posting is deleted',
+      () => changed(POSTING, (line) => line.replace(',"grantId":"pack:+INV-1"', '')),
+      'grantId',
+    ],
+    [
+      'the header names another workspace',
+      () => changed('"kind":"header"', (line) => line.replace('"workspaceId":"ws_0', '"workspaceId":"ws_1')),
+      'workspaceId',
+    ],
+    [
+      'a key is there twice',
+      () => changed(POSTING, (line) => line.replace('"debit":', '"debit":999,"debit":')),
+      'debit',
+    ],
+    ['it is a CSV', () => [csv, 1], 'kind'],
+  ])('when %s', (_, change, field) => {
+    const [text, line] = change();
+    expect(verify(text)).toMatchObject({ status: 1, stderr: '', findings: [{ line, field }] });
+  });
+});

@@ -1,0 +1,70 @@
+import { Query } from '@app/platform/cqrs/message.js';
+import type { Progress } from './audit.js';
+import type { Accounts, Totals } from './events.js';
+import type { Money } from './money.js';
+
+/** The footer of an export. */
+export interface LedgerFooter {
+  readonly events: number;
+  readonly postings: number;
+  /** Turnover of the exported events. */
+  readonly totals: Totals;
+  readonly closing: Accounts;
+  readonly headRevision: string | null;
+  readonly headHash: string;
+  /** Of an export of one month (`yyyy-mm`), otherwise `null`. */
+  readonly period: string | null;
+  /** Over the exported events. `null` when the export does not have the price of every grant. */
+  readonly money: Money | null;
+}
+
+/** What is wrong with a line of an export. */
+export interface ExportFinding {
+  /** From 1. */
+  readonly line: number;
+  /** The member, as a path with dots; `text` when it is not a member. */
+  readonly field: string;
+  /** One sentence. */
+  readonly message: string;
+}
+
+export interface ExportReport {
+  readonly ok: boolean;
+  readonly workspaceId: string | null;
+  readonly events: number;
+  readonly headHash: string;
+  readonly findings: readonly ExportFinding[];
+}
+
+/** The part of a book to export. */
+export type ExportRange =
+  | {
+      /** Milliseconds: starts with the first event dated at this time or later. `null`: with the book. */
+      readonly from: number | null;
+      /** Milliseconds: ends before the first later event dated at this time or later. `null`: with the last event. */
+      readonly to: number | null;
+    }
+  /**
+   * A month (`yyyy-mm`, UTC) as its seal covers it: from the close of the month before, whose balances, grants and holds
+   * it continues, to its own close.
+   */
+  | { readonly period: string };
+
+export interface LedgerExport {
+  /** The text of the export in chunks. Can be read once. */
+  readonly text: AsyncIterable<string>;
+  /** Correct after `text` has been read to its end. */
+  readonly footer: () => LedgerFooter;
+}
+
+/** A book as text: one row per posting, and a footer. No text at all for a month of which nothing is recorded. */
+export class ExportLedger extends Query<LedgerExport> {
+  constructor(
+    readonly workspaceId: string,
+    readonly format: 'csv' | 'jsonl',
+    readonly range: ExportRange,
+    readonly progress?: Progress,
+  ) {
+    super();
+  }
+}

@@ -1,0 +1,109 @@
+import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
+import { Command } from '@app/platform/cqrs/message.js';
+import type { LedgerDifference, Seal } from './audit.js';
+import type { Accounts, Totals } from './events.js';
+import type { Money } from './money.js';
+
+/** A plan's month or a pack that was granted in a month. */
+export interface MonthSale {
+  readonly grantId: string;
+  readonly kind: 'plan' | 'pack';
+  /** RFC 3339. */
+  readonly at: string;
+  readonly cents: number;
+}
+
+/** A book's month, verified and sealed. */
+export interface MonthBook {
+  readonly seal: Seal;
+  readonly opening: Accounts;
+  readonly totals: Totals;
+  readonly sales: readonly MonthSale[];
+}
+
+/** Why a book cannot be sealed. */
+export interface MonthProblem {
+  readonly workspaceId: string;
+  /** The first revision where it shows. `null` when it is not about one. */
+  readonly revision: bigint | null;
+  /** One sentence. */
+  readonly message: string;
+}
+
+/** Codes of the accounts in the company's own books (settings `LEDGER_ACCOUNT_…`). */
+export interface AccountCodes {
+  readonly receivable: string;
+  readonly deferred: string;
+  readonly revenue: string;
+  readonly breakage: string;
+  readonly corrections: string;
+}
+
+/** The sums over all books of a month. */
+export interface MonthSums {
+  readonly opening: Accounts;
+  readonly debit: Accounts;
+  readonly credit: Accounts;
+  readonly closing: Accounts;
+  readonly money: Money;
+}
+
+/** Signed by month.sig. Its hashes cover every other file. */
+export interface MonthManifest {
+  readonly format: 'credit-ledger-month/1';
+  readonly period: string;
+  readonly books: number;
+  /** Over the lines of seals.jsonl, without their line ends (RFC 6962, SHA-256). */
+  readonly merkleRoot: string;
+  readonly closing: Accounts;
+  readonly money: Money;
+  readonly reconciliation: {
+    readonly captures: number;
+    readonly completed: number;
+    readonly pending: number;
+  };
+  /** Lowercase hex SHA-256 by file name. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly publicKeySha256: string;
+}
+
+export type CloseMonthResult =
+  | { readonly outcome: 'not_over' }
+  | { readonly outcome: 'not_an_ed25519_key' }
+  /** Nothing is sealed. */
+  | {
+      readonly outcome: 'not_right';
+      readonly problems: readonly MonthProblem[];
+      readonly differences: readonly LedgerDifference[];
+    }
+  | {
+      readonly outcome: 'sealed';
+      /** Books whose month this run recorded as closed; the others were closed before. */
+      readonly closedNow: number;
+      readonly manifest: MonthManifest;
+      readonly sums: MonthSums;
+      /** By name, month.json and its signature last. */
+      readonly files: ReadonlyMap<string, Uint8Array>;
+    };
+
+export type MonthStep = 'close' | 'verify and reconcile';
+
+/**
+ * Closes a month (`yyyy-mm`, UTC) of all books, then verifies, reconciles and seals them in one pass over the log. Safe to
+ * repeat: a closed month stays as it is, and the same month and key give the same seals.
+ * Seals all books, or none when one of them or their reconciliation is not right.
+ */
+export class CloseMonth extends Command<CloseMonthResult> {
+  constructor(
+    readonly period: string,
+    /** PEM, PKCS #8. */
+    readonly privateKey: string,
+    /** As in ReconcileLedger. */
+    readonly graceMs: number,
+    readonly codes: AccountCodes,
+    readonly by: () => RequestContext,
+    readonly progress?: (step: MonthStep, done: number, total: number) => void,
+  ) {
+    super();
+  }
+}

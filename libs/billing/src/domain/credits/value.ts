@@ -1,0 +1,97 @@
+import { assertNever } from '@app/event-sourcing/core/decision.js';
+import type { CreditsEvent, Grant } from '../../contracts/events.js';
+import { holdOf, type Credits } from './credits.state.js';
+
+/** How credits leave a grant for good: by a reading, by expiry, or by a downward correction. */
+export type Use = 'earned' | 'breakage' | 'corrections';
+
+/** Credits of one grant that left it for good, and their value. */
+export interface UsedCredits {
+  readonly use: Use;
+  readonly grantId: string;
+  readonly credits: number;
+  /** `null`: the price of the grant is not known. */
+  readonly cents: number | null;
+}
+
+/** Price of a grant in cents, or `null` when it is not known. */
+export type PriceOf = (grant: Pick<Grant, 'grantId' | 'priceCents'>) => number | null;
+
+/**
+ * Value of the first `count` credits of a grant, in cents: price × count / credits, rounded down.
+ *
+ * Largest remainder: each credit is worth ⌊price / credits⌋ cents, and the cents left over fall evenly on the credits,
+ * one each. So a part is never off by a whole cent, and all parts of a grant sum to its price.
+ */
+export const worth = (credits: number, priceCents: number, count: number): number => {
+  const product = priceCents * count;
+  return Number.isSafeInteger(product)
+    ? Math.floor(product / credits)
+    : Number((BigInt(priceCents) * BigInt(count)) / BigInt(credits));
+};
+
+/** Credits of a grant that left it for good. */
+const used = ({ credits, remaining, held }: Grant): number => credits - remaining - held;
+
+/** What an event takes out of the grants for good, in the order of its allocations. */
+export const usedBy = (event: CreditsEvent, before: Credits, priceOf: PriceOf): UsedCredits[] => {
+  const started = new Map<string, number>();
+  return leaving(event, before).flatMap(({ use, grantId, amount }) => {
+    const grant = before.grants.find((one) => one.grantId === grantId);
+    if (!grant) return [];
+    const from = started.get(grantId) ?? used(grant);
+    started.set(grantId, from + amount);
+    const price = priceOf(grant);
+    const cents =
+      price === null ? null : worth(grant.credits, price, from + amount) - worth(grant.credits, price, from);
+    return [{ use, grantId, credits: amount, cents }];
+  });
+};
+
+/** Value of the credits that grants still have, available or held. `null` when a price is not known. */
+export const deferredIn = (grants: readonly Grant[], priceOf: PriceOf): number | null => {
+  let cents = 0;
+  for (const grant of grants) {
+    const price = priceOf(grant);
+    if (price === null) return null;
+    cents += price - worth(grant.credits, price, used(grant));
+  }
+  return cents;
+};
+
+interface Leaving {
+  readonly use: Use;
+  readonly grantId: string;
+  readonly amount: number;
+}
+
+const leaving = ({ type, data }: CreditsEvent, before: Credits): Leaving[] => {
+  switch (type) {
+    case 'CreditsCaptured':
+      return (holdOf(before, data.reservationId)?.allocations ?? []).map((one) => ({
+        ...one,
+        use: 'earned',
+      }));
+    case 'CreditsReleased':
+      return data.allocations
+        .filter(({ to }) => to === 'expired')
+        .map(({ grantId, amount }) => ({ use: 'breakage', grantId, amount }));
+    case 'GrantExpired':
+      return [{ use: 'breakage', grantId: data.grantId, amount: data.amount }];
+    case 'CreditsAdjusted':
+      return data.allocations
+        .filter(({ amount }) => amount < 0)
+        .map(({ grantId, amount }) => ({ use: 'corrections', grantId, amount: -amount }));
+    case 'BookOpened':
+    case 'SubscriptionStarted':
+    case 'SubscriptionChanged':
+    case 'SubscriptionCancelled':
+    case 'PlanGranted':
+    case 'PackPurchased':
+    case 'CreditsReserved':
+    case 'PeriodClosed':
+      return [];
+    default:
+      return assertNever(type);
+  }
+};

@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { altered, TestBook } from '../../libs/billing/test/book.js';
+import { writeReading } from '../../libs/billing/test/readings.js';
+import { startStack, type StartedStack } from '../support/index.js';
+import { ledgerOf } from '../support/ledger.js';
+
+let stack: StartedStack;
+let store: EventStore;
+const { ledger, json } = ledgerOf(() => stack);
+const path = (...names: string[]): string => join(stack.dataDir, ...names);
+const workspaceOf = (n: number): string => `ws_month${String(n).padStart(17, '0')}`;
+
+/** A workspace that bought a pack in July 2026, and read once. Its month is not closed yet. */
+const write = async (n: number): Promise<void> => {
+  const workspaceId = workspaceOf(n);
+  const book = new TestBook(workspaceId);
+  const [at, id, readingId, endId] = ['2026-07-12T09:00:00.000Z', `r${n}`, randomUUID(), randomUUID()];
+  await writeReading(book.store, id, 'ReadingCompleted', at);
+  const reading = book.store.log.map((event) => ({
+    ...altered(event, { workspaceId }),
+    id: event.type === 'ReadingCompleted' ? endId : randomUUID(),
+  }));
+  await book.do(at, { type: 'OpenBook', workspaceId });
+  await book.do(at, { type: 'PurchasePack', pack: 'flex', orderRef: `INV-${n}` });
+  await book.do(at, { type: 'ReserveCredits', reservationId: id, readingId, amount: 20 });
+  await book.do(at, { type: 'CaptureCredits', reservationId: id, causeEventId: endId });
+  await store.append(`reading-${readingId}`, 'no_stream', reading);
+  await store.append(`credits-${workspaceId}`, 'no_stream', book.events);
+  const opened = {
+    id: randomUUID(),
+    type: 'WorkspaceOpened',
+    data: { workspaceId, name: 'Atelier' },
+    metadata: { ...book.events[0]!.metadata, schemaVersion: 1 },
+  };
+  await store.append(`workspace-${workspaceId}`, 'no_stream', [opened]);
+};
+
+const close = (period: string) =>
+  json('month', '--period', period, '--all', '--key', path('seal-private.pem'), '--out', stack.dataDir);
+const verifyMonth = (...more: string[]) =>
+  json('verify-file', '--month', path('2026-07'), '--public-key', path('seal-public.pem'), ...more);
+
+beforeAll(async () => {
+  stack = await startStack();
+  const waits = { appendTimeoutMs: 10_000, readTimeoutMs: 10_000 };
+  store = openEventStore({ connectionString: stack.eventStoreUrl, ...waits });
+  for (const n of [1, 2, 3]) await write(n);
+  await ledger('keygen', '--out', stack.dataDir);
+});
+
+afterAll(async () => {
+  await store?.close();
+  await stack?.stop();
+});
+
+describe('a month of all books', () => {
+  it('is closed, sealed and archived, and the same each time', async () => {
+    const closed = await close('2026-07');
+    expect(closed).toMatchObject({
+      code: 0,
+      ok: true,
+      books: 3,
+      closing: { 'issued:pack': -150, available: 90, consumed: 60 },
+      money: { currency: 'USD', opening: 0, sales: 8_700, earned: 3_480, breakage: 0, closing: 5_220 },
+    });
+    const { merkleRoot, archive } = closed;
+    expect(await close('2026-07')).toMatchObject({ merkleRoot });
+    const listed = execFileSync('tar', ['-tzf', archive], { encoding: 'utf8' }).trim().split('\n');
+    expect(listed).toContain('2026-07/trial-balance.pdf');
+    expect(listed).toContain('2026-07/month.sig');
+  });
+
+  it('verifies offline, with the export of a book and with OpenSSL alone', async () => {
+    const file = path('july.jsonl');
+    const month = ['--workspace', workspaceOf(2), '--period', '2026-07'];
+    await ledger('export', ...month, '--format', 'jsonl', '--out', file);
+    expect(await verifyMonth(file)).toMatchObject({ code: 0, ok: true, sealedPeriod: '2026-07' });
+    const signature = readFileSync(path('2026-07', 'month.sig'), 'utf8');
+    writeFileSync(path('month.sig.bin'), Buffer.from(signature, 'base64'));
+    const key = ['-pubin', '-inkey', path('seal-public.pem')];
+    const signed = ['-rawin', '-in', path('2026-07', 'month.json'), '-sigfile', path('month.sig.bin')];
+    const said = execFileSync('openssl', ['pkeyutl', '-verify', ...key, ...signed], { encoding: 'utf8' });
+    expect(said).toMatch(/Verified Successfully/);
+  });
+
+  it('does not verify when one of its files was changed', async () => {
+    const journal = path('2026-07', 'journal.csv');
+    const text = readFileSync(journal, 'utf8');
+    writeFileSync(journal, text.replace('2900', '2901'));
+    expect(await verifyMonth()).toMatchObject({ code: 1, findings: [{ file: 'journal.csv' }] });
+    writeFileSync(journal, text);
+    expect(await verifyMonth()).toMatchObject({ code: 0, ok: true });
+  });
+
+  it('has entries that are found by their reference, whoever booked them', async () => {
+    const order = await json('find', 'INV-2');
+    expect(order).toMatchObject({ code: 0, entries: [{ workspaceId: workspaceOf(2), credits: 50 }] });
+    const correction = ['--workspace', workspaceOf(1), '--amount', '5', '--reason', 'goodwill'];
+    await stack.runOps(['credits', 'adjust', ...correction, '--reference', 'INC-42']);
+    expect((await json('find', 'INC-42')).entries).toMatchObject([
+      {
+        workspaceId: workspaceOf(1),
+        credits: 5,
+        reason: 'goodwill',
+        actor: expect.stringMatching(/^operator:/),
+      },
+    ]);
+    expect((await ledger('find', 'INC-43')).stderr).toMatch(/No entry/);
+  });
+
+  it('is refused before it is over, for a month without records, and when a book is not right', async () => {
+    const now = new Date().toISOString().slice(0, 7);
+    const options = ['--all', '--key', path('seal-private.pem'), '--out', stack.dataDir];
+    expect((await ledger('month', '--period', now, ...options)).stderr).toMatch(/is not over/);
+    expect(
+      await ledger(
+        'export',
+        '--workspace',
+        workspaceOf(1),
+        '--period',
+        '2026-06',
+        '--format',
+        'jsonl',
+        '--out',
+        path('none'),
+      ),
+    ).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no records'),
+    });
+    const book = new TestBook(workspaceOf(4));
+    await book.do('2026-07-12T09:00:00.000Z', { type: 'OpenBook', workspaceId: workspaceOf(4) });
+    await book.do('2026-07-12T09:00:00.000Z', { type: 'PurchasePack', pack: 'flex', orderRef: 'o' });
+    const [opened, bought] = book.events;
+    const changed = [opened!, altered(bought!, { credits: 5_000 })];
+    await store.append(`credits-${workspaceOf(4)}`, 'no_stream', changed);
+    expect(await close('2026-07')).toMatchObject({
+      code: 1,
+      ok: false,
+      problems: [{ workspaceId: workspaceOf(4), revision: '1' }],
+    });
+  });
+});

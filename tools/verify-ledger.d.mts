@@ -1,0 +1,36 @@
+/** Types for the specs. The file itself needs none. */
+interface Finding {
+  readonly line: number;
+  readonly field: string;
+  readonly revision: string;
+  readonly message: string;
+}
+interface Checked {
+  readonly ok: boolean;
+  readonly sealedPeriod: string | null;
+  readonly money: object | null;
+  readonly findings: readonly Finding[];
+}
+type Keys = ReadonlyMap<string, unknown>;
+interface Options {
+  readonly seals?: readonly object[];
+  readonly keys?: Keys;
+  readonly period?: string;
+}
+export declare const linesIn: (parts: Iterable<Uint8Array>) => Iterable<string>;
+export declare const trustedKeys: (pems: readonly Uint8Array[], handovers?: readonly object[]) => Keys;
+export declare const verifyExport: (lines: Iterable<string>, options?: Options) => Checked;
+interface MonthFinding extends Omit<Finding, 'revision'> {
+  readonly file: string;
+}
+export declare const verifyMonth: (
+  read: (name: string) => Uint8Array,
+  keys: Keys,
+) => {
+  readonly result: {
+    readonly ok: boolean;
+    readonly books: number;
+    readonly findings: readonly MonthFinding[];
+  };
+  readonly seals: readonly object[];
+};

@@ -1,0 +1,929 @@
+#!/usr/bin/env node
+/**
+ * Verifies a credit ledger from files alone. One file, read top to bottom: what the auditor reads is what runs. It needs
+ * Node 20 or newer and shares no code with the service that wrote the files.
+ *
+ *   node verify-ledger.mjs EXPORT.jsonl [--seal FILE --public-key KEY.pem] [--json]
+ *   node verify-ledger.mjs --month FOLDER --public-key KEY.pem [EXPORT.jsonl] [--json]
+ *
+ * An export: hash chain, revisions, double entry, balances, grants, holds, closed months, value in money, totals, and
+ * the exact text of every line. --seal: a seal, or a file with one seal a line. --month: the unpacked archive of a month
+ * with its seals, their Merkle root, sums, file hashes and signature. --handover: a key that an older key signed.
+ *
+ * Exit code 0 when nothing was found, 1 on any finding or when a file cannot be read.
+ *
+ * Contents: 1 values, 2 text, 3 the book, 4 the export, 5 seals, 6 a month, 7 the command.
+ */
+import { Buffer } from 'node:buffer';
+import { createHash, createPublicKey, verify as verifySignature } from 'node:crypto';
+import { closeSync, openSync, readFileSync, readSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { TextDecoder, parseArgs } from 'node:util';
+import { fileURLToPath } from 'node:url';
+
+// ---- 1. Values: how they are compared, hashed and added ----
+
+const ACCOUNTS = ['issued:plan', 'issued:pack', 'adjusted', 'available', 'held', 'consumed', 'expired'];
+const CHAIN_START = '0'.repeat(64);
+
+const sha256 = (...parts) =>
+  parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest('hex');
+
+/** JSON with members sorted by UTF-16 code units and no white space (RFC 8785 for what a ledger holds). */
+const canonical = (value) => {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  const names = Object.keys(value).sort();
+  return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(',')}}`;
+};
+const same = (a, b) => canonical(a ?? null) === canonical(b ?? null);
+const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
+
+const perAccount = (value) => Object.fromEntries(ACCOUNTS.map((account) => [account, value(account)]));
+const sum = (items, amount) => items.reduce((total, item) => total + amount(item), 0);
+
+const MONEY = ['opening', 'sales', 'earned', 'breakage', 'corrections', 'closing'];
+const noMoney = () => Object.fromEntries(MONEY.map((name) => [name, 0]));
+const CURRENCY = 'USD';
+
+/** The first member, as a path, in which two values differ. */
+const difference = (given, right, path = '') => {
+  if (!isObject(given) || !isObject(right)) return path;
+  const name = [...new Set([...Object.keys(right), ...Object.keys(given)])].find(
+    (one) => !(one in given) || !(one in right) || JSON.stringify(given[one]) !== JSON.stringify(right[one]),
+  );
+  if (name === undefined) return path;
+  return difference(given[name], right[name], path === '' ? name : `${path}.${name}`);
+};
+
+// ---- 2. Text: one JSON value a line, in the one form that the export has ----
+
+/** A fault, said in one sentence, with the member where it shows. */
+class Fault extends Error {
+  constructor(field, sentence) {
+    super(sentence);
+    this.field = field;
+  }
+}
+const demand = (condition, field, sentence) => {
+  if (!condition) throw new Fault(field, sentence);
+};
+
+/** The member around a place in a line. */
+const memberAt = (text, place) => {
+  let name = '';
+  for (const match of text.matchAll(/"((?:[^"\\]|\\.)*)":/g)) if (match.index <= place + 1) name = match[1];
+  return name;
+};
+
+/**
+ * A line's value, and a fault when its text is not what JSON.stringify prints: that form has no white space, one way to
+ * write a number, and no repeated member. @throws Fault when it has no value
+ */
+const parseLine = (text) => {
+  demand(!/^\W*record\W+revision/.test(text), 'kind', 'this is a CSV export: the chain is in jsonl');
+  let value;
+  try {
+    value = JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch {
+    throw new Fault('kind', text.trim() === '' ? 'the line is blank' : 'the line is not JSON');
+  }
+  const printed = JSON.stringify(value);
+  if (printed === text) return { value, fault: null };
+  if (text.startsWith('\uFEFF'))
+    return { value, fault: new Fault('text', 'the line starts with a byte order mark') };
+  if (text.endsWith('\r'))
+    return { value, fault: new Fault('text', 'the line ends with CR LF, an export with LF') };
+  let place = 0;
+  while (text[place] === printed[place]) place += 1;
+  const message = 'the member is repeated, or not written as an export writes it';
+  return { value, fault: new Fault(memberAt(text, place), message) };
+};
+
+/** The bytes of a file, in parts. */
+function* partsOf(path) {
+  const file = openSync(path, 'r');
+  try {
+    for (;;) {
+      const bytes = Buffer.alloc(1 << 20);
+      const count = readSync(file, bytes);
+      if (count === 0) return;
+      yield bytes.subarray(0, count);
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Lines without their ends. @throws Fault at text that is not UTF-8, or that does not end with a line end */
+export function* linesIn(parts) {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  let rest = '';
+  try {
+    for (const part of parts) {
+      const lines = (rest + decoder.decode(part, { stream: true })).split('\n');
+      rest = lines.pop();
+      yield* lines;
+    }
+    decoder.decode();
+  } catch (error) {
+    if (error instanceof Fault || error.code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error;
+    throw new Fault('text', 'the next line, or one after it, is not UTF-8');
+  }
+  if (rest === '') return;
+  yield rest;
+  throw new Fault('text', 'the last line has no line end: the file was cut');
+}
+
+// ---- 3. The book, derived again from the facts ----
+
+/** Members of each event's data. `?`: not in version 1. */
+const EVENTS = {
+  BookOpened: 'workspaceId period',
+  SubscriptionStarted: 'subscriptionId plan anchorDay startedAt approvalRef',
+  SubscriptionChanged: 'subscriptionId previousPlan plan approvalRef',
+  SubscriptionCancelled: 'subscriptionId plan',
+  PlanGranted: 'grantId plan credits validFrom expiresAt priceCents',
+  PackPurchased: 'grantId pack orderRef credits priceCents',
+  CreditsReserved: 'reservationId readingId amount allocations',
+  CreditsCaptured: 'reservationId readingId amount causeEventId',
+  CreditsReleased: 'reservationId readingId amount allocations causeEventId',
+  GrantExpired: 'grantId amount expiredAt',
+  CreditsAdjusted: 'adjustmentId amount allocations reason approvedBy reversesEventId reference? actor?',
+  PeriodClosed:
+    'workspaceId period opening totals closing subscription subscriptions openGrants openHolds settled orderRefs adjustmentIds eventCount',
+};
+
+const membersOf = (type, version) =>
+  EVENTS[type]
+    .split(' ')
+    .filter((name) => version > 1 || !name.endsWith('?'))
+    .map((name) => name.replace('?', ''));
+
+const credits = (value, field) => {
+  demand(Number.isSafeInteger(value) && value > 0, field, 'an amount is not a positive whole number');
+  return value;
+};
+
+/**
+ * What the first `count` credits of a grant are worth together, in cents: price × count / credits, rounded down. So each
+ * credit has ⌊price / credits⌋ cents or one more (largest remainder, spread evenly), and all have the whole price.
+ */
+const worth = ({ price, credits: all }, count) => Number((BigInt(price) * BigInt(count)) / BigInt(all));
+
+const monthAfter = (month) => {
+  const [year, index] = String(month).split('-').map(Number);
+  return new Date(Date.UTC(year, index, 1)).toISOString().slice(0, 7);
+};
+
+/**
+ * Until it has seen everything from the start or a closed month, a book does not know what grants and holds there are,
+ * and checks accounts only.
+ */
+class Book {
+  constructor(opening, knowsAll) {
+    this.accounts = perAccount((account) => opening[account]);
+    this.knowsAll = knowsAll;
+    this.grants = new Map();
+    this.holds = new Map();
+    this.settled = new Set();
+    this.causes = new Set();
+    this.period = null;
+    this.totals = perAccount(() => ({ debit: 0, credit: 0 }));
+    this.events = 0;
+    this.lastMonth = null;
+    this.startMonth();
+    this.range = knowsAll ? noMoney() : null;
+  }
+
+  startMonth() {
+    this.month = {
+      opening: { ...this.accounts },
+      totals: perAccount(() => ({ debit: 0, credit: 0 })),
+      money: this.deferred() === null ? null : { ...noMoney(), opening: this.deferred() },
+    };
+  }
+
+  /** Carries out one event and answers its postings. @throws Fault */
+  see({ type, data, occurredAt, stream, schemaVersion }, first) {
+    this.events += 1;
+    demand(type in EVENTS, 'facts.type', `there is no event ${type}`);
+    demand(isObject(data), 'facts.data', 'the data is no object');
+    const members = membersOf(type, schemaVersion);
+    const odd = [...Object.keys(data), ...members].find((name) => !members.includes(name) || !(name in data));
+    demand(odd === undefined, `facts.data.${odd}`, 'the member is missing or unknown');
+    demand(
+      (type === 'BookOpened') === first,
+      'facts.type',
+      'a book is opened by its first event and no other',
+    );
+    const month = String(occurredAt).slice(0, 7);
+    // An entry after a month that a wrong clock closed too early has its true date, and may be of an earlier month.
+    if (type === 'PeriodClosed')
+      demand(month > data.period, 'facts.occurredAt', 'a month is closed before it is over');
+    const postings = [];
+    const move = (from, to, amount) =>
+      postings.push(
+        { account: from, amount: -credits(amount, 'facts.data.amount') },
+        { account: to, amount },
+      );
+    switch (type) {
+      case 'BookOpened':
+        demand(
+          stream === `credits-${data.workspaceId}`,
+          'facts.data.workspaceId',
+          'the book belongs to another workspace',
+        );
+        this.period = data.period;
+        break;
+      case 'PlanGranted':
+      case 'PackPurchased':
+        move(type === 'PlanGranted' ? 'issued:plan' : 'issued:pack', 'available', data.credits);
+        demand(
+          Number.isSafeInteger(data.priceCents) && data.priceCents >= 0,
+          'facts.data.priceCents',
+          'a price is not a whole number of cents',
+        );
+        this.grant(data.grantId, data.credits, data.priceCents);
+        break;
+      case 'CreditsAdjusted':
+        this.allocated(data.allocations, data.amount);
+        if (data.amount > 0) {
+          move('adjusted', 'available', data.amount);
+          this.grant(`adjustment:${data.adjustmentId}`, data.amount, 0);
+        } else {
+          move('available', 'adjusted', -data.amount);
+          for (const { grantId, amount } of data.allocations) this.change(grantId, amount, 0, 'corrections');
+        }
+        break;
+      case 'CreditsReserved':
+        this.allocated(data.allocations, data.amount);
+        move('available', 'held', data.amount);
+        demand(
+          !this.holds.has(data.reservationId),
+          'facts.data.reservationId',
+          'a reservation is held twice',
+        );
+        this.holds.set(data.reservationId, data);
+        for (const { grantId, amount } of data.allocations) this.change(grantId, -amount, amount);
+        break;
+      case 'CreditsCaptured':
+        move('held', 'consumed', data.amount);
+        demand(!this.causes.has(data.causeEventId), 'facts.data.causeEventId', 'one cause is captured twice');
+        this.causes.add(data.causeEventId);
+        for (const { grantId, amount } of this.settle(data)) this.change(grantId, 0, -amount, 'earned');
+        break;
+      case 'CreditsReleased':
+        this.allocated(data.allocations, data.amount);
+        this.settle(data);
+        for (const { grantId, amount, to } of data.allocations) {
+          const known = to === 'available' || to === 'expired';
+          demand(known, 'facts.data.allocations', 'credits are released to no known account');
+          move('held', to, amount);
+          if (to === 'available') this.change(grantId, amount, -amount);
+          else this.change(grantId, 0, -amount, 'breakage');
+        }
+        break;
+      case 'GrantExpired':
+        move('available', 'expired', data.amount);
+        this.change(data.grantId, -data.amount, 0, 'breakage');
+        break;
+      case 'PeriodClosed':
+        this.close(data, schemaVersion);
+        break;
+      default:
+    }
+    this.post(postings);
+    return postings;
+  }
+
+  post(postings) {
+    for (const { account, amount } of postings) {
+      this.accounts[account] += amount;
+      for (const totals of [this.totals, this.month.totals]) {
+        totals[account][amount < 0 ? 'debit' : 'credit'] += Math.abs(amount);
+      }
+    }
+    const { available, held } = this.accounts;
+    demand(available >= 0 && held >= 0, 'facts.data', 'credits are negative');
+    demand(
+      sum(ACCOUNTS, (account) => this.accounts[account]) === 0,
+      'facts.data',
+      'the accounts do not sum to zero',
+    );
+    if (!this.knowsAll) return;
+    const grants = [...this.grants.values()];
+    demand(
+      sum(grants, ({ remaining }) => remaining) === available,
+      'facts.data.allocations',
+      'the grants left are not what is available',
+    );
+    demand(
+      sum(grants, (grant) => grant.held) === held,
+      'facts.data.allocations',
+      'what grants hold is not what is held',
+    );
+  }
+
+  allocated(allocations, amount) {
+    demand(Array.isArray(allocations), 'facts.data.allocations', 'allocations are missing');
+    demand(
+      sum(allocations, (one) => one.amount) === amount,
+      'facts.data.allocations',
+      'allocations do not sum to the amount',
+    );
+  }
+
+  grant(grantId, amount, price) {
+    demand(!this.grants.has(grantId), 'facts.data.grantId', 'a grant is granted twice');
+    this.grants.set(grantId, { credits: amount, remaining: amount, held: 0, price });
+    this.book('sales', price);
+  }
+
+  /** Moves credits of a grant. Those that leave it for good leave their value in `money`. */
+  change(grantId, remaining, held, money) {
+    if (!this.knowsAll) return;
+    const grant = this.grants.get(grantId);
+    demand(grant !== undefined, 'facts.data.grantId', `there is no grant ${grantId} with credits`);
+    const before = grant.credits - grant.remaining - grant.held;
+    grant.remaining += remaining;
+    grant.held += held;
+    const after = grant.credits - grant.remaining - grant.held;
+    demand(
+      grant.remaining >= 0 && grant.held >= 0 && after >= 0,
+      'facts.data.allocations',
+      `the grant ${grantId} is out of its bounds`,
+    );
+    if (money) this.book(money, grant.price === null ? null : worth(grant, after) - worth(grant, before));
+    if (grant.remaining + grant.held === 0) this.grants.delete(grantId);
+  }
+
+  /** Adds cents to the money of the month and of the range. `null`: the price is not known, nor is the money. */
+  book(name, cents) {
+    for (const holder of [this.month, this]) {
+      const key = holder === this ? 'range' : 'money';
+      if (cents === null) holder[key] = null;
+      else if (holder[key]) holder[key][name] += cents;
+    }
+  }
+
+  /** Cents of the credits that are not yet used, derived from the grants alone. `null`: a price is not known. */
+  deferred() {
+    let cents = 0;
+    for (const grant of this.grants.values()) {
+      if (grant.price === null) return null;
+      cents += grant.price - worth(grant, grant.credits - grant.remaining - grant.held);
+    }
+    return this.knowsAll ? cents : null;
+  }
+
+  /** Money over a month or the range: opening + sales − earned − breakage − corrections must be what grants have left. */
+  ended(money) {
+    const closing = this.deferred();
+    if (!money || closing === null) return null;
+    const { opening, sales, earned, breakage, corrections } = money;
+    const adds = opening + sales - earned - breakage - corrections === closing;
+    demand(adds, 'money', 'deferred opening + sales − earned − breakage − corrections is not closing');
+    return { currency: CURRENCY, ...money, closing };
+  }
+
+  settle({ reservationId, amount }) {
+    const field = 'facts.data.reservationId';
+    demand(!this.settled.has(reservationId), field, 'a reservation settles twice');
+    this.settled.add(reservationId);
+    const hold = this.holds.get(reservationId);
+    this.holds.delete(reservationId);
+    if (!this.knowsAll) return [];
+    demand(hold !== undefined, field, 'what is settled was not held');
+    demand(hold.amount === amount, 'facts.data.amount', 'more or less is settled than was held');
+    return hold.allocations;
+  }
+
+  close(data, version) {
+    const at = (name) => `facts.data.${name}`;
+    if (this.period)
+      demand(data.period === this.period, at('period'), 'another month is closed than was open');
+    demand(same(data.closing, this.accounts), at('closing'), 'the closing balances are not the accounts');
+    if (this.knowsAll) {
+      demand(same(data.opening, this.month.opening), at('opening'), 'opening is not the last closing');
+      demand(
+        same(data.totals, this.month.totals),
+        at('totals'),
+        'the totals are not the turnover of the month',
+      );
+      demand(
+        same(data.openGrants.map(bare), [...this.grants].map(withId)),
+        at('openGrants'),
+        'the open grants are not the book’s',
+      );
+      const holds = [...this.holds.values()].sort((a, b) => (a.reservationId < b.reservationId ? -1 : 1));
+      demand(same(data.openHolds, holds), at('openHolds'), 'the open holds are not the book’s');
+      for (const { grantId, priceCents } of version > 1 ? data.openGrants : []) {
+        const { price } = this.grants.get(grantId);
+        const fits = priceCents === null || price === null || priceCents === price;
+        demand(fits, at('openGrants'), `the price of the grant ${grantId} is another`);
+      }
+    }
+    demand(
+      sum(data.openHolds, ({ amount }) => amount) === this.accounts.held,
+      at('openHolds'),
+      'the open holds are not what is held',
+    );
+    this.lastMonth = { period: data.period, money: this.ended(this.month.money) };
+    const known = this.grants;
+    this.grants = new Map(
+      data.openGrants.map(({ grantId, credits: all, remaining, held, kind, priceCents }) => {
+        const price = kind === 'adjustment' ? 0 : (known.get(grantId)?.price ?? priceCents ?? null);
+        return [grantId, { credits: all, remaining, held, price }];
+      }),
+    );
+    this.holds = new Map(data.openHolds.map((hold) => [hold.reservationId, hold]));
+    const isStart = this.events === 1;
+    this.knowsAll = true;
+    this.period = monthAfter(data.period);
+    this.startMonth();
+    if (isStart && this.month.money) this.range = { ...this.month.money };
+  }
+}
+
+const bare = ({ grantId, credits: granted, remaining, held }) => ({
+  grantId,
+  credits: granted,
+  remaining,
+  held,
+});
+const withId = ([grantId, grant]) => bare({ grantId, ...grant });
+
+// ---- 4. The export: header, events with their postings, footer ----
+
+const HEADERS = {
+  'credit-ledger-export/1': 'kind format workspaceId stream firstRevision previousChain opening',
+  'credit-ledger-export/2': 'kind format workspaceId stream period firstRevision previousChain opening',
+};
+const FACTS = 'data eventId occurredAt revision schemaVersion stream type';
+const MOST_FINDINGS = 100;
+
+const grantOf = ({ type, data }, index) => {
+  if (type === 'CreditsReleased') return data.allocations[Math.floor(index / 2)].grantId;
+  if ('grantId' in data) return data.grantId;
+  return 'allocations' in data ? data.allocations.map(({ grantId }) => grantId).join(' ') : '';
+};
+
+/** Reads the lines of an export in order and collects what is wrong with them. */
+class ExportVerifier {
+  findings = [];
+  number = 0;
+  events = 0;
+  postings = 0;
+  next = 0n;
+  /** Text of the posting lines still to come for the last event. */
+  expected = [];
+  closedMonths = new Map();
+
+  find(field, message, revision = this.next) {
+    if (this.findings.length < MOST_FINDINGS)
+      this.findings.push({ line: this.number, field, revision: String(revision), message });
+  }
+
+  /** Runs a check and turns its Fault, or data that it cannot read, into a finding. */
+  attempt(work, field, revision) {
+    try {
+      work();
+      return true;
+    } catch (error) {
+      const known = error instanceof Fault;
+      this.find(known ? error.field : field, known ? error.message : 'the line is malformed', revision);
+      return false;
+    }
+  }
+
+  /** @returns false when the rest cannot be read */
+  line(text) {
+    this.number += 1;
+    let value;
+    const isRead = this.attempt(() => {
+      const parsed = parseLine(text);
+      value = parsed.value;
+      if (parsed.fault) this.find(parsed.fault.field, parsed.fault.message);
+    }, 'text');
+    if (!isRead) return this.header !== undefined;
+    if (!this.header) return this.attempt(() => this.begin(value), 'kind');
+    this.attempt(() => {
+      demand(!this.footer, 'kind', 'the line stands after the footer');
+      if (value?.kind === 'event') this.event(value);
+      else if (value?.kind === 'posting') this.posting(value);
+      else if (value?.kind === 'footer') this.end(value);
+      else throw new Fault('kind', 'the line is neither event, posting nor footer');
+    }, 'text');
+    return true;
+  }
+
+  members(value, names, path = '') {
+    const [given, right] = [Object.keys(value), names.split(' ')];
+    const odd = [...right, ...given].find((name) => !right.includes(name) || !given.includes(name));
+    demand(odd === undefined, `${path}${odd}`, 'the member is missing or unknown');
+    const moved = right.find((name, index) => given[index] !== name);
+    demand(moved === undefined, `${path}${moved}`, 'the member stands in another place');
+  }
+
+  begin(header) {
+    demand(header?.kind === 'header', 'kind', 'this is no ledger export: the first line is its header');
+    demand(Object.hasOwn(HEADERS, header.format), 'format', `there is no format ${header.format}`);
+    this.members(header, HEADERS[header.format]);
+    const { workspaceId, stream, firstRevision, opening, previousChain } = header;
+    demand(stream === `credits-${workspaceId}`, 'workspaceId', 'the workspace is not the one of the stream');
+    this.members(opening, ACCOUNTS.join(' '), 'opening.');
+    for (const account of ACCOUNTS)
+      demand(Number.isSafeInteger(opening[account]), `opening.${account}`, 'a balance is not a whole number');
+    demand(sum(ACCOUNTS, (account) => opening[account]) === 0, 'opening', 'the accounts do not sum to zero');
+    demand(/^[0-9a-f]{64}$/.test(previousChain), 'previousChain', 'the chain value is no SHA-256');
+    const numbered =
+      firstRevision === null || (typeof firstRevision === 'string' && /^(0|[1-9]\d*)$/.test(firstRevision));
+    demand(numbered, 'firstRevision', 'the first revision is no whole number');
+    const { period = null } = header;
+    demand(period === null || /^\d{4}-\d\d$/.test(period), 'period', 'the period is no month');
+    const isWhole = firstRevision === '0';
+    for (const account of isWhole ? ACCOUNTS : [])
+      demand(opening[account] === 0, `opening.${account}`, 'a book begins with nothing');
+    demand(!isWhole || previousChain === CHAIN_START, 'previousChain', 'a chain begins with 64 zeros');
+    this.header = header;
+    this.next = BigInt(firstRevision ?? 0);
+    this.chain = previousChain;
+    this.book = new Book(opening, isWhole);
+    this.trusted = true;
+  }
+
+  event(value) {
+    this.allPosted();
+    this.members(value, 'kind facts chain');
+    const { facts, chain } = value;
+    this.members(facts, FACTS, 'facts.');
+    const revision = BigInt(facts.revision);
+    if (this.events === 0 && this.header.firstRevision === null)
+      this.find('facts.revision', 'the header says that there is no event');
+    if (revision !== this.next)
+      this.find('facts.revision', `revision ${revision} stands where ${this.next} belongs`);
+    if (facts.stream !== this.header.stream)
+      this.find('facts.stream', 'the event is of another stream', revision);
+    if (chain !== sha256(this.chain, canonical(facts)))
+      this.find('chain', 'the chain value does not fit the facts', revision);
+    this.chain = String(chain);
+    this.next = revision + 1n;
+    this.events += 1;
+    if (!this.trusted) return;
+    // What follows from a fault would hide it: after one, only text, revisions and chain are checked.
+    this.trusted = this.attempt(
+      () => {
+        this.checkPeriod(facts);
+        const postings = this.book.see(facts, revision === 0n);
+        const { available, held } = this.book.accounts;
+        this.expected = postings.map(({ account, amount }, index) => ({
+          kind: 'posting',
+          revision: facts.revision,
+          line: index + 1,
+          account,
+          debit: Math.max(0, -amount),
+          credit: Math.max(0, amount),
+          grantId: grantOf(facts, index),
+          availableAfter: available,
+          heldAfter: held,
+        }));
+      },
+      'facts.data',
+      revision,
+    );
+    if (facts.type === 'PeriodClosed' && this.trusted)
+      this.closedMonths.set(facts.data.period, { facts, chain, money: this.book.lastMonth.money });
+  }
+
+  /** The export of a month starts with the book, or with the close of the month before, and ends with its own close. */
+  checkPeriod({ type, data }) {
+    const { period = null } = this.header;
+    if (period === null) return;
+    demand(!this.monthEnded, 'facts.type', `the event is not of ${period}, which was closed before`);
+    this.monthEnded = type === 'PeriodClosed' && data.period === period;
+    if (this.events > 1) return;
+    const starts =
+      type === 'BookOpened'
+        ? data.period === period
+        : type === 'PeriodClosed' && monthAfter(data.period) === period;
+    demand(starts, 'facts.type', `the export of ${period} does not start with that month`);
+  }
+
+  posting(row) {
+    this.postings += 1;
+    if (!this.trusted) return;
+    const expected = this.expected.shift();
+    demand(expected !== undefined, 'kind', 'the event has no such posting');
+    if (JSON.stringify(expected) === JSON.stringify(row)) return;
+    const field = difference(row, expected) || 'text';
+    this.find(field, `the posting does not follow from its event: ${field}`, this.next - 1n);
+  }
+
+  allPosted() {
+    const missing = this.trusted && this.expected.length > 0;
+    this.expected = [];
+    if (missing) this.find('kind', 'postings of the event before are missing', this.next - 1n);
+  }
+
+  end(footer) {
+    this.allPosted();
+    this.footer = footer;
+    const { book, events, postings, header, chain } = this;
+    const headRevision = events === 0 ? null : String(this.next - 1n);
+    const isSecond = header.format === 'credit-ledger-export/2';
+    const right = {
+      kind: 'footer',
+      events,
+      postings,
+      totals: this.trusted ? book.totals : footer.totals,
+      closing: this.trusted ? book.accounts : footer.closing,
+      headRevision,
+      headHash: chain,
+      ...(isSecond ? { period: header.period, money: this.trusted ? this.money() : footer.money } : {}),
+    };
+    if (JSON.stringify(right) === JSON.stringify(footer)) return;
+    const field = difference(footer, right) || 'text';
+    this.find(field, `the footer does not follow from the events: ${field}`, headRevision ?? 0);
+  }
+
+  money() {
+    return this.trusted && this.events > 0 ? this.book.ended(this.book.range) : null;
+  }
+
+  result(sealed) {
+    if (!this.header && this.number === 0)
+      this.find('kind', 'this is no ledger export: the file is empty', 0);
+    if (this.header && !this.footer) {
+      this.number += 1;
+      this.find('kind', 'the export ends without its footer');
+    }
+    const revisions = this.findings.map(({ revision }) => BigInt(revision));
+    const firstBad = revisions.reduce((first, one) => (first === null || one < first ? one : first), null);
+    return {
+      ok: this.findings.length === 0,
+      workspaceId: this.header?.workspaceId ?? null,
+      events: this.events,
+      postings: this.postings,
+      firstRevision: this.header?.firstRevision ?? null,
+      headRevision: this.events === 0 ? null : String(this.next - 1n),
+      headHash: this.chain ?? null,
+      balances: this.trusted ? this.book.accounts : null,
+      money: this.header && this.findings.length === 0 ? this.money() : null,
+      sealedPeriod: sealed?.period ?? null,
+      firstBadRevision: firstBad === null ? null : String(firstBad),
+      findings: this.findings,
+    };
+  }
+}
+
+// ---- 5. Seals: the end of a month, signed ----
+
+const SEALS = {
+  'credit-ledger-seal/1':
+    'format workspaceId period revision eventId closedAt headHash closing publicKeySha256 signature',
+  'credit-ledger-seal/2':
+    'format workspaceId period revision eventId closedAt headHash closing money publicKeySha256 signature',
+};
+
+const keyId = (key) => sha256(key.export({ type: 'spki', format: 'der' }));
+const isSigned = (key, bytes, signature) =>
+  verifySignature(null, Buffer.from(bytes), key, Buffer.from(String(signature), 'base64'));
+
+/**
+ * Trusted keys by their SHA-256. A handover is a new public key that an already trusted key signed.
+ * @throws Error when a handover is not signed by a trusted key
+ */
+export const trustedKeys = (pems, handovers = []) => {
+  const keys = new Map(pems.map((pem) => createPublicKey(pem)).map((key) => [keyId(key), key]));
+  for (const { signature, ...manifest } of handovers) {
+    const old = keys.get(manifest.previousKeySha256);
+    if (!old || !isSigned(old, canonical(manifest), signature))
+      throw new Error('The handover of the key is not signed by the public key.');
+    const key = createPublicKey(manifest.publicKey);
+    keys.set(keyId(key), key);
+  }
+  return keys;
+};
+
+/** What is wrong with a seal itself, and with a book that it should describe. */
+function* sealFaults(seal, keys, export_) {
+  const names = Object.hasOwn(SEALS, seal.format) ? SEALS[seal.format].split(' ') : null;
+  if (!names) return yield ['format', `there is no format ${seal.format}`];
+  const odd = [...names, ...Object.keys(seal)].find((name) => !names.includes(name) || !(name in seal));
+  if (odd) return yield [odd, 'the member is missing or unknown'];
+  const { signature, ...manifest } = seal;
+  const key = keys.get(manifest.publicKeySha256);
+  if (!key) yield ['publicKeySha256', 'the seal names another key'];
+  else if (!isSigned(key, canonical(manifest), signature))
+    yield ['signature', 'the seal is not signed with this key'];
+  if (!export_) return;
+  const { header, closedMonths } = export_;
+  if (seal.workspaceId !== header.workspaceId) yield ['workspaceId', 'the seal is of another workspace'];
+  const closed = closedMonths.get(seal.period);
+  if (!closed) return yield ['period', `the sealed month ${seal.period} is not closed in the export`];
+  const { facts, chain, money } = closed;
+  if (chain !== seal.headHash) yield ['headHash', 'the sealed head hash is another: history was rewritten'];
+  if (facts.revision !== seal.revision) yield ['revision', 'the month was closed at another revision'];
+  if (facts.eventId !== seal.eventId) yield ['eventId', 'the month was closed by another event'];
+  if (facts.occurredAt !== seal.closedAt) yield ['closedAt', 'the month was closed at another time'];
+  if (!same(facts.data.closing, seal.closing)) yield ['closing', 'the sealed closing balances are others'];
+  if (money && 'money' in seal && !same(money, seal.money)) yield ['money', 'the sealed money is another'];
+}
+
+/** Verifies the lines of an export, and the seal of its workspace when there is one. */
+export const verifyExport = (lines, { seals = [], keys = new Map(), period } = {}) => {
+  const verifier = new ExportVerifier();
+  verifier.attempt(() => {
+    for (const text of lines) if (!verifier.line(text)) break;
+  }, 'text');
+  const own = ({ workspaceId, period: month }) =>
+    workspaceId === verifier.header?.workspaceId && (period ?? verifier.header.period ?? month) === month;
+  const seal = seals.length === 1 ? seals[0] : seals.find(own);
+  const find = (field, message) =>
+    verifier.findings.push({
+      line: 0,
+      field: `seal.${field}`,
+      revision: String(seal?.revision ?? 0),
+      message,
+    });
+  if (seals.length > 0 && !seal) find('workspaceId', 'there is no seal of this workspace and month');
+  if (seal && verifier.header)
+    for (const [field, message] of sealFaults(seal, keys, verifier)) find(field, message);
+  return verifier.result(seal);
+};
+
+// ---- 6. A month: the seals of all books, and one signature over all of them ----
+
+/** RFC 6962: leaves and nodes are hashed with different prefixes, so that neither can pass for the other. */
+const merkleRoot = (leaves) => {
+  if (leaves.length === 0) return sha256('');
+  let level = leaves.map((leaf) => createHash('sha256').update('\0').update(leaf).digest());
+  while (level.length > 1) {
+    const parents = [];
+    for (let index = 0; index < level.length; index += 2) {
+      const [left, right] = [level[index], level[index + 1]];
+      parents.push(right ? createHash('sha256').update('\u0001').update(left).update(right).digest() : left);
+    }
+    level = parents;
+  }
+  return level[0].toString('hex');
+};
+
+/**
+ * Verifies the unpacked archive of a month.
+ * @param read the bytes of a file of the archive
+ */
+export const verifyMonth = (read, keys) => {
+  const findings = [];
+  const find = (file, line, field, message) => findings.push({ file, line, field, message });
+  const bytes = read('month.json');
+  const month = JSON.parse(bytes.toString('utf8'));
+  const at = (field, message) => find('month.json', 0, field, message);
+  const key = keys.get(month.publicKeySha256);
+  if (month.format !== 'credit-ledger-month/1') at('format', `there is no format ${month.format}`);
+  if (!key) at('publicKeySha256', 'the month names another key');
+  else if (!isSigned(key, bytes, read('month.sig').toString('utf8')))
+    find('month.sig', 0, 'signature', 'month.json is not signed with this key');
+  for (const [file, hash] of Object.entries(month.files ?? {})) {
+    let given = null;
+    try {
+      given = sha256(read(file));
+    } catch {
+      find(file, 0, 'file', 'the file is missing');
+    }
+    if (given !== null && given !== hash) find(file, 0, 'file', 'the file is not the one that was signed');
+  }
+  const lines = read('seals.jsonl').toString('utf8').split('\n').slice(0, -1);
+  const seals = lines.map((line) => JSON.parse(line));
+  let last = '';
+  for (const [index, seal] of seals.entries()) {
+    const found = (field, message) => find('seals.jsonl', index + 1, field, message);
+    for (const [field, message] of sealFaults(seal, keys)) found(field, message);
+    if (canonical(seal) !== lines[index]) found('text', 'the seal is not written in canonical JSON');
+    if (seal.period !== month.period) found('period', 'the seal is of another month');
+    if (seal.workspaceId <= last) found('workspaceId', 'the seals are not in order, or one is there twice');
+    last = seal.workspaceId;
+  }
+  if (month.books !== seals.length) at('books', 'the month counts other seals');
+  if (month.merkleRoot !== merkleRoot(lines)) at('merkleRoot', 'the Merkle root is not the one of the seals');
+  const closing = perAccount((account) => sum(seals, (seal) => seal.closing[account]));
+  if (!same(closing, month.closing)) at('closing', 'the closing balances are not the sum of the seals');
+  const money = Object.fromEntries(MONEY.map((name) => [name, sum(seals, (seal) => seal.money[name])]));
+  if (!same({ currency: CURRENCY, ...money }, month.money))
+    at('money', 'the money is not the sum of the seals');
+  const { opening, sales, earned, breakage, corrections } = money;
+  if (opening + sales - earned - breakage - corrections !== money.closing)
+    at('money', 'deferred opening + sales − earned − breakage − corrections is not closing');
+  const { period, books, merkleRoot: root } = month;
+  return {
+    result: { ok: findings.length === 0, period, books, merkleRoot: root, money: month.money, findings },
+    seals,
+  };
+};
+
+// ---- 7. The command ----
+
+const money = (cents) =>
+  `${cents < 0 ? '-' : ''}${Math.floor(Math.abs(cents) / 100)}.${String(Math.abs(cents) % 100).padStart(2, '0')}`;
+const moneyLines = (amounts) =>
+  amounts
+    ? MONEY.map(
+        (name) =>
+          `  ${`deferred ${name}`.padEnd(22).replace(/deferred (?!opening|closing)/, '')}${money(amounts[name]).padStart(14)} ${amounts.currency}`,
+      )
+    : [];
+
+const where = ({ file, line, field, revision }) =>
+  [file, line > 0 ? `line ${line}` : '', field, revision === undefined ? '' : `revision ${revision}`]
+    .filter((part) => part)
+    .join(', ');
+const listed = (findings) => findings.map((finding) => `  ${where(finding)}: ${finding.message}`);
+
+const describe = (result) => {
+  const { workspaceId, events, postings, headHash, balances, firstRevision, firstBadRevision } = result;
+  if (!result.ok)
+    return [
+      `${workspaceId ?? 'the file'}: first bad revision ${firstBadRevision}`,
+      ...listed(result.findings),
+    ].join('\n');
+  return [
+    `${workspaceId}: ${events} events and ${postings} postings are right; head hash ${headHash}`,
+    ...ACCOUNTS.map((account) => `  ${account.padEnd(12)} ${String(balances[account]).padStart(10)}`),
+    ...(result.money
+      ? moneyLines(result.money)
+      : ['  the money was not checked: the file does not have the price of every grant']),
+    ...(result.sealedPeriod ? [`  as sealed for ${result.sealedPeriod}`] : ['  no seal was checked']),
+    ...(firstRevision === '0' ? [] : [`  what is before revision ${firstRevision} is not in this export`]),
+  ].join('\n');
+};
+
+const describeMonth = (result) =>
+  result.ok
+    ? [
+        `${result.period}: ${result.books} books are sealed and signed; Merkle root ${result.merkleRoot}`,
+        ...moneyLines(result.money),
+      ].join('\n')
+    : [`${result.period}: not as it was signed`, ...listed(result.findings)].join('\n');
+
+const USAGE = `Usage: verify-ledger.mjs EXPORT.jsonl [--seal FILE --public-key KEY.pem] [--json]
+       verify-ledger.mjs --month FOLDER --public-key KEY.pem [EXPORT.jsonl] [--json]
+       --handover FILE: also trust the key that the public key signed; may be repeated`;
+
+const json = (path) => JSON.parse(readFileSync(path, 'utf8'));
+
+/** A seal, or one seal a line. */
+const sealsIn = (text) => {
+  try {
+    return [JSON.parse(text)];
+  } catch {
+    return text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  }
+};
+
+const run = () => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      seal: { type: 'string' },
+      month: { type: 'string' },
+      'public-key': { type: 'string' },
+      handover: { type: 'string', multiple: true },
+      json: { type: 'boolean' },
+      help: { type: 'boolean' },
+    },
+  });
+  if (values.help) return console.log(USAGE);
+  const { seal, month, handover = [] } = values;
+  if (positionals.length > 1 || (positionals.length === 0 && !month)) throw new Error(USAGE);
+  if ((seal === undefined && month === undefined) !== (values['public-key'] === undefined))
+    throw new Error('A seal is checked against a public key: give both --seal or --month, and --public-key.');
+  const keys = values['public-key']
+    ? trustedKeys([readFileSync(values['public-key'])], handover.map(json))
+    : new Map();
+  let seals = seal ? sealsIn(readFileSync(seal, 'utf8')) : [];
+  const results = [];
+  if (month) {
+    const checked = verifyMonth((name) => readFileSync(join(month, name)), keys);
+    seals = checked.seals;
+    results.push([checked.result, describeMonth]);
+  }
+  if (positionals.length === 1) {
+    const options = { seals, keys, ...(month ? { period: results[0][0].period } : {}) };
+    results.push([verifyExport(linesIn(partsOf(positionals[0])), options), describe]);
+  }
+  for (const [result, print] of results) console.log(values.json ? JSON.stringify(result) : print(result));
+  if (results.some(([result]) => !result.ok)) process.exitCode = 1;
+};
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  try {
+    run();
+  } catch (error) {
+    console.error(error.code === 'ENOENT' ? `There is no file ${error.path}.` : error.message);
+    process.exitCode = 1;
+  }
+}
