@@ -47,7 +47,7 @@ const repair = async () => {
     const { amount, cause, reference, reversesEventId, expiresAt, grantId } = one;
     const id = adjustmentIdOf(WS, reference);
     await adjust.execute(
-      new AdjustCredits(WS, amount, cause, 'grace', id, by, reversesEventId, expiresAt, grantId),
+      new AdjustCredits(WS, amount, cause, 'grace', id, by, reversesEventId, null, expiresAt, grantId),
     );
   }
 };

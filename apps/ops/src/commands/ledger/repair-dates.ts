@@ -69,6 +69,7 @@ const repair = async (session: Session, options: Options): Promise<Answer> => {
         uuid5(workspace, 'adjustment', one.reference),
         by(),
         one.reversesEventId,
+        one.reference,
         one.expiresAt,
         one.grantId,
       ),

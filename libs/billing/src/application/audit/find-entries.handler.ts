@@ -1,10 +1,10 @@
-import { Inject } from '@nestjs/common';
-import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { decode } from '@app/event-sourcing/core/event-catalogue.js';
 import { uuid5 } from '@app/event-sourcing/core/event-id.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
+import { Inject } from '@app/platform/injection.js';
 import { referenceOf } from '../../audit/export-rows.js';
 import { FindLedgerEntries, type FoundEntry } from '../../contracts/audit.js';
 import { creditsEvents, type CreditsEvent } from '../../contracts/events.js';

@@ -1,8 +1,13 @@
-import { Inject } from '@nestjs/common';
-import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import {
+  COMMAND_BUS,
+  CommandHandler,
+  type CommandBus,
+  type ICommandHandler,
+} from '@app/platform/cqrs/handler.js';
+import { Inject } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { MonthBooks } from '../../audit/month-books.js';
@@ -21,7 +26,7 @@ const AT_ONCE = 16;
 @CommandHandler(CloseMonth)
 export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
   constructor(
-    private readonly commands: CommandBus,
+    @Inject(COMMAND_BUS) private readonly commands: CommandBus,
     @Inject(EVENT_STORE) private readonly store: EventStore,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
     @Inject(CLOCK) private readonly clock: Clock,
