@@ -3,6 +3,7 @@ import { CommandBus, CqrsModule } from '@nestjs/cqrs';
 import { Test } from '@nestjs/testing';
 import pg from 'pg';
 import { Registry } from 'prom-client';
+import { COMMAND_BUS } from '@app/platform/cqrs/handler.js';
 import { eventId } from '@app/event-sourcing/core/event-id.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
@@ -40,6 +41,7 @@ export const startWorker = async (pool: pg.Pool) => {
     { provide: EVENT_STORE, useValue: store },
     { provide: POSTGRES, useValue: pool },
     { provide: CLOCK, useValue: clock },
+    { provide: COMMAND_BUS, useExisting: CommandBus },
     { provide: TRUSTED_CLOCK, useValue: clock },
     { provide: CONFIG, useValue: SETTINGS },
     {

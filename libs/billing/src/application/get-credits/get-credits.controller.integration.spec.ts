@@ -7,6 +7,7 @@ import { Test } from '@nestjs/testing';
 import { pino } from 'pino';
 import supertest from 'supertest';
 import { assertObserved, observeServer } from '../../../../../test/support/observe-contract.js';
+import { COMMAND_BUS } from '@app/platform/cqrs/handler.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { AuthGuard } from '@app/platform/auth/auth.guard.js';
@@ -36,6 +37,7 @@ const globals = [
   { provide: POSTGRES, useValue: null },
   { provide: CONFIG, useValue: { CLOCK_REFUSE_MS: 10_000 } },
   { provide: CLOCK, useValue: clock },
+  { provide: COMMAND_BUS, useExisting: CommandBus },
   { provide: TRUSTED_CLOCK, useValue: clock },
   { provide: AUTHENTICATOR, useValue: everyKey },
   { provide: LOGGER, useValue: { error: () => undefined, warn: () => undefined } },
