@@ -53,7 +53,14 @@ describe('readiness', () => {
   it('is lost while the disk does not keep its reserve, and says so', async () => {
     const { answer, response } = answering();
     await controller({}, false, false).ready(response);
-    const checks = { eventStore: true, postgres: true, worker: true, consumers: true, disk: false, clock: true };
+    const checks = {
+      eventStore: true,
+      postgres: true,
+      worker: true,
+      consumers: true,
+      disk: false,
+      clock: true,
+    };
     expect(answer).toEqual({
       status: 503,
       body: { status: 'not ready', checks, causes: { disk: 'disk_full' } },
