@@ -84,6 +84,11 @@ describe('processes whose clock is 40 days ahead', () => {
   it('grant, expire, close and generate nothing', async () => {
     shiftClock(40 * DAY_MS);
     [worker, aheadApi] = await Promise.all([start('worker', SHIFTED), start('api', SHIFTED)]);
+    // The key is known once the worker has projected it.
+    await until(
+      async () => (await customer.call('GET', '/api/v1/credits')).status === 200,
+      () => 'the key is known',
+    );
     const { status, body } = await customer.create(person());
     expect(status).toBe(202);
     readingId = body.readingId;
