@@ -16,7 +16,8 @@ const passes = (name: string, needs: readonly ('postgres' | 'event store')[] = [
   needs,
   run: () => Promise.resolve(ok(name, 'fine')),
 });
-const coded = (code: string, message: string) => Object.assign(new Error(message), { code });
+const coded = (code: string, message: string) =>
+  Object.assign(new Error(message), { code, syscall: 'connect' });
 
 const examined = async (stores: NonNullable<Checks>, checks: NonNullable<Checks>) =>
   (await examineAll(session, stores, checks)).map(({ check, level, cause, message }) => ({
@@ -29,7 +30,7 @@ const examined = async (stores: NonNullable<Checks>, checks: NonNullable<Checks>
 describe('ops doctor', () => {
   it('reports an absent database once, and names what it could not check', async () => {
     const findings = await examined(
-      [fails('postgres', coded('ECONNREFUSED', 'connect ECONNREFUSED')), passes('event store')],
+      [fails('postgres', coded('ECONNREFUSED', 'connect ECONNREFUSED'), ['postgres']), passes('event store')],
       [passes('jobs', ['postgres']), passes('lag', ['postgres', 'event store']), passes('disk')],
     );
     expect(findings).toEqual([
@@ -66,9 +67,21 @@ describe('ops doctor', () => {
   });
 
   it('does not ask whether a store runs when it refuses or is damaged', async () => {
-    const refused = await examineAll(session, [fails('postgres', coded('28P01', 'password'))], []);
-    const damaged = await examineAll(session, [fails('postgres', coded('XX001', 'invalid page'))], []);
-    const absent = await examineAll(session, [fails('event store', new StoreUnavailable('gone', false))], []);
+    const refused = await examineAll(
+      session,
+      [fails('postgres', coded('28P01', 'password'), ['postgres'])],
+      [],
+    );
+    const damaged = await examineAll(
+      session,
+      [fails('postgres', coded('XX001', 'invalid page'), ['postgres'])],
+      [],
+    );
+    const absent = await examineAll(
+      session,
+      [fails('event store', new StoreUnavailable('gone', false), ['event store'])],
+      [],
+    );
     expect([refused, damaged, absent].map(([finding]) => /is it running/i.test(finding!.advice))).toEqual([
       false,
       false,
@@ -81,6 +94,16 @@ describe('ops doctor', () => {
     expect(findings).toEqual([
       { check: 'jobs', level: 'failure', message: 'cannot be checked: x is undefined' },
       { check: 'disk', level: 'ok', message: 'fine' },
+    ]);
+  });
+
+  it('does not blame a store for what another server or a file did', async () => {
+    const findings = await examined(
+      [],
+      [fails('bearer tokens', coded('ECONNREFUSED', 'connect ECONNREFUSED'))],
+    );
+    expect(findings).toEqual([
+      { check: 'bearer tokens', level: 'failure', message: 'cannot be checked: connect ECONNREFUSED' },
     ]);
   });
 });

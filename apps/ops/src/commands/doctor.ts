@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { withDeadline } from '@app/event-sourcing/timing/deadline.js';
-import { faultOf } from '@app/platform/fault/fault.js';
+import { ADVICE, faultOf } from '@app/platform/fault/fault.js';
 import { printable } from '@app/platform/text/printable.js';
 import { readConnection } from '../connection.js';
 import { print } from '../output.js';
@@ -32,8 +32,8 @@ interface Check {
 }
 
 const STORES: readonly Check[] = [
-  { name: 'postgres', needs: [], run: ({ pool }) => checkPostgres(pool) },
-  { name: 'event store', needs: [], run: ({ store, config }) => checkEventStore(store, config) },
+  { name: 'postgres', needs: ['postgres'], run: ({ pool }) => checkPostgres(pool) },
+  { name: 'event store', needs: ['event store'], run: ({ store, config }) => checkEventStore(store, config) },
 ];
 
 const CHECKS: readonly Check[] = [
@@ -103,22 +103,26 @@ export const examineAll = async (
 const isBroken = (findings: readonly Finding[]): boolean =>
   findings.some(({ level, cause }) => level === 'failure' && cause !== undefined);
 
-/** A check that cannot run has failed; the others still run. */
-const examine = async ({ name, run }: Check, session: Session): Promise<readonly Finding[]> => {
+class TooLate extends Error {}
+
+/** A check that cannot run has failed; the others still run. A check that needs no store cannot find its fault. */
+const examine = async ({ name, needs, run }: Check, session: Session): Promise<readonly Finding[]> => {
   const tooLate = (): never => {
-    throw Object.assign(new Error(`no answer within ${CHECK_WITHIN_MS} ms`), { code: 'ETIMEDOUT' });
+    throw new TooLate(`no answer within ${CHECK_WITHIN_MS} ms`);
   };
   try {
     return [await withDeadline(CHECK_WITHIN_MS, async () => run(session), tooLate)].flat();
   } catch (error) {
-    const fault = faultOf(error);
-    if (fault) return [{ ...failure(name, fault.message, fault.advice), cause: fault.kind }];
     const message = error instanceof Error ? error.message : 'failed';
+    if (error instanceof TooLate)
+      return [{ ...failure(name, message, ADVICE.absent), ...(needs.length > 0 && { cause: 'absent' }) }];
+    const fault = needs.length > 0 ? faultOf(error) : null;
+    if (fault) return [{ ...failure(name, fault.message, fault.advice), cause: fault.kind }];
     return [
       failure(
         name,
         `cannot be checked: ${message}`,
-        'This is a bug: report it with the output of ops doctor --json.',
+        'If the message does not say what to do, report it with the output of ops doctor --json.',
       ),
     ];
   }

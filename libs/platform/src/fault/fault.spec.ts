@@ -1,13 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { StoreUnavailable, WrongExpectedRevision } from '@app/event-sourcing/store/errors.js';
+import { StoreDamaged, StoreUnavailable, WrongExpectedRevision } from '@app/event-sourcing/store/errors.js';
 import { faultOf } from './fault.js';
 
 const withCode = (code: string | number, message = 'said so') => Object.assign(new Error(message), { code });
+const ofCall = (code: string, syscall: string) => Object.assign(withCode(code), { syscall });
 
 describe('the fault of a store', () => {
   it.each<[string, unknown, string, string]>([
-    ['a refused connection', withCode('ECONNREFUSED'), 'PostgreSQL', 'absent'],
-    ['a missing socket', withCode('ENOENT'), 'PostgreSQL', 'absent'],
+    ['a refused connection', ofCall('ECONNREFUSED', 'connect'), 'PostgreSQL', 'absent'],
+    ['a missing socket', ofCall('ENOENT', 'connect'), 'PostgreSQL', 'absent'],
     ['a database that starts', withCode('57P03'), 'PostgreSQL', 'absent'],
     ['a database that does not exist', withCode('3D000'), 'PostgreSQL', 'absent'],
     [
@@ -32,6 +33,7 @@ describe('the fault of a store', () => {
       'disk_full',
     ],
     ['an event store that refuses the login', withCode(16), 'the event store', 'refused'],
+    ['a damaged event store', new StoreDamaged('record 7 is damaged'), 'the event store', 'damaged'],
   ])('%s', (_, error, where, kind) => {
     expect(faultOf(error)).toMatchObject({ where, kind, message: expect.stringContaining(where) });
   });
@@ -45,6 +47,8 @@ describe('the fault of a store', () => {
   it.each<[string, unknown]>([
     ['a conflict', new WrongExpectedRevision('tally-1', 'no_stream', 0n)],
     ['a violated constraint', withCode('23505')],
+    ['a missing file', ofCall('ENOENT', 'open')],
+    ['a closed pipe of a program', withCode('EPIPE')],
     ['a bug', new TypeError('undefined is not a function')],
     ['nothing', undefined],
   ])('is none of %s', (_, error) => expect(faultOf(error)).toBeNull());

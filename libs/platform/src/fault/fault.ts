@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import { StoreDamaged, StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 
 /**
  * - `absent`: it does not answer: stopped, starting, or another address
@@ -29,7 +29,7 @@ export interface Fault {
 
 const ADDRESS = 'Is it running, and is its address right (DATA_DIR, or DATABASE_URL and EVENTSTORE_URL)?';
 
-/** SQLSTATE classes and codes (PostgreSQL, appendix A) and codes of sockets, the more specific first. */
+/** SQLSTATE classes and codes (PostgreSQL, appendix A), the more specific first. */
 const POSTGRES: readonly (readonly [RegExp, FaultKind])[] = [
   [/^53100$/, 'disk_full'],
   [/^53/, 'overloaded'],
@@ -37,13 +37,15 @@ const POSTGRES: readonly (readonly [RegExp, FaultKind])[] = [
   [/^(28|42501$)/, 'refused'],
   [/^(XX00[12]|58030)$/, 'damaged'],
   [/^(08|57P|3D000$)/, 'absent'],
-  [/^(ECONN|EPIPE|ETIMEDOUT|ENOENT|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH)/, 'absent'],
 ];
+/** Of a socket. A file has some of them too, with other system calls. */
+const SOCKET_CODES = /^(ECONN|EPIPE|ETIMEDOUT|ENOENT|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH)/;
+const SOCKET_CALLS = /^(connect|read|write|getaddrinfo)$/;
 const CONNECTION_LOST =
   /connection terminated|timeout exceeded when trying to connect|connection error|query read timeout/i;
 
 /** What each kind means for an operator. */
-const ADVICE: Readonly<Record<FaultKind, string>> = {
+export const ADVICE: Readonly<Record<FaultKind, string>> = {
   absent: ADDRESS,
   refused: 'Check the login and the rights of its role: ops database prepare, ops event-store prepare.',
   damaged: 'Stop the service and restore a backup (docs/operations.md, "Backup and restore").',
@@ -64,19 +66,26 @@ const SAID: Readonly<Record<FaultKind, string>> = {
 
 /** The store's fault behind an error; `null` when the error is anything else, such as a refusal or a bug. */
 export const faultOf = (error: unknown): Fault | null => {
+  if (error instanceof StoreDamaged) return fault('the event store', 'damaged', error.message);
   if (error instanceof StoreUnavailable)
     return fault(
       'the event store',
       /disk .* is full/i.test(reasonOf(error)) ? 'disk_full' : 'absent',
       reasonOf(error),
     );
-  const { code, message = '', type } = (error ?? {}) as { code?: unknown; message?: string; type?: unknown };
+  const {
+    code,
+    message = '',
+    type,
+    syscall,
+  } = (error ?? {}) as Partial<Record<'code' | 'type' | 'syscall', unknown>> & { message?: string };
   if (type === 'access-denied' || code === 7 || code === 16)
     return fault('the event store', 'refused', message);
-  const text = typeof code === 'string' ? code : '';
-  const kind =
-    POSTGRES.find(([codes]) => codes.test(text))?.[1] ?? (CONNECTION_LOST.test(message) ? 'absent' : null);
-  return kind && fault('PostgreSQL', kind, message);
+  if (CONNECTION_LOST.test(message)) return fault('PostgreSQL', 'absent', message);
+  if (typeof code !== 'string') return null;
+  const isSocket = SOCKET_CODES.test(code) && SOCKET_CALLS.test(String(syscall));
+  const kind = isSocket ? 'absent' : POSTGRES.find(([codes]) => codes.test(code))?.[1];
+  return kind ? fault('PostgreSQL', kind, message) : null;
 };
 
 const fault = (where: Fault['where'], kind: FaultKind, detail: string): Fault => ({
