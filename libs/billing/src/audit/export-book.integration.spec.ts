@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { projectPath } from '@app/platform/project-path.js';
+import { runVerifier } from '../../test/run-verifier.js';
 import { parsedCsv } from '../../test/parsed-csv.js';
 import { eventfulBook, STREAM, TAMPERINGS, type TestBook } from '../../test/book.js';
 import { BookExport } from './export-book.js';
@@ -32,17 +31,7 @@ const exported = async (
   return text;
 };
 
-/** Runs the auditor's file in a folder of its own, as an auditor does. */
-const verifyFile = (text: string) => {
-  const file = join(folder, 'export.jsonl');
-  writeFileSync(file, text);
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [projectPath('tools/verify-ledger.mjs'), file, '--json'],
-    { cwd: folder, encoding: 'utf8', env: {} },
-  );
-  return { status, stderr, result: stdout === '' ? null : JSON.parse(stdout) };
-};
+const verifyFile = (text: string) => runVerifier(folder, text);
 
 const lines = (text: string): Record<string, unknown>[] =>
   text

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { projectPath } from '@app/platform/project-path.js';
 import { eventfulBook, exportOf } from '../../test/book.js';
+import { runVerifier } from '../../test/run-verifier.js';
 
 let jsonl: string[];
 let csv: string;
@@ -17,16 +16,9 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Runs the auditor's file in a folder of its own, as an auditor does. */
 const verify = (text: string) => {
-  const file = join(folder, 'export.jsonl');
-  writeFileSync(file, text);
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [projectPath('tools/verify-ledger.mjs'), file, '--json'],
-    { cwd: folder, encoding: 'utf8', env: {} },
-  );
-  return { status, stderr, ...(stdout === '' ? {} : JSON.parse(stdout)) };
+  const { result, ...run } = runVerifier(folder, text);
+  return { ...run, ...result };
 };
 
 const indexOf = (part: string): number => jsonl.findIndex((line) => line.includes(part));

@@ -14,7 +14,7 @@ import { withSession } from '../../session.js';
 import { tar } from '../../tar.js';
 import { parsePeriod } from './options.js';
 import { onFile } from './seal.js';
-import { moneyTable } from './statement.js';
+import { accountTable, moneyTable } from './statement.js';
 
 interface Options {
   readonly period: string;
@@ -123,16 +123,7 @@ const describe = ({ manifest, sums }: Sealed, archive: string): string => {
   return [
     `Sealed ${manifest.books} books of ${manifest.period}; Merkle root ${manifest.merkleRoot}`,
     '',
-    table(
-      ['account', 'opening', 'out', 'in', 'closing'],
-      (Object.keys(opening) as (keyof typeof opening)[]).map((account) => [
-        account,
-        opening[account],
-        debit[account],
-        credit[account],
-        closing[account],
-      ]),
-    ),
+    accountTable(opening, (account) => ({ debit: debit[account], credit: credit[account] }), closing),
     '',
     moneyTable(money),
     '',

@@ -7,6 +7,7 @@ import {
   type LedgerEntry,
   type Money,
   type MonthlyStatement,
+  type Accounts,
 } from '@app/billing/contracts/index.js';
 import { decode } from '@app/event-sourcing/core/event-catalogue.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
@@ -94,16 +95,7 @@ const describe = ({ workspaceId, period, closed, ...statement }: MonthlyStatemen
   return [
     `${workspaceId}, ${period} (${closed ? 'closed' : 'open'})`,
     '',
-    table(
-      ['account', 'opening', 'out', 'in', 'closing'],
-      (Object.keys(opening) as (keyof typeof opening)[]).map((account) => [
-        account,
-        opening[account],
-        totals[account].debit,
-        totals[account].credit,
-        closing[account],
-      ]),
-    ),
+    accountTable(opening, (account) => totals[account], closing),
     '',
     ...(money ? [moneyTable(money), ''] : []),
     movements(entries),
@@ -137,6 +129,23 @@ const describe = ({ workspaceId, period, closed, ...statement }: MonthlyStatemen
     ...notes.map((note) => `Note: ${note}.`),
   ].join('\n');
 };
+
+/** What each account held, lost and gained. */
+export const accountTable = (
+  opening: Accounts,
+  moved: (account: keyof Accounts) => { readonly debit: number; readonly credit: number },
+  closing: Accounts,
+): string =>
+  table(
+    ['account', 'opening', 'out', 'in', 'closing'],
+    (Object.keys(opening) as (keyof Accounts)[]).map((account) => [
+      account,
+      opening[account],
+      moved(account).debit,
+      moved(account).credit,
+      closing[account],
+    ]),
+  );
 
 /** Deferred value over the month, in whole minor units. */
 export const moneyTable = (money: Money): string =>
