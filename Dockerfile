@@ -1,5 +1,5 @@
 # One image for every program of the service; the command chooses which:
-#   node dist/apps/api/src/main.js      node dist/apps/worker/src/main.js      node dist/apps/ops/src/main.js <command>
+#   node dist/api.js      node dist/worker.js      node dist/ops.js <command>
 # Debian rather than Alpine: the PDF compiler's and LMDB's binaries are linked against glibc.
 # The digest is that of the tag; both are renewed together: docker buildx imagetools inspect node:22-bookworm-slim
 ARG NODE_IMAGE=node:22-bookworm-slim@sha256:43ac6c60b8f89723f746e8a92ce91abd5017e627ce1ddfe4238355d3a30b772c
@@ -39,4 +39,4 @@ USER node
 ENV HOST=0.0.0.0 PORT=3000
 EXPOSE 3000
 # Node is process 1 and gets SIGTERM itself: the programs drain within 10 s.
-CMD ["node", "dist/apps/api/src/main.js"]
+CMD ["node", "dist/api.js"]

@@ -49,6 +49,12 @@ const NO_MACHINE = "The answer would depend on the machine's time zone or langua
 const LOCAL_GETTERS =
   '/^(getTimezoneOffset|(get|set)(FullYear|Month|Date|Day|Hours|Minutes|Seconds)|toLocale(Date|Time)?String|toLocale(Upper|Lower)Case)$/';
 
+const loadsPackage = {
+  selector: 'ImportExpression[source.value=/^(?!node:|[.]|@app[/])/]',
+  message:
+    'A bundle loses the names of a CommonJS package here: re-export them from a module, and load that.',
+};
+
 const purity = {
   'no-restricted-properties': [
     'error',
@@ -71,6 +77,7 @@ const purity = {
     { selector: 'NewExpression[callee.name="Date"][arguments.length=0]', message: TAKE_TIME },
     { selector: 'CallExpression[callee.name="Date"]', message: TAKE_TIME },
     { selector: `MemberExpression[property.name=${LOCAL_GETTERS}]`, message: NO_MACHINE },
+    loadsPackage,
   ],
 };
 
@@ -159,6 +166,11 @@ export default defineConfig(
     // Only the programs speak to a terminal; libraries have a logger.
     files: ['libs/*/src/**/*.ts'],
     rules: { 'no-console': 'error' },
+  },
+  {
+    files: ['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts'],
+    ignores: [...SPECS, ...PURE],
+    rules: { 'no-restricted-syntax': ['error', loadsPackage] },
   },
   {
     // HTTP answers and parsed JSON are `any` until an expectation has looked at them.

@@ -1,6 +1,8 @@
 /**
- * Compiles the sources into `dist/`, file by file. `npm run typecheck` checks the types. With --if-stale it
- * compiles only the files that changed since the last build, so that `npm start` runs the edited code.
+ * Compiles the sources into `dist/`, file by file, and bundles the programs (bundle.mjs). `npm run typecheck` checks
+ * the types.
+ *   --if-stale   only what changed since the last build, so that `npm start` runs the edited code
+ *   --modules    no bundles: `npm run dev` runs the modules
  */
 import {
   chmodSync,
@@ -16,10 +18,12 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundle } from './bundle.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const out = join(root, 'dist');
 const stamp = join(out, '.built');
+const bundled = join(out, '.bundled');
 const onlyIfStale = process.argv.includes('--if-stale');
 
 /** Files that no program runs: specs, and suites that Jest compiles itself. */
@@ -114,7 +118,7 @@ const isOlder = (source) =>
   Math.abs(changed(join(root, source)) - changed(join(out, compiledOf(source)))) > 1;
 
 // Changed tools or compiler settings: compile everything.
-const settings = ['package.json', 'tsconfig.json', 'tools/build.mjs'];
+const settings = ['package.json', 'tsconfig.json', 'tools/build.mjs', 'tools/bundle.mjs'];
 const isAnew = !onlyIfStale || settings.some((file) => changed(join(root, file)) > changed(stamp));
 const stale = isAnew ? sources : sources.filter(isOlder);
 
@@ -131,8 +135,16 @@ if (stale.length > 0) {
 
 const known = new Set(sources.map(compiledOf));
 if (sources.length > 0) {
-  for (const file of filesBelow('dist', '.js')) {
+  for (const file of ['apps', 'libs', 'test'].flatMap((folder) => filesBelow(`dist/${folder}`, '.js'))) {
     if (known.has(file.slice('dist/'.length))) continue;
     for (const end of ['', '.map']) rmSync(join(root, `${file}${end}`), { force: true });
   }
+}
+
+// The packages are part of a bundle.
+const parts = [stamp, join(root, 'node_modules/.package-lock.json')];
+const isBundleStale = isAnew || parts.some((part) => changed(part) > changed(bundled));
+if (sources.length > 0 && isBundleStale && !process.argv.includes('--modules')) {
+  await bundle();
+  writeFileSync(bundled, '');
 }

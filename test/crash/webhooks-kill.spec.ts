@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { projectPath } from '@app/platform/project-path.js';
+import { programPath } from '@app/platform/program-path.js';
 import { Random } from '../support/random.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import {
@@ -97,7 +97,7 @@ const startWorker = async (startsLeft = 5): Promise<ChildProcess> => {
   const connections = Object.fromEntries(
     Object.entries(runtime).filter(([, value]) => typeof value === 'string'),
   );
-  const worker = spawn(process.execPath, [projectPath('dist/apps/worker/src/main.js')], {
+  const worker = spawn(process.execPath, [programPath('worker')], {
     env: {
       ...process.env,
       ...(connections as NodeJS.ProcessEnv),

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { projectPath } from '@app/platform/project-path.js';
+import { programPath } from '@app/platform/program-path.js';
 import { startStack, type StartedStack } from '../support/index.js';
 
-const MAIN = projectPath('dist/apps/ops/src/main.js');
+const MAIN = programPath('ops');
 /** What Node does under a user id that /etc/passwd does not list. */
 const NO_PASSWD_ENTRY = `data:text/javascript,${encodeURIComponent(
   `import os from 'node:os';

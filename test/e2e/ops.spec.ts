@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { connect, createServer, type TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
-import { projectPath } from '@app/platform/project-path.js';
+import { programPath } from '@app/platform/program-path.js';
 import { startStack, type StartedStack } from '../support/index.js';
 
 let stack: StartedStack;
@@ -37,7 +37,7 @@ const run = async (
   try {
     const { stdout, stderr } = await promisify(execFile)(
       process.execPath,
-      [projectPath('dist/apps/ops/src/main.js'), ...args],
+      [programPath('ops'), ...args],
       // A command that never ends by itself is killed, and then has no exit code.
       { env: { ...process.env, DATA_DIR: dataDir, ...env }, timeout: 60_000, killSignal: 'SIGKILL' },
     );

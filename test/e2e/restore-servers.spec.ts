@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { projectPath } from '@app/platform/project-path.js';
+import { programPath } from '@app/platform/program-path.js';
 import { Integrator, person } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
 import { OpsProcess } from '../support/ops-process.js';
@@ -35,7 +35,7 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true, force: true });
 });
 
-const main = projectPath('dist/libs/embedded-event-store/src/main.js');
+const main = programPath('embedded-event-store');
 const copyStore = () => `node ${main} backup --data ${stack.dataDir}/event-store --to "$BACKUP_DIR/store"`;
 const backup = (command: string) => [
   'backup',

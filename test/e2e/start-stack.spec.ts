@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it, jest } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectPath } from '@app/platform/project-path.js';
+import { programPath } from '@app/platform/program-path.js';
 import { identify } from '../../apps/embedded/src/process-identity.js';
 import { removeDataFolder, temporaryDataDir } from '../support/data-dir.js';
 import { until } from '../support/integrator.js';
@@ -17,7 +17,7 @@ const answers = async ({ baseUrl }: StartedStack): Promise<boolean> =>
   (await fetch(`${baseUrl}/openapi.json`)).ok;
 
 const refusal = (env: Record<string, string>) => {
-  const { status, stderr } = spawnSync(process.execPath, [projectPath('dist/apps/embedded/src/main.js')], {
+  const { status, stderr } = spawnSync(process.execPath, [programPath('embedded')], {
     env: { ...process.env, EMBEDDED_SKIP_DEMO_WORKSPACE: '1', ...env },
     encoding: 'utf8',
   });

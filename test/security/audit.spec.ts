@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { projectPath } from '@app/platform/project-path.js';
+import { programPath } from '@app/platform/program-path.js';
 import { person, until } from '../support/integrator.js';
 import { CANARY, NASTY, auditedService } from './support/audited-service.js';
 
@@ -193,7 +193,7 @@ describe('refused requests', () => {
 describe('the operator’s terminal', () => {
   const run = (args: readonly string[]): Promise<string> =>
     new Promise((resolve) => {
-      const child = spawn(process.execPath, [projectPath('dist/apps/ops/src/main.js'), ...args], {
+      const child = spawn(process.execPath, [programPath('ops'), ...args], {
         env: { ...service.stores.environment, ...PATIENT },
       });
       let printed = '';

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
 import { addedToAppend } from '@app/event-sourcing/testing/tally.js';
-import { projectPath } from '@app/platform/project-path.js';
+import { programPath } from '@app/platform/program-path.js';
 import { openCalls } from '../contract/event-store/support/open-calls.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
@@ -149,7 +149,7 @@ describe('no call stays open at the event store', () => {
   it('after aborted exports', async () => {
     // Kills an operator's command while it reads the whole log.
     for (let cut = 0; cut < Math.min(10, Math.ceil(READS / 100)); cut += 1) {
-      const program = projectPath('dist/apps/ops/src/main.js');
+      const program = programPath('ops');
       const env = { ...process.env, DATA_DIR: stack.dataDir };
       const command = spawn(process.execPath, [program, 'ledger', 'verify'], { env, stdio: 'ignore' });
       const ended = once(command, 'exit');

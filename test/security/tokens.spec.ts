@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { projectPath } from '@app/platform/project-path.js';
+import { programPath } from '@app/platform/program-path.js';
 import { craftToken, edKey, HostilePortal, rsaKey, type PortalAnswer } from '../support/hostile-portal.js';
 import { Integrator } from '../support/integrator.js';
 import { removeDataFolder, startStack, temporaryDataDir, type StartedStack } from '../support/index.js';
@@ -186,7 +186,7 @@ describe('A key of 1,024 bits', () => {
   it('is reported to the operator: in one line of the log, and by the doctor', async () => {
     expect(logLines()).toHaveLength(1);
     expect(logLines()[0]).toContain('"name":"weak"');
-    const doctor = [projectPath('dist/apps/ops/src/main.js'), 'doctor', '--json'];
+    const doctor = [programPath('ops'), 'doctor', '--json'];
     const environment = { ...process.env, DATA_DIR: dataDir, NODE_EXTRA_CA_CERTS: portal.certificateFile };
     // Something else may be wrong with this machine, such as its disk: then the exit code is 1.
     const { stdout } = await promisify(execFile)(process.execPath, doctor, { env: environment }).catch(

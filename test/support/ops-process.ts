@@ -1,6 +1,7 @@
 import { execFile, fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
+import { programPath } from '@app/platform/program-path.js';
 import { projectPath } from '@app/platform/project-path.js';
 import type { OpsAnswer, OpsRequest } from './ops-server.js';
 
@@ -24,7 +25,7 @@ export class OpsProcess {
     this.isBusy = true;
     const ended = new AbortController();
     try {
-      this.child ??= fork(projectPath('dist/test/support/ops-server.js'), { execArgv: [] });
+      this.child ??= fork(projectPath('dist/ops-server.js'), { execArgv: [] });
       const { child } = this;
       const answer = Promise.race([
         once(child, 'message', { signal: ended.signal }).then(([message]) => message as OpsAnswer),
@@ -53,7 +54,7 @@ export class OpsProcess {
   }
 
   private async runApart(args: readonly string[], env: NodeJS.ProcessEnv): Promise<OpsAnswer> {
-    const main = projectPath('dist/apps/ops/src/main.js');
+    const main = programPath('ops');
     const options = { env, maxBuffer: LARGEST_OUTPUT_BYTES };
     try {
       return { code: 0, ...(await promisify(execFile)(process.execPath, [main, ...args], options)) };

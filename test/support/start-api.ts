@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { projectPath } from '@app/platform/project-path.js';
+import { programPath } from '@app/platform/program-path.js';
 import { readJson } from '../../apps/embedded/src/private-file.js';
 import { observeContract } from './observe-contract.js';
 import type { StartedStack } from './start-stack.js';
@@ -24,7 +24,7 @@ export const startApi = async (
   const settings = Object.entries(runtime).filter(
     (one): one is [string, string] => typeof one[1] === 'string',
   );
-  const child = spawn(process.execPath, [projectPath('dist/apps/api/src/main.js')], {
+  const child = spawn(process.execPath, [programPath('api')], {
     env: { ...process.env, ...Object.fromEntries(settings), PORT: '0', EXIT_WITH_PARENT: '1', ...own },
     stdio: ['pipe', 'pipe', 'inherit'],
   });

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { projectPath } from '@app/platform/project-path.js';
+import { programPath } from '@app/platform/program-path.js';
 import { OpsProcess } from './ops-process.js';
 import {
   checkSettings,
@@ -71,7 +71,7 @@ export const startStores = async (settings: Readonly<Record<string, string>>): P
 };
 
 const start = async (name: 'api' | 'worker', environment: NodeJS.ProcessEnv): Promise<StartedProcess> => {
-  const child = spawn(process.execPath, [projectPath(`dist/apps/${name}/src/main.js`)], {
+  const child = spawn(process.execPath, [programPath(name)], {
     env: environment,
     stdio: ['pipe', 'pipe', 'inherit'],
   });

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { projectPath } from '@app/platform/project-path.js';
+import { programPath } from '@app/platform/program-path.js';
 import { OpsProcess } from './ops-process.js';
 import type { OpsAnswer } from './ops-server.js';
 import { ADMINISTRATOR } from '../../apps/embedded/src/postgres/cluster.js';
@@ -70,7 +70,7 @@ const UNLIMITED = Object.fromEntries(
  */
 export const startStack = async ({ env = {}, dataDir }: StackStart = {}): Promise<StartedStack> => {
   const folder = dataDir ?? (await preparedDataDir());
-  const main = spawn(process.execPath, [projectPath('dist/apps/embedded/src/main.js')], {
+  const main = spawn(process.execPath, [programPath('embedded')], {
     env: {
       ...process.env,
       PORT: '0',

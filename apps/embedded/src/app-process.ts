@@ -4,9 +4,11 @@ import { launchNode, type Announcement } from './node-service.js';
 import type { ProcessRecord } from './process-record.js';
 import { Supervisor, type SupervisorEvents } from './supervisor.js';
 
-/** One of the service's own processes, `dist/apps/<name>/src/main.js`, configured only by its environment. */
+/** One of the service's own processes, configured only by its environment. */
 export const appProcess = (
   name: 'api' | 'worker',
+  /** Absolute path. */
+  program: string,
   folder: DataFolder,
   record: ProcessRecord,
   events: SupervisorEvents,
@@ -20,7 +22,7 @@ export const appProcess = (
       log,
       stopSignal: 'SIGTERM',
       launch: () =>
-        launchNode(`apps/${name}/src/main.js`, {
+        launchNode(program, {
           name,
           args: [],
           environment: { ...environment(), EXIT_WITH_PARENT: '1' },

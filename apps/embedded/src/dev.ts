@@ -25,6 +25,8 @@ const stack = new Stack({
   dataDir: process.env['DATA_DIR'] || '.data',
   environment: process.env,
   say,
+  // A module compiles faster than a bundle.
+  programOf: (name) => projectPath('dist', 'apps', name, 'src', 'main.js'),
   onFailure: (message) => {
     complain(new StackError(message));
     void stop(1);
@@ -53,7 +55,11 @@ const processesOf = (file: string): readonly AppName[] => {
 /** @returns whether it compiled; if not, the running processes stay. */
 const build = async (): Promise<boolean> => {
   try {
-    await promisify(execFile)(process.execPath, [projectPath('tools', 'build.mjs'), '--if-stale']);
+    await promisify(execFile)(process.execPath, [
+      projectPath('tools', 'build.mjs'),
+      '--if-stale',
+      '--modules',
+    ]);
     return true;
   } catch (error) {
     process.stderr.write(

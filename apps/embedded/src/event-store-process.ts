@@ -1,3 +1,4 @@
+import { programPath } from '@app/platform/program-path.js';
 import { newAccess } from './event-store-access.js';
 import type { DataFolder } from './data-folder.js';
 import { LogFile } from './log-file.js';
@@ -31,7 +32,7 @@ export const startEventStore = async (
       stopSignal: 'SIGTERM',
       launch: () =>
         launchNode(
-          'libs/embedded-event-store/src/main.js',
+          programPath('embedded-event-store'),
           {
             name: 'event-store',
             args: [

@@ -1,7 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import { projectPath } from '@app/platform/project-path.js';
 import { launch, type Launch, type Launched } from './launched.js';
 
 /** The JSON line with which a child reports that it is ready, among its log lines. */
@@ -22,16 +21,13 @@ export const SERVICE_FLAGS = ['--max-semi-space-size=32'];
  */
 export const EVENT_STORE_FLAGS = ['--max-semi-space-size=8'];
 
-/** Starts a compiled entry file of the project (under `dist/`) with the current Node binary. */
+/** Starts a program of the project, an absolute path, with the current Node binary. */
 export const launchNode = (
-  entry: string,
+  program: string,
   options: Omit<Launch, 'command'>,
   flags = SERVICE_FLAGS,
 ): Launched<Announcement> =>
-  launch(
-    { ...options, command: process.execPath, args: [...flags, projectPath('dist', entry), ...options.args] },
-    announced,
-  );
+  launch({ ...options, command: process.execPath, args: [...flags, program, ...options.args] }, announced);
 
 const announced = (child: ChildProcess): Promise<Announcement> =>
   new Promise((resolve) => {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { projectPath } from '@app/platform/project-path.js';
+import { programPath } from '@app/platform/program-path.js';
 
 /** A full rebuild takes minutes on a busy machine. */
 const OPS_WITHIN_MS = 600_000;
@@ -14,11 +14,11 @@ const LARGEST_OUTPUT_BYTES = 64 * 1024 * 1024;
  */
 export const ops = async (environment: NodeJS.ProcessEnv, args: readonly string[]): Promise<string> => {
   try {
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      [projectPath('dist/apps/ops/src/main.js'), ...args],
-      { env: environment, timeout: OPS_WITHIN_MS, maxBuffer: LARGEST_OUTPUT_BYTES },
-    );
+    const { stdout } = await promisify(execFile)(process.execPath, [programPath('ops'), ...args], {
+      env: environment,
+      timeout: OPS_WITHIN_MS,
+      maxBuffer: LARGEST_OUTPUT_BYTES,
+    });
     return stdout;
   } catch (error) {
     const { stderr, stdout, message } = error as Error & { stderr?: string; stdout?: string };

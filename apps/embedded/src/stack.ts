@@ -1,3 +1,4 @@
+import { programPath } from '@app/platform/program-path.js';
 import { appProcess } from './app-process.js';
 import {
   checkSettings,
@@ -32,6 +33,8 @@ export interface StackOptions {
   /** The service's settings as environment variables; missing ones have their defaults. */
   readonly environment: NodeJS.ProcessEnv;
   readonly say: (line: string) => void;
+  /** Absolute path of the API's or the worker's program. Default: the bundle. */
+  readonly programOf?: (name: AppName) => string;
   /** Called when a child cannot be kept running. The stack is then unusable, and its owner should stop it. */
   readonly onFailure: (message: string) => void;
 }
@@ -147,8 +150,9 @@ export class Stack {
     environment: NodeJS.ProcessEnv,
   ): Promise<number> {
     const settings = () => withoutOperatorsSecrets(environment);
-    const api = appProcess('api', folder, record, this.events(), settings);
-    const worker = appProcess('worker', folder, record, this.events(), () => ({
+    const { programOf = programPath } = this.options;
+    const api = appProcess('api', programOf('api'), folder, record, this.events(), settings);
+    const worker = appProcess('worker', programOf('worker'), folder, record, this.events(), () => ({
       ...settings(),
       ...nextMetricsPort(environment['METRICS_PORT']),
     }));

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { projectPath } from '@app/platform/project-path.js';
 
-/** Beside `apps/`: compiled when this runs compiled. */
-const libraries = fileURLToPath(new URL('../../../libs', import.meta.url));
+/** Compiled when this runs compiled. */
+const libraries = projectPath(import.meta.url.includes('/dist/') ? 'dist/libs' : 'libs');
 
 /**
  * Identifies a build of the program: SHA-256, in lowercase hex, of the code of all libraries and of `package.json`,

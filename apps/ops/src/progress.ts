@@ -6,7 +6,7 @@ export const withProgress = async <T>(
   work: (progress?: Progress) => Promise<T>,
 ): Promise<T> => {
   if (!process.stderr.isTTY) return work();
-  const { SingleBar } = await import('cli-progress');
+  const { SingleBar } = await import('./progress-bar.js');
   const bar = new SingleBar({
     format: `${label} {bar} {percentage}% {eta_formatted}`,
     clearOnComplete: true,

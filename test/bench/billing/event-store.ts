@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { EVENT_STORE_FLAGS } from '../../../apps/embedded/src/node-service.js';
-import { projectPath } from '@app/platform/project-path.js';
+import { programPath } from '@app/platform/program-path.js';
 
 export interface ServedStore {
   /** `esdb://…` */
@@ -13,7 +13,7 @@ export interface ServedStore {
 
 /** Starts the embedded event store in a separate process, as the stack does. */
 export const serveStore = async (dataDir: string): Promise<ServedStore> => {
-  const main = projectPath('dist/libs/embedded-event-store/src/main.js');
+  const main = programPath('embedded-event-store');
   const args = [...EVENT_STORE_FLAGS, main, '--data', dataDir, '--port', '0', '--exit-with-parent'];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { projectPath } from '@app/platform/project-path.js';
+import { programPath } from '@app/platform/program-path.js';
 import { startStack, type StartedStack } from '../../support/start-stack.js';
 import type { Benchmark, Row } from '../report.js';
 
@@ -97,7 +97,7 @@ export const opsBenchmark: Benchmark = {
         workspaceId: string;
       };
       const env = { ...process.env, DATA_DIR: stack.dataDir };
-      const main = projectPath('dist/apps/ops/src/main.js');
+      const main = programPath('ops');
       for (const command of commandsFor(workspaceId)) {
         const args = [main, ...command.split(' ')];
         await start(args, env);

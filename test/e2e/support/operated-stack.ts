@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll } from '@jest/globals';
 import pg from 'pg';
-import { projectPath } from '@app/platform/project-path.js';
+import { programPath } from '@app/platform/program-path.js';
 import { startStack, type StartedStack } from '../../support/index.js';
 import { Integrator, person } from '../../support/integrator.js';
 
-const OPS = projectPath('dist/apps/ops/src/main.js');
+const OPS = programPath('ops');
 
 /**
  * A customer, and a stack that is not ready once a consumer lags for three seconds. Members are available only within

@@ -25,7 +25,7 @@ const execute = async (command: OperatorCommand, say: (line: string) => void): P
     case 'verify':
       return verified(
         process.env[VERIFYING] === undefined
-          ? await verifyApart(command.data, say)
+          ? await verifyApart(process.argv[1]!, command.data, say)
           : await verifyFolder(command.data, progress),
         'Verified',
       );

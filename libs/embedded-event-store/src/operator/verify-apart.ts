@@ -1,10 +1,7 @@
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { UnusableDataError } from '../log/environment.js';
 import { dataFileOf } from '../log/log-store.js';
 import type { Verification } from './verify.js';
-
-const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 
 /** Set in the process that really verifies. */
 export const VERIFYING = 'EMBEDDED_EVENT_STORE_VERIFYING';
@@ -12,16 +9,18 @@ export const VERIFYING = 'EMBEDDED_EVENT_STORE_VERIFYING';
 /**
  * Like `verifyFolder`, in a process of its own: LMDB maps the file into memory, and damaged page links can end the
  * process that follows them. Such an end is a finding.
+ * @param program path of this library's program
  * @param say receives the lines of progress
  * @param signal ends the check early
  * @throws {UnusableDataError} when the folder has no store of this format
  */
 export const verifyApart = async (
+  program: string,
   folder: string,
   say: (line: string) => void,
   signal?: AbortSignal,
 ): Promise<Verification> => {
-  const child = spawn(process.execPath, [MAIN, 'verify', '--data', folder, '--json'], {
+  const child = spawn(process.execPath, [program, 'verify', '--data', folder, '--json'], {
     env: { ...process.env, [VERIFYING]: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(signal && { signal }),

@@ -92,8 +92,7 @@ export const startJobs = async (
   tasks: readonly JobTask[],
   options: { concurrency: number; time: Pick<TrustedTime, 'isTrusted'>; log: Logger; signal: AbortSignal },
 ): Promise<Runner> => {
-  // Loaded here: most programs only add jobs.
-  const { Logger: JobLogger, run } = await import('graphile-worker');
+  const { Logger: JobLogger, run } = await import('./graphile-worker.js');
   const taskList = Object.fromEntries(
     tasks.map(({ task, attributes, handle }) => [
       task,

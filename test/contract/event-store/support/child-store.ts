@@ -2,9 +2,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { projectPath } from '@app/platform/project-path.js';
+import { programPath } from '@app/platform/program-path.js';
 
-const PROGRAM = projectPath('dist', 'libs', 'embedded-event-store', 'src', 'main.js');
+const PROGRAM = programPath('embedded-event-store');
 
 /** The embedded server in a separate process, so that it can be killed. */
 export interface ChildStore {

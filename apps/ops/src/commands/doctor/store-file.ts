@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { programPath } from '@app/platform/program-path.js';
 import { failure, ok, type Finding } from './finding.js';
 
 /** Shorter than the doctor's wait for a check. */
@@ -12,7 +13,12 @@ export const checkStoreFile = async (environment: NodeJS.ProcessEnv): Promise<re
   const { verifyApart } = await import('@app/embedded-event-store/operator/verify-apart.js');
   const patience = AbortSignal.timeout(VERIFY_WITHIN_MS);
   try {
-    const { events, findings, listed } = await verifyApart(folder, () => undefined, patience);
+    const { events, findings, listed } = await verifyApart(
+      programPath('embedded-event-store'),
+      folder,
+      () => undefined,
+      patience,
+    );
     if (findings === 0) return [ok(check, `all ${events} events match their checksums`)];
     const more = findings > 1 ? ` (and ${findings - 1} more)` : '';
     return [failure(check, `damaged: ${listed[0]}${more}`, DAMAGED_ADVICE)];

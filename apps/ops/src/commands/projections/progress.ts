@@ -9,7 +9,7 @@ export const withRebuildProgress = async <T>(
   work: (progress?: RebuildProgress) => Promise<T>,
 ): Promise<T> => {
   if (!process.stderr.isTTY) return work();
-  const { SingleBar } = await import('cli-progress');
+  const { SingleBar } = await import('../../progress-bar.js');
   const bar = new SingleBar({
     format: `${label} {bar} {percentage}% {events} events {rate}/s {left} left`,
     clearOnComplete: true,

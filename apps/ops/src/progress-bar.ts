@@ -1,0 +1,2 @@
+/** Loaded only for a terminal. */
+export { SingleBar } from 'cli-progress';

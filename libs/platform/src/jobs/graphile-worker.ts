@@ -1,0 +1,2 @@
+/** Loaded by what runs jobs: most programs only add them. */
+export { Logger, run } from 'graphile-worker';
