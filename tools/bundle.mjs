@@ -1,6 +1,6 @@
 /**
  * Bundles each program of `dist/` with its packages into `dist/<name>.js`. A program consists of about 2,000 modules;
- * from a bundle it starts in half the time. Code that only some commands need stays in chunks, loaded on demand.
+ * from a bundle it starts in a third of the time. Code that only some commands need stays in chunks, loaded on demand.
  */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
