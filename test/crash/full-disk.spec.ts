@@ -125,7 +125,8 @@ const folder = smallDisk(400);
     await writeAhead(stack, 20);
     for (let round = 0; round < 4; round++) {
       await delay(250);
-      expect((await customer.call('GET', `/api/v1/readings/${body.readingId}`)).status).toBe(200);
+      const read = await customer.call('GET', `/api/v1/readings/${body.readingId}`);
+      expect(read).toMatchObject({ status: 200, body: { readingId: body.readingId } });
       expect((await customer.create(person())).status).toBe(503);
     }
     expect(stack.pids()).toEqual(pids);
