@@ -128,8 +128,6 @@ if (stale.length > 0) {
   // Import it only here, because compiled programs run without the compiler.
   const { transformFile } = await import('@swc/core');
   await Promise.all(stale.map((source) => compile(source, transformFile)));
-  const { bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  for (const program of Object.values(bin)) chmodSync(join(root, program), 0o755);
   writeFileSync(stamp, '');
 }
 
@@ -146,5 +144,7 @@ const parts = [stamp, join(root, 'node_modules/.package-lock.json')];
 const isBundleStale = isAnew || parts.some((part) => changed(part) > changed(bundled));
 if (sources.length > 0 && isBundleStale && !process.argv.includes('--modules')) {
   await bundle();
+  const { bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  for (const program of Object.values(bin)) chmodSync(join(root, program), 0o755);
   writeFileSync(bundled, '');
 }
