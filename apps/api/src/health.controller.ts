@@ -65,14 +65,15 @@ export class HealthController {
   }
 
   private async look(): Promise<Readiness> {
-    const [eventStore, postgres, worker, consumers] = await Promise.all([
+    const [eventStore, postgres, worker, consumers, parkedStreams] = await Promise.all([
       succeeds(this.store.head()),
       succeeds(this.pool.query('select 1')),
       succeeds(this.workerLives()),
       succeeds(this.consumersKeepUp()),
+      within(CHECK_WITHIN_MS, this.parkedStreams()),
     ]);
     const checks = { eventStore, postgres, worker, consumers };
-    return { status: Object.values(checks).every(Boolean) ? 'ready' : 'not ready', checks };
+    return { status: Object.values(checks).every(Boolean) ? 'ready' : 'not ready', checks, parkedStreams: parkedStreams ?? null };
   }
 
   private async workerLives(): Promise<void> {
@@ -81,6 +82,14 @@ export class HealthController {
       [this.config.READINESS_WORKER_MS / 1_000],
     );
     if (rowCount === 0) throw new Error('No worker has reported recently');
+  }
+
+  /** Streams that wait for an operator do not make the service unready: the others continue. */
+  private async parkedStreams(): Promise<number> {
+    const { rows } = await this.pool.query<{ parked: number }>(
+      'select count(distinct stream)::int as parked from event_sourcing.parked_event',
+    );
+    return rows[0]!.parked;
   }
 
   /**

@@ -21,6 +21,8 @@ const readiness = z.object({
     /** No running consumer has left an event unhandled for too long. */
     consumers: z.boolean(),
   }),
+  /** Streams that wait because an event cannot be handled; `null` when unknown. They do not make it unready. */
+  parkedStreams: z.int().nullable(),
 });
 export type Readiness = z.infer<typeof readiness>;
 
@@ -28,5 +30,5 @@ export const readinessSchema = apiSchema<Readiness>(
   'Readiness',
   readiness,
   'Whether the service can do its work, and which part of it cannot.',
-  { status: 'ready', checks: { eventStore: true, postgres: true, worker: true, consumers: true } },
+  { status: 'ready', checks: { eventStore: true, postgres: true, worker: true, consumers: true }, parkedStreams: 0 },
 );

@@ -15,7 +15,14 @@ import {
 } from './doctor/dependencies.js';
 import { failure, type Finding } from './doctor/finding.js';
 import { checkIssuerKeys } from './doctor/issuer-keys.js';
-import { checkHolds, checkJobs, checkLag, checkParked, checkWorkers } from './doctor/work.js';
+import {
+  checkHolds,
+  checkJobs,
+  checkLag,
+  checkParked,
+  checkQuarantines,
+  checkWorkers,
+} from './doctor/work.js';
 
 /** Longest wait for one check. */
 const CHECK_WITHIN_MS = 10_000;
@@ -33,7 +40,8 @@ const CHECKS: readonly Check[] = [
   ['bearer tokens', checkIssuerKeys],
   ['workers', ({ pool, config }) => checkWorkers(pool, config.READINESS_WORKER_MS)],
   ['lag', (session) => checkLag(session)],
-  ['parked streams', ({ pool }) => checkParked(pool)],
+  ['parked streams', (session) => checkParked(session)],
+  ['quarantine', (session) => checkQuarantines(session)],
   ['jobs', ({ pool }) => checkJobs(pool)],
   ['holds', (session) => checkHolds(session)],
   ['disk', () => checkDisk(process.env)],

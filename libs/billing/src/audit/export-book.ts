@@ -1,12 +1,12 @@
 import { decode } from '@app/event-sourcing/core/event-catalogue.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { CHAIN_START } from '@app/event-sourcing/core/hash-chain.js';
+import { CHAIN_START, chainedFacts } from '@app/event-sourcing/core/hash-chain.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { LedgerFooter } from '../contracts/audit.js';
 import { creditsEvents, type Accounts, type Totals } from '../contracts/events.js';
 import { balances, emptyAccounts, emptyTotals, post, postings } from '../domain/credits/postings.js';
 import { csv, jsonLines, postingRows, type ExportWriter } from './export-rows.js';
-import { chainedFacts } from './verify-book.js';
+
 
 export interface ExportRange {
   /** Milliseconds, inclusive. `null`: from the first event. */

@@ -1,22 +1,11 @@
 import { CorruptEvent, decode } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
-import { CHAIN_START, nextChain, type ChainedFacts } from '@app/event-sourcing/core/hash-chain.js';
+import { CHAIN_START, chainedFacts, nextChain } from '@app/event-sourcing/core/hash-chain.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { LedgerFinding, LedgerReport } from '../contracts/audit.js';
 import { creditsEvents, type CreditsEvent } from '../contracts/events.js';
 import { endOfMonth, startOfMonth } from '../domain/credits/calendar.js';
 import { InvariantWatch } from '../domain/credits/invariants.js';
-
-/** The facts of an event that its chain value covers. */
-export const chainedFacts = (event: StoredEvent): ChainedFacts => ({
-  data: event.data,
-  eventId: event.id,
-  occurredAt: event.metadata.occurredAt,
-  revision: String(event.revision),
-  schemaVersion: event.metadata.schemaVersion,
-  stream: event.stream,
-  type: event.type,
-});
 
 /** The chain value of an event that follows another. */
 export const chainAfter = (previous: string, event: StoredEvent): string =>

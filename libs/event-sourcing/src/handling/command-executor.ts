@@ -141,7 +141,8 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     const { contended, pauseMs } = pacing.approach();
     if (pauseMs > 0) await delay(pauseMs);
     pacing.begin();
-    const remembered = this.cache.get(stream);
+    const cached = this.cache.get(stream);
+    const remembered = cached && !this.streams.isOutdated(stream, cached) ? cached : undefined;
     const fresh = batch.every((waiting) => waiting.fresh);
     let loaded = remembered ?? (fresh ? this.streams.empty() : await this.streams.read(stream, null));
     let certain = !remembered && !fresh;
@@ -229,7 +230,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
         settle.push(() => reject(error));
       }
     }
-    return { events, settle, loaded: { state, chain, revision: from.revision } };
+    return { events, settle, loaded: { ...from, state, chain } };
   }
 
   /** The span is a child of the first command's span and links to those of the others. */

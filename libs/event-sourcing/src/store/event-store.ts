@@ -53,6 +53,15 @@ export interface EventStore {
   /** Position of the last event of the log, system events included. No checkpoint is beyond it. `null`: none. */
   end(): Promise<bigint | null>;
   close(): Promise<void>;
+  /** What this process knows of quarantines. Absent in a store whose events carry none. */
+  readonly quarantines?: KnownQuarantines;
+}
+
+export interface KnownQuarantines {
+  /** How often the quarantines of a stream have changed, as of a few seconds ago at most. */
+  changesOf(stream: string): number;
+  /** Learns of every decision up to now. @throws StoreUnavailable */
+  refresh(): Promise<void>;
 }
 
 export const EVENT_STORE = Symbol('EventStore');

@@ -18,4 +18,5 @@ export const scopedEventStore = (store: EventStore, ownCategories: readonly stri
   head: () => store.head(),
   end: () => store.end(),
   close: () => store.close(),
+  ...(store.quarantines && { quarantines: store.quarantines }),
 });

@@ -9,5 +9,6 @@ export const intercept = (store: EventStore, doors: Partial<EventStore>): EventS
   head: () => store.head(),
   end: () => store.end(),
   close: () => store.close(),
+  ...(store.quarantines && { quarantines: store.quarantines }),
   ...doors,
 });

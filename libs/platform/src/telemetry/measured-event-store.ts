@@ -43,6 +43,7 @@ export const measuredEventStore = (store: EventStore, registry: Registry): Event
     head: () => store.head(),
     end: () => store.end(),
     close: () => store.close(),
+    ...(store.quarantines && { quarantines: store.quarantines }),
   };
 };
 

@@ -17,13 +17,12 @@ export const NAME = 'tally.total.v1';
 export const OPERATOR = { by: 'operator:ada' };
 
 /** The projection, with another view when the code is meant to be wrong. */
-export const totalsBy = (one: typeof totalView, onPoison: 'park' | 'halt' = 'park'): Projection =>
+export const totalsBy = (one: typeof totalView): Projection =>
   defineProjection({
     name: NAME,
     catalogues: [tallyEvents],
     views: [one],
     effects: ({ id }) => [sql`insert into effect values (${id})`],
-    onPoison,
   });
 /** As the live rows have always been. */
 export const totals = totalsBy(totalView);

@@ -1,7 +1,7 @@
 import { creditsEvents } from '@app/billing/contracts/index.js';
 import { decodeAny, selectEvents, type RecordedOf } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
-import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
+import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
 import type { Statement, Step } from '@app/event-sourcing/projections/statement.js';
 import { publicationEvents } from '@app/publishing/contracts/index.js';
@@ -12,7 +12,7 @@ import { fanOutEvents } from './insert-deliveries.js';
 import { endpointSteps, lockEndpoints } from './endpoint-rows.js';
 import { keepFailures, fanOutReleased, type Release, type UnreleasedFailure } from './unreleased-failures.js';
 
-/** Only the releases of a credit book are decoded, so no other event of it can halt the fan-out. */
+/** Only the releases of a credit book are decoded, so no other event of it can stop the fan-out. */
 const releaseEvents = selectEvents(creditsEvents, 'CreditsReleased');
 
 const CATALOGUES = [webhookEndpointEvents, readingEvents, publicationEvents, releaseEvents] as const;
@@ -31,9 +31,15 @@ export const fanOutConsumer = (firstPauseMs: number): Consumer => ({
   name: 'webhooks.fanout.v1',
   categories: CATALOGUES.map(({ category }) => category),
   birth: 'beginning',
-  onPoison: 'halt',
+  keyOf: readingOrStream,
   steps: (events) => fanOutSteps(events, firstPauseMs),
 });
+
+/** The release of a reading's credits follows its failure, which is in another stream. */
+const readingOrStream = ({ stream, type, data }: StoredEvent): string => {
+  const { readingId } = (data ?? {}) as { readingId?: unknown };
+  return type === 'CreditsReleased' && typeof readingId === 'string' ? readingId : streamId(stream);
+};
 
 const fanOutSteps = (stored: readonly StoredEvent[], firstPauseMs: number): readonly Step[] => {
   const events = stored.map((one) => decodeAny(CATALOGUES, one)).filter((event) => event !== null);
