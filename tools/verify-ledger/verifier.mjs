@@ -7,6 +7,9 @@ import { canonical, perAccount, same, sha256 } from './values.mjs';
 export class Verifier {
   findings = [];
   events = 0;
+  unreadable = 0;
+  /** Entries that an operator has readers pass over, in one sentence each. */
+  quarantined = [];
   postings = 0;
   /** Rows still to come for the last event. */
   expected = [];
@@ -36,6 +39,7 @@ export class Verifier {
 
   read(value) {
     if (value.kind === 'event') this.event(value);
+    else if (value.kind === 'unreadable') this.opaque(value);
     else if (value.kind === 'posting') this.posting(value);
     else if (value.kind === 'footer') this.end(value);
     else throw new Fault('unknown kind');
@@ -92,6 +96,26 @@ export class Verifier {
     }
   }
 
+  /** An entry that moves nothing. The chain goes through it if it has facts, and past it if not. */
+  opaque({ revision, type, problem, quarantine, facts, chain }) {
+    this.allPosted();
+    const at = BigInt(revision);
+    if (at !== this.next) this.find(this.next, `revision ${at} stands where this one belongs`);
+    const fits = facts
+      ? chain === sha256(this.chain, canonical(facts)) && facts.revision === revision && facts.type === type
+      : chain === this.chain;
+    if (!fits) this.find(at, 'the chain value does not fit the entry');
+    this.chain = String(chain);
+    this.next = at + 1n;
+    this.unreadable += 1;
+    if (quarantine) {
+      this.quarantined.push(`revision ${revision} (${type}): ${quarantine.by}: ${quarantine.reason}`);
+      return;
+    }
+    this.trusted = false;
+    this.find(at, `the entry ${type} cannot be read: ${problem}`);
+  }
+
   /** `grantId` is there for readers; grants are checked from the facts. */
   posting(row) {
     this.postings += 1;
@@ -110,9 +134,11 @@ export class Verifier {
   end(footer) {
     this.allPosted();
     this.footer = footer;
-    const last = this.events === 0 ? null : String(this.next - 1n);
+    const last = this.events + this.unreadable === 0 ? null : String(this.next - 1n);
     const demandEnd = (right, sentence) => right || this.find(last ?? 0, sentence);
     demandEnd(footer.events === this.events, 'the footer counts other events');
+    // Exports of older versions have no such entries, and do not count them.
+    demandEnd((footer.unreadable ?? 0) === this.unreadable, 'the footer counts other unreadable entries');
     demandEnd(footer.postings === this.postings, 'the footer counts other postings');
     demandEnd(footer.headRevision === last, 'the footer names another last revision');
     demandEnd(footer.headHash === this.chain, 'the footer names another head hash');
@@ -155,11 +181,12 @@ export class Verifier {
       events: this.events,
       postings: this.postings,
       firstRevision: this.header.firstRevision,
-      headRevision: this.events === 0 ? null : String(this.next - 1n),
+      headRevision: this.events + this.unreadable === 0 ? null : String(this.next - 1n),
       headHash: this.chain,
       balances: this.trusted ? this.book.accounts : null,
       sealedPeriod: sealed?.period ?? null,
       firstBadRevision: firstBad === null ? null : String(firstBad),
+      quarantined: this.quarantined,
       findings: this.findings,
     };
   }

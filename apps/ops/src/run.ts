@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { CorruptEvent } from '@app/event-sourcing/core/event-catalogue.js';
 import { printableLines } from '@app/platform/text/printable.js';
 import { TOP_COMMANDS } from './commands.js';
 import { OpsError } from './ops-error.js';
@@ -49,7 +50,9 @@ export const run = async (args: readonly string[]): Promise<number> => {
     const message =
       error instanceof OpsError
         ? error.message
-        : `Unexpected: ${error instanceof Error ? error.message : 'error'}`;
+        : error instanceof CorruptEvent
+          ? `${error.message}. ops doctor says what to do.`
+          : `Unexpected: ${error instanceof Error ? error.message : 'error'}`;
     tell(message);
     return 1;
   }

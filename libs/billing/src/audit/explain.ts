@@ -1,8 +1,10 @@
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import type { ReadingEvent } from '@app/readings/contracts/index.js';
-import type { ExplainedMovement, ReadingExplanation } from '../contracts/audit.js';
+import type { ExplainedMovement, ReadingExplanation, UnreadableEntry } from '../contracts/audit.js';
 import type { CreditsEvent } from '../contracts/events.js';
 import { postings } from '../domain/credits/postings.js';
+import { SETTLEMENT } from './reconcile.js';
+import { sentenceOf } from './unreadable-entry.js';
 
 type Movement = Extract<
   Recorded<CreditsEvent>,
@@ -31,6 +33,7 @@ export const explain = (
   workspaceId: string,
   reading: readonly Recorded<ReadingEvent>[],
   movements: readonly Movement[],
+  unreadable: readonly UnreadableEntry[] = [],
 ): ReadingExplanation => {
   const end = reading.find(isEnd);
   const credits = movements.map((movement) => explained(movement, reading));
@@ -46,7 +49,13 @@ export const explain = (
       causes: credits.filter(({ cause }) => cause?.eventId === id).map(({ eventId }) => eventId),
     })),
     credits,
-    findings: [...misfits(end, movements, credits)],
+    findings: [
+      ...unreadable
+        .filter(({ quarantine }) => quarantine === null)
+        .map((entry) => `${entry.stream}@${entry.revision} (${entry.type}) ${sentenceOf(entry)}`),
+      ...(end?.quarantine?.consumers?.includes(SETTLEMENT) ? [] : misfits(end, movements, credits)),
+    ],
+    quarantined: unreadable.filter(({ quarantine }) => quarantine !== null),
   };
 };
 

@@ -1,12 +1,12 @@
-import { decode } from '@app/event-sourcing/core/event-catalogue.js';
+import type { OpaqueEvent } from '@app/event-sourcing/core/event-catalogue.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { CHAIN_START, chainedFacts } from '@app/event-sourcing/core/hash-chain.js';
+import { CHAIN_START, chainedFacts, continuesChain } from '@app/event-sourcing/core/hash-chain.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { LedgerFooter } from '../contracts/audit.js';
-import { creditsEvents, type Accounts, type Totals } from '../contracts/events.js';
+import type { Accounts, Totals } from '../contracts/events.js';
 import { balances, emptyAccounts, emptyTotals, post, postings } from '../domain/credits/postings.js';
 import { csv, jsonLines, postingRows, type ExportWriter } from './export-rows.js';
-
+import { bookEvent, isOpaque, unreadableEntry } from './unreadable-entry.js';
 
 export interface ExportRange {
   /** Milliseconds, inclusive. `null`: from the first event. */
@@ -22,6 +22,8 @@ export class BookExport {
   private before = CHAIN_START;
   private totals: Totals = emptyTotals;
   private events = 0;
+  private unreadable = 0;
+  private begun = false;
   private rows = 0;
   private headRevision: string | null = null;
   private headHash = CHAIN_START;
@@ -34,31 +36,45 @@ export class BookExport {
     this.write = format === 'csv' ? csv : jsonLines;
   }
 
-  /** @throws CorruptEvent when an event does not belong to a book */
   async *text(stored: AsyncIterable<StoredEvent>): AsyncGenerator<string> {
     for await (const event of stored) {
       const at = Date.parse(event.metadata.occurredAt);
-      if (this.events === 0 && this.range.from !== null && at < this.range.from) {
+      if (!this.begun && this.range.from !== null && at < this.range.from) {
         this.skip(event);
         continue;
       }
       if (this.range.to !== null && at >= this.range.to) break;
-      if (this.events === 0) yield this.header(String(event.revision));
+      if (!this.begun) yield this.header(String(event.revision));
+      this.begun = true;
       yield this.row(event);
     }
-    if (this.events === 0) yield this.header(null);
+    if (!this.begun) yield this.header(null);
     yield this.write.footer(this.footer());
   }
 
   footer(): LedgerFooter {
-    const { events, rows, totals, opening, headRevision, headHash } = this;
-    return { events, postings: rows, totals, closing: balances(opening, totals), headRevision, headHash };
+    const { events, rows, unreadable, totals, opening, headRevision, headHash } = this;
+    return {
+      events,
+      postings: rows,
+      unreadable,
+      totals,
+      closing: balances(opening, totals),
+      headRevision,
+      headHash,
+    };
   }
 
-  private skip(event: StoredEvent): void {
-    this.opening = balances(this.opening, post(emptyTotals, postings(decode(creditsEvents, event))));
-    this.before = event.metadata.chain ?? '';
-    this.headHash = this.before;
+  private skip(stored: StoredEvent): void {
+    const event = bookEvent(stored);
+    if (!isOpaque(event)) this.opening = balances(this.opening, post(emptyTotals, postings(event)));
+    this.before = this.chainAfter(stored, isOpaque(event));
+  }
+
+  /** The chain goes past an event that another program appended. */
+  private chainAfter(stored: StoredEvent, opaque: boolean): string {
+    if (!opaque || continuesChain(this.headHash, stored)) this.headHash = stored.metadata.chain ?? '';
+    return this.headHash;
   }
 
   private header(firstRevision: string | null): string {
@@ -73,14 +89,25 @@ export class BookExport {
   }
 
   private row(stored: StoredEvent): string {
-    const event = decode(creditsEvents, stored);
+    const event = bookEvent(stored);
+    if (isOpaque(event)) return this.opaqueRow(event);
     const moved = postings(event);
     this.totals = post(this.totals, moved);
     this.events += 1;
     this.rows += moved.length;
     this.headRevision = String(event.revision);
-    this.headHash = event.metadata.chain ?? '';
+    this.chainAfter(stored, false);
     const rows = postingRows(event, moved, balances(this.opening, this.totals));
     return this.write.event(event, chainedFacts(stored), rows);
+  }
+
+  /** Its facts are shown only where the chain covers them: anything may stand in it. */
+  private opaqueRow(event: OpaqueEvent): string {
+    const { stored } = event;
+    const isLink = continuesChain(this.headHash, stored);
+    this.unreadable += 1;
+    this.headRevision = String(stored.revision);
+    this.chainAfter(stored, true);
+    return this.write.unreadable(unreadableEntry(event), isLink ? chainedFacts(stored) : null, this.headHash);
   }
 }

@@ -1,8 +1,9 @@
 import type { Recorded } from '@app/event-sourcing/core/event.js';
-import type { LedgerFooter } from '../contracts/audit.js';
+import type { LedgerFooter, UnreadableEntry } from '../contracts/audit.js';
 import { ACCOUNTS, type Accounts, type CreditsEvent } from '../contracts/events.js';
 import type { Posting } from '../contracts/queries.js';
 import { csvRecord } from './csv.js';
+import { sentenceOf } from './unreadable-entry.js';
 
 /** One posting of an event, with the balances after the event. A debit leaves the account, a credit enters it. */
 export interface PostingRow {
@@ -30,6 +31,8 @@ export interface ExportHeader {
 export interface ExportWriter {
   header(header: ExportHeader): string;
   event(event: Recorded<CreditsEvent>, facts: object, rows: readonly PostingRow[]): string;
+  /** @param facts the hashed facts of a link of the chain; `null`: the chain goes past the event */
+  unreadable(entry: UnreadableEntry, facts: object | null, chain: string): string;
   footer(footer: LedgerFooter): string;
 }
 
@@ -58,13 +61,15 @@ const grantOf = ({ type, data }: CreditsEvent, index: number): string => {
 
 /**
  * One JSON value per line: `header`, then each event, then `footer`. An event is an `event` line with the hashed facts
- * and its chain value, and its `posting` lines. That is enough to recompute chain, balances and totals.
+ * and its chain value, and its `posting` lines; or one `unreadable` line, when it is not interpreted. That is enough to recompute chain, balances and totals.
  */
 export const jsonLines: ExportWriter = {
   header: (header) => line({ kind: 'header', format: 'credit-ledger-export/1', ...header }),
   event: (event, facts, rows) =>
     line({ kind: 'event', facts, chain: event.metadata.chain ?? null }) +
     rows.map((row) => line({ kind: 'posting', ...row })).join(''),
+  unreadable: ({ stream: _, revision, ...entry }, facts, chain) =>
+    line({ kind: 'unreadable', revision: String(revision), ...entry, facts, chain }),
   footer: (footer) => line({ kind: 'footer', ...footer }),
 };
 
@@ -121,6 +126,17 @@ export const csv: ExportWriter = {
         }),
       )
       .join(''),
+  unreadable: (entry, _, chain) =>
+    record({
+      record: 'unreadable',
+      revision: Number(entry.revision),
+      occurred_at: entry.occurredAt,
+      event: entry.type,
+      reason: sentenceOf(entry),
+      approved_by: entry.quarantine?.by ?? '',
+      event_id: entry.eventId,
+      chain,
+    }),
   footer: ({ events, postings, totals, closing, headRevision, headHash }) =>
     ACCOUNTS.map((account) => record({ record: 'total', account, ...totals[account] })).join('') +
     balanceRows('closing', closing) +

@@ -1,10 +1,10 @@
-import { decode } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
-import type { GrantMovement, MonthlyStatement } from '../contracts/audit.js';
-import { creditsEvents, type Accounts, type CreditsEvent, type Totals } from '../contracts/events.js';
+import type { GrantMovement, MonthlyStatement, UnreadableEntry } from '../contracts/audit.js';
+import type { Accounts, CreditsEvent, Totals } from '../contracts/events.js';
 import type { LedgerEntry } from '../contracts/queries.js';
 import { evolve, noBook, type Credits } from '../domain/credits/credits.state.js';
 import { balances, postings } from '../domain/credits/postings.js';
+import { bookEvent, isOpaque, sentenceOf, unreadableEntry } from './unreadable-entry.js';
 
 type MutableGrant = { -readonly [K in keyof GrantMovement]: GrantMovement[K] };
 
@@ -24,7 +24,11 @@ export const statementOf = async (
   const entries: LedgerEntry[] = [];
   const grants = new Map<string, MutableGrant>();
   for await (const one of stored) {
-    const event = decode(creditsEvents, one);
+    const event = bookEvent(one);
+    if (isOpaque(event)) {
+      if (opening !== null && !closed) entries.push(opaqueEntry(unreadableEntry(event), state));
+      continue;
+    }
     const before = state;
     state = evolve(state, event);
     const month = event.type === 'BookOpened' ? event.data.period : before.period;
@@ -49,6 +53,26 @@ export const statementOf = async (
     closing: balances(opening, totals),
     entries,
     grants: [...grants.values()].map((grant) => ({ ...grant, closing: closingOf(grant) })),
+  };
+};
+
+/** An entry that moves nothing. */
+export const opaqueEntry = (
+  entry: UnreadableEntry,
+  { opening, totals }: Pick<Credits, 'opening' | 'totals'>,
+): LedgerEntry => {
+  const accounts = balances(opening, totals);
+  return {
+    eventId: entry.eventId,
+    occurredAt: entry.occurredAt,
+    type: entry.type,
+    revision: entry.revision,
+    postings: [],
+    availableAfter: accounts.available,
+    heldAfter: accounts.held,
+    readingId: null,
+    reservationId: null,
+    unreadable: sentenceOf(entry),
   };
 };
 

@@ -25,6 +25,7 @@ describe('verifying a book', () => {
       headHash: book.events.at(-1)!.metadata.chain,
       firstBadRevision: null,
       findings: [],
+      quarantined: [],
     });
     expect(new Set(book.events.map(({ type }) => type))).toContain('PeriodClosed');
   });

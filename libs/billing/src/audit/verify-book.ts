@@ -1,11 +1,12 @@
-import { CorruptEvent, decode } from '@app/event-sourcing/core/event-catalogue.js';
+import type { OpaqueEvent } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
-import { CHAIN_START, chainedFacts, nextChain } from '@app/event-sourcing/core/hash-chain.js';
+import { CHAIN_START, chainedFacts, continuesChain, nextChain } from '@app/event-sourcing/core/hash-chain.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
-import type { LedgerFinding, LedgerReport } from '../contracts/audit.js';
-import { creditsEvents, type CreditsEvent } from '../contracts/events.js';
+import type { LedgerFinding, LedgerReport, UnreadableEntry } from '../contracts/audit.js';
+import type { CreditsEvent } from '../contracts/events.js';
 import { endOfMonth, startOfMonth } from '../domain/credits/calendar.js';
 import { InvariantWatch } from '../domain/credits/invariants.js';
+import { bookEvent, isOpaque, sentenceOf, unreadableEntry } from './unreadable-entry.js';
 
 /** The chain value of an event that follows another. */
 export const chainAfter = (previous: string, event: StoredEvent): string =>
@@ -37,6 +38,7 @@ class LastCauses {
  */
 export class BookVerifier {
   private readonly findings: LedgerFinding[] = [];
+  private readonly quarantined: UnreadableEntry[] = [];
   private readonly causes = new LastCauses();
   private watch: InvariantWatch | null = new InvariantWatch();
   private events = 0;
@@ -48,8 +50,16 @@ export class BookVerifier {
   see(stored: StoredEvent): void {
     this.events += 1;
     this.checkRevision(stored);
+    const event = bookEvent(stored);
+    if (isOpaque(event) && event.quarantine) return this.passOver(event);
     this.checkChain(stored);
-    if (this.watch) this.checkBook(this.watch, stored);
+    if (this.watch) this.checkBook(this.watch, event);
+  }
+
+  /** The chain goes through an event that a newer program wrote, and past one that another program appended. */
+  private passOver(event: OpaqueEvent): void {
+    if (continuesChain(this.chain, event.stored)) this.chain = event.stored.metadata.chain!;
+    this.quarantined.push(unreadableEntry(event));
   }
 
   report(): LedgerReport {
@@ -64,6 +74,7 @@ export class BookVerifier {
         null,
       ),
       findings: this.findings,
+      quarantined: this.quarantined,
     };
   }
 
@@ -84,20 +95,18 @@ export class BookVerifier {
       );
     }
     // Reports each break once: what follows is checked against the recorded value.
-    this.chain = recorded ?? '';
+    this.chain = recorded ?? this.chain;
   }
 
-  private checkBook(watch: InvariantWatch, stored: StoredEvent): void {
+  private checkBook(watch: InvariantWatch, event: Recorded<CreditsEvent> | OpaqueEvent): void {
     const before = this.findings.length;
-    try {
-      const event = decode(creditsEvents, stored);
+    if (isOpaque(event)) {
+      this.find(event.stored.revision, 'event', sentenceOf(unreadableEntry(event)));
+    } else {
       this.checkOpening(event);
       this.checkDate(event, watch.state.period);
       this.checkCause(event);
       for (const breach of watch.see(event)) this.find(event.revision, 'invariant', breach);
-    } catch (error) {
-      if (!(error instanceof CorruptEvent)) throw error;
-      this.find(stored.revision, 'event', error.message);
     }
     if (this.findings.slice(before).some(({ check }) => check !== 'date')) this.watch = null;
   }

@@ -13,6 +13,19 @@ export interface LedgerFinding {
   readonly message: string;
 }
 
+/** An event that a report shows and does not interpret: it cannot be read, or an operator quarantined it. */
+export interface UnreadableEntry {
+  readonly stream: string;
+  readonly revision: bigint;
+  readonly eventId: string;
+  readonly type: string;
+  readonly occurredAt: string;
+  /** Why it cannot be read; `null` when it could. */
+  readonly problem: string | null;
+  /** Who decided that readers pass over it, and why. `null`: nobody has, and it is a finding. */
+  readonly quarantine: { readonly by: string; readonly at: string; readonly reason: string } | null;
+}
+
 export interface LedgerReport {
   readonly workspaceId: string;
   readonly events: number;
@@ -22,6 +35,8 @@ export interface LedgerReport {
   readonly firstBadRevision: bigint | null;
   /** In stream order. */
   readonly findings: readonly LedgerFinding[];
+  /** Events that were passed over by an operator's decision. */
+  readonly quarantined: readonly UnreadableEntry[];
 }
 
 /**
@@ -41,6 +56,8 @@ export class VerifyLedger extends Query<readonly LedgerReport[]> {
 export interface LedgerFooter {
   readonly events: number;
   readonly postings: number;
+  /** Events that the export shows and does not interpret; not among `events`. */
+  readonly unreadable: number;
   /** Turnover of the exported events. */
   readonly totals: Totals;
   readonly closing: Accounts;
@@ -111,6 +128,8 @@ export interface ReadingExplanation {
   readonly credits: readonly ExplainedMovement[];
   /** Mismatches between the two, one sentence each. */
   readonly findings: readonly string[];
+  /** Events that were passed over by an operator's decision. */
+  readonly quarantined: readonly UnreadableEntry[];
 }
 
 /**
@@ -135,7 +154,8 @@ export interface LedgerDifference {
     | 'fields_differ'
     | 'balance_differs'
     | 'balance_behind'
-    | 'balance_missing';
+    | 'balance_missing'
+    | 'unreadable';
   readonly workspaceId: string;
   readonly readingId: string | null;
   /** Id of the event in the book. */
@@ -153,6 +173,8 @@ export interface Reconciliation {
   readonly differences: readonly LedgerDifference[];
   /** Younger than the grace: their settlement or projection may not be finished. */
   readonly pending: readonly LedgerDifference[];
+  /** Events that were passed over by an operator's decision, also those that only settlement passes over. */
+  readonly quarantined: readonly UnreadableEntry[];
 }
 
 /** Compares captures, ReadingCompleted events and the balance view, of one workspace or of all (`null`). */
@@ -205,7 +227,7 @@ export interface MonthlyStatement {
   readonly opening: Accounts;
   readonly totals: Totals;
   readonly closing: Accounts;
-  /** All entries of the month, including its PeriodClosed. */
+  /** All entries of the month, including its PeriodClosed, and those that cannot be read. */
   readonly entries: readonly LedgerEntry[];
   readonly grants: readonly GrantMovement[];
 }

@@ -19,8 +19,6 @@ const mailing = defineProcess({
 });
 
 describe('processConsumer', () => {
-  });
-
   it('dispatches commands, and runs statements in the transaction of the checkpoint', async () => {
     const sent: string[] = [];
     const consumer = processConsumer(mailing, async ({ mail }) => sent.push(mail));

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { isSetAside } from '../core/event.js';
 import { requestedBy } from '../core/request-context.js';
 import { readQuarantines } from '../quarantine/quarantine-register.js';
 import { recordQuarantine } from '../quarantine/record-quarantine.js';
@@ -31,8 +32,11 @@ export const quarantineSkips = async (
   for (const { position, stream, error, skipped_by: by, reason } of rows) {
     for await (const event of store.read(stream)) {
       if (String(event.position) !== position) continue;
-      if (known.of(stream, event.revision)?.consumers?.includes(consumer)) break;
+      const quarantine = known.of(stream, event.revision);
+      if (quarantine && isSetAside({ quarantine }, consumer)) break;
       const { revision, id: eventId, type: eventType } = event;
+      // A skip could only say so for one consumer: no reader can read it.
+      const consumers = error.includes(`CorruptEvent: ${stream}@${event.revision} `) ? null : [consumer];
       const data = {
         stream,
         revision: String(revision),
@@ -44,7 +48,7 @@ export const quarantineSkips = async (
       };
       await recordQuarantine(
         store,
-        { type: 'EventQuarantined', data: { ...data, consumers: [consumer] } },
+        { type: 'EventQuarantined', data: { ...data, consumers } },
         requestedBy(by, `skip_${consumer}_${position}`),
       );
       break;

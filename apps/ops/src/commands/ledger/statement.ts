@@ -115,7 +115,7 @@ const movements = (entries: readonly LedgerEntry[]): string =>
       String(entry.revision),
       entry.occurredAt,
       entry.type,
-      movement(entry.postings),
+      entry.unreadable ?? movement(entry.postings),
       entry.availableAfter,
       entry.heldAfter,
       entry.readingId ?? '',

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { decode } from '@app/event-sourcing/core/event-catalogue.js';
-import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
+import { isSetAside, type Recorded, type StoredEvent } from '@app/event-sourcing/core/event.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { readSealKey, sealOf } from '../../audit/seal.js';
@@ -33,7 +33,7 @@ export class SealPeriodHandler implements IQueryHandler<SealPeriod> {
 }
 
 const closing = (stored: StoredEvent): Closed | null => {
-  if (stored.type !== 'PeriodClosed') return null;
+  if (stored.type !== 'PeriodClosed' || isSetAside(stored)) return null;
   const event = decode(creditsEvents, stored);
   return event.type === 'PeriodClosed' ? event : null;
 };

@@ -1,10 +1,12 @@
 import { Inject } from '@nestjs/common';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { decode } from '@app/event-sourcing/core/event-catalogue.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { opaqueEntry } from '../../audit/statement.js';
+import { bookEvent, isOpaque, unreadableEntry } from '../../audit/unreadable-entry.js';
 import { creditsEvents } from '../../contracts/events.js';
 import { GetLedger, type LedgerEntry } from '../../contracts/queries.js';
+import { noBook } from '../../domain/credits/credits.state.js';
 import { postings } from '../../domain/credits/postings.js';
 
 /** Reads the whole stream, not the folded state: a statement consists of the recorded facts. */
@@ -16,7 +18,15 @@ export class GetLedgerHandler implements IQueryHandler<GetLedger> {
     const entries: LedgerEntry[] = [];
     const balance = { available: 0, held: 0 };
     for await (const stored of this.store.read(streamName(creditsEvents.category, workspaceId))) {
-      const event = decode(creditsEvents, stored);
+      const event = bookEvent(stored);
+      if (isOpaque(event)) {
+        entries.push({
+          ...opaqueEntry(unreadableEntry(event), noBook),
+          availableAfter: balance.available,
+          heldAfter: balance.held,
+        });
+        continue;
+      }
       const moved = postings(event);
       for (const { account, amount } of moved) {
         if (account === 'available' || account === 'held') balance[account] += amount;

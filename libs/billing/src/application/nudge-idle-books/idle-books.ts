@@ -2,10 +2,16 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { CorruptEvent } from '@app/event-sourcing/core/event-catalogue.js';
 import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { RecordDue } from '../../contracts/commands.js';
+
+/** A book that cannot be read waits for an operator; the others do not wait with it. */
+const passOverUnreadable = (error: unknown): void => {
+  if (!(error instanceof CorruptEvent)) throw error;
+};
 
 /** Books processed at a time. */
 const PAGE = 100;
@@ -35,7 +41,7 @@ export class IdleBooks {
         if (signal.aborted) return;
         const cause = `due:${workspace_id}:${now}`;
         const by = causedBy({ correlationId: cause, causationId: cause }, 'billing.clock');
-        await this.commands.execute(new RecordDue(workspace_id, by));
+        await this.commands.execute(new RecordDue(workspace_id, by)).catch(passOverUnreadable);
       }
       last = rows.length === PAGE ? rows.at(-1)!.workspace_id : '';
     } while (last !== '');
