@@ -1461,6 +1461,7 @@ export interface components {
                 worker: boolean;
                 consumers: boolean;
             };
+            parkedStreams: number | null;
         };
         Reading: {
             /** Format: uuid */
@@ -1528,7 +1529,7 @@ export interface components {
             /** @description Its place in the history of the reading, from 0 without gaps */
             revision: number;
             /** @enum {string} */
-            type: "requested" | "started" | "attempt_failed" | "delayed" | "completed" | "failed" | "erased";
+            type: "requested" | "started" | "attempt_failed" | "delayed" | "completed" | "failed" | "erased" | "unreadable";
             /** Format: date-time */
             occurredAt: string;
             /** @description What else can be told of it; never anything about the person */

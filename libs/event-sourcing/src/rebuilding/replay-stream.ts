@@ -37,13 +37,15 @@ export const replayStream = async (
       held?.position ?? 0n,
     );
     for await (const events of inBatches(followed)) {
+      // Rows that a quarantined event has made are stale, too.
+      const ofRows = events.flatMap((event) => decodedAnyway(projection, event));
       const decoded = events
         .filter((event) => !isSetAside(event, name))
         .map((event) => decodeAny(projection.catalogues, event))
         .filter((event): event is Recorded => event !== null);
       for (const view of projection.views) {
         const known = seen.get(view)!;
-        const stale = decoded.flatMap((event): RowKey[] => {
+        const stale = ofRows.flatMap((event): RowKey[] => {
           const key = view.keyOf(event);
           const id = JSON.stringify(key);
           if (key === null || known.has(id)) return [];
@@ -63,6 +65,16 @@ export const replayStream = async (
     await intervene(client, name);
     return { streams, events: handled };
   });
+};
+
+/** The event as it would be without a quarantine; none when it does not decode. */
+const decodedAnyway = (projection: Projection, event: StoredEvent): readonly Recorded[] => {
+  try {
+    const { quarantine: _, ...bare } = event;
+    return [decodeAny(projection.catalogues, bare) ?? []].flat();
+  } catch {
+    return [];
+  }
 };
 
 async function* inBatches(events: AsyncIterable<StoredEvent>): AsyncGenerator<StoredEvent[]> {

@@ -2,9 +2,12 @@ import type { Command } from 'commander';
 import { creditsEvents } from '@app/billing/contracts/index.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import { parkedStreams, placeText, type Place } from '@app/event-sourcing/projections/parked-streams.js';
+import { categoriesOf } from '@app/event-sourcing/projections/projection.js';
 import { recordQuarantine } from '@app/event-sourcing/quarantine/record-quarantine.js';
+import { replayStream } from '@app/event-sourcing/rebuilding/replay-stream.js';
 import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';
+import { PROJECTIONS } from '../../projections.js';
 import { withSession, type Session } from '../../session.js';
 import { shownId } from '../../shown-event.js';
 import { parsePlace, parseUntil, problemOf, requireEvent } from './place.js';
@@ -88,8 +91,18 @@ export const quarantineEvent = async (
     },
     session.by(),
   );
+  if (everywhere && problem === null) await replayRows(session, place);
   const stillStopped = await releaseStopped(session, { cause: place }, WAIT_SECONDS);
   return { event: placeText(place), type: event.type, consumers, cause, reason, stillStopped };
+};
+
+/** Views may have handled the event before: their rows are made anew without it. */
+const replayRows = async ({ pool, store }: Session, { stream }: Place): Promise<void> => {
+  const workshop = { pool, store, log: { warn: () => undefined, error: () => undefined }, program: '' };
+  for (const projection of PROJECTIONS) {
+    if (projection.keptBy === undefined && categoriesOf(projection).includes(categoryOf(stream)))
+      await replayStream(workshop, projection, stream);
+  }
 };
 
 const errorAt = async ({ pool }: Session, place: Place): Promise<string | undefined> =>

@@ -20,6 +20,8 @@ export const fanOutEvents = (events: readonly PublicEvent[], firstPauseMs: numbe
  * this position of the log, and makes the workspace queues ready. An event that is stored already inserts nothing, so
  * endpoints created later do not receive it.
  *
+ * An event whose stream was parked comes late: it is placed behind those that readers of the feed may have seen.
+ *
  * A delivery that must wait for an earlier one of its reading gets that one's due time. It could not be sent before, and
  * the dispatcher need not read it.
  * @param events selects the events: ids, type and time, the body's head and tail, position, trace context
@@ -29,7 +31,11 @@ export const insertDeliveries = (events: Statement, firstPauseMs: number): reado
   const text = `
     with fact as (${events.text}
     ), numbered as (
-      select fact.*,
+      select fact.event_id, fact.workspace_id, fact.reading_id, fact.type, fact.occurred_at, fact.head, fact.tail,
+             fact.traceparent,
+             greatest(fact.position,
+               (select max(position) from webhooks.public_event last where last.workspace_id = fact.workspace_id)
+                 + row_number() over (partition by workspace_id order by position)) as position,
              (select coalesce(max(sequence), 0) from webhooks.public_event before where before.reading_id = fact.reading_id)
                + row_number() over (partition by reading_id order by position) as sequence
       from fact
