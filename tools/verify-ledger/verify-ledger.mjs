@@ -24,6 +24,7 @@ const describe = (result) => {
   return [
     `${workspaceId}: ${events} events and ${postings} postings are right; head hash ${headHash}`,
     ...ACCOUNTS.map((account) => `  ${account.padEnd(12)} ${String(balances[account]).padStart(10)}`),
+    ...result.quarantined.map((entry) => `  passed over: ${entry}`),
     ...(result.sealedPeriod ? [`  as sealed for ${result.sealedPeriod}`] : ['  no seal was checked']),
     ...(firstRevision === '0' ? [] : [`  what is before revision ${firstRevision} is not in this export`]),
   ].join('\n');

@@ -27,6 +27,8 @@ export interface ParkedStream extends Place {
   readonly cause: Place;
   readonly error: string;
   readonly since: Date;
+  /** When it was last tried, in PostgreSQL's text; `null`: somebody has asked for an attempt since. */
+  readonly triedAt: string | null;
 }
 
 interface Row {
@@ -41,6 +43,7 @@ interface Row {
   cause_revision: string;
   error: string;
   parked_at: Date;
+  tried_at: string | null;
 }
 
 /** What a consumer parks together: by default, all its streams with one id, since their events change the same rows. */
@@ -54,7 +57,7 @@ const STREAMS = `
   select * from (
     select distinct on (consumer, ${KEY}, stream) consumer, ${KEY} as key, stream, coalesce(revision, 0) as revision,
            position, event_id, event_type, coalesce(cause_stream, stream) as cause_stream,
-           coalesce(cause_revision, revision, 0) as cause_revision, error, parked_at, tried_at
+           coalesce(cause_revision, revision, 0) as cause_revision, error, parked_at, tried_at::text
     from event_sourcing.parked_event
     order by consumer, ${KEY}, stream, position
   ) parked`;
@@ -70,6 +73,7 @@ const fromRow = (row: Row): ParkedStream => ({
   cause: { stream: row.cause_stream, revision: BigInt(row.cause_revision) },
   error: row.error,
   since: row.parked_at,
+  triedAt: row.tried_at,
 });
 
 /** Parked streams in log order of their first waiting event; at most 1,000 unless one consumer is named. */
@@ -179,8 +183,8 @@ export const keysDue = async (
 ): Promise<readonly string[]> => {
   const { rows } = await pool.query<{ key: string }>(
     `select distinct on (cause_stream, cause_revision) key
-     from (${STREAMS} where consumer = $1 and (tried_at is null or tried_at < now() - make_interval(secs => $2))) due
-     order by cause_stream, cause_revision, tried_at nulls first, position`,
+     from (${STREAMS} where consumer = $1 and (tried_at is null or tried_at::timestamptz < now() - make_interval(secs => $2))) due
+     order by cause_stream, cause_revision, tried_at::timestamptz nulls first, position`,
     [consumer, everyMs / 1_000],
   );
   return rows.map(({ key }) => key);
@@ -228,18 +232,22 @@ export const nameKeys = async (
   }
 };
 
-/** Records that an event could still not be handled. */
+/**
+ * Records that an event could still not be handled.
+ * @param seen when the key had been tried before this attempt: a request that came meanwhile stands
+ */
 export const stillParked = async (
   pool: Pick<Pool, 'query'>,
   consumer: Consumer,
   key: string,
   event: StoredEvent,
   error: unknown,
+  seen: string | null,
 ): Promise<void> => {
   const cause = causeOfFailure(error, event);
   await pool.query(
     `update event_sourcing.parked_event
-     set tried_at = now(), error = $3, cause_stream = $4, cause_revision = $5,
+     set tried_at = case when tried_at::text is not distinct from $9 then now() else tried_at end, error = $3, cause_stream = $4, cause_revision = $5,
          event_id = case when stream = $6 then $7::uuid else event_id end,
          event_type = case when stream = $6 then $8 else event_type end
      where consumer = $1 and ${KEY} = $2`,
@@ -252,6 +260,7 @@ export const stillParked = async (
       event.stream,
       event.id,
       event.type,
+      seen,
     ],
   );
 };

@@ -4,7 +4,11 @@ import { processConsumer, defineProcess, statement } from '../processes/process.
 import { CorruptEvent } from '../core/event-catalogue.js';
 import { addedToAppend, tallyEvents } from '../testing/tally.js';
 import type { Consumer } from './consumer.js';
-import { askForRetry, parkedStreams } from './parked-streams.js';
+import { requestedBy } from '../core/request-context.js';
+import { recordQuarantine } from '../quarantine/record-quarantine.js';
+import { withQuarantines } from '../quarantine/with-quarantines.js';
+import { askForRetry, parkAgain, parkedStreams } from './parked-streams.js';
+import { transaction } from './transaction.js';
 import { sql } from './statement.js';
 import {
   consumersUnderTest,
@@ -213,6 +217,47 @@ describe('an event that cannot be handled', () => {
     await append('c');
     await caughtUp(recording.name);
     expect(await appliedIds()).toEqual(logIds());
+  });
+
+  it('is handled again from there when its quarantine is withdrawn, by the key that its consumer knows', async () => {
+    const keyed: Consumer = { ...recording, keyOf: () => 'all' };
+    const store = withQuarantines(consumers.store);
+    const place = { stream: 'tally-bad', revision: '0' };
+    const ada = requestedBy('operator:ada', 'ops_1');
+    await append('bad', 'a', 'bad');
+    const details = { eventId: '', eventType: '', cause: '', reason: 'r', until: null };
+    const data = { ...place, ...details, consumers: [recording.name] };
+    await recordQuarantine(store, { type: 'EventQuarantined', data }, ada);
+    start(keyed, { store });
+    await eventually(async () => (await appliedIds()).length === 2);
+    const [bad, a, later] = logIds();
+    expect(await appliedIds()).toEqual([a, later]);
+    await recordQuarantine(store, { type: 'QuarantineWithdrawn', data: { ...place, reason: 'r' } }, ada);
+    await transaction(consumers.pool, (client) =>
+      parkAgain(client, recording.name, consumers.store.log[0]!, 'was quarantined'),
+    );
+    await append('b');
+    await eventually(async () => (await appliedIds()).length === 5);
+    expect((await appliedIds()).slice(2)).toEqual([bad, later, logIds().at(-1)]);
+  });
+
+  it('is tried again when somebody asks during an attempt', async () => {
+    let attempts = 0;
+    const failing: Consumer = {
+      ...recording,
+      dispatch: async () => {
+        attempts += 1;
+        if (attempts === 4) await askForRetry(consumers.pool, recording.name);
+        if (attempts < 6) throw new RangeError('no');
+      },
+    };
+    await append('bad');
+    // One batch and two attempts park it; the request is for the fourth, and another comes during it.
+    start(failing);
+    await caughtUp(recording.name);
+    await consumers.pool.query("update event_sourcing.parked_event set tried_at = now() - interval '1 hour'");
+    await nothingParked(recording.name);
+    expect(attempts).toBe(6);
   });
 
   it('leaves what an older program parked to be handled', async () => {

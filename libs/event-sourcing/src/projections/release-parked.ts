@@ -40,8 +40,8 @@ export const releaseParked = async (
   { pool, store, log }: Pick<HandlingOptions, 'pool' | 'log'> & { readonly store: EventStore },
   key: string,
 ): Promise<Release> => {
-  await store.quarantines?.refresh();
   const [first] = await parkedStreams(pool, consumer.name, key);
+  await store.quarantines?.refresh();
   for (let size = BATCH; ;) {
     let failed: Failed | null = null;
     const step = await releaseStep(consumer, pool, store, key, size, (one) => (failed = one)).catch(
@@ -63,7 +63,7 @@ export const releaseParked = async (
     else if (size > 1) size = 1;
     else {
       const { event, error } = failed!;
-      await stillParked(pool, consumer, key, event, error);
+      await stillParked(pool, consumer, key, event, error, first?.triedAt ?? null);
       return { outcome: 'still_parked', error: describe(error) };
     }
   }

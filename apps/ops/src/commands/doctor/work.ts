@@ -89,7 +89,7 @@ const parkedBecause = async (
   const streams = new Set(parked.map(({ stream }) => stream)).size;
   return failure(
     'parked streams',
-    `${cause}${event ? ` (${event.type})` : ''} keeps ${streams} streams parked in ${consumers}: ${problem ?? first.error}`,
+    `${cause}${event ? ` (${event.type})` : ''} keeps ${streams} stream${streams === 1 ? '' : 's'} parked in ${consumers}: ${problem ?? first.error}`,
     problem !== null
       ? `Deploy a version that can read it, and it is handled by itself. If none will: ops quarantine add ${cause} --reason "…"`
       : first.error.includes(MISSING_ROW)
