@@ -45,7 +45,7 @@ const appendUnknown = async (chained = false): Promise<StoredEvent> => {
   const facts = chainedFacts({ ...event, stream: STREAM, revision: last.revision + 1n } as StoredEvent);
   if (chained) event.metadata.chain = nextChain(last.metadata.chain!, facts);
   else delete event.metadata.chain;
-  await book.store.append(STREAM, last.revision, [event as never]);
+  await book.store.append(STREAM, last.revision, [event]);
   return book.events.at(-1)!;
 };
 const setAside = (event: StoredEvent): void => void Object.assign(event, { quarantine: QUARANTINE });
