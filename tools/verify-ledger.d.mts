@@ -8,6 +8,7 @@ interface Finding {
 interface Checked {
   readonly ok: boolean;
   readonly sealedPeriod: string | null;
+  readonly quarantined: readonly string[];
   readonly money: object | null;
   readonly findings: readonly Finding[];
 }

@@ -461,6 +461,8 @@ const HEADERS = {
   'credit-ledger-export/2': 'kind format workspaceId stream period firstRevision previousChain opening',
 };
 const FACTS = 'data eventId occurredAt revision schemaVersion stream type';
+/** An entry that no reader interprets. Facts are there when the chain goes through it; otherwise it goes past it. */
+const UNREADABLE = 'kind revision eventId type occurredAt problem quarantine facts chain';
 const MOST_FINDINGS = 100;
 
 const grantOf = ({ type, data }, index) => {
@@ -475,6 +477,10 @@ class ExportVerifier {
   number = 0;
   events = 0;
   postings = 0;
+  unreadable = 0;
+  unreadableHash = createHash('sha256');
+  /** Entries that an operator has readers pass over, in one sentence each. */
+  quarantined = [];
   next = 0n;
   /** Text of the posting lines still to come for the last event. */
   expected = [];
@@ -511,9 +517,10 @@ class ExportVerifier {
     this.attempt(() => {
       demand(!this.footer, 'kind', 'the line stands after the footer');
       if (value?.kind === 'event') this.event(value);
+      else if (value?.kind === 'unreadable') this.opaque(value, text);
       else if (value?.kind === 'posting') this.posting(value);
       else if (value?.kind === 'footer') this.end(value);
-      else throw new Fault('kind', 'the line is neither event, posting nor footer');
+      else throw new Fault('kind', 'the line is neither event, unreadable, posting nor footer');
     }, 'text');
     return true;
   }
@@ -559,10 +566,7 @@ class ExportVerifier {
     const { facts, chain } = value;
     this.members(facts, FACTS, 'facts.');
     const revision = BigInt(facts.revision);
-    if (this.events === 0 && this.header.firstRevision === null)
-      this.find('facts.revision', 'the header says that there is no event');
-    if (revision !== this.next)
-      this.find('facts.revision', `revision ${revision} stands where ${this.next} belongs`);
+    this.checkRevision(revision, 'facts.revision');
     if (facts.stream !== this.header.stream)
       this.find('facts.stream', 'the event is of another stream', revision);
     if (chain !== sha256(this.chain, canonical(facts)))
@@ -575,7 +579,7 @@ class ExportVerifier {
     this.trusted = this.attempt(
       () => {
         this.checkPeriod(facts);
-        const postings = this.book.see(facts, revision === 0n);
+        const postings = this.book.see(facts, this.header.firstRevision === '0' && this.events === 1);
         const { available, held } = this.book.accounts;
         this.expected = postings.map(({ account, amount }, index) => ({
           kind: 'posting',
@@ -594,6 +598,51 @@ class ExportVerifier {
     );
     if (facts.type === 'PeriodClosed' && this.trusted)
       this.closedMonths.set(facts.data.period, { facts, chain, money: this.book.lastMonth.money });
+  }
+
+  checkRevision(revision, field) {
+    if (this.events + this.unreadable === 0 && this.header.firstRevision === null)
+      this.find(field, 'the header says that there is no event');
+    if (revision !== this.next) this.find(field, `revision ${revision} stands where ${this.next} belongs`);
+  }
+
+  /** An entry that moves nothing. Only the footer's hash covers what its facts do not. */
+  opaque(value, text) {
+    this.allPosted();
+    this.members(value, UNREADABLE);
+    const { revision, eventId, type, occurredAt, problem, quarantine, facts, chain } = value;
+    for (const [name, one] of Object.entries({ revision, eventId, type, occurredAt, chain }))
+      demand(typeof one === 'string', name, 'the member is no text');
+    demand(problem === null || typeof problem === 'string', 'problem', 'the member is no text');
+    demand(/^(0|[1-9]\d*)$/.test(revision), 'revision', 'the revision is no whole number');
+    if (quarantine !== null) {
+      this.members(quarantine, 'by at reason', 'quarantine.');
+      for (const name of ['by', 'at', 'reason'])
+        demand(typeof quarantine[name] === 'string', `quarantine.${name}`, 'the member is no text');
+    }
+    const at = BigInt(revision);
+    this.checkRevision(at, 'revision');
+    if (this.monthEnded) this.find('kind', 'the entry is not of the month, which was closed before', at);
+    if (facts !== null) {
+      this.members(facts, FACTS, 'facts.');
+      const own = { revision, eventId, type, occurredAt, stream: this.header.stream };
+      const unlike = Object.keys(own).find((name) => facts[name] !== own[name]);
+      if (unlike) this.find(`facts.${unlike}`, 'the facts are those of another entry', at);
+    }
+    if (chain !== (facts === null ? this.chain : sha256(this.chain, canonical(facts))))
+      this.find('chain', 'the chain value does not fit the entry', at);
+    this.chain = chain;
+    this.next = at + 1n;
+    this.unreadable += 1;
+    this.unreadableHash.update(`${text}\n`);
+    if (quarantine) {
+      this.quarantined.push(
+        `revision ${revision} (${type}) quarantined by ${quarantine.by}: ${quarantine.reason}`,
+      );
+      return;
+    }
+    this.trusted = false;
+    this.find('problem', `the entry ${type} cannot be read: ${problem}`, at);
   }
 
   /** The export of a month starts with the book, or with the close of the month before, and ends with its own close. */
@@ -630,12 +679,14 @@ class ExportVerifier {
     this.allPosted();
     this.footer = footer;
     const { book, events, postings, header, chain } = this;
-    const headRevision = events === 0 ? null : String(this.next - 1n);
+    const headRevision = this.headRevision();
+    const sha = this.unreadableHash.copy().digest('hex');
     const isSecond = header.format === 'credit-ledger-export/2';
     const right = {
       kind: 'footer',
       events,
       postings,
+      ...(this.unreadable > 0 ? { unreadable: { entries: this.unreadable, sha256: sha } } : {}),
       totals: this.trusted ? book.totals : footer.totals,
       closing: this.trusted ? book.accounts : footer.closing,
       headRevision,
@@ -645,6 +696,10 @@ class ExportVerifier {
     if (JSON.stringify(right) === JSON.stringify(footer)) return;
     const field = difference(footer, right) || 'text';
     this.find(field, `the footer does not follow from the events: ${field}`, headRevision ?? 0);
+  }
+
+  headRevision() {
+    return this.events + this.unreadable === 0 ? null : String(this.next - 1n);
   }
 
   money() {
@@ -666,12 +721,13 @@ class ExportVerifier {
       events: this.events,
       postings: this.postings,
       firstRevision: this.header?.firstRevision ?? null,
-      headRevision: this.events === 0 ? null : String(this.next - 1n),
+      headRevision: this.headRevision(),
       headHash: this.chain ?? null,
       balances: this.trusted ? this.book.accounts : null,
       money: this.header && this.findings.length === 0 ? this.money() : null,
       sealedPeriod: sealed?.period ?? null,
       firstBadRevision: firstBad === null ? null : String(firstBad),
+      quarantined: this.quarantined,
       findings: this.findings,
     };
   }
@@ -850,6 +906,7 @@ const describe = (result) => {
   return [
     `${workspaceId}: ${events} events and ${postings} postings are right; head hash ${headHash}`,
     ...ACCOUNTS.map((account) => `  ${account.padEnd(12)} ${String(balances[account]).padStart(10)}`),
+    ...result.quarantined.map((entry) => `  passed over: ${entry}`),
     ...(result.money
       ? moneyLines(result.money)
       : ['  the money was not checked: the file does not have the price of every grant']),

@@ -133,7 +133,7 @@ describe('an event that cannot be handled', () => {
     const { readingId } = (await operated.customer.create(person('Zoé', 'en-US'))).body;
     await until(
       async () =>
-        ((await json(['processes', 'parked', 'readings.reading.v1']))['stopped'] as object[]).length === 1,
+        ((await json(['processes', 'parked', 'readings.reading.v1']))['stopped'] as object[]).length > 0,
       () => 'the stream is parked',
     );
     const { stopped } = (await operated.stack.ops(['processes', 'parked'])) as {
@@ -147,7 +147,10 @@ describe('an event that cannot be handled', () => {
       }),
     );
     expect(await published()).toBeTruthy();
-    expect((await operated.stack.runOps(['doctor'])).stdout).toContain('parked streams: 1, such as reading-');
+    expect((await operated.stack.runOps(['doctor'])).stdout).toContain(
+      `parked streams: reading-${readingId}@0 (ReadingRequested) keeps `,
+    );
+    expect((await ready()).body).toMatchObject({ status: 'ready', parkedStreams: expect.any(Number) });
 
     expect(await operated.stack.runOps(['processes', 'retry', 'readings.reading.v1'])).toMatchObject({
       code: 1,
@@ -167,58 +170,57 @@ describe('an event that cannot be handled', () => {
     expect(await operated.stack.ops(['processes', 'parked'])).toMatchObject({ stopped: [] });
   });
 
-  it('halts a strict consumer; an operator may skip the event only by name and with a reason', async () => {
-    await operated.database.query('alter table billing.hold add constraint planted check (false) not valid');
+  it('parks a book in a view of money; an operator may pass over the event only by name and with a reason', async () => {
+    const { rows } = await operated.database.query('select max(consumed) as consumed from billing.balance');
+    const { consumed } = rows[0] as { consumed: string };
+    await operated.database.query(
+      `alter table billing.balance add constraint planted check (consumed <= ${consumed}) not valid`,
+    );
     const { readingId } = (await operated.customer.create(person())).body;
     await operated.customer.untilEnded(readingId);
-    const halted = async () =>
-      (await json(['projections', 'lag']))['consumers'] as { consumer: string; status: string }[];
+    const stopped = async () =>
+      (await json(['processes', 'parked', 'billing.balance.v1']))['stopped'] as { cause: string }[];
     await until(
-      async () =>
-        (await halted()).some(
-          ({ consumer, status }) => consumer === 'billing.hold.v1' && status === 'halted',
-        ),
-      () => 'the view halts',
+      async () => (await stopped()).length === 1,
+      () => 'the book is parked',
     );
-    expect((await json(['projections', 'lag', '--max-seconds', '3600']))['code']).toBe(1);
+    const [{ cause } = { cause: '' }] = await stopped();
     const doctor = await operated.stack.runOps(['doctor']);
     expect([doctor.code, doctor.stdout]).toEqual([
       1,
-      expect.stringMatching(/FAILURE {2}lag of billing.hold.v1: halted at credits-/),
+      expect.stringMatching(
+        /FAILURE {2}parked streams: credits-\S+ \(CreditsCaptured\) keeps 1 streams? parked/,
+      ),
     ]);
-    // Other consumers continue, and so does the service.
+    // Other consumers and other books continue, and so does the service.
     expect((await ready()).status).toBe(200);
 
     const book = `credits-${operated.customer.workspaceId}`;
-    const skip = ['processes', 'skip', 'billing.hold.v1', '--stream', book];
+    const skip = ['processes', 'skip', 'billing.balance.v1', '--stream', book];
     expect((await operated.stack.runOps(skip)).stderr).toMatch(/--reason/);
     expect((await operated.stack.runOps([...skip, '--reason', ' '])).stderr).toMatch(/--reason must say why/);
     expect(
-      (await operated.stack.runOps(['processes', 'retry', 'billing.hold.v1', '--wait', '1'])).stderr,
-    ).toMatch(/still halted/);
+      (await operated.stack.runOps(['processes', 'retry', 'billing.balance.v1', '--wait', '1'])).stderr,
+    ).toMatch(/still parked/);
     await operated.stack.ops([...skip, '--reason', 'planted by a test']);
-    await operated.database.query('alter table billing.hold drop constraint planted');
-    const { skipped } = (await operated.stack.ops(['processes', 'parked', 'billing.hold.v1'])) as {
-      skipped: Record<string, unknown>[];
+    await operated.database.query('alter table billing.balance drop constraint planted');
+    const { quarantined } = (await operated.stack.ops(['quarantine', 'list'])) as {
+      quarantined: Record<string, unknown>[];
     };
-    expect(skipped).toEqual([
+    expect(quarantined).toEqual([
       expect.objectContaining({
         stream: book,
+        consumers: ['billing.balance.v1'],
         reason: 'planted by a test',
-        skippedBy: expect.stringMatching(/^operator:./),
+        by: expect.stringMatching(/^operator:./),
       }),
     ]);
+    expect(await stopped()).toEqual([]);
+    // A rebuild passes over the event, too.
+    await operated.stack.ops(['projections', 'replay', 'billing.balance.v1']);
+    await operated.stack.ops(['quarantine', 'withdraw', cause, '--reason', 'the constraint is gone']);
     await until(
-      async () => (await halted()).every(({ status }) => status === 'running'),
-      () => 'the view continues',
-    );
-    // While the skipped hold is open, a replay finds its row missing and exits with 1.
-    await until(
-      async () => (await operated.customer.balance()).held === 0,
-      () => 'every hold is settled',
-    );
-    await until(
-      async () => (await operated.stack.runOps(['projections', 'replay', 'billing.hold.v1'])).code === 0,
+      async () => (await operated.stack.runOps(['projections', 'replay', 'billing.balance.v1'])).code === 0,
       () => 'the view is what the log folds to',
     );
   });

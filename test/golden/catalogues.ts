@@ -1,5 +1,6 @@
 import { creditsEvents } from '@app/billing/contracts/index.js';
 import type { EventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
+import { quarantineEvents } from '@app/event-sourcing/quarantine/quarantine-events.js';
 import { publicationEvents } from '@app/publishing/contracts/index.js';
 import { readingEvents } from '@app/readings/contracts/index.js';
 import { webhookEndpointEvents } from '@app/webhooks/contracts/index.js';
@@ -12,4 +13,5 @@ export const CATALOGUES = {
   publication: publicationEvents,
   credits: creditsEvents,
   webhookEndpoint: webhookEndpointEvents,
+  quarantine: quarantineEvents,
 } as const satisfies Readonly<Record<string, EventCatalogue>>;

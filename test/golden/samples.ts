@@ -40,6 +40,18 @@ export const SAMPLES: Samples = {
   },
   ApiKeyRevoked: { keyId: 'Ab3dE6gH', reason: 'leaked' },
 
+  EventQuarantined: {
+    stream: `reading-${readingId}`,
+    revision: '3',
+    eventId: causeEventId,
+    eventType: 'ReadingCompleted',
+    consumers: ['billing.settlement.v1'],
+    cause: 'attempt: invalid_type',
+    reason: 'written by a broken script, INC-42',
+    until: at,
+  },
+  QuarantineWithdrawn: { stream: `reading-${readingId}`, revision: '3', reason: 'understood since 2.4' },
+
   ReadingRequested: {
     workspaceId,
     productId: 'theme',

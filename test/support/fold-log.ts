@@ -22,6 +22,8 @@ const FOLDINGS: Readonly<Record<keyof typeof CATALOGUES, Folding>> = {
   publication: publicationDecider,
   credits,
   webhookEndpoint,
+  // Decisions of operators have no decider: the register reads them.
+  quarantine: { initialState: null, evolve: () => null },
 };
 
 /** The rows of every view after these events, by table and key, as the projections write them. */

@@ -63,7 +63,7 @@ describe('readiness', () => {
     };
     expect(answer).toEqual({
       status: 503,
-      body: { status: 'not ready', checks, causes: { disk: 'disk_full' } },
+      body: { status: 'not ready', checks, causes: { disk: 'disk_full' }, parkedStreams: null },
     });
   });
 

@@ -15,6 +15,7 @@ import { IgnoresParameters } from '@app/platform/http/known-parameters.intercept
 import { Answers } from '@app/platform/http/openapi/operation.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { sharedAnswer } from '@app/platform/async/shared-answer.js';
+import { within } from '@app/platform/async/within.js';
 import { TrustedTime } from '@app/platform/time/trusted-time.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import {
@@ -77,12 +78,13 @@ export class HealthController {
   }
 
   private async look(): Promise<Readiness> {
-    const [eventStore, postgres, worker, consumers, clock] = await Promise.all([
+    const [eventStore, postgres, worker, consumers, clock, parkedStreams] = await Promise.all([
       causeOf(this.store.head()),
       causeOf(this.pool.query('select 1')),
       causeOf(this.workerLives()),
       causeOf(this.consumersKeepUp()),
       this.clockFault(),
+      within(CHECK_WITHIN_MS, this.parkedStreams()),
     ]);
     const disk = this.disk.isKept() ? null : ('disk_full' as const);
     const found = { eventStore, postgres, worker, consumers, disk, clock };
@@ -92,6 +94,7 @@ export class HealthController {
       status: failed.length === 0 ? 'ready' : 'not ready',
       checks: checks as Readiness['checks'],
       causes: Object.fromEntries(failed) as Readiness['causes'],
+      parkedStreams: parkedStreams ?? null,
     };
   }
 
@@ -109,6 +112,14 @@ export class HealthController {
       [this.config.READINESS_WORKER_MS / 1_000],
     );
     if (rowCount === 0) throw new NotReady('no_worker');
+  }
+
+  /** Streams that wait for an operator do not make the service unready: the others continue. */
+  private async parkedStreams(): Promise<number> {
+    const { rows } = await this.pool.query<{ parked: number }>(
+      'select count(distinct stream)::int as parked from event_sourcing.parked_event',
+    );
+    return rows[0]!.parked;
   }
 
   /**

@@ -32,6 +32,8 @@ const readiness = z.object({
   }),
   /** Why each failed check failed. */
   causes: z.record(z.string(), z.enum(CAUSES)),
+  /** Streams that wait because an event cannot be handled; `null` when unknown. They do not make it unready. */
+  parkedStreams: z.int().nullable(),
 });
 export type Readiness = z.infer<typeof readiness>;
 
@@ -43,5 +45,6 @@ export const readinessSchema = apiSchema<Readiness>(
     status: 'ready',
     checks: { eventStore: true, postgres: true, worker: true, consumers: true, disk: true, clock: true },
     causes: {},
+    parkedStreams: 0,
   },
 );

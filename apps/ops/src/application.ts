@@ -1,5 +1,6 @@
 import type { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { steadyClock, systemClock } from '@app/event-sourcing/core/clock.js';
+import { withQuarantines } from '@app/event-sourcing/quarantine/with-quarantines.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
 import { Digester } from '@app/platform/crypto/digest.js';
 import { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
@@ -26,17 +27,19 @@ export const openApplication = (config: Config) => {
     applicationName: 'reading-service ops',
     onError: () => undefined,
   });
-  const store = lazyEventStore(async () => {
-    const { openEventStore } = await import('@app/event-sourcing/store/eventstoredb.js');
-    return openEventStore({
-      connectionString: config.EVENTSTORE_URL,
-      appendTimeoutMs: config.EVENT_STORE_APPEND_TIMEOUT_MS,
-      readTimeoutMs: config.EVENT_STORE_READ_TIMEOUT_MS,
-      reads: config.EVENT_STORE_READS,
-      stuckAfterMs: config.EVENT_STORE_STUCK_MS,
-      proxyFromEnvironment: config.EVENT_STORE_PROXY,
-    });
-  });
+  const store = withQuarantines(
+    lazyEventStore(async () => {
+      const { openEventStore } = await import('@app/event-sourcing/store/eventstoredb.js');
+      return openEventStore({
+        connectionString: config.EVENTSTORE_URL,
+        appendTimeoutMs: config.EVENT_STORE_APPEND_TIMEOUT_MS,
+        readTimeoutMs: config.EVENT_STORE_READ_TIMEOUT_MS,
+        reads: config.EVENT_STORE_READS,
+        stuckAfterMs: config.EVENT_STORE_STUCK_MS,
+        proxyFromEnvironment: config.EVENT_STORE_PROXY,
+      });
+    }),
+  );
   const ring = new KeyRing(config.ENCRYPTION_KEYS);
   const keys = openEpochKeys(pool, ring, config);
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -64,6 +64,11 @@ export const TOP_COMMANDS: readonly TopCommand[] = [
     load: async () => (await import('./commands/processes.js')).addProcessesCommands,
   },
   {
+    name: 'quarantine',
+    description: 'have readers pass over events that cannot be handled, and withdraw that',
+    load: async () => (await import('./commands/quarantine.js')).addQuarantineCommands,
+  },
+  {
     name: 'streams',
     description: 'read event streams; personal data stays sealed',
     load: async () => (await import('./commands/streams.js')).addStreamsCommands,

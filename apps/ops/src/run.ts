@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { CorruptEvent } from '@app/event-sourcing/core/event-catalogue.js';
 import { printableLines } from '@app/platform/text/printable.js';
 import { TOP_COMMANDS } from './commands.js';
 import { faultOf } from '@app/platform/fault/fault.js';
@@ -52,11 +53,12 @@ export const run = async (args: readonly string[]): Promise<number> => {
   }
 };
 
-/** A refusal and a store's fault say what to do. Anything else is a bug of this program, and is reported as one. */
+/** A refusal, a store's fault and an unreadable event say what to do. Anything else is a bug of this program, and is reported as one. */
 const messageOf = (error: unknown): string => {
   if (error instanceof OpsError) return error.message;
   const fault = faultOf(error);
   if (fault) return `${capitalised(fault.message)}. ${fault.advice}`;
+  if (error instanceof CorruptEvent) return `${error.message}. ops doctor says what to do.`;
   return `Unexpected: ${error instanceof Error ? error.message : 'error'}`;
 };
 

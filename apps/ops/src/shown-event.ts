@@ -1,9 +1,10 @@
+import { decodeOrShow, isOpaque, type EventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import { publicationEvents } from '@app/publishing/contracts/index.js';
 import { readingEvents } from '@app/readings/contracts/index.js';
 
-const ABOUT_PEOPLE: readonly string[] = [readingEvents.category, publicationEvents.category];
+const ABOUT_PEOPLE: readonly EventCatalogue[] = [readingEvents, publicationEvents];
 
 /** Sealed members, and digests of older event versions that are not keyed with the reading's own key. */
 const WITHHELD = new Set([
@@ -20,10 +21,19 @@ const MARK = '(withheld)';
  * A stored event as operators see it and may share it. It lacks anything that could confirm who an erased person was
  * (docs/adr/0018). Sealed members go too, because ids of older events cover them together with an unkeyed digest.
  */
-export const shownEvent = (event: StoredEvent): StoredEvent =>
-  ABOUT_PEOPLE.includes(categoryOf(event.stream))
-    ? { ...event, id: shownId(event), data: withhold(event.data) }
-    : event;
+export const shownEvent = (event: StoredEvent): StoredEvent => {
+  const catalogue = ABOUT_PEOPLE.find(({ category }) => category === categoryOf(event.stream));
+  if (!catalogue) return event;
+  const decoded = decodeOrShow(catalogue, event);
+  const isRead = !isOpaque(decoded) || decoded.problem === null;
+  return { ...event, id: shownId(event), data: isRead ? withhold(event.data) : membersOf(event.data) };
+};
+
+/** Anything may stand in an event that cannot be read: only the names of its members are shown. */
+const membersOf = (data: unknown): unknown =>
+  typeof data === 'object' && data !== null && !Array.isArray(data)
+    ? Object.fromEntries(Object.keys(data).map((name) => [name, MARK]))
+    : MARK;
 
 /** The first version of this event has only guessable facts. Its id is a hash of them and would confirm a guess. */
 export const shownId = ({ id, type, metadata }: StoredEvent): string =>

@@ -1,7 +1,7 @@
 import { instant } from '@app/event-sourcing/core/clock.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { CHAIN_START } from '@app/event-sourcing/core/hash-chain.js';
+import type { Quarantine, StoredEvent } from '@app/event-sourcing/core/event.js';
+import { CHAIN_START, chainedFacts, nextChain } from '@app/event-sourcing/core/hash-chain.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { CreditBooks } from '../src/application/credit-books.js';
 import { createCreditsExecutor } from '../src/credits.executor.js';
@@ -134,6 +134,46 @@ export const eventfulBook = async (workspaceId = WS): Promise<TestBook> => {
     causeEventId: 'end-r3',
   });
   await reserve('2026-06-02T09:00:00Z', 'r4');
+  return book;
+};
+
+/**
+ * Appends an entry that this program does not know.
+ * @param chained with its chain value, as a newer program would write it; otherwise as another program would
+ */
+export const appendUnknown = async (book: TestBook, chained: boolean, id = 'odd'): Promise<StoredEvent> => {
+  const last = book.events.at(-1)!;
+  const { chain: before, ...metadata } = last.metadata;
+  const event = { id, type: 'CreditsVanished', data: { amount: 7 }, metadata };
+  const facts = { ...event, stream: last.stream, revision: last.revision + 1n, position: 0n };
+  const chain = nextChain(before ?? book.events.at(-2)!.metadata.chain!, chainedFacts(facts));
+  await book.store.append(last.stream, last.revision, [
+    chained ? { ...event, metadata: { ...metadata, chain } } : event,
+  ]);
+  return book.events.at(-1)!;
+};
+
+/** What an operator's decision to pass over an entry adds to it. */
+export const QUARANTINE: Quarantine = {
+  consumers: null,
+  by: 'operator:ada',
+  reason: 'of a version that was rolled back',
+  at: '2026-06-03T09:00:00.000Z',
+  until: null,
+};
+
+export const quarantine = (event: StoredEvent): void => void Object.assign(event, { quarantine: QUARANTINE });
+
+/** A book with two entries that are passed over: one is a link of its chain, the other is not. */
+export const quarantinedBook = async (): Promise<TestBook> => {
+  const book = await eventfulBook();
+  quarantine(await appendUnknown(book, true, 'newer'));
+  quarantine(await appendUnknown(book, false, 'foreign'));
+  await book.do('2026-06-03T09:00:01Z', {
+    type: 'CaptureCredits',
+    reservationId: 'r4',
+    causeEventId: 'end-r4',
+  });
   return book;
 };
 

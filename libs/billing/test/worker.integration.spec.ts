@@ -88,15 +88,6 @@ describe('settlement', () => {
     await worker.catchUp();
     expect(worker.warnings).toMatchObject([{ reservationId: 'r9', settlement: 'capture' }]);
   });
-
-  it('and the views halt on poison, because they are about money', () => {
-    expect(worker.work.consumers.map(({ name, onPoison }) => [name, onPoison])).toEqual([
-      ['billing.balance.v1', 'halt'],
-      ['billing.hold.v1', 'halt'],
-      ['billing.book-opening.v1', 'halt'],
-      ['billing.settlement.v1', 'halt'],
-    ]);
-  });
 });
 
 describe('the fence around old holds', () => {

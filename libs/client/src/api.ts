@@ -1466,6 +1466,7 @@ export interface components {
             causes: {
                 [key: string]: "absent" | "refused" | "damaged" | "table_missing" | "disk_full" | "overloaded" | "late" | "beyond_the_log" | "no_worker" | "clock" | "unknown";
             };
+            parkedStreams: number | null;
         };
         Reading: {
             /** Format: uuid */
@@ -1533,7 +1534,7 @@ export interface components {
             /** @description Its number in the history of the reading, from 0 without gaps */
             revision: number;
             /** @enum {string} */
-            type: "requested" | "started" | "attempt_failed" | "delayed" | "completed" | "failed" | "erased";
+            type: "requested" | "started" | "attempt_failed" | "delayed" | "completed" | "failed" | "erased" | "unreadable";
             /** Format: date-time */
             occurredAt: string;
             /** @description Details of the event, without personal data */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { rebuild } from '@app/event-sourcing/rebuilding/rebuild.js';
 import { verify } from '@app/event-sourcing/rebuilding/verify.js';
 import { Refused } from '@app/event-sourcing/rebuilding/versions.js';
+import { withQuarantines } from '@app/event-sourcing/quarantine/with-quarantines.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { SILENT } from '@app/embedded-event-store/operator/progress.js';
@@ -69,7 +70,7 @@ export const verifyBackup = async (
               return;
             }
             findings.push(...(await differingLog(store, manifest.eventStore.log)));
-            const compared = await differingProjections(open.urls.owner, store);
+            const compared = await differingProjections(open.urls.owner, withQuarantines(store));
             report.projections = compared.projections;
             findings.push(...compared.findings);
           });

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { randomUUID } from 'node:crypto';
-import { decode } from '@app/event-sourcing/core/event-catalogue.js';
+import { decodeOrShow, isOpaque } from '@app/event-sourcing/core/event-catalogue.js';
 import { uuid5 } from '@app/event-sourcing/core/event-id.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import {
@@ -165,7 +165,9 @@ const bookedAmount = async (
   adjustmentId: string,
 ): Promise<number | null> => {
   for await (const stored of store.read(streamName(creditsEvents.category, workspace))) {
-    const { type, data } = decode(creditsEvents, stored);
+    const event = decodeOrShow(creditsEvents, stored);
+    if (isOpaque(event)) continue;
+    const { type, data } = event;
     if (type === 'CreditsAdjusted' && data.adjustmentId === adjustmentId) return data.amount;
   }
   return null;

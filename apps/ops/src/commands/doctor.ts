@@ -17,7 +17,14 @@ import {
 import { failure, warning, type Finding } from './doctor/finding.js';
 import { checkIssuerKeys } from './doctor/issuer-keys.js';
 import { checkStoreFile } from './doctor/store-file.js';
-import { checkHolds, checkJobs, checkLag, checkParked, checkWorkers } from './doctor/work.js';
+import {
+  checkHolds,
+  checkJobs,
+  checkLag,
+  checkParked,
+  checkQuarantines,
+  checkWorkers,
+} from './doctor/work.js';
 
 /** Longest wait for one check. */
 const CHECK_WITHIN_MS = 10_000;
@@ -48,7 +55,8 @@ const CHECKS: readonly Check[] = [
     run: ({ pool, config }) => checkWorkers(pool, config.READINESS_WORKER_MS),
   },
   { name: 'lag', needs: ['postgres', 'event store'], run: checkLag },
-  { name: 'parked streams', needs: ['postgres'], run: ({ pool }) => checkParked(pool) },
+  { name: 'parked streams', needs: ['postgres'], run: checkParked },
+  { name: 'quarantine', needs: ['event store'], run: checkQuarantines },
   { name: 'jobs', needs: ['postgres'], run: ({ pool, time }) => checkJobs(pool, time) },
   { name: 'holds', needs: ['postgres'], run: checkHolds },
   { name: 'disk', needs: [], run: ({ config }) => checkDisk(config) },

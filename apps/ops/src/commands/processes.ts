@@ -1,32 +1,31 @@
 import type { Command } from 'commander';
-import { setTimeout as delay } from 'node:timers/promises';
 import { consumerLag, type ConsumerLag } from '@app/event-sourcing/projections/consumer-lag.js';
 import {
-  skipStopped,
   skippedEvents,
   stoppedStreams,
   type StoppedStream,
 } from '@app/event-sourcing/processes/interventions.js';
-import { replayStream } from '@app/event-sourcing/rebuilding/replay-stream.js';
 import { OpsError } from '../ops-error.js';
 import { print, table } from '../output.js';
 import { PROJECTIONS } from '../projections.js';
 import { withSession, type Session } from '../session.js';
 import { wholeNumber } from './options.js';
 import { eventsBehind } from './projections/look.js';
-import { withWorkshop } from './projections/workshop.js';
+import { quarantineEvent } from './quarantine/add.js';
+import { parsePlace, parseUntil } from './quarantine/place.js';
+import { releaseStopped, stoppedOf } from './quarantine/release.js';
 
 /** Longer than a consumer's pause between two attempts. */
 const WAIT_SECONDS = 30;
-const POLL_MS = 250;
 
 /** The processes that react to events: their state, and how to resolve an event that one cannot handle. */
 export const addProcessesCommands = (processes: Command): void => {
   processes.addHelpText(
     'after',
     `
-A process that cannot handle an event halts there, alerts, and retries every few seconds. It never skips by itself.
-A projection (projections list: on poison) parks the stream of such an event, with all later events in it, and continues.
+A consumer that cannot handle an event parks its stream: this event and the later ones wait, the others continue. It
+tries again every 30 seconds, and never skips by itself. It halts as a whole when the database refuses its work, or when
+too many events keep streams parked (CONSUMER_PARKED_MAX).
 
 Processes cannot be rebuilt, by design: their effects would happen a second time. Every backup needs
 their checkpoints.`,
@@ -77,7 +76,7 @@ const addStatus = (processes: Command): void => {
 const addParked = (processes: Command): void => {
   processes
     .command('parked')
-    .description('streams at which processes halted or that projections parked, and earlier skips')
+    .description('streams that consumers have parked or halted at, and skips of older versions')
     .argument('[consumer]', 'a process or projection; default: all')
     .addHelpText('after', '\nExample:\n  ops processes parked readings.reading.v1')
     .action(async (consumer: string | undefined, _: object, command: Command) => {
@@ -87,12 +86,12 @@ const addParked = (processes: Command): void => {
       }));
       const text = [
         table(
-          ['consumer', 'state', 'stream', 'events', 'since', 'error'],
+          ['consumer', 'state', 'stream', 'because of', 'since', 'error'],
           stopped.map((one) => [
             one.consumer,
             one.state,
             one.stream,
-            one.events,
+            one.cause,
             one.since.toISOString(),
             one.error,
           ]),
@@ -117,29 +116,26 @@ const addParked = (processes: Command): void => {
 const addRetry = (processes: Command): void => {
   processes
     .command('retry')
-    .description('retry what is stopped: parked streams at once, a halted process at its next attempt')
+    .description('retry what is stopped now: a projection at once, a process by its worker')
     .argument('<consumer>', 'a process or projection')
     .option('--stream <stream>', 'only this stream')
-    .option(
-      '--wait <seconds>',
-      'how long to wait for the next attempt of a process',
-      wholeNumber,
-      WAIT_SECONDS,
-    )
+    .option('--wait <seconds>', 'how long to wait for a worker', wholeNumber, WAIT_SECONDS)
     .addHelpText(
       'after',
       '\nExamples:\n  ops processes retry billing.settlement.v1\n  ops processes retry readings.reading.v1 --stream reading-7f9c24e8-…',
     )
     .action(
       async (consumer: string, { stream, wait }: { stream?: string; wait: number }, command: Command) => {
-        const retried = await withWorkshop(async (workshop, session) => {
-          const stopped = await requireStopped(session, consumer, stream);
-          for (const one of stopped) {
-            if (one.state === 'halted') await untilPast(session, one, wait);
-            else await replayStream(workshop, requireView(consumer), one.stream);
-          }
-          return stopped.map((one) => one.stream);
-        });
+        const wanted = { consumer, ...(stream !== undefined && { stream }) };
+        const { before, left } = await withSession(async (session) => ({
+          before: await requireStopped(session, wanted),
+          left: await releaseStopped(session, wanted, wait),
+        }));
+        if (left.length > 0)
+          throw new OpsError(
+            `${consumer} is still ${left[0]!.state} at ${left[0]!.cause}: ${left[0]!.error}. Is a worker running that can handle it?`,
+          );
+        const retried = before.map((one) => one.stream);
         print(command, { consumer, retried }, `${consumer} has handled ${retried.join(', ')}`);
       },
     );
@@ -148,65 +144,40 @@ const addRetry = (processes: Command): void => {
 const addSkip = (processes: Command): void => {
   processes
     .command('skip')
-    .description(
-      'skip the event a process halted at, or a parked stream; who and why are recorded permanently',
-    )
+    .description('quarantine the event that stops a consumer at a stream: the same as ops quarantine add')
     .argument('<consumer>', 'a process or projection')
     .requiredOption('--stream <stream>', 'the stream where it stopped')
     .requiredOption('--reason <text>', 'why its effects may be missing')
+    .option('--until <day>', 'when doctor warns that somebody has to look at it again', parseUntil)
     .addHelpText(
       'after',
       '\nExample:\n  ops processes skip billing.settlement.v1 --stream reading-7f9c24e8-… --reason "settled by hand, INC-42"',
     )
-    .action(async (consumer: string, options: { stream: string; reason: string }, command: Command) => {
-      const reason = options.reason.trim();
-      if (reason === '') throw new OpsError('--reason must say why.');
-      const skipped = await withSession(async (session) => {
-        await requireStopped(session, consumer, options.stream);
-        return skipStopped(session.pool, { consumer, stream: options.stream, by: session.actor, reason });
-      });
-      if (skipped === 0)
-        throw new OpsError(
-          `${consumer} has passed the event of ${options.stream} at which it halted. Nothing was skipped.`,
-        );
-      print(
-        command,
-        { consumer, stream: options.stream, skipped },
-        `${consumer} continues without ${skipped} event${skipped === 1 ? '' : 's'} of ${options.stream}`,
-      );
-    });
+    .action(
+      async (
+        consumer: string,
+        { stream, ...options }: { stream: string; reason: string; until?: string },
+        command: Command,
+      ) => {
+        const result = await withSession(async (session) => {
+          const [stopped] = await requireStopped(session, { consumer, stream });
+          return quarantineEvent(session, parsePlace(stopped!.cause), options);
+        });
+        print(command, { consumer, stream, ...result }, `${consumer} continues without ${result.event}`);
+        if (result.stillStopped.length > 0) process.exitCode = 1;
+      },
+    );
 };
 
 /** @throws OpsError when nothing is stopped there */
 const requireStopped = async (
-  { pool }: Session,
-  consumer: string,
-  stream: string | undefined,
+  session: Session,
+  wanted: { consumer: string; stream?: string },
 ): Promise<readonly StoppedStream[]> => {
-  const stopped = (await stoppedStreams(pool, consumer)).filter(
-    (one) => stream === undefined || one.stream === stream,
-  );
+  const stopped = await stoppedOf(session, wanted);
   if (stopped.length === 0)
     throw new OpsError(
-      `${consumer} is not stopped${stream === undefined ? '' : ` at ${stream}`}: ops processes parked shows what is.`,
+      `${wanted.consumer} is not stopped${wanted.stream === undefined ? '' : ` at ${wanted.stream}`}: ops processes parked shows what is.`,
     );
   return stopped;
-};
-
-const requireView = (name: string) => {
-  const found = PROJECTIONS.find((projection) => projection.name === name);
-  if (!found)
-    throw new OpsError(`${name} is not a projection: only streams that a projection parked can be replayed.`);
-  return found;
-};
-
-/** @throws OpsError when the process is still halted at the event after this many seconds */
-const untilPast = async ({ pool }: Session, stopped: StoppedStream, seconds: number): Promise<void> => {
-  for (const deadline = Date.now() + seconds * 1_000; Date.now() < deadline; await delay(POLL_MS)) {
-    const now = await stoppedStreams(pool, stopped.consumer);
-    if (now.every(({ state, position }) => state !== 'halted' || position !== stopped.position)) return;
-  }
-  throw new OpsError(
-    `${stopped.consumer} is still halted at ${stopped.error}. Is a worker running that can handle it?`,
-  );
 };

@@ -1,5 +1,5 @@
 import { decode } from '@app/event-sourcing/core/event-catalogue.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { isSetAside, type StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { AsOf } from '../contracts/audit.js';
 import { creditsEvents } from '../contracts/events.js';
 import type { Balance } from '../contracts/queries.js';
@@ -7,7 +7,10 @@ import { balanceOf } from '../domain/credits/balance.js';
 import { evolve, noBook } from '../domain/credits/credits.state.js';
 import { dueBy } from '../domain/credits/due.js';
 
-/** Folds a book up to a revision or an instant. At an instant, credits expired by then count as expired. */
+/**
+ * Folds a book up to a revision or an instant. At an instant, credits expired by then count as expired.
+ * @throws CorruptEvent for an entry that cannot be read and is not quarantined: the balance after it is not known
+ */
 export const balanceAsOf = async (
   stored: AsyncIterable<StoredEvent>,
   asOf: AsOf,
@@ -19,7 +22,7 @@ export const balanceAsOf = async (
         ? event.revision > asOf.revision
         : Date.parse(event.metadata.occurredAt) > asOf.instant;
     if (later) break;
-    state = evolve(state, decode(creditsEvents, event));
+    if (!isSetAside(event)) state = evolve(state, decode(creditsEvents, event));
   }
   if (state.workspaceId === null) return null;
   return balanceOf('instant' in asOf ? dueBy(state, asOf.instant).state : state);

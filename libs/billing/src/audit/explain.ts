@@ -1,9 +1,12 @@
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import type { ReadingEvent } from '@app/readings/contracts/index.js';
 import type { ExplainedMovement, ReadingExplanation } from '../contracts/audit.js';
+import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
 import type { CreditsEvent } from '../contracts/events.js';
 import type { UsedCredits } from '../domain/credits/value.js';
 import { postings } from '../domain/credits/postings.js';
+import { SETTLEMENT } from './reconcile.js';
+import { sentenceOf } from './unreadable-entry.js';
 
 type Movement = Extract<
   Recorded<CreditsEvent>,
@@ -33,6 +36,7 @@ export const explain = (
   reading: readonly Recorded<ReadingEvent>[],
   movements: readonly Movement[],
   used: ReadonlyMap<string, readonly UsedCredits[]>,
+  unreadable: readonly UnreadableEntry[] = [],
 ): ReadingExplanation => {
   const end = reading.find(isEnd);
   const credits = movements.map((movement) => explained(movement, reading, used.get(movement.id) ?? []));
@@ -48,7 +52,13 @@ export const explain = (
       causes: credits.filter(({ cause }) => cause?.eventId === id).map(({ eventId }) => eventId),
     })),
     credits,
-    findings: [...misfits(end, movements, credits)],
+    findings: [
+      ...unreadable
+        .filter(({ quarantine }) => quarantine === null)
+        .map((entry) => `${entry.stream}@${entry.revision} (${entry.type}) ${sentenceOf(entry)}`),
+      ...(end?.quarantine?.consumers?.includes(SETTLEMENT) ? [] : misfits(end, movements, credits)),
+    ],
+    quarantined: unreadable.filter(({ quarantine }) => quarantine !== null),
   };
 };
 

@@ -1,15 +1,16 @@
-import { decode } from '@app/event-sourcing/core/event-catalogue.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
-import { CHAIN_START } from '@app/event-sourcing/core/hash-chain.js';
+import { createHash } from 'node:crypto';
+import type { OpaqueEvent } from '@app/event-sourcing/core/event-catalogue.js';
+import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
+import { CHAIN_START, chainedFacts, continuesChain } from '@app/event-sourcing/core/hash-chain.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { ExportRange, LedgerFooter } from '../contracts/export.js';
-import { creditsEvents, type Accounts, type CreditsEvent, type Totals } from '../contracts/events.js';
+import type { Accounts, CreditsEvent, Totals } from '../contracts/events.js';
 import { monthAfter } from '../domain/credits/calendar.js';
 import { evolve, noBook } from '../domain/credits/credits.state.js';
 import { balances, emptyAccounts, emptyTotals, post, postings } from '../domain/credits/postings.js';
 import { BookMoney } from './book-money.js';
 import { csv, jsonLines, postingRows, type ExportWriter } from './export-rows.js';
-import { chainedFacts } from './verify-book.js';
+import { bookEvent, isOpaque, unreadableEntry } from './unreadable-entry.js';
 
 /** Writes a book event by event, so that memory use does not grow with the book. */
 export class BookExport {
@@ -18,6 +19,9 @@ export class BookExport {
   private before = CHAIN_START;
   private totals: Totals = emptyTotals;
   private events = 0;
+  private unreadable = 0;
+  private readonly unreadableHash = createHash('sha256');
+  private isBegun = false;
   private rows = 0;
   private headRevision: string | null = null;
   private headHash = CHAIN_START;
@@ -33,33 +37,51 @@ export class BookExport {
     this.write = format === 'csv' ? csv : jsonLines();
   }
 
-  /** @throws CorruptEvent when an event does not belong to a book */
+  /** Entries that cannot be read stand before the next one that can. Their own dates prove nothing. */
   async *text(stored: AsyncIterable<StoredEvent>): AsyncGenerator<string> {
+    let waiting: OpaqueEvent[] = [];
     for await (const one of stored) {
-      const event = decode(creditsEvents, one);
-      const isFirst = this.events === 0;
-      if (isFirst && !this.startsWith(event, Date.parse(event.metadata.occurredAt))) {
-        this.skip(event, one.metadata.chain);
+      const event = bookEvent(one);
+      if (isOpaque(event)) {
+        waiting.push(event);
+        continue;
+      }
+      if (!this.isBegun && !this.startsWith(event, Date.parse(event.metadata.occurredAt))) {
+        for (const { stored: entry } of waiting) this.skip(null, entry);
+        this.skip(event, one);
+        waiting = [];
         continue;
       }
       if ('to' in this.range && isBefore(this.range.to, event.metadata.occurredAt)) break;
-      if (isFirst) yield this.header(event.type, String(event.revision));
+      yield* this.opaqueRows(waiting);
+      waiting = [];
+      yield* this.begin(event.revision);
       yield this.row(event, one);
       if ('period' in this.range && event.type === 'PeriodClosed' && event.data.period === this.range.period)
         break;
     }
-    if (this.events === 0) {
-      if ('period' in this.range) return;
-      yield this.header(null, null);
-    }
+    yield* this.opaqueRows(this.atTheEnd(waiting));
+    if (!this.isBegun && 'period' in this.range) return;
+    yield* this.begin(null);
     yield this.write.footer(this.footer());
   }
 
   footer(): LedgerFooter {
     const { events, rows, totals, opening, headRevision, headHash } = this;
-    const closing = balances(opening, totals);
-    const money = events === 0 ? null : (this.money?.all(this.state) ?? null);
-    return { events, postings: rows, totals, closing, headRevision, headHash, period: this.period, money };
+    return {
+      events,
+      postings: rows,
+      unreadable:
+        this.unreadable === 0
+          ? null
+          : { entries: this.unreadable, sha256: this.unreadableHash.copy().digest('hex') },
+      totals,
+      closing: balances(opening, totals),
+      headRevision,
+      headHash,
+      period: this.period,
+      money: events === 0 ? null : (this.money?.all(this.state) ?? null),
+    };
   }
 
   private get period(): string | null {
@@ -72,32 +94,74 @@ export class BookExport {
     return event.type === 'PeriodClosed' && monthAfter(event.data.period) === this.range.period;
   }
 
-  private skip(event: CreditsEvent, chain = ''): void {
-    this.opening = balances(this.opening, post(emptyTotals, postings(event)));
-    this.before = chain;
-    this.headHash = chain;
+  private skip(event: CreditsEvent | null, stored: StoredEvent): void {
+    if (event) this.opening = balances(this.opening, post(emptyTotals, postings(event)));
+    this.goThrough(stored, event === null);
+    this.before = this.headHash;
   }
 
-  private header(first: CreditsEvent['type'] | null, firstRevision: string | null): string {
+  /** The chain goes past an event that another program appended. @returns whether it goes through this one */
+  private goThrough(stored: StoredEvent, isOpaque: boolean): boolean {
+    const isLink = !isOpaque || continuesChain(this.headHash, stored);
+    if (isLink) this.headHash = stored.metadata.chain ?? '';
+    return isLink;
+  }
+
+  /** Of the entries after the last one that can be read, those in the range by their own dates. */
+  private atTheEnd(waiting: readonly OpaqueEvent[]): readonly OpaqueEvent[] {
+    if (!('from' in this.range)) return this.isBegun ? waiting : [];
+    const { from, to } = this.range;
+    const dateOf = ({ stored }: OpaqueEvent): string => stored.metadata.occurredAt;
+    const rest = [...waiting];
+    while (rest[0] && !this.isBegun && from !== null && !isBefore(from, dateOf(rest[0])))
+      this.skip(null, rest.shift()!.stored);
+    const end = rest.findIndex((one) => isBefore(to, dateOf(one)));
+    return end < 0 ? rest : rest.slice(0, end);
+  }
+
+  /** The header, before the first row. @param first revision of the first row; `null`: there is none */
+  private *begin(first: bigint | null): Generator<string> {
+    if (this.isBegun) return;
+    this.isBegun = true;
     const { stream, before: previousChain, opening } = this;
-    if (first !== 'BookOpened' && first !== 'PeriodClosed') this.money = null;
-    return this.write.header({
+    yield this.write.header({
       workspaceId: streamId(stream),
       stream,
       period: this.period,
-      firstRevision,
+      firstRevision: first === null ? null : String(first),
       previousChain,
       opening,
     });
   }
 
-  private row(event: ReturnType<typeof decode<typeof creditsEvents>>, stored: StoredEvent): string {
+  /** The month of an export begins with the event that opens it. */
+  private *opaqueRows(entries: readonly OpaqueEvent[]): Generator<string> {
+    for (const event of entries) {
+      const { stored } = event;
+      if ('period' in this.range && !this.isBegun) {
+        this.skip(null, stored);
+        continue;
+      }
+      yield* this.begin(stored.revision);
+      const isLink = this.goThrough(stored, true);
+      this.unreadable += 1;
+      this.headRevision = String(stored.revision);
+      // Its facts are shown only where the chain covers them: anything may stand in it.
+      const facts = isLink ? chainedFacts(stored) : null;
+      const line = this.write.unreadable(unreadableEntry(event), facts, this.headHash);
+      this.unreadableHash.update(line);
+      yield line;
+    }
+  }
+
+  private row(event: Recorded<CreditsEvent>, stored: StoredEvent): string {
+    if (this.events === 0 && event.type !== 'BookOpened' && event.type !== 'PeriodClosed') this.money = null;
     const moved = postings(event);
     this.totals = post(this.totals, moved);
     this.events += 1;
     this.rows += moved.length;
     this.headRevision = String(event.revision);
-    this.headHash = event.metadata.chain ?? '';
+    this.goThrough(stored, false);
     if (this.money) {
       const before = this.state;
       this.state = evolve(before, event);

@@ -37,6 +37,21 @@ export const eventLine = z.strictObject({
   chain: z.string().nullable(),
 });
 
+/** The line of an entry that is shown and not interpreted. */
+export const unreadableLine = z.strictObject({
+  kind: z.literal('unreadable'),
+  revision,
+  eventId: z.string(),
+  type: z.string(),
+  occurredAt: z.string(),
+  problem: z.string().nullable(),
+  quarantine: z.strictObject({ by: z.string(), at: z.string(), reason: z.string() }).nullable(),
+  /** `null`: the chain goes past it. */
+  facts: eventLine.shape.facts.nullable(),
+  chain,
+});
+export type UnreadableLine = z.infer<typeof unreadableLine>;
+
 /** The member that an issue is about. Unknown members are at their parent's path. */
 export const memberOf = (issue: z.core.$ZodIssue): string =>
   [...issue.path, ...(issue.code === 'unrecognized_keys' ? issue.keys : [])].join('.') || 'text';
@@ -59,6 +74,26 @@ export const storedEvent = ({ facts, chain: value }: z.infer<typeof eventLine>):
     ...(value === null ? {} : { chain: value }),
   },
 });
+
+/** The entry of a line, passed over as verifiers do with all of them: whether it is a finding is not the book's matter. */
+export const passedOverEvent = (
+  { facts, chain: value, ...entry }: UnreadableLine,
+  stream: string,
+): StoredEvent => {
+  const shown = { data: null, schemaVersion: 0, stream, ...entry };
+  const stored = storedEvent({ kind: 'event', facts: facts ?? shown, chain: facts && value });
+  return { ...stored, quarantine: { consumers: null, by: '', reason: '', at: '', until: null } };
+};
+
+/** The first member in which an entry and its hashed facts differ. */
+export const unlikeFacts = ({ facts, ...entry }: UnreadableLine, stream: string): string | null => {
+  if (!facts) return null;
+  const own = { ...entry, stream };
+  const member = (['stream', 'revision', 'eventId', 'type', 'occurredAt'] as const).find(
+    (name) => facts[name] !== own[name],
+  );
+  return member ? `facts.${member}` : null;
+};
 
 /** `text` when the line has a byte order mark or ends with CR; these are not part of its JSON. */
 export const textFault = (line: string): 'text' | null =>

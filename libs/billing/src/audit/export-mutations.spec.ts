@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { linesIn, verifyExport as verifyAlone } from '../../../../tools/verify-ledger.mjs';
-import { eventfulBook, exportOf, openedBook, type TestBook } from '../../test/book.js';
+import { eventfulBook, exportOf, openedBook, quarantinedBook, type TestBook } from '../../test/book.js';
 import { mutantsOf, sampledMutants } from '../../test/mutations.js';
 import type { ExportRange } from '../contracts/export.js';
 import { verifyExport } from './verify-export.js';
@@ -22,6 +22,8 @@ const EXPORTS: readonly (readonly [name: string, book: () => Promise<TestBook>, 
     eventfulBook,
     { from: Date.parse('2026-04-13'), to: Date.parse('2026-05-11T09:00:00Z') },
   ],
+  ['a book with entries that are passed over', quarantinedBook, WHOLE],
+  ['the open month of such a book', quarantinedBook, { period: '2026-06' }],
   ['nothing of it', eventfulBook, { from: Date.parse('2027-01-01'), to: null }],
   ['a book that was only opened', openedBook, WHOLE],
   ['a book with idle months', idleBook, WHOLE],

@@ -1,8 +1,10 @@
 import type { Recorded } from '@app/event-sourcing/core/event.js';
+import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
 import type { LedgerFooter } from '../contracts/export.js';
 import { ACCOUNTS, type Accounts, type CreditsEvent } from '../contracts/events.js';
 import type { Posting } from '../contracts/queries.js';
 import { csvRecord } from './csv.js';
+import { sentenceOf } from './unreadable-entry.js';
 
 /** One posting of an event, with the balances after the event. A debit leaves the account, a credit enters it. */
 export interface PostingRow {
@@ -32,6 +34,8 @@ export interface ExportHeader {
 export interface ExportWriter {
   header(header: ExportHeader): string;
   event(event: Recorded<CreditsEvent>, facts: object, rows: readonly PostingRow[]): string;
+  /** @param facts the hashed facts of a link of the chain; `null`: the chain goes past the event */
+  unreadable(entry: UnreadableEntry, facts: object | null, chain: string): string;
   footer(footer: LedgerFooter): string;
 }
 
@@ -64,7 +68,8 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 /**
  * One JSON value per line: `header`, then each event, then `footer`. An event is an `event` line with the hashed facts
- * and its chain value, and its `posting` lines. That is enough to recompute chain, balances and totals.
+ * and its chain value, and its `posting` lines; or one `unreadable` line, when it is not interpreted. That is enough to recompute chain,
+ * balances and totals.
  */
 export const jsonLines = (format: ExportFormat = 'credit-ledger-export/2'): ExportWriter => ({
   header: ({ period, ...header }) => {
@@ -75,8 +80,17 @@ export const jsonLines = (format: ExportFormat = 'credit-ledger-export/2'): Expo
   event: (event, facts, rows) =>
     line({ kind: 'event', facts, chain: event.metadata.chain ?? null }) +
     rows.map((row) => line({ kind: 'posting', ...row })).join(''),
-  footer: ({ period, money, ...footer }) =>
-    line({ kind: 'footer', ...footer, ...(format === 'credit-ledger-export/1' ? {} : { period, money }) }),
+  unreadable: ({ stream: _, revision, ...entry }, facts, chain) =>
+    line({ kind: 'unreadable', revision: String(revision), ...entry, facts, chain }),
+  footer: ({ events, postings, unreadable, period, money, ...footer }) =>
+    line({
+      kind: 'footer',
+      events,
+      postings,
+      ...(unreadable && { unreadable }),
+      ...footer,
+      ...(format === 'credit-ledger-export/1' ? {} : { period, money }),
+    }),
 });
 
 const line = (value: object): string => `${JSON.stringify(value)}\n`;
@@ -134,14 +148,25 @@ export const csv: ExportWriter = {
         }),
       )
       .join(''),
-  footer: ({ events, postings, totals, closing, headRevision, headHash }) =>
+  unreadable: (entry, _, chain) =>
+    record({
+      record: 'unreadable',
+      revision: Number(entry.revision),
+      occurred_at: entry.occurredAt,
+      event: entry.type,
+      reason: sentenceOf(entry),
+      approved_by: entry.quarantine?.by ?? '',
+      event_id: entry.eventId,
+      chain,
+    }),
+  footer: ({ events, postings, unreadable, totals, closing, headRevision, headHash }) =>
     ACCOUNTS.map((account) => record({ record: 'total', account, ...totals[account] })).join('') +
     balanceRows('closing', closing) +
     record({
       record: 'footer',
       revision: headRevision ?? '',
       line: postings,
-      event: `${events} events with ${postings} postings`,
+      event: `${events} events with ${postings} postings${unreadable ? `, and ${unreadable.entries} not interpreted` : ''}`,
       chain: headHash,
     }),
 };

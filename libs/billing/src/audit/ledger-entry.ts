@@ -1,8 +1,10 @@
 import type { Recorded } from '@app/event-sourcing/core/event.js';
+import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
 import type { CreditsEvent } from '../contracts/events.js';
 import type { LedgerEntry } from '../contracts/queries.js';
 import { postings } from '../domain/credits/postings.js';
 import { referenceOf } from './export-rows.js';
+import { sentenceOf } from './unreadable-entry.js';
 
 /** An event of a book as a row of a statement, with the balances after it. */
 export const ledgerEntry = (
@@ -26,3 +28,24 @@ export const ledgerEntry = (
     priceCents: 'priceCents' in data ? data.priceCents : null,
   };
 };
+
+/** An entry that moves nothing, because it cannot be read or is quarantined. */
+export const opaqueEntry = (
+  entry: UnreadableEntry,
+  { available, held }: { readonly available: number; readonly held: number },
+): LedgerEntry => ({
+  eventId: entry.eventId,
+  occurredAt: entry.occurredAt,
+  type: entry.type,
+  revision: entry.revision,
+  postings: [],
+  availableAfter: available,
+  heldAfter: held,
+  readingId: null,
+  reservationId: null,
+  reference: null,
+  actor: '',
+  reason: null,
+  priceCents: null,
+  unreadable: sentenceOf(entry),
+});

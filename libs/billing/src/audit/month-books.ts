@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { decode } from '@app/event-sourcing/core/event-catalogue.js';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { isSetAside, type StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
 import { creditsEvents } from '../contracts/events.js';
 import type { MonthBook, MonthProblem, MonthSale } from '../contracts/month.js';
@@ -34,7 +34,7 @@ export class MonthBooks {
     this.books.set(stored.stream, book);
     const month = book.verifier.period;
     book.verifier.see(stored);
-    if (book.verifier.hasFindings) return;
+    if (book.verifier.hasFindings || isSetAside(stored)) return;
     if (stored.type === 'BookOpened') book.opened = book.verifier.period;
     if (stored.type === 'PeriodClosed' && month === this.period) this.seal(book, stored);
     if (month !== this.period) return;

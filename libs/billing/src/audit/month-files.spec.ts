@@ -25,7 +25,14 @@ const CODES = {
   breakage: '4100',
   corrections: '4900',
 };
-const RECONCILED: Reconciliation = { books: 5, captures: 5, completed: 5, differences: [], pending: [] };
+const RECONCILED: Reconciliation = {
+  books: 5,
+  captures: 5,
+  completed: 5,
+  differences: [],
+  pending: [],
+  quarantined: [],
+};
 
 let written: TestBook[];
 beforeAll(async () => {

@@ -50,7 +50,7 @@ export const monthFiles = (
 export const signedMonth = (
   period: string,
   books: readonly MonthBook[],
-  { captures, completed, pending }: Reconciliation,
+  { captures, completed, pending, quarantined }: Reconciliation,
   files: Files,
   privateKey: KeyObject,
 ): { manifest: MonthManifest; json: Buffer; signature: string } => {
@@ -63,7 +63,7 @@ export const signedMonth = (
     merkleRoot: merkleRoot(books.map(({ seal }) => canonicalJson(seal))),
     closing,
     money,
-    reconciliation: { captures, completed, pending: pending.length },
+    reconciliation: { captures, completed, pending: pending.length, quarantined: quarantined.length },
     files: Object.fromEntries([...files].map(([name, bytes]) => [name, sha256(bytes)])),
     publicKeySha256: sha256(publicKey),
   };

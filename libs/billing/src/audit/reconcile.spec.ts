@@ -38,7 +38,14 @@ describe('reconciling', () => {
       await writeReading(book.store, id, 'ReadingCompleted');
       await capture(id);
     }
-    expect(reconcile({})).toEqual({ books: 1, captures: 2, completed: 2, differences: [], pending: [] });
+    expect(reconcile({})).toEqual({
+      books: 1,
+      captures: 2,
+      completed: 2,
+      differences: [],
+      pending: [],
+      quarantined: [],
+    });
     expect(reconcile({}, Infinity, WS)).toMatchObject({ captures: 2, differences: [] });
     expect(reconcile({}, Infinity, 'ws_other')).toMatchObject({ books: 0, captures: 0, completed: 0 });
   });

@@ -1,13 +1,15 @@
-import { decode } from '@app/event-sourcing/core/event-catalogue.js';
+import { decodeOrShow, isOpaque, type OpaqueEvent } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
 import { readingEvents, type ReadingEvent } from '@app/readings/contracts/index.js';
 import type { LedgerDifference, Reconciliation } from '../contracts/audit.js';
+import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
 import { creditsEvents, type CreditsEvent, type CreditsEventOf, type Totals } from '../contracts/events.js';
 import type { Balance } from '../contracts/queries.js';
 import { balanceOf } from '../domain/credits/balance.js';
 import { noBook } from '../domain/credits/credits.state.js';
 import { emptyTotals, post, postings } from '../domain/credits/postings.js';
+import { bookEvent, sentenceOf, unreadableEntry } from './unreadable-entry.js';
 
 /** A row of the balance view, with the revision of the last event it contains. */
 export interface BalanceRow {
@@ -15,10 +17,15 @@ export interface BalanceRow {
   readonly balance: Balance;
 }
 
+/** The process that captures: a reading that it passes over is not captured. */
+export const SETTLEMENT = 'billing.settlement.v1';
+
 interface Reading {
   readonly workspaceId: string;
   readonly cost: number | null;
   completed?: { eventId: string; reservationId: string; at: number };
+  /** Its settlement is passed over by an operator's decision. */
+  isExcused?: boolean;
   captureEventId?: string;
 }
 
@@ -27,6 +34,8 @@ interface Book {
   readonly openedAt: number;
   headEventId: string;
   headRevision: bigint;
+  /** It has an entry that cannot be read: its balance is not known. */
+  isUnreadable?: boolean;
   /** The oldest event that the balance view's row does not contain yet. */
   unapplied?: { readonly eventId: string; readonly occurredAt: string };
 }
@@ -40,6 +49,7 @@ export class Reconciler {
   private readonly readings = new Map<string, Reading>();
   private readonly books = new Map<string, Book>();
   private readonly differences: LedgerDifference[] = [];
+  private readonly quarantined: UnreadableEntry[] = [];
   private captures = 0;
   private completed = 0;
 
@@ -51,10 +61,38 @@ export class Reconciler {
 
   see(stored: StoredEvent): void {
     const category = categoryOf(stored.stream);
-    if (category === readingEvents.category) this.seeReading(decode(readingEvents, stored));
-    if (category === creditsEvents.category && this.follows(streamId(stored.stream))) {
-      this.seeBook(decode(creditsEvents, stored));
+    if (category === readingEvents.category) {
+      const event = decodeOrShow(readingEvents, stored);
+      if (!isOpaque(event)) this.seeReading(event);
+      else if (this.follows(stored.metadata.workspaceId))
+        this.seeUnreadable(event, stored.metadata.workspaceId);
     }
+    if (category === creditsEvents.category && this.follows(streamId(stored.stream))) {
+      const event = bookEvent(stored);
+      if (!isOpaque(event)) this.seeBook(event);
+      else this.seeUnreadable(event, streamId(stored.stream));
+    }
+  }
+
+  private seeUnreadable(event: OpaqueEvent, workspaceId: string): void {
+    const entry = unreadableEntry(event);
+    if (entry.quarantine) {
+      this.quarantined.push(entry);
+      return;
+    }
+    const { stream, revision, eventId, type } = entry;
+    const message = `${stream}@${revision} (${type}) ${sentenceOf(entry)}`;
+    const isCredits = categoryOf(stream) === creditsEvents.category;
+    this.differences.push(
+      difference(
+        'unreadable',
+        workspaceId,
+        message,
+        isCredits ? { creditsEventId: eventId } : { readingId: streamId(stream), readingEventId: eventId },
+      ),
+    );
+    const book = isCredits && this.books.get(workspaceId);
+    if (book) book.isUnreadable = true;
   }
 
   /** @param settledBefore milliseconds: a missing counterpart of a later event is pending, not a difference */
@@ -63,15 +101,17 @@ export class Reconciler {
     const missing = (at: number, difference: LedgerDifference): void => {
       (at < settledBefore ? this.differences : pending).push(difference);
     };
-    for (const [readingId, { workspaceId, completed, captureEventId }] of this.readings) {
-      if (!completed || captureEventId) continue;
+    for (const [readingId, { workspaceId, completed, captureEventId, isExcused }] of this.readings) {
+      if (!completed || captureEventId || isExcused) continue;
       const message = 'the reading is completed, but no credits were captured for it';
       missing(
         completed.at,
         difference('not_captured', workspaceId, message, { readingId, readingEventId: completed.eventId }),
       );
     }
-    for (const [workspaceId, { openedAt, headEventId, headRevision, unapplied }] of this.books) {
+    for (const [workspaceId, { openedAt, headEventId, headRevision, unapplied, isUnreadable }] of this
+      .books) {
+      if (isUnreadable) continue;
       const row = this.rows.get(workspaceId);
       const at = { creditsEventId: headEventId };
       if (!row) {
@@ -91,8 +131,8 @@ export class Reconciler {
         );
       }
     }
-    const { captures, completed, differences } = this;
-    return { books: this.books.size, captures, completed, differences, pending };
+    const { captures, completed, differences, quarantined } = this;
+    return { books: this.books.size, captures, completed, differences, pending, quarantined };
   }
 
   private follows(workspaceId: string): boolean {
@@ -108,7 +148,13 @@ export class Reconciler {
     if (event.type !== 'ReadingCompleted' || !this.follows(event.data.workspaceId)) return;
     this.completed += 1;
     const { workspaceId, reservationId } = event.data;
-    const reading = this.readings.get(readingId) ?? { workspaceId, cost: null };
+    const reading: Reading = this.readings.get(readingId) ?? { workspaceId, cost: null };
+    if (event.quarantine?.consumers?.includes(SETTLEMENT)) {
+      reading.isExcused = true;
+      this.quarantined.push({
+        ...unreadableEntry({ opaque: true, stored: event, problem: null, quarantine: event.quarantine }),
+      });
+    }
     if (reading.completed) {
       const ids = { readingId, readingEventId: event.id };
       this.differences.push(

@@ -1,14 +1,14 @@
-import { decode } from '@app/event-sourcing/core/event-catalogue.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { GrantMovement, MonthlyStatement } from '../contracts/audit.js';
-import { creditsEvents, type Accounts, type CreditsEvent, type Totals } from '../contracts/events.js';
+import type { Accounts, CreditsEvent, Totals } from '../contracts/events.js';
 import type { LedgerEntry } from '../contracts/queries.js';
-import { evolve, noBook } from '../domain/credits/credits.state.js';
+import { evolve, noBook, type Credits } from '../domain/credits/credits.state.js';
 import { balances } from '../domain/credits/postings.js';
 import type { UsedCredits } from '../domain/credits/value.js';
 import { BookMoney } from './book-money.js';
 import { DateNotes } from './date-notes.js';
-import { ledgerEntry } from './ledger-entry.js';
+import { ledgerEntry, opaqueEntry } from './ledger-entry.js';
+import { bookEvent, isOpaque, unreadableEntry } from './unreadable-entry.js';
 
 type MutableGrant = { -readonly [K in keyof GrantMovement]: GrantMovement[K] };
 
@@ -29,18 +29,25 @@ export const statementOf = async (
   const dates = new DateNotes(period);
   const grants = new Map<string, MutableGrant>();
   const money = new BookMoney();
+  const begin = (first: Credits): void => {
+    opening = first.opening;
+    for (const { grantId, remaining } of first.grants) grantIn(grants, grantId).opening = remaining;
+  };
   for await (const one of stored) {
-    const event = decode(creditsEvents, one);
+    const event = bookEvent(one);
+    if (isOpaque(event)) {
+      if (state.period !== period) continue;
+      if (opening === null) begin(state);
+      entries.push(opaqueEntry(unreadableEntry(event), balances(state.opening, state.totals)));
+      continue;
+    }
     const before = state;
     state = evolve(state, event);
     const used = money.see(event, before, state);
     const month = event.type === 'BookOpened' ? event.data.period : before.period;
     if (month > period) break;
     if (month < period) continue;
-    if (opening === null) {
-      opening = before.opening;
-      for (const { grantId, remaining } of before.grants) grantIn(grants, grantId).opening = remaining;
-    }
+    if (opening === null) begin(before);
     addTo(grants, event);
     addUsed(grants, used);
     totals = event.type === 'PeriodClosed' ? before.totals : state.totals;
@@ -64,8 +71,15 @@ export const statementOf = async (
       closing: closingOf(grant),
     })),
     money: closed ? money.closedMonth : money.openMonth(state),
-    notes: dates.sentences(),
+    notes: [...dates.sentences(), ...unreadableNotes(entries)],
   };
+};
+
+const unreadableNotes = (entries: readonly LedgerEntry[]): string[] => {
+  const count = entries.filter(({ unreadable }) => unreadable !== undefined).length;
+  return count === 0
+    ? []
+    : [`${count} entries are shown and not counted: they cannot be read, or are quarantined`];
 };
 
 const grantIn = (grants: Map<string, MutableGrant>, grantId: string): MutableGrant => {

@@ -26,6 +26,7 @@ describe('verifying a book', () => {
       firstBadRevision: null,
       findings: [],
       repairedDates: 0,
+      quarantined: [],
     });
     expect(new Set(book.events.map(({ type }) => type))).toContain('PeriodClosed');
   });

@@ -1,27 +1,18 @@
 import { instant } from '@app/event-sourcing/core/clock.js';
-import { CorruptEvent, decode } from '@app/event-sourcing/core/event-catalogue.js';
+import type { OpaqueEvent } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
-import { CHAIN_START, nextChain, type ChainedFacts } from '@app/event-sourcing/core/hash-chain.js';
+import { CHAIN_START, chainedFacts, continuesChain, nextChain } from '@app/event-sourcing/core/hash-chain.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { LedgerFinding, LedgerReport } from '../contracts/audit.js';
+import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
 import { isContradicted, RECORD_TIME_BOUND_MS } from './record-time.js';
 import type { Money } from '../contracts/money.js';
-import { creditsEvents, type CreditsEvent } from '../contracts/events.js';
+import type { CreditsEvent } from '../contracts/events.js';
 import { BookMoney } from './book-money.js';
 import { endOfMonth, startOfMonth } from '../domain/credits/calendar.js';
 import { noBook } from '../domain/credits/credits.state.js';
 import { InvariantWatch } from '../domain/credits/invariants.js';
-
-/** The facts of an event that its chain value covers. */
-export const chainedFacts = (event: StoredEvent): ChainedFacts => ({
-  data: event.data,
-  eventId: event.id,
-  occurredAt: event.metadata.occurredAt,
-  revision: String(event.revision),
-  schemaVersion: event.metadata.schemaVersion,
-  stream: event.stream,
-  type: event.type,
-});
+import { bookEvent, isOpaque, sentenceOf, unreadableEntry } from './unreadable-entry.js';
 
 /** The chain value of an event that follows another. */
 export const chainAfter = (previous: string, event: StoredEvent): string =>
@@ -53,12 +44,15 @@ class LastCauses {
  */
 export class BookVerifier {
   private readonly findings: LedgerFinding[] = [];
+  private readonly quarantined: UnreadableEntry[] = [];
   private readonly causes = new LastCauses();
   /** The book in money, as long as nothing was found. */
   readonly money = new BookMoney();
   private watch: InvariantWatch | null = new InvariantWatch();
   /** In a part of a book: until a closed month states what grants and holds there are. */
   private isWaiting = false;
+  /** No event of the book was seen yet: those that are passed over do not open it. */
+  private isNew = true;
   private events = 0;
   private nextRevision = 0n;
   private chain = CHAIN_START;
@@ -78,13 +72,22 @@ export class BookVerifier {
     this.chain = part.chain;
     this.watch = null;
     this.isWaiting = true;
+    this.isNew = false;
   }
 
   see(stored: StoredEvent): void {
     this.events += 1;
     this.checkRevision(stored);
+    const event = bookEvent(stored);
+    if (isOpaque(event) && event.quarantine) return this.passOver(event);
     this.checkChain(stored);
-    if (this.watch || this.isWaiting) this.checkBook(stored);
+    if (this.watch || this.isWaiting) this.checkBook(event);
+  }
+
+  /** The chain goes through an event that a newer program wrote, and past one that another program appended. */
+  private passOver(event: OpaqueEvent): void {
+    if (continuesChain(this.chain, event.stored)) this.chain = event.stored.metadata.chain!;
+    this.quarantined.push(unreadableEntry(event));
   }
 
   report(): LedgerReport {
@@ -102,6 +105,7 @@ export class BookVerifier {
         null,
       ),
       findings,
+      quarantined: this.quarantined,
       repairedDates: this.repairedDates,
     };
   }
@@ -137,21 +141,19 @@ export class BookVerifier {
       );
     }
     // Reports each break once: what follows is checked against the recorded value.
-    this.chain = recorded ?? '';
+    this.chain = recorded ?? this.chain;
   }
 
-  private checkBook(stored: StoredEvent): void {
+  private checkBook(event: Recorded<CreditsEvent> | OpaqueEvent): void {
     const before = this.findings.length;
-    try {
-      const event = decode(creditsEvents, stored);
+    if (isOpaque(event)) {
+      this.find(event.stored.revision, 'event', sentenceOf(unreadableEntry(event)));
+    } else {
       this.checkOpening(event);
       this.checkDate(event, this.watch?.state.period ?? '');
       this.checkRecordTime(event);
       this.checkCause(event);
       for (const breach of this.breachesOf(event)) this.find(event.revision, 'invariant', breach);
-    } catch (error) {
-      if (!(error instanceof CorruptEvent)) throw error;
-      this.find(stored.revision, 'event', error.message);
     }
     if (this.findings.slice(before).some(({ check }) => check !== 'date')) {
       this.watch = null;
@@ -175,9 +177,10 @@ export class BookVerifier {
   }
 
   private checkOpening(event: Recorded<CreditsEvent>): void {
-    if ((event.type === 'BookOpened') !== (event.revision === 0n)) {
+    if ((event.type === 'BookOpened') !== this.isNew) {
       this.find(event.revision, 'event', 'a book is opened by its first event and no other');
     }
+    this.isNew = false;
     if (event.type === 'BookOpened' && event.data.workspaceId !== streamId(this.stream)) {
       this.find(event.revision, 'event', 'the book belongs to another workspace');
     }

@@ -2,6 +2,7 @@ import { Query } from '@app/platform/cqrs/message.js';
 import type { Accounts, CreditsEvent, Totals } from './events.js';
 import type { Money } from './money.js';
 import type { Balance, LedgerEntry, Posting } from './queries.js';
+import type { UnreadableEntry } from './unreadable-entry.js';
 
 /** Called periodically during a long read. Both numbers have the same unit. */
 export type Progress = (done: number, total: number) => void;
@@ -26,6 +27,8 @@ export interface LedgerReport {
   readonly findings: readonly LedgerFinding[];
   /** Wrong dates that a later correction explains: they are findings no more. */
   readonly repairedDates: number;
+  /** Events that were passed over by an operator's decision. */
+  readonly quarantined: readonly UnreadableEntry[];
 }
 
 /**
@@ -90,6 +93,8 @@ export interface ReadingExplanation {
   readonly credits: readonly ExplainedMovement[];
   /** Mismatches between the two, one sentence each. */
   readonly findings: readonly string[];
+  /** Events that were passed over by an operator's decision. */
+  readonly quarantined: readonly UnreadableEntry[];
 }
 
 /**
@@ -110,13 +115,16 @@ export interface FoundEntry {
   readonly workspaceId: string;
   readonly eventId: string;
   readonly revision: bigint;
-  readonly type: CreditsEvent['type'];
+  /** The type of a credits event; any text for an entry that is not interpreted. */
+  readonly type: string;
   readonly occurredAt: string;
   /** Signed; 0 for a subscription. */
   readonly credits: number;
   /** Of a correction. */
   readonly reason: string | null;
   readonly actor: string;
+  /** Of an entry that moves nothing: it cannot be read, or it is quarantined. One sentence. */
+  readonly unreadable?: string;
 }
 
 /** Entries of all books with a reference: a correction's, the order of a pack, the approval of a plan. */
@@ -138,7 +146,8 @@ export interface LedgerDifference {
     | 'fields_differ'
     | 'balance_differs'
     | 'balance_behind'
-    | 'balance_missing';
+    | 'balance_missing'
+    | 'unreadable';
   readonly workspaceId: string;
   readonly readingId: string | null;
   /** Id of the event in the book. */
@@ -156,6 +165,8 @@ export interface Reconciliation {
   readonly differences: readonly LedgerDifference[];
   /** Younger than the grace: their settlement or projection may not be finished. */
   readonly pending: readonly LedgerDifference[];
+  /** Events that were passed over by an operator's decision, also those that only settlement passes over. */
+  readonly quarantined: readonly UnreadableEntry[];
 }
 
 /** Compares captures, ReadingCompleted events and the balance view, of one workspace or of all (`null`). */
@@ -212,7 +223,7 @@ export interface MonthlyStatement {
   readonly opening: Accounts;
   readonly totals: Totals;
   readonly closing: Accounts;
-  /** All entries of the month, including its PeriodClosed. */
+  /** All entries of the month, including its PeriodClosed, and those that cannot be read. */
   readonly entries: readonly LedgerEntry[];
   readonly grants: readonly GrantMovement[];
   /** What a wrong clock did to the dates of this month, one sentence each without its full stop. */

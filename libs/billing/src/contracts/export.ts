@@ -7,6 +7,12 @@ import type { Money } from './money.js';
 export interface LedgerFooter {
   readonly events: number;
   readonly postings: number;
+  /** Entries that the export shows and does not interpret, not among `events`; `null`: none. */
+  readonly unreadable: {
+    readonly entries: number;
+    /** Lowercase hex SHA-256 of their lines: the chain does not cover them. */
+    readonly sha256: string;
+  } | null;
   /** Turnover of the exported events. */
   readonly totals: Totals;
   readonly closing: Accounts;
@@ -34,6 +40,8 @@ export interface ExportReport {
   readonly events: number;
   readonly headHash: string;
   readonly findings: readonly ExportFinding[];
+  /** Entries that an operator has readers pass over, in one sentence each. */
+  readonly quarantined: readonly string[];
 }
 
 /** The part of a book to export. */

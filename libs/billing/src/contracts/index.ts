@@ -7,3 +7,4 @@ export * from './export.js';
 export * from './money.js';
 export * from './month.js';
 export * from './queries.js';
+export * from './unreadable-entry.js';

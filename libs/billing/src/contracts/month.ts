@@ -1,6 +1,7 @@
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { Command } from '@app/platform/cqrs/message.js';
 import type { LedgerDifference, Seal } from './audit.js';
+import type { UnreadableEntry } from './unreadable-entry.js';
 import type { Accounts, Totals } from './events.js';
 import type { Money } from './money.js';
 
@@ -61,6 +62,8 @@ export interface MonthManifest {
     readonly captures: number;
     readonly completed: number;
     readonly pending: number;
+    /** Events that were passed over by an operator's decision; reconciliation.json lists them. */
+    readonly quarantined: number;
   };
   /** Lowercase hex SHA-256 by file name. */
   readonly files: Readonly<Record<string, string>>;
@@ -82,6 +85,8 @@ export type CloseMonthResult =
       readonly closedNow: number;
       readonly manifest: MonthManifest;
       readonly sums: MonthSums;
+      /** Events that were passed over by an operator's decision. */
+      readonly quarantined: readonly UnreadableEntry[];
       /** By name, month.json and its signature last. */
       readonly files: ReadonlyMap<string, Uint8Array>;
     };

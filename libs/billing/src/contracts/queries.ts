@@ -1,5 +1,5 @@
 import { Query } from '@app/platform/cqrs/message.js';
-import type { Account, CreditsEvent } from './events.js';
+import type { Account } from './events.js';
 
 /** Whole credits. granted + adjusted = available + held + consumed + expired. */
 export interface Balance {
@@ -52,7 +52,8 @@ export interface Posting {
 export interface LedgerEntry {
   readonly eventId: string;
   readonly occurredAt: string;
-  readonly type: CreditsEvent['type'];
+  /** The type of a credits event; any text for an entry that is not interpreted. */
+  readonly type: string;
   readonly revision: bigint;
   readonly postings: readonly Posting[];
   readonly availableAfter: number;
@@ -67,6 +68,8 @@ export interface LedgerEntry {
   readonly reason: string | null;
   /** Of a plan's month or a pack. */
   readonly priceCents: number | null;
+  /** Of an entry that moves nothing: it cannot be read, or it is quarantined. One sentence. */
+  readonly unreadable?: string;
 }
 
 /** Every event of a book, oldest first; empty when the book is not open. */

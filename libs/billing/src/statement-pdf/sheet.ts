@@ -40,7 +40,7 @@ export interface StatementSheet {
   readonly period: string;
   readonly title: string;
   readonly status: string;
-  /** RFC 3339, of the last entry. */
+  /** RFC 3339, of the last entry that can be read. */
   readonly asOf: string;
   readonly currency: string;
   /** In the order of MONEY_FIGURES. */
@@ -59,6 +59,8 @@ export interface StatementSheet {
     readonly alt: string;
   };
   readonly grants: readonly GrantMovement[];
+  /** What a reader must know of the entries, one sentence each. */
+  readonly notes: readonly string[];
   /** `null`: too many to print, see `days`. */
   readonly movements: readonly PrintedMovement[] | null;
   readonly days: readonly (readonly [
@@ -74,6 +76,7 @@ export interface StatementSheet {
 export const sheetOf = (statement: MonthlyStatement, workspaceName: string | null): StatementSheet => {
   const { workspaceId, period, closed, opening, totals, closing, entries, grants, money } = statement;
   const last = entries.at(-1)!;
+  const readable = entries.filter(({ unreadable }) => unreadable === undefined);
   const days = chartDays(statement);
   return {
     workspaceId,
@@ -83,7 +86,7 @@ export const sheetOf = (statement: MonthlyStatement, workspaceName: string | nul
     status: closed
       ? `closed by event ${last.eventId} at revision ${last.revision}`
       : `open: as of ${last.occurredAt}`,
-    asOf: last.occurredAt,
+    asOf: readable.at(-1)?.occurredAt ?? new Date(startOfMonth(period)).toISOString(),
     currency: money?.currency ?? CURRENCY,
     money: money && MONEY_FIGURES.map((name) => money[name]),
     accounts: ACCOUNTS.map((account) => [
@@ -96,7 +99,8 @@ export const sheetOf = (statement: MonthlyStatement, workspaceName: string | nul
     chart: { opening: opening.available, days, alt: summary(statement, days) },
     grants,
     movements: entries.length > MOST_MOVEMENTS ? null : entries.map(printed),
-    days: daysOf(entries),
+    days: daysOf(readable),
+    notes: statement.notes.map((note) => `${note}.`),
   };
 };
 
@@ -122,6 +126,7 @@ const chartDays = ({ period, opening, entries }: MonthlyStatement): ChartDay[] =
   const count = (endOfMonth(period) - startOfMonth(period)) / DAY_MS;
   const days = Array.from({ length: count }, () => ({ consumed: 0, expired: 0, available: -1 }));
   for (const entry of entries) {
+    if (entry.unreadable !== undefined) continue;
     const at = Math.floor((Date.parse(entry.occurredAt) - startOfMonth(period)) / DAY_MS);
     const day = days[Math.min(Math.max(at, 0), count - 1)]!;
     day.consumed += change(entry, 'consumed');
@@ -145,6 +150,7 @@ const printed = (entry: LedgerEntry): PrintedMovement => ({
     entry.priceCents === null ? null : `price ${(entry.priceCents / 100).toFixed(2)} ${CURRENCY}`,
     entry.reason,
     entry.type === 'CreditsAdjusted' ? `by ${entry.actor}` : null,
+    entry.unreadable,
   ]
     .filter((part) => part)
     .join(', '),

@@ -8,6 +8,7 @@ import {
   event,
   eventCatalogue,
   selectEvents,
+  decodeOrShow,
 } from './event-catalogue.js';
 import type { StoredEvent } from './event.js';
 
@@ -118,10 +119,25 @@ describe('decodeAny', () => {
     });
   });
 
-  it('ignores categories and types that the reader does not follow', () => {
+  it('ignores categories that the reader does not follow, and types that it did not select', () => {
     expect(decodeAny([people], stored('TownFounded', 1, { name: 'Rome' }, 'town-1'))).toBeNull();
-    expect(decodeAny([people, towns], stored('TownFounded', 1, { name: 'Rome' }, 'person-1'))).toBeNull();
-    expect(decodeAny([people], stored('PersonFlown', 1, {}))).toBeNull();
+    const named = selectEvents(people, 'PersonNamed');
+    expect(decodeAny([named, towns], stored('TownFounded', 1, { name: 'Rome' }, 'person-1'))).toBeNull();
+    expect(decodeAny([named], stored('PersonFlown', 1, {}))).toBeNull();
+  });
+
+  it('refuses a type that a whole catalogue does not know, also one that every object has', () => {
+    for (const type of ['PersonFlown', 'constructor'])
+      expect(() => decodeAny([people], stored(type, 1, {}))).toThrow(CorruptEvent);
+  });
+
+  it('passes over an event that is quarantined for every reader', () => {
+    const quarantine = { consumers: null, by: 'operator:ada', reason: 'r', at: '', until: null };
+    const flown = { ...stored('PersonFlown', 1, {}), quarantine };
+    expect(decodeAny([people], flown)).toBeNull();
+    expect(() => decodeAny([people], { ...flown, quarantine: { ...quarantine, consumers: ['a'] } })).toThrow(
+      CorruptEvent,
+    );
   });
 
   it('refuses a corrupt event of a type that the reader follows', () => {
@@ -142,4 +158,22 @@ describe('selectEvents', () => {
     const misspelt = selectEvents(people, 'PersonNmed');
     expect(misspelt.definitions).toHaveProperty('PersonNmed', undefined);
   });
+});
+
+describe('decodeOrShow', () => {
+  it('gives what does not decode as an opaque event, with the reason', () => {
+    const flown = stored('PersonFlown', 1, {});
+    expect(decodeOrShow(people, flown)).toEqual({
+      opaque: true,
+      stored: flown,
+      problem: 'not an event of category person',
+      quarantine: null,
+    });
+  });
+});
+
+it('An upcaster that fails on the data makes the event corrupt', () => {
+  const upcaster = (data: unknown) => ({ a: (data as { deep: { a: number } }).deep.a });
+  const catalogue = eventCatalogue('person', { Old: event(2, z.object({ a: z.number() }), { 1: upcaster }) });
+  expect(() => decode(catalogue, stored('Old', 1, {}))).toThrow(CorruptEvent);
 });

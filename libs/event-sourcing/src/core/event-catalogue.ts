@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { DomainEvent, Recorded, StoredEvent } from './event.js';
+import { isSetAside, type DomainEvent, type Quarantine, type Recorded, type StoredEvent } from './event.js';
 import { findUnstorable } from './storable-text.js';
 import { categoryOf } from './stream-name.js';
 
@@ -26,7 +26,7 @@ export class CorruptEvent extends Error {
   override readonly name = 'CorruptEvent';
   constructor(
     readonly at: { stream: string; revision: bigint; type: string },
-    reason: string,
+    readonly reason: string,
   ) {
     super(`${at.stream}@${at.revision} (${at.type}): ${reason}`);
   }
@@ -38,6 +38,8 @@ type Definitions = Readonly<Record<string, EventDefinition>>;
 export interface EventCatalogue<D extends Definitions = Definitions> {
   readonly category: string;
   readonly definitions: D;
+  /** Set by `selectEvents`: its reader ignores the other types of the category. */
+  readonly isSelection?: true;
 }
 
 /** The union of events a catalogue describes. */
@@ -59,7 +61,7 @@ export const eventCatalogue = <const D extends Definitions>(
 
 /**
  * The part of a catalogue that a reader handles. Events of other types are neither decoded nor delivered, so a corrupt
- * one does not stop this reader.
+ * one does not stop this reader. A reader of the whole catalogue stops at a type that it does not know.
  */
 export const selectEvents = <D extends Definitions, const T extends keyof D & string>(
   { category, definitions }: EventCatalogue<D>,
@@ -67,6 +69,7 @@ export const selectEvents = <D extends Definitions, const T extends keyof D & st
 ): EventCatalogue<Pick<D, T>> => ({
   category,
   definitions: Object.fromEntries(types.map((type) => [type, definitions[type]])) as Pick<D, T>,
+  isSelection: true,
 });
 
 /** Validates data before it is stored and returns the version to record. Throws TypeError: a bug in the writer. */
@@ -90,7 +93,9 @@ export const encode = (
  * @throws CorruptEvent on an unknown type, a missing upcaster, a newer version, or data that does not match.
  */
 export const decode = <C extends EventCatalogue>(catalogue: C, stored: StoredEvent): Recorded<EventOf<C>> => {
-  const definition = catalogue.definitions[stored.type];
+  const definition = Object.hasOwn(catalogue.definitions, stored.type)
+    ? catalogue.definitions[stored.type]
+    : undefined;
   if (!definition) throw new CorruptEvent(stored, `not an event of category ${catalogue.category}`);
   let data = stored.data;
   let version = stored.metadata.schemaVersion;
@@ -99,23 +104,68 @@ export const decode = <C extends EventCatalogue>(catalogue: C, stored: StoredEve
   for (; version < definition.version; version += 1) {
     const upcast = definition.upcasters[version];
     if (!upcast) throw new CorruptEvent(stored, `no upcaster from version ${version}`);
-    data = upcast(data);
+    data = upcasted(stored, () => upcast(data));
   }
   const parsed = definition.schema.safeParse(data);
   if (!parsed.success) throw new CorruptEvent(stored, describe(parsed.error));
   return { ...stored, data: parsed.data } as Recorded<EventOf<C>>;
 };
 
+/** An upcaster expects data of its version. */
+const upcasted = (stored: StoredEvent, upcast: () => unknown): unknown => {
+  try {
+    return upcast();
+  } catch {
+    throw new CorruptEvent(stored, `its data is not that of version ${stored.metadata.schemaVersion}`);
+  }
+};
+
+/** An event that readers show and do not interpret: it does not decode, or every reader passes over it. */
+export interface OpaqueEvent {
+  readonly opaque: true;
+  readonly stored: StoredEvent;
+  /** Why it does not decode; `null` when it would. Without values. */
+  readonly problem: string | null;
+  /** The decision to pass over it; `null` when there is none. */
+  readonly quarantine: Quarantine | null;
+}
+
+/** Decodes an event for a reader that shows what it cannot read: reports, exports, histories. */
+export const decodeOrShow = <C extends EventCatalogue>(
+  catalogue: C,
+  stored: StoredEvent,
+): Recorded<EventOf<C>> | OpaqueEvent => {
+  const opaque = (problem: string | null): OpaqueEvent => ({
+    opaque: true,
+    stored,
+    problem,
+    quarantine: stored.quarantine ?? null,
+  });
+  try {
+    const event = decode(catalogue, stored);
+    return isSetAside(stored) ? opaque(null) : event;
+  } catch (error) {
+    if (!(error instanceof CorruptEvent)) throw error;
+    return opaque(error.reason);
+  }
+};
+
+export const isOpaque = (event: object): event is OpaqueEvent => 'opaque' in event;
+
 /**
- * Decodes with the catalogue of the event's category. Returns `null` for a category or type that the reader does not
- * follow. For projections and processes, which read events of several modules.
+ * Decodes with the catalogue of the event's category. Returns `null` for a category or a selected type that the reader
+ * does not follow, and for an event that every reader passes over. For projections and processes, which read events of
+ * several modules.
+ * @throws CorruptEvent
  */
 export const decodeAny = <const C extends readonly EventCatalogue[]>(
   catalogues: C,
   stored: StoredEvent,
 ): RecordedOf<C> | null => {
   const catalogue = catalogues.find(({ category }) => category === categoryOf(stored.stream));
-  return catalogue?.definitions[stored.type] ? (decode(catalogue, stored) as RecordedOf<C>) : null;
+  if (!catalogue || isSetAside(stored)) return null;
+  if (catalogue.isSelection && !Object.hasOwn(catalogue.definitions, stored.type)) return null;
+  return decode(catalogue, stored) as RecordedOf<C>;
 };
 
 /** Paths and codes only: an event may hold sealed or private data, so messages never contain values. */

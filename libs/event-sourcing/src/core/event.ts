@@ -22,6 +22,19 @@ export interface EventMetadata {
   readonly chain?: string;
 }
 
+/** An operator's decision that readers pass over an event (`ops quarantine`). */
+export interface Quarantine {
+  /** The consumers that pass over it; `null`: every reader does. */
+  readonly consumers: readonly string[] | null;
+  /** `operator:<name>` */
+  readonly by: string;
+  readonly reason: string;
+  /** RFC 3339. */
+  readonly at: string;
+  /** When somebody has to look at it again; it stays in force. RFC 3339; `null`: never. */
+  readonly until: string | null;
+}
+
 /** An event as the store returns it: JSON parsed, not yet validated. Revisions and positions are bigint. */
 export interface StoredEvent {
   readonly id: string;
@@ -36,10 +49,17 @@ export interface StoredEvent {
    * and not read from the store. After a copy of the log to another store, it is the time of the copy.
    */
   readonly recordedAt?: number;
+  /** Absent for nearly every event. */
+  readonly quarantine?: Quarantine;
 }
 
 /** A decoded event with its position in the store. */
 export type Recorded<E extends DomainEvent = DomainEvent> = E & Omit<StoredEvent, 'type' | 'data'>;
+
+/** Whether a reader passes over the event. @param consumer the reader, if it is a projection or a process */
+export const isSetAside = ({ quarantine }: Pick<StoredEvent, 'quarantine'>, consumer?: string): boolean =>
+  quarantine !== undefined &&
+  (quarantine.consumers === null || (consumer !== undefined && quarantine.consumers.includes(consumer)));
 
 /** An event ready to append. */
 export interface EventToAppend {

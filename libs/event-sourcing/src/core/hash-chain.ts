@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from './canonical-json.js';
+import type { StoredEvent } from './event.js';
 
 /** What the chain covers: facts only. This shape must never change, or recorded chains no longer verify. */
 export interface ChainedFacts {
@@ -19,3 +20,21 @@ export const CHAIN_START = '0'.repeat(64);
 /** Lowercase hex SHA-256 of the previous chain value followed by the canonical JSON of the facts. */
 export const nextChain = (previous: string, facts: ChainedFacts): string =>
   hash('sha256', previous + canonicalJson(facts), 'hex');
+
+/** The facts of an event that its chain value covers. */
+export const chainedFacts = (event: StoredEvent): ChainedFacts => ({
+  data: event.data,
+  eventId: event.id,
+  occurredAt: event.metadata.occurredAt,
+  revision: String(event.revision),
+  schemaVersion: event.metadata.schemaVersion,
+  stream: event.stream,
+  type: event.type,
+});
+
+/**
+ * Whether an event that readers pass over is a link of the chain. One that a newer program wrote is; the chain goes
+ * through it. One that another program appended is not; the chain goes past it.
+ */
+export const continuesChain = (previous: string, event: StoredEvent): boolean =>
+  event.metadata.chain === nextChain(previous, chainedFacts(event));

@@ -148,7 +148,8 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     const { contended, pauseMs } = pacing.approach();
     if (pauseMs > 0) await delay(pauseMs);
     pacing.begin();
-    const remembered = this.cache.get(stream);
+    const cached = this.cache.get(stream);
+    const remembered = cached && !this.streams.isOutdated(stream, cached) ? cached : undefined;
     const fresh = batch.every((waiting) => waiting.fresh);
     let loaded = remembered ?? (fresh ? this.streams.empty() : await this.streams.read(stream, null));
     let certain = !remembered && !fresh;
@@ -238,7 +239,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
         settle.push(() => reject(error));
       }
     }
-    return { events, settle, loaded: { state, chain, last, revision: from.revision } };
+    return { events, settle, loaded: { ...from, state, chain, last } };
   }
 
   /**

@@ -1,8 +1,8 @@
 import type { Decider } from '../core/decider.js';
 import type { Rejection } from '../core/decision.js';
 import { decode, type EventCatalogue, type EventOf } from '../core/event-catalogue.js';
-import type { StoredEvent } from '../core/event.js';
-import { CHAIN_START } from '../core/hash-chain.js';
+import { isSetAside, type StoredEvent } from '../core/event.js';
+import { CHAIN_START, continuesChain } from '../core/hash-chain.js';
 import type { EventStore, ExpectedRevision } from '../store/event-store.js';
 
 /** A stream as it was read: its folded state, the revision of its last event, and the end of its hash chain. */
@@ -12,6 +12,8 @@ export interface Loaded<S> {
   chain: string;
   /** When its last event happened, and when the store recorded it (ms since the epoch; unknown: Infinity). */
   last: { readonly occurredAt: number; readonly recordedAt: number } | null;
+  /** How often the stream's quarantines had changed: a state folded before the last change is out of date. */
+  quarantineChanges: number;
 }
 
 /** Reads a stream and folds its events with the decider. */
@@ -25,7 +27,22 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
   ) {}
 
   empty(): Loaded<S> {
-    return { state: this.decider.initialState, revision: 'no_stream', chain: CHAIN_START, last: null };
+    return {
+      state: this.decider.initialState,
+      revision: 'no_stream',
+      chain: CHAIN_START,
+      last: null,
+      quarantineChanges: 0,
+    };
+  }
+
+  /** Whether a state was folded before an operator quarantined an event of the stream, or withdrew a quarantine. */
+  isOutdated(stream: string, { quarantineChanges }: Loaded<S>): boolean {
+    return this.changes(stream) !== quarantineChanges;
+  }
+
+  private changes(stream: string): number {
+    return this.store.quarantines?.changesOf(stream) ?? 0;
   }
 
   /** Folds the events since `known`, or the whole stream back to its last checkpoint event. */
@@ -35,23 +52,36 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
       const newest: StoredEvent[] = [];
       for await (const stored of this.store.read(stream, { direction: 'backwards' })) {
         newest.push(stored);
-        if (stored.type === checkpointType) break;
+        if (stored.type === checkpointType && !isSetAside(stored)) break;
       }
-      return newest.reverse().reduce((loaded, stored) => this.evolve(loaded, stored), this.empty());
+      const quarantineChanges = this.changes(stream);
+      return newest.reverse().reduce((loaded, stored) => this.evolve(loaded, stored), {
+        ...this.empty(),
+        quarantineChanges,
+      });
     }
-    let loaded = known ?? this.empty();
+    const usable = known && !this.isOutdated(stream, known) ? known : this.empty();
+    let loaded = usable;
     const from = loaded.revision === 'no_stream' ? 0n : loaded.revision + 1n;
     for await (const stored of this.store.read(stream, { from })) loaded = this.evolve(loaded, stored);
-    return loaded;
+    return { ...loaded, quarantineChanges: this.changes(stream) };
   }
 
   private evolve(loaded: Loaded<S>, stored: StoredEvent): Loaded<S> {
+    const { revision, metadata } = stored;
+    if (isSetAside(stored))
+      return {
+        ...loaded,
+        revision,
+        chain: continuesChain(loaded.chain, stored) ? metadata.chain! : loaded.chain,
+      };
     const event = decode(this.catalogue, stored);
     return {
+      ...loaded,
       state: this.decider.evolve(loaded.state, event),
-      revision: stored.revision,
-      chain: stored.metadata.chain ?? loaded.chain,
-      last: { occurredAt: Date.parse(stored.metadata.occurredAt), recordedAt: stored.recordedAt ?? Infinity },
+      revision,
+      chain: metadata.chain ?? loaded.chain,
+      last: { occurredAt: Date.parse(metadata.occurredAt), recordedAt: stored.recordedAt ?? Infinity },
     };
   }
 }

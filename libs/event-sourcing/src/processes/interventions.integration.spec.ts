@@ -9,7 +9,11 @@ import { runConsumer } from '../projections/runner.js';
 import { sql } from '../projections/statement.js';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
 import { AT, addedToAppend } from '../testing/tally.js';
-import { skipStopped, skippedEvents, stoppedStreams } from './interventions.js';
+import { requestedBy } from '../core/request-context.js';
+import { readQuarantines } from '../quarantine/quarantine-register.js';
+import { recordQuarantine } from '../quarantine/record-quarantine.js';
+import { withQuarantines } from '../quarantine/with-quarantines.js';
+import { skippedEvents, stoppedStreams } from './interventions.js';
 
 let postgres: StartedPostgres;
 let pool: pg.Pool;
@@ -47,21 +51,28 @@ const append = async (...ids: readonly string[]): Promise<void> => {
   }
 };
 /** Cannot handle events of `tally-bad`. */
-const follower = (onPoison: 'park' | 'halt'): Consumer => ({
+const follower: Consumer = {
   name: 'billing.money.v1',
   categories: ['tally'],
   birth: 'beginning',
-  onPoison,
   steps: (events) =>
     events.map(({ stream }) => {
       if (stream === 'tally-bad') throw new RangeError('no');
       return sql`insert into applied (stream) values (${stream})`;
     }),
-});
-const start = (onPoison: 'park' | 'halt'): void => {
+};
+const start = (mostParked = 25): void => {
   const abort = new AbortController();
   const log = { warn: () => undefined, error: (details: object) => void alerts.push(details) };
-  const done = runConsumer(follower(onPoison), { store, pool, log, poisonAttempts: 1 }, abort.signal);
+  const options = {
+    store: withQuarantines(store),
+    pool,
+    log,
+    poisonAttempts: 1,
+    mostParked,
+    retryParkedMs: 500,
+  };
+  const done = runConsumer(follower, options, abort.signal);
   stop = async () => {
     abort.abort();
     await done;
@@ -76,97 +87,100 @@ const applied = async () =>
     ({ stream }) => stream,
   );
 const lag = async () => (await consumerLag(pool, store, { now: Date.parse(AT) + 90_000 }))[0]!;
-const BAD = {
-  consumer: 'billing.money.v1',
-  stream: 'tally-bad',
-  by: 'operator:ada',
-  reason: 'written by a bug',
-};
+/** An operator's decision that the consumer passes over an event of `tally-bad`. */
+const quarantine = async (revision: number): Promise<void> =>
+  recordQuarantine(
+    store,
+    {
+      type: 'EventQuarantined',
+      data: {
+        stream: 'tally-bad',
+        revision: String(revision),
+        eventId: 'e',
+        eventType: 'Added',
+        consumers: ['billing.money.v1'],
+        cause: 'RangeError: no',
+        reason: 'written by a bug',
+        until: null,
+      },
+    },
+    requestedBy('operator:ada', `ops_${revision}`),
+  );
 
-describe('a consumer that may skip nothing', () => {
-  it('halts and alerts at an event it cannot handle, and continues after it only when an operator skips it', async () => {
+describe('a consumer at an event that it cannot handle', () => {
+  it('parks the stream and alerts; it handles the rest in order once each bad event is quarantined', async () => {
     await append('a', 'bad', 'b', 'bad');
-    start('halt');
-    await until(async () => (await stoppedStreams(pool)).length > 0);
+    start();
+    await until(async () => (await lag())?.events === 0);
     expect(await stoppedStreams(pool)).toEqual([
       {
         consumer: 'billing.money.v1',
-        state: 'halted',
+        state: 'parked',
         stream: 'tally-bad',
-        events: 1,
+        key: 'bad',
+        cause: 'tally-bad@0',
         position: 200n,
-        error: 'tally-bad@0 Added: RangeError: no',
+        error: 'RangeError: no',
         since: expect.any(Date),
       },
     ]);
     expect(alerts).toContainEqual(
-      expect.objectContaining({ consumer: 'billing.money.v1', stream: 'tally-bad' }),
+      expect.objectContaining({ consumer: 'billing.money.v1', stream: 'tally-bad', cause: 'tally-bad@0' }),
     );
-    expect(await lag()).toMatchObject({ status: 'halted', events: 3, seconds: 90 });
-    expect(await applied()).toEqual(['tally-a']);
+    expect(await lag()).toMatchObject({ status: 'running', events: 0, seconds: 0, parkedStreams: 1 });
+    await quarantine(0);
+    await until(async () => (await stoppedStreams(pool))[0]?.cause === 'tally-bad@1');
+    await quarantine(1);
+    await until(async () => (await stoppedStreams(pool)).length === 0);
+    await append('c');
+    await until(async () => (await applied()).length === 3);
+    expect(await applied()).toEqual(['tally-a', 'tally-b', 'tally-c']);
+  });
 
-    expect(await skipStopped(pool, BAD)).toBe(1);
+  it('that halted as a whole continues once the event is quarantined', async () => {
+    await append('a', 'bad', 'b');
+    start(0);
+    await until(async () => (await stoppedStreams(pool)).length > 0);
+    expect(await stoppedStreams(pool)).toMatchObject([
+      { state: 'halted', stream: 'tally-bad', cause: 'tally-bad@0', position: 200n, key: null },
+    ]);
+    expect(await lag()).toMatchObject({ status: 'halted', events: 2, seconds: 90 });
+    expect(await stoppedStreams(pool, 'other')).toEqual([]);
+    await quarantine(0);
     await until(async () => (await applied()).length === 2);
-    await until(async () => (await stoppedStreams(pool))[0]?.position === 400n);
-    expect(await applied()).toEqual(['tally-a', 'tally-b']);
-    expect(await skippedEvents(pool)).toEqual([
+  });
+
+  it('honours the skips of older programs, and records each as a quarantine once', async () => {
+    await append('a', 'bad', 'b');
+    for (const position of [200, 999]) {
+      await pool.query(
+        `insert into event_sourcing.skipped_event (consumer, position, stream, error, skipped_by, reason)
+         values ('billing.money.v1', $1, 'tally-bad', 'RangeError: no', 'operator:ada', 'settled by hand')`,
+        [position],
+      );
+    }
+    start();
+    await until(async () => (await applied()).length === 2);
+    await stop();
+    start();
+    await append('c');
+    await until(async () => (await applied()).length === 3);
+    expect((await readQuarantines(store)).all()).toEqual([
       {
-        consumer: 'billing.money.v1',
-        position: 200n,
         stream: 'tally-bad',
-        error: 'tally-bad@0 Added: RangeError: no',
-        skippedBy: 'operator:ada',
-        reason: 'written by a bug',
-        skippedAt: expect.any(Date),
+        revision: 0n,
+        eventId: expect.any(String),
+        eventType: 'Added',
+        consumers: ['billing.money.v1'],
+        cause: 'RangeError: no',
+        by: 'operator:ada',
+        reason: 'settled by hand',
+        at: expect.any(String),
+        until: null,
       },
     ]);
-  });
-
-  it('skips nothing of a stream that is not stopped', async () => {
-    await append('bad');
-    start('halt');
-    await until(async () => (await stoppedStreams(pool)).length > 0);
-    expect(await skipStopped(pool, { ...BAD, stream: 'tally-a' })).toBe(0);
-    expect((await stoppedStreams(pool, 'billing.money.v1')).map(({ state }) => state)).toEqual(['halted']);
-    expect(await stoppedStreams(pool, 'other')).toEqual([]);
-  });
-
-  it('never moves back to an event that it has already passed', async () => {
-    await pool.query(
-      `insert into event_sourcing.consumer (name, position, categories, status, error, halted_stream, halted_position)
-       values ('billing.money.v1', 400, '{tally}', 'halted', 'no', 'tally-bad', 200)`,
-    );
-    expect(await skipStopped(pool, BAD)).toBe(0);
-    expect(await skippedEvents(pool)).toEqual([]);
-    const { rows } = await pool.query('select position from event_sourcing.consumer');
-    expect(rows).toEqual([{ position: '400' }]);
-  });
-});
-
-describe('a view', () => {
-  it('parks the stream and continues; after a skip, later events of the stream are handled again', async () => {
-    await append('a', 'bad', 'b', 'bad');
-    start('park');
-    await until(async () => (await lag())?.events === 0);
-    expect(await stoppedStreams(pool)).toEqual([
-      expect.objectContaining({
-        state: 'parked',
-        stream: 'tally-bad',
-        events: 2,
-        position: 200n,
-        error: 'RangeError: no',
-      }),
-    ]);
-    expect(await lag()).toMatchObject({ status: 'running', events: 0, seconds: 0, parkedStreams: 1 });
-    expect(await skipStopped(pool, BAD)).toBe(2);
-    expect(await stoppedStreams(pool)).toEqual([]);
-    await append('c', 'bad');
-    await until(async () => (await lag())?.events === 0);
-    // It is tried and parked again, since the skip removed the parked state.
-    expect((await stoppedStreams(pool)).map(({ position, error }) => [position, error])).toEqual([
-      [600n, 'RangeError: no'],
-    ]);
-    expect(await applied()).toEqual(['tally-a', 'tally-b', 'tally-c']);
+    expect(store.log.filter(({ stream }) => stream === 'quarantine-events')).toHaveLength(1);
+    expect((await skippedEvents(pool)).map(({ position }) => position)).toEqual([999n, 200n]);
   });
 });
 

@@ -1,21 +1,22 @@
 import type { Pool } from 'pg';
-import { intervene } from '../projections/checkpoint.js';
-import { transaction } from '../projections/transaction.js';
+import { parkedStreams, placeText } from '../projections/parked-streams.js';
 
-/** A stream that a consumer cannot process: the consumer halted at its event, or parked its events. */
+/** A stream that a consumer cannot continue with: it has parked it, or has halted as a whole at its event. */
 export interface StoppedStream {
   readonly consumer: string;
   readonly state: 'halted' | 'parked';
   readonly stream: string;
-  /** Number of parked events; 1 for a halted consumer. */
-  readonly events: number;
-  /** Position of the first of these events. */
+  /** What the consumer parks together with the stream; `null` when it halted. */
+  readonly key: string | null;
+  /** `<stream>@<revision>` of the event that it cannot get past. */
+  readonly cause: string;
+  /** Position of the first event that waits. */
   readonly position: bigint;
   readonly error: string;
   readonly since: Date;
 }
 
-/** An event that an operator decided not to have handled. */
+/** A skip that an older program recorded. It is a quarantine for this consumer now. */
 export interface SkippedEvent {
   readonly consumer: string;
   readonly position: bigint;
@@ -26,39 +27,36 @@ export interface SkippedEvent {
   readonly skippedAt: Date;
 }
 
-interface StoppedRow {
-  consumer: string;
-  state: StoppedStream['state'];
-  stream: string;
-  events: number;
-  position: string;
-  error: string;
-  since: Date;
-}
-
-/** The streams that consumers halted at or parked: halted ones first, then the longest parked; at most 1,000. */
+/** What consumers cannot continue with: halted ones first, then the longest parked; at most 1,000 of each. */
 export const stoppedStreams = async (
   pool: Pick<Pool, 'query'>,
   consumer: string | null = null,
 ): Promise<readonly StoppedStream[]> => {
-  const { rows } = await pool.query<StoppedRow>(
-    `select * from (
-       select name as consumer, 'halted' as state, halted_stream as stream, 1 as events, halted_position as position,
-              error, updated_at as since
-       from event_sourcing.consumer where status = 'halted' and halted_stream is not null
-       union all
-       select consumer, 'parked', stream, count(*)::int, min(position),
-              (array_agg(error order by position))[1], min(parked_at)
-       from event_sourcing.parked_event group by consumer, stream
-     ) stopped
-     where $1::text is null or consumer = $1
-     order by state, since, consumer, stream limit 1000`,
+  const { rows } = await pool.query<Omit<StoppedStream, 'state' | 'key' | 'position'> & { position: string }>(
+    `select name as consumer, halted_stream as stream, split_part(error, ' ', 1) as cause, halted_position as position,
+            error, updated_at as since
+     from event_sourcing.consumer
+     where status = 'halted' and halted_stream is not null and ($1::text is null or name = $1)
+     order by since, consumer limit 1000`,
     [consumer],
   );
-  return rows.map((row) => ({ ...row, position: BigInt(row.position) }));
+  const parked = await parkedStreams(pool, consumer);
+  return [
+    ...rows.map((row) => ({ ...row, state: 'halted' as const, key: null, position: BigInt(row.position) })),
+    ...parked.map(({ stream, key, cause, position, error, since, ...one }) => ({
+      consumer: one.consumer,
+      state: 'parked' as const,
+      stream,
+      key,
+      cause: placeText(cause),
+      position,
+      error,
+      since,
+    })),
+  ];
 };
 
-/** Skipped events, newest first; at most 1,000. */
+/** Skips of older programs, newest first; at most 1,000. */
 export const skippedEvents = async (
   pool: Pick<Pool, 'query'>,
   consumer: string | null = null,
@@ -71,38 +69,3 @@ export const skippedEvents = async (
   );
   return rows.map((row) => ({ ...row, position: BigInt(row.position) }));
 };
-
-/**
- * Skips the event that a consumer halted at, or all parked events of a stream, and records who did so and why. The
- * consumer continues after them.
- * @returns how many events were skipped; 0 when the stream is not stopped, or the consumer has already passed the event
- */
-export const skipStopped = (
-  pool: Pool,
-  { consumer, stream, by, reason }: { consumer: string; stream: string; by: string; reason: string },
-): Promise<number> =>
-  transaction(pool, async (client) => {
-    const halted = await client.query(
-      `insert into event_sourcing.skipped_event (consumer, position, stream, error, skipped_by, reason)
-       select name, halted_position, halted_stream, error, $3, $4 from event_sourcing.consumer
-       where name = $1 and status = 'halted' and halted_stream = $2
-         and (position is null or position < halted_position) for update`,
-      [consumer, stream, by, reason],
-    );
-    await client.query(
-      `update event_sourcing.consumer
-       set position = halted_position, status = 'running', error = null, halted_stream = null, halted_position = null
-       where name = $1 and status = 'halted' and halted_stream = $2
-         and (position is null or position < halted_position)`,
-      [consumer, stream],
-    );
-    const parked = await client.query(
-      `with released as (
-         delete from event_sourcing.parked_event where consumer = $1 and stream = $2 returning *)
-       insert into event_sourcing.skipped_event (consumer, position, stream, error, skipped_by, reason)
-       select consumer, position, stream, error, $3, $4 from released`,
-      [consumer, stream, by, reason],
-    );
-    await intervene(client, consumer);
-    return (halted.rowCount ?? 0) + (parked.rowCount ?? 0);
-  });

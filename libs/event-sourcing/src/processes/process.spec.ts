@@ -19,13 +19,6 @@ const mailing = defineProcess({
 });
 
 describe('processConsumer', () => {
-  it('halts at a poison event, because its effects must not be skipped', () => {
-    expect(processConsumer(mailing, async () => undefined)).toMatchObject({
-      onPoison: 'halt',
-      birth: 'beginning',
-    });
-  });
-
   it('dispatches commands, and runs statements in the transaction of the checkpoint', async () => {
     const sent: string[] = [];
     const consumer = processConsumer(mailing, async ({ mail }) => sent.push(mail));

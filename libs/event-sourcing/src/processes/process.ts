@@ -52,7 +52,6 @@ export const processConsumer = <C>(
     name: process.name,
     categories: process.catalogues.map(({ category }) => category),
     birth: process.birth ?? 'beginning',
-    onPoison: 'halt',
     async dispatch(events) {
       const commands = reactions(events).flatMap((one) => (one.kind === 'command' ? [one] : []));
       const results = await Promise.allSettled(

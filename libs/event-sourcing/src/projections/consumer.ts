@@ -8,15 +8,17 @@ import type { Step } from './statement.js';
 export interface Consumer {
   /** Key of its checkpoint. A new name starts again from the birth position. */
   readonly name: string;
+  /** The name under which operators quarantine events for it. Default: its own. */
+  readonly reader?: string;
   /** Stream categories it follows. */
   readonly categories: readonly string[];
   /** Where its first run starts: at the beginning of the log, or at its current end. */
   readonly birth: 'beginning' | 'now';
   /**
-   * What to do with an event that keeps failing. `park` sets its stream aside and continues (views). `halt` stops and
-   * alerts (money, and everything with effects).
+   * What it parks together when an event fails: events whose order matters. Default: the id of the stream, because
+   * streams of one id change the same rows. Never throws, also for an event that does not decode.
    */
-  readonly onPoison: 'park' | 'halt';
+  keyOf?(event: StoredEvent): string;
   /** Effects outside Postgres. They must be idempotent: they run again when the transaction fails. */
   dispatch?(events: readonly StoredEvent[]): Promise<void>;
   /** Pure: what these events change in Postgres. */

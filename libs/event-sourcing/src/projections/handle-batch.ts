@@ -1,31 +1,37 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import type { StoredEvent } from '../core/event.js';
+import { isSetAside, type StoredEvent } from '../core/event.js';
 import { isDependencyAway } from '../store/dependency-away.js';
 import { CheckpointMoved, advance, type Checkpoint } from './checkpoint.js';
 import type { Consumer } from './consumer.js';
-import { sql, type Statement } from './statement.js';
+import { describe, isEventsFault } from './describe-error.js';
+import { causeOfFailure, keyOf, park, placeText, type ParkedKeys, type Place } from './parked-streams.js';
 
 export interface HandlingOptions {
   readonly pool: Pool;
   readonly log: {
+    info?(details: object, message: string): void;
     warn(details: object, message: string): void;
     error(details: object, message: string): void;
   };
   /** Attempts to handle an event before it counts as poison. Default 5. */
   readonly poisonAttempts?: number;
+  /** Different events that may keep streams parked before the consumer halts at the next one. Default 25. */
+  readonly mostParked?: number;
 }
 
+const MOST_PARKED = 25;
+
 /**
- * Handles a batch. When the batch fails, handles its events one by one, so that a poison event does not block the
- * others.
- * @param parked the parked streams; a stream that this batch parks is added
+ * Handles a batch. When the batch fails, handles its events one by one. An event that keeps failing parks its stream:
+ * this event and the later ones wait, and the other streams continue.
+ * @param parked what is parked; grows when this batch parks a stream
  * @param to position up to which the batch accounts for the log
  */
 export const handleBatch = async (
   consumer: Consumer,
   options: HandlingOptions,
-  parked: Set<string>,
+  parked: ParkedKeys,
   from: Checkpoint,
   events: readonly StoredEvent[],
   to: bigint,
@@ -46,7 +52,7 @@ export const handleBatch = async (
 const handleOne = async (
   consumer: Consumer,
   options: HandlingOptions,
-  parked: Set<string>,
+  parked: ParkedKeys,
   from: Checkpoint,
   event: StoredEvent,
   signal: AbortSignal,
@@ -60,79 +66,109 @@ const handleOne = async (
         await delay(50 * 2 ** attempt, undefined, { signal }).catch(() => undefined);
         continue;
       }
-      const where = {
-        consumer: consumer.name,
-        stream: event.stream,
-        eventType: event.type,
-        reason: describe(error),
-      };
-      if (consumer.onPoison === 'park') {
-        const parking = [park(consumer, event, describe(error))];
-        const moved = await advance(options.pool, consumer, from, event.position, parking);
-        parked.add(event.stream);
-        options.log.error(where, 'poison event: its stream is parked, the view continues');
-        return moved;
+      const cause = causeOfFailure(error, event);
+      if (!isEventsFault(error)) return halt(consumer, options, from, event, error, describe(error));
+      const causes = parked.causes();
+      if (!causes.has(placeText(cause)) && causes.size >= (options.mostParked ?? MOST_PARKED)) {
+        const reason = `${describe(error)}; ${causes.size} events keep streams parked already`;
+        return halt(consumer, options, from, event, error, reason);
       }
-      const halted = await options.pool.query(
-        `update event_sourcing.consumer set status = 'halted', error = $2, halted_stream = $3, halted_position = $4
-         where name = $1 and epoch = $5 and position is not distinct from $6::numeric`,
-        [
-          consumer.name,
-          `${event.stream}@${event.revision} ${event.type}: ${describe(error)}`,
-          event.stream,
-          String(event.position),
-          String(from.epoch),
-          from.position === null ? null : String(from.position),
-        ],
-      );
-      // Another process with a newer program may have handled the event meanwhile.
-      if (halted.rowCount !== 1)
-        throw new CheckpointMoved(`${consumer.name} is no longer at ${from.position}`);
-      options.log.error(where, 'poison event: the consumer is halted until it can be handled');
-      throw error;
+      return parkStream(consumer, options, parked, from, event, cause, error);
     }
   }
 };
 
+const parkStream = async (
+  consumer: Consumer,
+  options: HandlingOptions,
+  parked: ParkedKeys,
+  from: Checkpoint,
+  event: StoredEvent,
+  cause: Place,
+  error: unknown,
+): Promise<Checkpoint> => {
+  const key = keyOf(consumer, event);
+  const parking = [park(consumer, event, key, cause, describe(error))];
+  const moved = await advance(options.pool, consumer, from, event.position, parking);
+  parked.add(key, cause, event.stream);
+  options.log.error(
+    { ...placeOf(consumer, event), cause: placeText(cause), reason: describe(error) },
+    'poison event: its stream is parked, the others continue',
+  );
+  return moved;
+};
+
+/** @throws the error that halts it */
+const halt = async (
+  consumer: Consumer,
+  options: HandlingOptions,
+  from: Checkpoint,
+  event: StoredEvent,
+  error: unknown,
+  reason: string,
+): Promise<never> => {
+  const halted = await options.pool.query(
+    `update event_sourcing.consumer set status = 'halted', error = $2, halted_stream = $3, halted_position = $4
+     where name = $1 and epoch = $5 and position is not distinct from $6::numeric`,
+    [
+      consumer.name,
+      `${event.stream}@${event.revision} ${event.type}: ${reason}`,
+      event.stream,
+      String(event.position),
+      String(from.epoch),
+      from.position === null ? null : String(from.position),
+    ],
+  );
+  // Another process with a newer program may have handled the event meanwhile.
+  if (halted.rowCount !== 1) throw new CheckpointMoved(`${consumer.name} is no longer at ${from.position}`);
+  options.log.error({ ...placeOf(consumer, event), reason }, 'the consumer is halted until it can continue');
+  throw error;
+};
+
+const placeOf = (consumer: Consumer, { stream, type }: StoredEvent) => ({
+  consumer: consumer.name,
+  stream,
+  eventType: type,
+});
+
 const apply = async (
   consumer: Consumer,
   pool: Pool,
-  parked: ReadonlySet<string>,
+  parked: ParkedKeys,
   from: Checkpoint,
   events: readonly StoredEvent[],
   to: bigint,
 ): Promise<Checkpoint> => {
-  const healthy = parked.size === 0 ? events : events.filter(({ stream }) => !parked.has(stream));
-  const setAside = parked.size === 0 ? [] : events.filter(({ stream }) => parked.has(stream));
+  const own = events.filter((event) => !isSetAside(event, readerName(consumer)));
+  const healthy = parked.isEmpty ? own : own.filter((event) => !parked.has(keyOf(consumer, event)));
+  const waiting = healthy.length === own.length ? [] : firstWaiting(consumer, parked, own);
   const steps = [
     ...consumer.steps(healthy),
-    ...setAside.map((event) => park(consumer, event, 'its stream is parked')),
+    ...waiting.map(({ event, key }) =>
+      park(consumer, event, key, parked.causeOf(key), `waits for ${placeText(parked.causeOf(key))}`),
+    ),
   ];
   if (healthy.length > 0) await consumer.dispatch?.(healthy);
   const moved = await advance(pool, consumer, from, to, steps);
+  for (const { event, key } of waiting) parked.add(key, parked.causeOf(key), event.stream);
   consumer.handled?.(healthy);
   return moved;
 };
 
-const park = (consumer: Consumer, event: StoredEvent, reason: string): Statement => sql`
-  insert into event_sourcing.parked_event (consumer, position, stream, event_id, event_type, error)
-  values (${consumer.name}, ${String(event.position)}, ${event.stream}, ${event.id}, ${event.type}, ${reason})
-  on conflict do nothing`;
+/** The name that quarantines know a consumer by: a version of its tables passes over the same events. */
+export const readerName = ({ reader, name }: Consumer): string => reader ?? name;
 
-/** Streams that the consumer has parked: an event that failed, and every later one. */
-export const parkedStreams = async (pool: Pool, consumer: Consumer): Promise<Set<string>> => {
-  const { rows } = await pool.query<{ stream: string }>(
-    'select distinct stream from event_sourcing.parked_event where consumer = $1',
-    [consumer.name],
-  );
-  return new Set(rows.map(({ stream }) => stream));
-};
-
-/** Describes an error for logs and tables. Leaves out PostgreSQL's message, which may contain the values of a row. */
-export const describe = (error: unknown): string => {
-  if (!(error instanceof Error)) return 'unknown';
-  const { code, severity, schema, table, constraint } = error as Error & Readonly<Record<string, unknown>>;
-  if (typeof severity !== 'string') return `${error.name}: ${error.message}`;
-  const where = [schema, table, constraint].filter((part) => typeof part === 'string').join('.');
-  return `SQLSTATE ${String(code)}${where && ` at ${where}`}`;
+/** The first event of each further stream that waits under a parked key. */
+const firstWaiting = (
+  consumer: Consumer,
+  parked: ParkedKeys,
+  events: readonly StoredEvent[],
+): readonly { readonly event: StoredEvent; readonly key: string }[] => {
+  const first = new Map<string, { event: StoredEvent; key: string }>();
+  for (const event of events) {
+    const key = keyOf(consumer, event);
+    const id = JSON.stringify([key, event.stream]);
+    if (parked.has(key) && !parked.waits(key, event.stream) && !first.has(id)) first.set(id, { event, key });
+  }
+  return [...first.values()];
 };

@@ -1,43 +1,65 @@
 import { describe, expect, it } from '@jest/globals';
+import { categoryOf } from '../core/stream-name.js';
+import { processConsumer, defineProcess, statement } from '../processes/process.js';
+import { CorruptEvent } from '../core/event-catalogue.js';
+import { addedToAppend, tallyEvents } from '../testing/tally.js';
 import type { Consumer } from './consumer.js';
-import { parkedStreams } from './handle-batch.js';
+import { requestedBy } from '../core/request-context.js';
+import { recordQuarantine } from '../quarantine/record-quarantine.js';
+import { withQuarantines } from '../quarantine/with-quarantines.js';
+import { askForRetry, parkAgain, parkedStreams } from './parked-streams.js';
+import { transaction } from './transaction.js';
 import { sql } from './statement.js';
 import {
   consumersUnderTest,
   recording,
   summing,
+  uuid,
   type RunningConsumer,
 } from './testing/consumers-under-test.js';
 
 const consumers = consumersUnderTest();
 const { start, eventually, append, checkpoint, caughtUp, totals, appliedIds, logIds } = consumers;
 
-describe('an event that cannot be applied', () => {
+const parked = async (name: string) =>
+  (await parkedStreams(consumers.pool, name)).map(({ stream, revision, error }) => [
+    `${stream}@${revision}`,
+    error,
+  ]);
+const nothingParked = (name: string) => eventually(async () => (await parked(name)).length === 0);
+
+describe('an event that cannot be handled', () => {
   const poisoned = (state: { mended: boolean }) =>
     summing((stream) => (stream === 'tally-bad' && !state.mended ? [sql`select 1 / 0`] : []));
 
-  it('is parked by a view, with its successors, while every other stream goes on', async () => {
+  it('parks its stream in a view, with its successors, while every other stream continues', async () => {
     await append('a', 'bad', 'b', 'bad', 'a');
     start(poisoned({ mended: false }));
     await caughtUp('tally.total.v1');
     await append('bad', 'a');
     await caughtUp('tally.total.v1');
     expect(await totals()).toEqual({ a: 3, b: 1 });
-    const { rows } = await consumers.pool.query<Record<string, string>>(
-      'select position, stream, event_id, event_type from event_sourcing.parked_event order by position',
-    );
-    expect(rows).toEqual(
-      consumers.store.log
-        .filter(({ stream }) => stream === 'tally-bad')
-        .map(({ position, stream, id, type }) => ({
-          position: String(position),
-          stream,
-          event_id: id,
-          event_type: type,
-        })),
-    );
-    expect(rows).toHaveLength(3);
+    expect(await parked('tally.total.v1')).toEqual([['tally-bad@0', 'SQLSTATE 22012']]);
     expect(consumers.logged.filter(({ message }) => /poison/.test(message))).toHaveLength(1);
+  });
+
+  it('parks its stream in a process, too', async () => {
+    const reacting = processConsumer(
+      defineProcess({
+        name: 'tally.process',
+        catalogues: [tallyEvents],
+        react: ({ id, stream }) => {
+          if (stream === 'tally-bad') throw new RangeError('no');
+          return [statement(sql`insert into applied (event_id) values (${id})`)];
+        },
+      }),
+      () => Promise.resolve(),
+    );
+    await append('a', 'bad', 'b');
+    start(reacting);
+    await caughtUp('tally.process');
+    expect(await checkpoint('tally.process')).toMatchObject({ status: 'running', error: null });
+    expect(await appliedIds()).toEqual([logIds()[0], logIds()[2]]);
   });
 
   it('stays parked after a restart: its successors are not applied without it', async () => {
@@ -53,49 +75,214 @@ describe('an event that cannot be applied', () => {
     expect(await totals()).toEqual({ a: 1 });
   });
 
-  it('halts a consumer that may skip nothing, until it can be handled', async () => {
+  it('is tried again by itself; then the stream is handled from there, in order, once', async () => {
     const state = { mended: false };
-    const halting: Consumer = { ...poisoned(state), onPoison: 'halt' };
-    await append('a', 'bad', 'b');
-    start(halting);
-    await eventually(async () => (await checkpoint(halting.name))?.status === 'halted');
-    expect(await checkpoint(halting.name)).toMatchObject({
-      position: '100',
-      error: expect.stringMatching(/^tally-bad@0 Added: SQLSTATE 22012$/),
-    });
-    expect(await totals()).toEqual({ a: 1 });
+    await append('bad', 'a', ...Array.from({ length: 230 }, () => 'bad'), 'a');
+    start(poisonedRecording(state), { retryParkedMs: 1 });
+    await caughtUp(recording.name);
     state.mended = true;
-    await caughtUp(halting.name);
-    expect(await totals()).toEqual({ a: 1, b: 1, bad: 1 });
-    expect(await checkpoint(halting.name)).toMatchObject({ status: 'running', error: null });
+    await nothingParked(recording.name);
+    await append('bad', 'a');
+    await caughtUp(recording.name);
+    const ids = logIds();
+    const ofBad = consumers.store.log.filter(({ stream }) => stream === 'tally-bad').map(({ id }) => id);
+    const applied = await appliedIds();
+    expect(applied.toSorted()).toEqual(ids.toSorted());
+    expect(applied.filter((id) => ofBad.includes(id))).toEqual(ofBad);
   });
 
-  it.each(['halt', 'park'] as const)(
-    'stops nothing (%s) once another worker has handled it, and the one that could not goes on behind it',
-    async (onPoison) => {
-      let newer: RunningConsumer | undefined;
-      const older: Consumer = {
-        ...recording,
-        onPoison,
-        async dispatch(events) {
-          if (events.every(({ stream }) => stream !== 'tally-new')) return;
-          newer ??= start({ ...recording, onPoison });
-          await caughtUp(recording.name);
-          throw new RangeError('unknown to the older program');
-        },
-      };
-      await append('a', 'new', 'b');
-      start(older, { batchSize: 1 });
-      await eventually(async () =>
-        consumers.logged.some(({ message }) => message.startsWith('consumer interrupted')),
+  it('moves the parked stream up to the next event that fails', async () => {
+    const state = { mended: false };
+    await append('bad', 'bad', 'bad');
+    const third = logIds()[2];
+    const failing: Consumer = {
+      ...poisonedRecording(state),
+      steps: (events) => {
+        if (!state.mended || events.some(({ id }) => id === third)) throw new RangeError('no');
+        return recording.steps(events);
+      },
+    };
+    start(failing);
+    await caughtUp(recording.name);
+    state.mended = true;
+    await askForRetry(consumers.pool, recording.name);
+    await eventually(async () => (await parked(recording.name))[0]?.[0] === 'tally-bad@2');
+    expect(await appliedIds()).toEqual(logIds().slice(0, 2));
+  });
+
+  it('parks with it the other streams of its id, whose events change the same rows', async () => {
+    const seen: string[] = [];
+    const state = { mended: false };
+    const joining: Consumer = {
+      ...recording,
+      categories: ['tally', 'other'],
+      steps: (events) => {
+        if (!state.mended && events.some(({ stream }) => stream === 'tally-x')) throw new RangeError('no');
+        return [];
+      },
+      dispatch: async (events) => void seen.push(...events.map(({ stream }) => stream)),
+    };
+    await append('x', 'y');
+    await consumers.store.append('other-x', 'no_stream', [addedToAppend(uuid(800_001), 'o')]);
+    await append('x');
+    start(joining, { retryParkedMs: 1 });
+    await caughtUp(recording.name);
+    expect((await parked(recording.name)).map(([place]) => place)).toEqual(['tally-x@0', 'other-x@0']);
+    seen.length = 0;
+    state.mended = true;
+    await nothingParked(recording.name);
+    expect(seen).toEqual(['tally-x', 'other-x', 'tally-x']);
+  });
+
+  it('halts the consumer as a whole when too many other events keep streams parked', async () => {
+    const state = { mended: false };
+    await append('bad1', 'bad2', 'a', 'bad3', 'b');
+    const failing: Consumer = {
+      ...recording,
+      steps: (events) => {
+        if (!state.mended && events.some(({ stream }) => stream.includes('bad'))) throw new RangeError('no');
+        return recording.steps(events);
+      },
+    };
+    start(failing, { mostParked: 2, retryParkedMs: 1 });
+    await eventually(async () => (await checkpoint(failing.name))?.status === 'halted');
+    expect(await checkpoint(failing.name)).toMatchObject({
+      position: '300',
+      error: 'tally-bad3@0 Added: RangeError: no; 2 events keep streams parked already',
+    });
+    state.mended = true;
+    await caughtUp(failing.name);
+    await nothingParked(failing.name);
+    expect((await appliedIds()).toSorted()).toEqual(logIds().toSorted());
+  });
+
+  it('counts once, however many streams wait for it', async () => {
+    const unreadable: Consumer = {
+      ...recording,
+      dispatch: async (events) => {
+        if (events.some(({ stream }) => stream.includes('bad')))
+          throw new CorruptEvent({ stream: 'book-1', revision: 7n, type: 'Odd' }, 'not known');
+      },
+    };
+    await append('bad1', 'bad2', 'bad3', 'a');
+    start(unreadable, { mostParked: 1 });
+    await caughtUp(recording.name);
+    expect((await parkedStreams(consumers.pool, recording.name)).map(({ cause }) => cause)).toEqual(
+      Array.from({ length: 3 }, () => ({ stream: 'book-1', revision: 7n })),
+    );
+  });
+
+  it.each([
+    ['a table is missing', '42P01', 'halted'],
+    ['the database is away', '57P01', 'running'],
+    ['a statement took too long', '57014', 'running'],
+  ])('parks nothing when %s', async (_, code, status) => {
+    const state = { mended: false };
+    const failing: Consumer = {
+      ...recording,
+      dispatch: async () => {
+        if (!state.mended) throw Object.assign(new Error('no'), { severity: 'ERROR', code });
+      },
+    };
+    await append('a', 'b');
+    start(failing, { poisonAttempts: 1 });
+    await eventually(async () => consumers.logged.length > 0);
+    expect(await checkpoint(failing.name)).toMatchObject({ position: null, status });
+    expect(await parked(failing.name)).toEqual([]);
+    state.mended = true;
+    await caughtUp(failing.name);
+    expect(await appliedIds()).toEqual(logIds());
+  });
+
+  it('stops nothing once another worker has handled it, and the one that could not goes on behind it', async () => {
+    let newer: RunningConsumer | undefined;
+    const older: Consumer = {
+      ...recording,
+      async dispatch(events) {
+        if (events.every(({ stream }) => stream !== 'tally-new')) return;
+        newer ??= start(recording);
+        await caughtUp(recording.name);
+        throw new RangeError('unknown to the older program');
+      },
+    };
+    await append('a', 'new', 'b');
+    start(older, { batchSize: 1 });
+    await eventually(async () =>
+      consumers.logged.some(({ message }) => message.startsWith('consumer interrupted')),
+    );
+    expect(consumers.logged.map(({ level }) => level)).toEqual(['warn']);
+    expect(await checkpoint(recording.name)).toMatchObject({ status: 'running', error: null });
+    expect(await parked(recording.name)).toEqual([]);
+    await newer!.stop();
+    await append('c');
+    await caughtUp(recording.name);
+    expect(await appliedIds()).toEqual(logIds());
+  });
+
+  it('is handled again from there when its quarantine is withdrawn, by the key that its consumer knows', async () => {
+    const keyed: Consumer = { ...recording, keyOf: () => 'all' };
+    const store = withQuarantines(consumers.store);
+    const place = { stream: 'tally-bad', revision: '0' };
+    const ada = requestedBy('operator:ada', 'ops_1');
+    await append('bad', 'a', 'bad');
+    const details = { eventId: '', eventType: '', cause: '', reason: 'r', until: null };
+    const data = { ...place, ...details, consumers: [recording.name] };
+    await recordQuarantine(store, { type: 'EventQuarantined', data }, ada);
+    start(keyed, { store });
+    await eventually(async () => (await appliedIds()).length === 2);
+    const [bad, a, later] = logIds();
+    expect(await appliedIds()).toEqual([a, later]);
+    await recordQuarantine(store, { type: 'QuarantineWithdrawn', data: { ...place, reason: 'r' } }, ada);
+    await transaction(consumers.pool, (client) =>
+      parkAgain(client, recording.name, consumers.store.log[0]!, 'was quarantined'),
+    );
+    await append('b');
+    await eventually(async () => (await appliedIds()).length === 5);
+    expect((await appliedIds()).slice(2)).toEqual([bad, later, logIds().at(-1)]);
+  });
+
+  it('is tried again when somebody asks during an attempt', async () => {
+    let attempts = 0;
+    const failing: Consumer = {
+      ...recording,
+      dispatch: async () => {
+        attempts += 1;
+        if (attempts === 4) await askForRetry(consumers.pool, recording.name);
+        if (attempts < 6) throw new RangeError('no');
+      },
+    };
+    await append('bad');
+    // One batch and two attempts park it; the request is for the fourth, and another comes during it.
+    start(failing);
+    await caughtUp(recording.name);
+    await consumers.pool.query("update event_sourcing.parked_event set tried_at = now() - interval '1 hour'");
+    await nothingParked(recording.name);
+    expect(attempts).toBe(6);
+  });
+
+  it('leaves what an older program parked to be handled', async () => {
+    await append('old', 'a', 'old');
+    await consumers.pool.query(
+      `insert into event_sourcing.consumer (name, position, categories) values ('tally.applied', 300, '{tally}')`,
+    );
+    for (const position of [100, 300]) {
+      await consumers.pool.query(
+        `insert into event_sourcing.parked_event (consumer, position, stream, event_id, event_type, error)
+         values ('tally.applied', $1, 'tally-old', $2, 'Added', 'no')`,
+        [position, uuid(position)],
       );
-      expect(consumers.logged.map(({ level }) => level)).toEqual(['warn']);
-      expect(await checkpoint(recording.name)).toMatchObject({ status: 'running', error: null });
-      expect(await parkedStreams(consumers.pool, older)).toEqual(new Set());
-      await newer!.stop();
-      await append('c');
-      await caughtUp(recording.name);
-      expect(await appliedIds()).toEqual(logIds());
-    },
-  );
+    }
+    start(recording);
+    await nothingParked(recording.name);
+    expect(await appliedIds()).toEqual([logIds()[0], logIds()[2]]);
+  });
+});
+
+/** Records what it handles, and fails for `tally-bad` until it is mended. */
+const poisonedRecording = (state: { mended: boolean }): Consumer => ({
+  ...recording,
+  steps: (events) => {
+    if (!state.mended && events.some(({ stream }) => stream === 'tally-bad')) throw new RangeError('no');
+    return recording.steps(events.filter(({ stream }) => categoryOf(stream) === 'tally'));
+  },
 });

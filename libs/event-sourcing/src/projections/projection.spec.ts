@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { CorruptEvent } from '../core/event-catalogue.js';
+import { CorruptEvent, selectEvents } from '../core/event-catalogue.js';
 import type { StoredEvent } from '../core/event.js';
 import { addedToAppend, tallyEvents, totalView } from '../testing/tally.js';
 import { defineProjection, projectionConsumer, versionConsumer } from './projection.js';
@@ -23,12 +23,11 @@ const live = projectionConsumer(totals);
 const second = versionConsumer(totals, 2);
 
 describe('a projection', () => {
-  it('follows the categories of its catalogues from the beginning, and parks events that it cannot apply', () => {
+  it('follows the categories of its catalogues from the beginning', () => {
     expect(live).toMatchObject({
       name: 'tally.total.v1',
       categories: ['tally'],
       birth: 'beginning',
-      onPoison: 'park',
     });
     expect(live.dispatch).toBeUndefined();
   });
@@ -49,8 +48,22 @@ describe('a projection', () => {
   });
 
   it('ignores events that it does not follow', () => {
-    const steps = live.steps([stored('sum-1'), stored('tally-1', { type: 'Renamed' })]);
+    const chosen = projectionConsumer({
+      ...totals,
+      catalogues: [selectEvents(tallyEvents, 'Added')],
+      effects: () => [],
+    });
+    const steps = chosen.steps([stored('sum-1'), stored('tally-1', { type: 'Renamed' })]);
     expect(steps).toEqual([{ view: totalView, table: 'public.total', events: [] }]);
+  });
+
+  it('stops at a type that its whole catalogue does not know, unless readers pass over the event', () => {
+    const unknown = stored('tally-1', { type: 'Renamed' });
+    expect(() => live.steps([unknown])).toThrow(CorruptEvent);
+    const quarantine = { consumers: null, by: 'operator:ada', reason: 'r', at: '', until: null };
+    expect(live.steps([{ ...unknown, quarantine }])).toEqual([
+      { view: totalView, table: 'public.total', events: [] },
+    ]);
   });
 
   it('does not ignore a corrupt event', () => {

@@ -11,8 +11,6 @@ export interface ProjectionOf<Catalogues extends readonly EventCatalogue[]> {
   /** The events it handles: whole catalogues, or the types that `selectEvents` picks from one. */
   readonly catalogues: Catalogues;
   readonly views: readonly View<RecordedOf<Catalogues>>[];
-  /** `park` unless the view is about money. */
-  readonly onPoison?: 'park' | 'halt';
   /** The consumer that maintains these rows with its own, when the projection does not run separately. */
   readonly keptBy?: string;
   /** Changes to tables outside the views. They run before the rows change; a rebuild skips them. */
@@ -43,6 +41,7 @@ export const projectionConsumer = (projection: Projection): Consumer => ({
 /** The consumer that builds a version of a projection's tables: the same rows in other tables, without effects. */
 export const versionConsumer = (projection: Projection, version: number): Consumer => ({
   ...follower(projection, versionName(projection.name, version)),
+  reader: checkpointOf(projection),
   steps: (events) => {
     const decoded = decodeAll(projection, events);
     return projection.views.map((view) => ({
@@ -63,7 +62,6 @@ const follower = (projection: Projection, name: string): Omit<Consumer, 'steps'>
   name,
   categories: categoriesOf(projection),
   birth: 'beginning',
-  onPoison: projection.onPoison ?? 'park',
 });
 
 const decodeAll = ({ catalogues }: Projection, events: readonly StoredEvent[]): readonly Recorded[] =>

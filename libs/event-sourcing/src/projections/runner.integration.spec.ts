@@ -224,7 +224,7 @@ describe('a process', () => {
       }
     });
     await append('a', 'b', 'c');
-    start(consumer);
+    start(consumer, { poisonAttempts: 6 });
     await caughtUp(consumer.name);
     expect(failures).toBe(0);
     expect(new Set(dispatched)).toEqual(new Set(logIds()));

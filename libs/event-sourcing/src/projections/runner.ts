@@ -4,10 +4,14 @@ import { StoreUnavailable } from '../store/errors.js';
 import { isDependencyAway } from '../store/dependency-away.js';
 import type { EventStore } from '../store/event-store.js';
 import { batches } from './batches.js';
-import { CheckpointMoved, loadCheckpoint } from './checkpoint.js';
+import { CheckpointMoved, loadCheckpoint, type Checkpoint } from './checkpoint.js';
 import type { Consumer } from './consumer.js';
 import { beyondTheLog } from './end-of-log.js';
-import { describe, handleBatch, parkedStreams, type HandlingOptions } from './handle-batch.js';
+import { describe } from './describe-error.js';
+import { handleBatch, type HandlingOptions } from './handle-batch.js';
+import { ParkedKeys, keysDue, nameKeys } from './parked-streams.js';
+import { releaseParked } from './release-parked.js';
+import { quarantineSkips } from '../processes/quarantine-skips.js';
 
 export interface RunnerOptions extends HandlingOptions {
   readonly store: EventStore;
@@ -15,11 +19,18 @@ export interface RunnerOptions extends HandlingOptions {
   readonly batchSize?: number;
   /** How long a subscription may stay silent while the log grows before it is reopened. Default 20,000. */
   readonly watchdogMs?: number;
+  /** How often a parked stream is tried again. Default 30,000. */
+  readonly retryParkedMs?: number;
 }
 
 const QUIET_MS = 1_000;
 /** Minimum time between batches under load: at most twenty transactions a second per consumer. */
 const SPACING_MS = 50;
+/** How often it looks whether a parked stream is due for another attempt, or an operator asked for one. */
+const RELEASE_MS = 1_000;
+const RETRY_PARKED_MS = 30_000;
+/** Streams released in one round, at most: new events wait meanwhile. */
+const AT_A_TIME = 50;
 
 /**
  * Runs a consumer until the signal aborts. Whether a subscription ends, fails or goes silent, it is reopened from the
@@ -62,7 +73,9 @@ const follow = async (
     );
   }
   let seen = checkpoint.position;
-  const parked = await parkedStreams(pool, consumer);
+  await quarantineSkips(pool, store, consumer.name);
+  await nameKeys(pool, store, consumer);
+  const parked = await ParkedKeys.load(pool, consumer);
   const silent = new AbortController();
   const ended = AbortSignal.any([signal, silent.signal]);
   const subscription = store.subscribe({
@@ -79,6 +92,19 @@ const follow = async (
       else if (missed !== null && seen === position) seen = missed;
     },
   );
+  const inTurn = oneAfterTheOther();
+  const releasing = setInterval(() => {
+    if (parked.isEmpty || ended.aborted) return;
+    const round = async (): Promise<void> => {
+      checkpoint = await releaseDue(consumer, options, parked, checkpoint, ended);
+    };
+    inTurn(round).catch((error: unknown) =>
+      options.log.warn(
+        { consumer: consumer.name, reason: describe(error) },
+        'parked streams were not tried again',
+      ),
+    );
+  }, RELEASE_MS);
   try {
     const source = batches(subscription, {
       maximum: options.batchSize ?? 256,
@@ -89,7 +115,9 @@ const follow = async (
     });
     for await (const { events, position } of source) {
       if (checkpoint.position !== null && position <= checkpoint.position) continue;
-      checkpoint = await handleBatch(consumer, options, parked, checkpoint, events, position, ended);
+      checkpoint = await inTurn(() =>
+        handleBatch(consumer, options, parked, checkpoint, events, position, ended),
+      );
       if (seen === null || position > seen) seen = position;
       progressed();
     }
@@ -98,8 +126,50 @@ const follow = async (
     if (!signal.aborted) throw new StoreUnavailable('the subscription ended', false);
   } finally {
     clearInterval(watchdog);
+    clearInterval(releasing);
+    await inTurn(() => Promise.resolve());
     await subscription.close();
   }
+};
+
+/** Runs work in the order in which it was asked for, one at a time. */
+const oneAfterTheOther = (): (<T>(work: () => Promise<T>) => Promise<T>) => {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const turn = last.then(work);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+};
+
+/**
+ * Tries parked streams that are due. Stops when another process has intervened: what is known here is then out of date,
+ * and the next batch ends this subscription.
+ * @returns the checkpoint after the last release
+ */
+const releaseDue = async (
+  consumer: Consumer,
+  options: RunnerOptions,
+  parked: ParkedKeys,
+  from: Checkpoint,
+  signal: AbortSignal,
+): Promise<Checkpoint> => {
+  let checkpoint = from;
+  for (let tried = 0; tried < AT_A_TIME;) {
+    const due = await keysDue(options.pool, consumer.name, options.retryParkedMs ?? RETRY_PARKED_MS);
+    if (due.length === 0) break;
+    for (const key of due) {
+      if (signal.aborted) return checkpoint;
+      tried += 1;
+      const released = await releaseParked(consumer, options, key);
+      if (released.outcome === 'still_parked') continue;
+      const { held } = released;
+      if (held?.epoch !== checkpoint.epoch || held.position !== checkpoint.position) return checkpoint;
+      parked.remove(key);
+      checkpoint = { ...checkpoint, epoch: checkpoint.epoch + 1n };
+    }
+  }
+  return checkpoint;
 };
 
 /** A subscription may go silent without an error. When no event arrived for a while, checks the log itself. */

@@ -2,7 +2,10 @@ import type { PoolClient } from 'pg';
 import { batches } from '../projections/batches.js';
 import { advance, findCheckpoint, holdCheckpoint } from '../projections/checkpoint.js';
 import type { Consumer } from '../projections/consumer.js';
-import { describe, handleBatch, parkedStreams } from '../projections/handle-batch.js';
+import { describe } from '../projections/describe-error.js';
+import { handleBatch } from '../projections/handle-batch.js';
+import { ParkedKeys } from '../projections/parked-streams.js';
+import { quarantineSkips } from '../processes/quarantine-skips.js';
 import { checkpointOf, versionConsumer, versionName, type Projection } from '../projections/projection.js';
 import { transaction } from '../projections/transaction.js';
 import type { StoredEvent } from '../core/event.js';
@@ -40,7 +43,7 @@ const FEW = 2_000;
  * Builds another version of a projection's tables from the log, up to the live view's position. The live view keeps
  * running. Resumes an interrupted rebuild: each batch commits with its checkpoint.
  * @returns the version and the number of events handled
- * @throws Refused when an event fails and the projection may not park it, or when another rebuild is running
+ * @throws Refused when it cannot continue, or when another rebuild is running
  */
 export const rebuild = async (
   workshop: Workshop,
@@ -49,6 +52,7 @@ export const rebuild = async (
 ): Promise<{ version: number; events: number }> => {
   const release = await claim(workshop, projection);
   try {
+    await quarantineSkips(workshop.pool, workshop.store, checkpointOf(projection));
     const version = await beginVersion(workshop, projection);
     const consumer = versionConsumer(projection, version);
     let events = 0;
@@ -125,7 +129,7 @@ const catchUp = async (
     ]);
   const start = checkpoint.position ?? 0n;
   if (checkpoint.position !== null && start >= to) return 0;
-  const parked = await parkedStreams(pool, consumer);
+  const parked = await ParkedKeys.load(pool, consumer);
   const ended = signal ?? new AbortController().signal;
   let events = 0;
   const source = batches(followed(store, consumer, checkpoint.position, to), {

@@ -1,11 +1,11 @@
 import { decodeAny } from '../core/event-catalogue.js';
-import type { Recorded, StoredEvent } from '../core/event.js';
+import { isSetAside, type Recorded, type StoredEvent } from '../core/event.js';
 import { streamId, streamName } from '../core/stream-name.js';
 import { holdCheckpoint, intervene } from '../projections/checkpoint.js';
 import { categoriesOf, checkpointOf, type Projection } from '../projections/projection.js';
 import { transaction } from '../projections/transaction.js';
 import { foldRows, removeRows, type RowKey } from '../projections/view.js';
-import type { EventStore } from '../store/event-store.js';
+import { mergedStreams } from '../store/merged-streams.js';
 import { Refused, type Workshop } from './versions.js';
 
 const BATCH = 1_000;
@@ -31,13 +31,21 @@ export const replayStream = async (
     const held = await holdCheckpoint(client, name);
     const seen = new Map(projection.views.map((view) => [view, new Set<string>()]));
     let handled = 0;
-    for await (const events of inBatches(merged(store, streams, held?.position ?? 0n))) {
+    const followed = mergedStreams(
+      store,
+      streams.map((one) => ({ stream: one })),
+      held?.position ?? 0n,
+    );
+    for await (const events of inBatches(followed)) {
+      // Rows that a quarantined event has made are stale, too.
+      const ofRows = events.flatMap((event) => decodedAnyway(projection, event));
       const decoded = events
+        .filter((event) => !isSetAside(event, name))
         .map((event) => decodeAny(projection.catalogues, event))
         .filter((event): event is Recorded => event !== null);
       for (const view of projection.views) {
         const known = seen.get(view)!;
-        const stale = decoded.flatMap((event): RowKey[] => {
+        const stale = ofRows.flatMap((event): RowKey[] => {
           const key = view.keyOf(event);
           const id = JSON.stringify(key);
           if (key === null || known.has(id)) return [];
@@ -59,32 +67,15 @@ export const replayStream = async (
   });
 };
 
-/** Events of several streams in log order. */
-async function* merged(
-  store: EventStore,
-  streams: readonly string[],
-  upTo: bigint,
-): AsyncGenerator<StoredEvent> {
-  const sources = streams.map((stream) => store.read(stream)[Symbol.asyncIterator]());
-  const advance = async (source: AsyncIterator<StoredEvent>): Promise<StoredEvent | null> => {
-    const next = await source.next();
-    return next.done || next.value.position > upTo ? null : next.value;
-  };
+/** The event as it would be without a quarantine; none when it does not decode. */
+const decodedAnyway = (projection: Projection, event: StoredEvent): readonly Recorded[] => {
   try {
-    const heads = await Promise.all(sources.map(advance));
-    for (;;) {
-      let first = -1;
-      heads.forEach((event, place) => {
-        if (event && (first < 0 || event.position < heads[first]!.position)) first = place;
-      });
-      if (first < 0) return;
-      yield heads[first]!;
-      heads[first] = await advance(sources[first]!);
-    }
-  } finally {
-    for (const source of sources) await source.return?.();
+    const { quarantine: _, ...bare } = event;
+    return [decodeAny(projection.catalogues, bare) ?? []].flat();
+  } catch {
+    return [];
   }
-}
+};
 
 async function* inBatches(events: AsyncIterable<StoredEvent>): AsyncGenerator<StoredEvent[]> {
   let batch: StoredEvent[] = [];

@@ -53,14 +53,15 @@ export const switchVersion = async (
 };
 
 const reasonsAgainst = (projection: Projection, building: Version): readonly string[] => {
-  const { version, verifiedPosition, differences, parkedEvents } = building;
+  const { version, verifiedPosition, differences, parkedStreams } = building;
   const which = `Version ${version} of ${projection.name}`;
   const reasons: string[] = [];
   if (building.position === null) reasons.push(`${which} is empty: its rebuild has not handled any event.`);
   else if (verifiedPosition === null) reasons.push(`${which} was not verified.`);
   if (differences !== null && differences > 0)
     reasons.push(`${which} differs from the live one in ${differences} rows.`);
-  if (parkedEvents > 0) reasons.push(`${which} has ${parkedEvents} parked events.`);
+  if (parkedStreams > 0)
+    reasons.push(`${which} has ${parkedStreams} parked streams: ops doctor names their cause.`);
   return reasons;
 };
 

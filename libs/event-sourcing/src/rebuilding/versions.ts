@@ -42,7 +42,7 @@ export interface Version {
   readonly verifiedPosition: bigint | null;
   /** Number of rows that differed from the live ones at verification. */
   readonly differences: number | null;
-  readonly parkedEvents: number;
+  readonly parkedStreams: number;
   /** The build of the program that started it; `null` for the first version, and for those older than this field. */
   readonly program: string | null;
   readonly createdAt: Date | null;
@@ -79,7 +79,8 @@ export const versionsOf = async (
      cross join lateral (select case known.state when 'live' then $2 else $1 || '__v' || known.version end) checkpoint (name)
      left join event_sourcing.consumer on consumer.name = checkpoint.name
      cross join lateral (
-       select count(*)::int as parked from event_sourcing.parked_event where consumer = checkpoint.name) parked
+       select count(distinct stream)::int as parked from event_sourcing.parked_event
+       where consumer = checkpoint.name) parked
      order by version`,
     [projection.name, checkpointOf(projection)],
   );
@@ -89,7 +90,7 @@ export const versionsOf = async (
     position: asPosition(row.position),
     verifiedPosition: asPosition(row.verified_position),
     differences: row.differences === null ? null : Number(row.differences),
-    parkedEvents: row.parked,
+    parkedStreams: row.parked,
     program: row.program,
     createdAt: row.created_at,
     switchedAt: row.switched_at,

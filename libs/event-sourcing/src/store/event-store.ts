@@ -56,6 +56,15 @@ export interface EventStore {
   /** The store's clock as its last answer showed it. `null`: no answer yet, or answers without a date. */
   serverTime(): ServerTime | null;
   close(): Promise<void>;
+  /** What this process knows of quarantines. Absent in a store whose events carry none. */
+  readonly quarantines?: KnownQuarantines;
+}
+
+export interface KnownQuarantines {
+  /** How often the quarantines of a stream have changed, as of a few seconds ago at most. */
+  changesOf(stream: string): number;
+  /** Learns of every decision up to now. @throws StoreUnavailable */
+  refresh(): Promise<void>;
 }
 
 export const EVENT_STORE = Symbol('EventStore');

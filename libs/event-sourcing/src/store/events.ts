@@ -27,9 +27,43 @@ export const toStored = ({ event }: ResolvedEvent): StoredEvent | null =>
         revision: event.revision,
         position: event.position?.commit ?? 0n,
         type: event.type,
-        data: event.data,
-        metadata: event.metadata as unknown as EventMetadata,
+        data: event.data instanceof Uint8Array ? asText(event.data) : event.data,
+        metadata: isOurs(event.metadata)
+          ? event.metadata
+          : repaired(event.metadata, event.created ?? new Date(0)),
         // The client leaves it out when it cannot read it.
         ...(event.created && { recordedAt: event.created.getTime() }),
       }
     : null;
+
+const TEXTS = ['correlationId', 'causationId', 'workspaceId', 'actor', 'occurredAt'] as const;
+
+const isOurs = (metadata: unknown): metadata is EventMetadata => {
+  const { schemaVersion, occurredAt, ...known } = (metadata ?? {}) as Partial<EventMetadata>;
+  return (
+    typeof schemaVersion === 'number' &&
+    typeof occurredAt === 'string' &&
+    !Number.isNaN(Date.parse(occurredAt)) &&
+    typeof known.correlationId === 'string' &&
+    typeof known.causationId === 'string' &&
+    typeof known.workspaceId === 'string' &&
+    typeof known.actor === 'string'
+  );
+};
+
+/**
+ * Another program wrote the event: readers get all members of the metadata, empty where they are missing. Version 0
+ * exists for no event, so it does not decode. The store's own time stands in for a missing one.
+ */
+const repaired = (metadata: unknown, created: Date): EventMetadata => {
+  const given: Record<string, unknown> =
+    typeof metadata === 'object' && metadata !== null && !(metadata instanceof Uint8Array)
+      ? { ...metadata }
+      : {};
+  for (const name of TEXTS) if (typeof given[name] !== 'string') given[name] = '';
+  if (Number.isNaN(Date.parse(given['occurredAt'] as string))) given['occurredAt'] = created.toISOString();
+  return { ...given, schemaVersion: 0 } as unknown as EventMetadata;
+};
+
+/** Bytes that are no JSON are shown, never interpreted. */
+const asText = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);

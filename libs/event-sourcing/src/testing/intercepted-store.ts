@@ -10,5 +10,6 @@ export const intercept = (store: EventStore, doors: Partial<EventStore>): EventS
   end: () => store.end(),
   serverTime: () => store.serverTime(),
   close: () => store.close(),
+  ...(store.quarantines && { quarantines: store.quarantines }),
   ...doors,
 });

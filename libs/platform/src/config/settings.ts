@@ -178,6 +178,10 @@ export const settings = z
       'average delay of a 429 for an address, so that an immediate retry gains nothing',
     ),
     HTTP_DRAIN_MS: milliseconds(8_000, 'longest wait for open requests at shutdown'),
+    CONSUMER_PARKED_MAX: count(
+      25,
+      'events that may keep streams of one consumer parked; at the next one the consumer halts as a whole, because a faulty release would park everything',
+    ),
     AUDIT_RETENTION_DAYS: count(400, 'how long audit records are kept (days)'),
     AUDIT_FLUSH_MS: milliseconds(
       250,

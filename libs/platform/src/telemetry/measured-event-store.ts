@@ -44,6 +44,7 @@ export const measuredEventStore = (store: EventStore, registry: Registry): Event
     end: () => store.end(),
     serverTime: () => store.serverTime(),
     close: () => store.close(),
+    ...(store.quarantines && { quarantines: store.quarantines }),
   };
 };
 

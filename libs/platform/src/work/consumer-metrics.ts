@@ -20,7 +20,7 @@ interface ConsumerRow {
 
 const CONSUMERS = `
   select name, position::text, status = 'halted' as halted,
-         (select count(*)::integer from event_sourcing.parked_event where parked_event.consumer = consumer.name) as parked
+         (select count(distinct stream)::integer from event_sourcing.parked_event where parked_event.consumer = consumer.name) as parked
   from event_sourcing.consumer where name = any ($1)`;
 
 /** How far consumers are behind the log. Every worker reports the same values: read one, or take the maximum. */
@@ -59,7 +59,7 @@ export const measureConsumers = (
       consumer_lag_seconds: lags.map(({ labels, seconds }) => ({ labels, value: seconds })),
       consumer_halted: gauge(({ halted }) => Number(halted)),
       consumer_beyond_log: gauge(({ at }) => Number(isBeyond(at))),
-      consumer_parked_events: gauge(({ parked }) => parked),
+      consumer_parked_streams: gauge(({ parked }) => parked),
     };
   };
   scrapedGauges(
@@ -70,8 +70,8 @@ export const measureConsumers = (
       consumer_lag_seconds: { help: 'Age of the oldest event not handled yet', labelNames },
       consumer_halted: { help: '1: halted at an event that it cannot handle', labelNames },
       consumer_beyond_log: { help: '1: the checkpoint is beyond the end of the log', labelNames },
-      consumer_parked_events: {
-        help: 'Events parked because their stream has one that fails',
+      consumer_parked_streams: {
+        help: 'Streams that wait because an event cannot be handled',
         labelNames,
       },
     },

@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { decode } from '@app/event-sourcing/core/event-catalogue.js';
+import { decodeOrShow, isOpaque } from '@app/event-sourcing/core/event-catalogue.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
@@ -64,7 +64,8 @@ export class ReadingMetrics implements OnModuleInit {
   private count(events: readonly StoredEvent[]): void {
     for (const stored of events) {
       if (categoryOf(stored.stream) !== readingEvents.category) continue;
-      const event = decode(readingEvents, stored);
+      const event = decodeOrShow(readingEvents, stored);
+      if (isOpaque(event)) continue;
       if (event.type === 'ReadingRequested') this.accepted.inc();
       if (event.type === 'ReadingCompleted') this.completed.inc();
       if (event.type === 'ReadingFailed') this.failed.inc({ code: event.data.code });

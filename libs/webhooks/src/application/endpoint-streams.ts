@@ -1,5 +1,6 @@
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { decode } from '@app/event-sourcing/core/event-catalogue.js';
+import { isSetAside } from '@app/event-sourcing/core/event.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import type { Outcome } from '@app/event-sourcing/handling/command-executor.js';
@@ -57,6 +58,7 @@ export class EndpointStreams {
     let state = webhookEndpoint.initialState;
     let times = { createdAt: '', updatedAt: '' };
     for await (const stored of this.store.read(streamName(webhookEndpointEvents.category, endpointId))) {
+      if (isSetAside(stored)) continue;
       const { occurredAt } = stored.metadata;
       state = webhookEndpoint.evolve(state, decode(webhookEndpointEvents, stored));
       times = { createdAt: times.createdAt || occurredAt, updatedAt: occurredAt };

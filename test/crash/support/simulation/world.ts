@@ -4,6 +4,7 @@ import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import { loadCheckpoint, type Checkpoint } from '@app/event-sourcing/projections/checkpoint.js';
 import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
 import { handleBatch } from '@app/event-sourcing/projections/handle-batch.js';
+import { ParkedKeys } from '@app/event-sourcing/projections/parked-streams.js';
 import type { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import type { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { simulatedPool } from './database.js';
@@ -157,7 +158,7 @@ export class World {
           continue;
         }
         const to = batch.at(-1)!.position;
-        from = await handleBatch(consumer, options, new Set(), from, batch, to, signal);
+        from = await handleBatch(consumer, options, new ParkedKeys(), from, batch, to, signal);
       } catch {
         from = null;
         await this.scheduler.sleep(this.scheduler.random.between(50, 500));

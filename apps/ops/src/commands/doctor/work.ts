@@ -1,10 +1,14 @@
 import type { Pool } from 'pg';
 import { CountOldHolds } from '@app/billing/contracts/index.js';
-import { stoppedStreams } from '@app/event-sourcing/processes/interventions.js';
+import { stoppedStreams, type StoppedStream } from '@app/event-sourcing/processes/interventions.js';
 import { consumerLag } from '@app/event-sourcing/projections/consumer-lag.js';
+import { readQuarantines } from '@app/event-sourcing/quarantine/quarantine-register.js';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { stuckJobs } from '@app/platform/jobs/stuck-jobs.js';
 import type { TrustedTime } from '@app/platform/time/trusted-time.js';
+import { catalogueOf } from '../../catalogues.js';
 import type { Session } from '../../session.js';
+import { parsePlace, problemOf, requireEvent } from '../quarantine/place.js';
 import { failure, graded, ok, warning, type Finding } from './finding.js';
 
 /** Age of the oldest unhandled event (seconds). */
@@ -41,7 +45,7 @@ export const checkLag = async ({ pool, store }: Session): Promise<readonly Findi
       ? failure(
           `lag of ${consumer}`,
           `halted at ${error}`,
-          `Fix the cause, then run ops processes retry ${consumer}, or as a last resort skip.`,
+          `Fix the cause: it then continues by itself, and ops processes retry ${consumer} does so at once. As a last resort: ops quarantine add ${error?.split(' ')[0]} --reason "…"`,
         )
       : graded(
           `lag of ${consumer}`,
@@ -55,15 +59,75 @@ export const checkLag = async ({ pool, store }: Session): Promise<readonly Findi
   });
 };
 
-export const checkParked = async (pool: Pool): Promise<Finding> => {
+/** Findings of one kind, at most. */
+const MOST = 20;
+
+/** One finding for each event that keeps streams parked, however many streams and consumers wait for it. */
+export const checkParked = async ({ pool, store }: Session): Promise<readonly Finding[]> => {
   const parked = (await stoppedStreams(pool)).filter(({ state }) => state === 'parked');
-  if (parked.length === 0) return ok('parked streams', 'none');
-  const [first] = parked;
-  return warning(
-    'parked streams',
-    `${parked.length}, such as ${first!.stream} by ${first!.consumer}`,
-    'ops processes parked shows why. Fix the cause, then ops processes retry rebuilds their rows.',
+  if (parked.length === 0) return [ok('parked streams', 'none')];
+  const causes = [...new Set(parked.map(({ cause }) => cause))].slice(0, MOST);
+  return Promise.all(
+    causes.map((cause) =>
+      parkedBecause(
+        store,
+        cause,
+        parked.filter((one) => one.cause === cause),
+      ),
+    ),
   );
+};
+
+const parkedBecause = async (
+  store: EventStore,
+  cause: string,
+  parked: readonly StoppedStream[],
+): Promise<Finding> => {
+  const event = await requireEvent(store, parsePlace(cause)).catch(() => null);
+  const problem = event && catalogueOf(event.stream) ? problemOf(event) : null;
+  const first = parked.find(({ error }) => !error.startsWith('waits for ')) ?? parked[0]!;
+  const consumers = [...new Set(parked.map(({ consumer }) => consumer))].toSorted().join(', ');
+  const streams = new Set(parked.map(({ stream }) => stream)).size;
+  return failure(
+    'parked streams',
+    `${cause}${event ? ` (${event.type})` : ''} keeps ${streams} stream${streams === 1 ? '' : 's'} parked in ${consumers}: ${problem ?? first.error}`,
+    problem !== null
+      ? `Deploy a version that can read it, and it is handled by itself. If none will: ops quarantine add ${cause} --reason "…"`
+      : first.error.includes(MISSING_ROW)
+        ? `ops projections replay ${first.consumer} --stream ${first.stream}`
+        : `Fix the cause, and it is handled by itself; ops processes retry ${first.consumer} does so at once. As a last resort: ops quarantine add ${cause} --reason "…"`,
+  );
+};
+
+/** What a view of money says when its row was deleted. */
+const MISSING_ROW = 'is missing: replay';
+
+/** Decisions of operators: how many are in force, which need another look, and entries that are none. */
+export const checkQuarantines = async ({ store }: Session): Promise<readonly Finding[]> => {
+  const register = await readQuarantines(store);
+  const due = register.all().filter(({ until }) => until !== null && Date.parse(until) < Date.now());
+  return [
+    ok('quarantine', `readers pass over ${register.all().length} events`),
+    ...due
+      .slice(0, MOST)
+      .map(({ stream, revision, until, reason }) =>
+        warning(
+          'quarantine',
+          `${stream}@${revision} was to be looked at again by ${until}: ${reason}`,
+          `ops quarantine withdraw ${stream}@${revision} --reason "…", or add it again with another --until.`,
+        ),
+      ),
+    ...register
+      .unreadable()
+      .slice(0, MOST)
+      .map(({ stream, revision, type }) =>
+        failure(
+          'quarantine',
+          `${stream}@${revision} (${type}) is no decision and has no effect`,
+          `ops quarantine add ${stream}@${revision} --reason "…"`,
+        ),
+      ),
+  ];
 };
 
 export const checkJobs = async (pool: Pool, time: Pick<TrustedTime, 'isTrusted'>): Promise<Finding> => {

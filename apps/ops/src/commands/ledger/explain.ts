@@ -4,6 +4,7 @@ import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
 import { movement } from './movement.js';
+import { passedOver } from './passed-over.js';
 
 export const addExplain = (ledger: Command): void => {
   ledger
@@ -33,6 +34,7 @@ const describe = ({
   reading,
   credits,
   findings,
+  quarantined,
 }: ReadingExplanation): string =>
   [
     `Reading ${readingId} of ${workspaceId}: ${outcome}`,
@@ -53,5 +55,6 @@ const describe = ({
       ['reading event', 'event id', 'at', 'moved credits by'],
       reading.map(({ type, eventId, occurredAt, causes }) => [type, eventId, occurredAt, causes.join(', ')]),
     ),
+    ...quarantined.map(passedOver),
     ...findings.map((finding) => `Finding: ${finding}`),
   ].join('\n');

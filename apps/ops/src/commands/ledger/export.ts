@@ -52,11 +52,11 @@ export const addExport = (ledger: Command): void => {
           return book.footer();
         });
         if (out === undefined) return;
-        const { events, postings, headHash } = written;
+        const { events, postings, unreadable, headHash } = written;
         print(
           command,
           { out, ...written },
-          `Wrote ${events} events with ${postings} postings to ${out}; head hash ${headHash}`,
+          `Wrote ${events} events with ${postings} postings to ${out}; head hash ${headHash}${unreadable ? `; ${unreadable.entries} entries are shown and not interpreted` : ''}`,
         );
       });
     });

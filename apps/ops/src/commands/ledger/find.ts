@@ -21,16 +21,18 @@ export const addFind = (ledger: Command): void => {
         { reference, entries },
         table(
           ['workspace', 'revision', 'at', 'event', 'credits', 'by', 'reason', 'event id'],
-          entries.map(({ workspaceId, revision, occurredAt, type, credits, actor, reason, eventId }) => [
-            workspaceId,
-            String(revision),
-            occurredAt,
-            type,
-            credits,
-            actor,
-            reason ?? '',
-            eventId,
-          ]),
+          entries.map(
+            ({ workspaceId, revision, occurredAt, type, credits, actor, reason, unreadable, eventId }) => [
+              workspaceId,
+              String(revision),
+              occurredAt,
+              type,
+              credits,
+              actor,
+              unreadable ?? reason ?? '',
+              eventId,
+            ],
+          ),
         ),
       );
     });

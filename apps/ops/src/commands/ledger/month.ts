@@ -13,6 +13,7 @@ import { print, table, tell } from '../../output.js';
 import { withSession } from '../../session.js';
 import { tar } from '../../tar.js';
 import { parsePeriod } from './options.js';
+import { passedOver } from './passed-over.js';
 import { onFile } from './seal.js';
 import { accountTable, moneyTable } from './statement.js';
 
@@ -68,10 +69,14 @@ Example:
         process.exitCode = 1;
         return;
       }
-      const { manifest, closedNow, files } = result;
+      const { manifest, closedNow, quarantined, files } = result;
       const written = { folder: join(out, period), archive: join(out, `ledger-${period}.tar.gz`) };
       onFile(out, () => write(files, written, period));
-      print(command, { ok: true, ...written, closedNow, ...manifest }, describe(result, written.archive));
+      print(
+        command,
+        { ok: true, ...written, closedNow, ...manifest, quarantined },
+        describe(result, written.archive),
+      );
     });
 };
 
@@ -118,7 +123,7 @@ const describeProblems = (period: string, problems: readonly MonthProblem[], dif
 
 type Sealed = Extract<CloseMonthResult, { outcome: 'sealed' }>;
 
-const describe = ({ manifest, sums }: Sealed, archive: string): string => {
+const describe = ({ manifest, sums, quarantined }: Sealed, archive: string): string => {
   const { opening, debit, credit, closing, money } = sums;
   return [
     `Sealed ${manifest.books} books of ${manifest.period}; Merkle root ${manifest.merkleRoot}`,
@@ -127,6 +132,7 @@ const describe = ({ manifest, sums }: Sealed, archive: string): string => {
     '',
     moneyTable(money),
     '',
+    ...quarantined.map(passedOver),
     `Archive: ${archive}`,
   ].join('\n');
 };

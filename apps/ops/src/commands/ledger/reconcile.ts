@@ -4,6 +4,7 @@ import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
 import { chosenWorkspace, type Chosen } from './options.js';
 import { withProgress } from '../../progress.js';
+import { passedOver } from './passed-over.js';
 
 /** Settlement follows a completed reading within seconds, unless the worker is behind. */
 const GRACE_S = 60;
@@ -29,12 +30,17 @@ export const addReconcile = (ledger: Command): void => {
           queries.execute(new ReconcileLedger(workspaceId, options.grace * 1_000, progress)),
         );
       });
-      const { books, captures, completed, differences, pending } = result;
+      const { books, captures, completed, differences, pending, quarantined } = result;
       const summary = `${books} books, ${completed} completed readings, ${captures} captures: ${differences.length} differences, ${pending.length} pending`;
       print(
         command,
         { ok: differences.length === 0, ...result },
-        [summary, ...describe('Differences', differences), ...describe('Pending', pending)].join('\n'),
+        [
+          summary,
+          ...describe('Differences', differences),
+          ...describe('Pending', pending),
+          ...quarantined.map(passedOver),
+        ].join('\n'),
       );
       if (differences.length > 0) process.exitCode = 1;
     });

@@ -9,7 +9,7 @@ import {
   type MonthlyStatement,
   type Accounts,
 } from '@app/billing/contracts/index.js';
-import { decode } from '@app/event-sourcing/core/event-catalogue.js';
+import { decodeOrShow, isOpaque } from '@app/event-sourcing/core/event-catalogue.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { workspaceEvents } from '@app/workspaces/contracts/index.js';
@@ -84,8 +84,8 @@ export const addStatement = (ledger: Command): void => {
 /** From the workspace's own stream, which names it in its first event. */
 const nameOf = async (store: EventStore, workspaceId: string): Promise<string | null> => {
   for await (const stored of store.read(streamName(workspaceEvents.category, workspaceId), { limit: 1 })) {
-    const event = decode(workspaceEvents, stored);
-    if (event.type === 'WorkspaceOpened') return event.data.name;
+    const event = decodeOrShow(workspaceEvents, stored);
+    if (!isOpaque(event) && event.type === 'WorkspaceOpened') return event.data.name;
   }
   return null;
 };
@@ -168,7 +168,7 @@ const movements = (entries: readonly LedgerEntry[]): string =>
       String(entry.revision),
       entry.occurredAt,
       entry.type,
-      movement(entry.postings),
+      entry.unreadable ?? movement(entry.postings),
       entry.availableAfter,
       entry.heldAfter,
       entry.readingId ?? '',

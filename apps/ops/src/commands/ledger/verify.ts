@@ -5,6 +5,7 @@ import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
 import { withProgress } from '../../progress.js';
 import { chosenWorkspace, type Chosen } from './options.js';
+import { passedOver } from './passed-over.js';
 
 export const addVerify = (ledger: Command): void => {
   ledger
@@ -42,6 +43,9 @@ const describe = (books: readonly LedgerReport[]): string =>
         firstBadRevision === null ? '' : String(firstBadRevision),
         headHash,
       ]),
+    ),
+    ...books.flatMap(({ workspaceId, quarantined }) =>
+      quarantined.map((entry) => `${workspaceId} ${passedOver(entry)}`),
     ),
     ...books.flatMap(({ workspaceId, findings }) =>
       findings.map(

@@ -19,17 +19,15 @@ export const addList = (projections: Command): void => {
         tables: projection.views.map((view) => view.table),
         follows: categoriesOf(projection),
         keptBy: checkpointOf(projection),
-        onPoison: projection.onPoison ?? 'park',
       }));
       const text = [
         table(
-          ['projection', 'tables', 'follows', 'kept by', 'on poison'],
-          known.map(({ name, tables, follows, keptBy, onPoison }) => [
+          ['projection', 'tables', 'follows', 'kept by'],
+          known.map(({ name, tables, follows, keptBy }) => [
             name,
             tables.join(' '),
             follows.join(' '),
             keptBy === name ? '' : keptBy,
-            onPoison,
           ]),
         ),
         '',
@@ -68,7 +66,7 @@ export const addStatus = (projections: Command): void => {
           String(version.position ?? ''),
           version.state === 'live' && lag ? eventsBehind(lag) : '',
           verification(version),
-          version.parkedEvents,
+          version.parkedStreams,
         ]),
       );
       const head = ['projection', 'version', 'state', 'position', 'behind', 'verified', 'parked'];

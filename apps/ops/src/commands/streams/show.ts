@@ -5,8 +5,13 @@ import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';
 import { withSession } from '../../session.js';
 import { shownEvent } from '../../shown-event.js';
+import { catalogueOf } from '../../catalogues.js';
+import { problemOf } from '../quarantine/place.js';
 
 const MOST = 1_000;
+
+/** @param problem why it cannot be read; `null` when it can */
+type ListedEvent = StoredEvent & { readonly problem: string | null };
 
 export const addShow = (streams: Command): void => {
   streams
@@ -20,10 +25,10 @@ export const addShow = (streams: Command): void => {
     )
     .action(async (stream: string, { newest }: { newest?: true }, command: Command) => {
       const events = await withSession(async ({ store }) => {
-        const found: StoredEvent[] = [];
+        const found: ListedEvent[] = [];
         const direction = newest ? 'backwards' : 'forwards';
         for await (const event of store.read(stream, { limit: MOST, direction }))
-          found.push(shownEvent(event));
+          found.push({ ...shownEvent(event), problem: catalogueOf(stream) ? problemOf(event) : null });
         return newest ? found.toReversed() : found;
       });
       if (events.length === 0) throw new OpsError(`There is no stream ${stream}.`);
@@ -31,9 +36,11 @@ export const addShow = (streams: Command): void => {
     });
 };
 
-const describe = ({ revision, type, id, data, metadata }: StoredEvent): string =>
+const describe = ({ revision, type, id, data, metadata, quarantine, problem }: ListedEvent): string =>
   [
     `${revision}  ${type}  ${metadata.occurredAt}  by ${printable(metadata.actor)}`,
     `   id ${id}  caused by ${metadata.causationId}`,
     `   ${JSON.stringify(data)}`,
+    ...(problem === null ? [] : [`   cannot be read: ${problem}`]),
+    ...(quarantine ? [`   quarantined by ${quarantine.by}: ${printable(quarantine.reason)}`] : []),
   ].join('\n');

@@ -1,4 +1,3 @@
-import { decode } from '@app/event-sourcing/core/event-catalogue.js';
 import { uuid5 } from '@app/event-sourcing/core/event-id.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
@@ -6,7 +5,9 @@ import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-st
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
 import { referenceOf } from '../../audit/export-rows.js';
+import { bookEvent, isOpaque, sentenceOf, unreadableEntry } from '../../audit/unreadable-entry.js';
 import { FindLedgerEntries, type FoundEntry } from '../../contracts/audit.js';
+import type { UnreadableEntry } from '../../contracts/unreadable-entry.js';
 import { creditsEvents, type CreditsEvent } from '../../contracts/events.js';
 import { visitLog } from './read.js';
 
@@ -25,10 +26,14 @@ export class FindEntriesHandler implements IQueryHandler<FindLedgerEntries> {
   async execute({ reference, progress }: FindLedgerEntries): Promise<readonly FoundEntry[]> {
     const found: FoundEntry[] = [];
     const visit = (stored: StoredEvent): void => {
-      if (!REFERENCED.has(stored.type) || categoryOf(stored.stream) !== creditsEvents.category) return;
-      const event = decode(creditsEvents, stored);
+      if (categoryOf(stored.stream) !== creditsEvents.category || !mayName(stored)) return;
+      const event = bookEvent(stored);
+      const workspaceId = streamId(stored.stream);
+      if (isOpaque(event)) {
+        if (hasText(stored.data, reference)) found.push(opaque(workspaceId, unreadableEntry(event)));
+        return;
+      }
       const { data } = event;
-      const workspaceId = streamId(event.stream);
       if (!matches(data, workspaceId, reference)) return;
       found.push({
         workspaceId,
@@ -45,6 +50,28 @@ export class FindEntriesHandler implements IQueryHandler<FindLedgerEntries> {
     return found;
   }
 }
+
+/** Types that carry no reference are not decoded, unless this program does not know them. */
+const mayName = ({ type }: StoredEvent): boolean =>
+  REFERENCED.has(type) || !Object.hasOwn(creditsEvents.definitions, type);
+
+const opaque = (workspaceId: string, entry: UnreadableEntry): FoundEntry => ({
+  workspaceId,
+  eventId: entry.eventId,
+  revision: entry.revision,
+  type: entry.type,
+  occurredAt: entry.occurredAt,
+  credits: 0,
+  reason: null,
+  actor: '',
+  unreadable: sentenceOf(entry),
+});
+
+/** Whether a text stands anywhere in data that cannot be interpreted. */
+const hasText = (data: unknown, text: string): boolean =>
+  typeof data === 'object' && data !== null
+    ? Object.values(data).some((member) => hasText(member, text))
+    : data === text;
 
 /** Corrections of version 1 do not state their reference, but their id is made of it. */
 const matches = (data: CreditsEvent['data'], workspaceId: string, reference: string): boolean =>

@@ -1,5 +1,5 @@
 import { decode } from '@app/event-sourcing/core/event-catalogue.js';
-import type { Recorded } from '@app/event-sourcing/core/event.js';
+import { isSetAside, type Recorded } from '@app/event-sourcing/core/event.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
@@ -17,11 +17,17 @@ export class PlanDateRepairHandler implements IQueryHandler<PlanDateRepair> {
     @Inject(TRUSTED_CLOCK) private readonly clock: TrustedClock,
   ) {}
 
+  /** @throws CorruptEvent for an entry that cannot be read and is not quarantined: the book is not known */
   async execute({ workspaceId }: PlanDateRepair): Promise<DateRepair | null> {
     const now = await this.clock.now();
     const events: Recorded<CreditsEvent>[] = [];
+    let quarantined = 0;
     for await (const stored of this.store.read(streamName(creditsEvents.category, workspaceId)))
-      events.push(decode(creditsEvents, stored));
-    return events.length === 0 ? null : planDateRepair(workspaceId, events, now);
+      if (isSetAside(stored)) quarantined += 1;
+      else events.push(decode(creditsEvents, stored));
+    if (events.length === 0) return null;
+    const plan = planDateRepair(workspaceId, events, now);
+    if (quarantined === 0) return plan;
+    return { ...plan, notes: [...plan.notes, `${quarantined} quarantined entries were passed over`] };
   }
 }

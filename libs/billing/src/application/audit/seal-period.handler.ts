@@ -1,5 +1,5 @@
 import { decode } from '@app/event-sourcing/core/event-catalogue.js';
-import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
+import { isSetAside, type Recorded, type StoredEvent } from '@app/event-sourcing/core/event.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
@@ -34,7 +34,7 @@ export class SealPeriodHandler implements IQueryHandler<SealPeriod> {
 }
 
 const closing = (stored: StoredEvent): Closed | null => {
-  if (stored.type !== 'PeriodClosed') return null;
+  if (stored.type !== 'PeriodClosed' || isSetAside(stored)) return null;
   const event = decode(creditsEvents, stored);
   return event.type === 'PeriodClosed' ? event : null;
 };

@@ -19,6 +19,7 @@ import { CloseMonth, type CloseMonthResult } from '../../contracts/month.js';
 import { endOfMonth } from '../../domain/credits/calendar.js';
 import { balanceRows } from '../audit/balance-rows.js';
 import { visitLog } from '../audit/read.js';
+import { passOverUnreadable } from '../pass-over-unreadable.js';
 
 /** Books closed at the same time. */
 const AT_ONCE = 16;
@@ -52,7 +53,7 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
     );
     const { books, problems } = months.result();
     const reconciliation = reconciler.report(settledBefore);
-    const { differences } = reconciliation;
+    const { differences, quarantined } = reconciliation;
     if (problems.length + differences.length > 0) return { outcome: 'not_right', problems, differences };
     const files = monthFiles(period, books, reconciliation, command.codes);
     // Imported only here: only a process that prints needs the compiler and its fonts.
@@ -60,7 +61,7 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
     files.set('trial-balance.pdf', monthPdf(period, books));
     const { manifest, json, signature } = signedMonth(period, books, reconciliation, files, key);
     files.set('month.json', json).set('month.sig', Buffer.from(`${signature}\n`));
-    return { outcome: 'sealed', closedNow, manifest, sums: sumsOf(books), files };
+    return { outcome: 'sealed', closedNow, manifest, sums: sumsOf(books), quarantined, files };
   }
 
   /** Books that have nothing due from before the end of the month have closed it already. */
@@ -73,7 +74,8 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
     const worker = async (): Promise<void> => {
       while (next < rows.length) {
         const { workspace_id } = rows[next++]!;
-        await this.commands.execute(new RecordDue(workspace_id, by()));
+        // It is found again as a book that does not verify.
+        await this.commands.execute(new RecordDue(workspace_id, by())).catch(passOverUnreadable);
         done += 1;
         progress?.('close', done, rows.length);
       }

@@ -1,11 +1,23 @@
 import { Controller, Get } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { CorruptEvent } from '@app/event-sourcing/core/event-catalogue.js';
+import { BOOK_UNREADABLE } from '@app/readings/contracts/index.js';
 import { Accepts, Caller, ScopeArea, type Principal } from '@app/platform/auth/authentication.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { Problem } from '@app/platform/http/problem.js';
 import { GetCredits, type CreditsSummary } from '../../contracts/queries.js';
 import { creditsSchema } from './credits.schemas.js';
+
+/** Nobody spends from a book with an entry that cannot be read, and nobody is told a balance of it. */
+const unreadableBook = (error: unknown): never => {
+  if (!(error instanceof CorruptEvent)) throw error;
+  throw new Problem('billing_misconfigured', {
+    detail: BOOK_UNREADABLE,
+    headers: { 'Retry-After': '60' },
+    cause: error,
+  });
+};
 
 @Controller('api/v1/credits')
 @ApiTags('Credits')
@@ -23,7 +35,7 @@ export class GetCreditsController {
   @Answers(200, 'The credits', creditsSchema)
   @Refuses('billing_misconfigured')
   async get(@Caller() { workspaceId }: Principal): Promise<CreditsSummary> {
-    const credits = await this.queries.execute(new GetCredits(workspaceId));
+    const credits = await this.queries.execute(new GetCredits(workspaceId)).catch(unreadableBook);
     if (!credits) throw new Problem('billing_misconfigured', { headers: { 'Retry-After': '60' } });
     return credits;
   }

@@ -1,9 +1,9 @@
-import { decode } from '@app/event-sourcing/core/event-catalogue.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
-import { ledgerEntry } from '../../audit/ledger-entry.js';
+import { ledgerEntry, opaqueEntry } from '../../audit/ledger-entry.js';
+import { bookEvent, isOpaque, unreadableEntry } from '../../audit/unreadable-entry.js';
 import { creditsEvents } from '../../contracts/events.js';
 import { GetLedger, type LedgerEntry } from '../../contracts/queries.js';
 import { postings } from '../../domain/credits/postings.js';
@@ -17,7 +17,11 @@ export class GetLedgerHandler implements IQueryHandler<GetLedger> {
     const entries: LedgerEntry[] = [];
     const balance = { available: 0, held: 0 };
     for await (const stored of this.store.read(streamName(creditsEvents.category, workspaceId))) {
-      const event = decode(creditsEvents, stored);
+      const event = bookEvent(stored);
+      if (isOpaque(event)) {
+        entries.push(opaqueEntry(unreadableEntry(event), balance));
+        continue;
+      }
       for (const { account, amount } of postings(event)) {
         if (account === 'available' || account === 'held') balance[account] += amount;
       }

@@ -7,6 +7,7 @@ import { causedBy } from '@app/event-sourcing/core/request-context.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { RecordDue } from '../../contracts/commands.js';
+import { passOverUnreadable } from '../pass-over-unreadable.js';
 
 /** Books processed at a time. */
 const PAGE = 100;
@@ -36,7 +37,7 @@ export class IdleBooks {
         if (signal.aborted) return;
         const cause = `due:${workspace_id}:${now}`;
         const by = causedBy({ correlationId: cause, causationId: cause }, 'billing.clock');
-        await this.commands.execute(new RecordDue(workspace_id, by));
+        await this.commands.execute(new RecordDue(workspace_id, by)).catch(passOverUnreadable);
       }
       last = rows.length === PAGE ? rows.at(-1)!.workspace_id : '';
     } while (last !== '');

@@ -1,7 +1,7 @@
 import { assertNever } from '@app/event-sourcing/core/decision.js';
 import { CorruptEvent } from '@app/event-sourcing/core/event-catalogue.js';
 import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
-import { ReserveCredits, type ReserveResult } from '@app/readings/contracts/index.js';
+import { BOOK_UNREADABLE, ReserveCredits, type ReserveResult } from '@app/readings/contracts/index.js';
 import { PRODUCT_PRICES } from '../../contracts/catalogue.js';
 import { holdOf } from '../../domain/credits/credits.state.js';
 import { CreditBooks, type CreditsOutcome } from '../credit-books.js';
@@ -23,7 +23,7 @@ export class ReserveCreditsHandler implements ICommandHandler<ReserveCredits> {
         by,
       );
     } catch (error) {
-      if (error instanceof CorruptEvent) return misconfigured('the ledger cannot be read');
+      if (error instanceof CorruptEvent) return misconfigured(BOOK_UNREADABLE);
       throw error;
     }
     if (outcome.kind !== 'rejected') {

@@ -29,7 +29,8 @@ const balances = view<BalanceRow, Event>({
   keyOf: ({ stream }) => ({ workspace_id: streamId(stream) }),
   evolve(row, event) {
     if (event.type === 'BookOpened') return row ?? opened(event);
-    if (row === null || BigInt(row.revision) >= event.revision) return row;
+    if (row === null) throw new RangeError('the row of this book is missing: replay its stream');
+    if (BigInt(row.revision) >= event.revision) return row;
     const moved = movement(event);
     return requireNotOverdrawn({
       ...row,
@@ -51,7 +52,6 @@ export const balanceProjection = defineProjection({
   name: 'billing.balance.v1',
   catalogues: [creditsEvents],
   views: [balances],
-  onPoison: 'halt',
 });
 
 const opened = (event: Event): BalanceRow => ({
@@ -68,7 +68,7 @@ const opened = (event: Event): BalanceRow => ({
 });
 
 /**
- * Checks each event. The table's constraint sees only the last row of a batch. @throws RangeError, which halts the view
+ * Checks each event. The table's constraint sees only the last row of a batch. @throws RangeError, which parks the book
  */
 const requireNotOverdrawn = (row: BalanceRow): BalanceRow => {
   if (Number(row.available) < 0 || Number(row.held) < 0)

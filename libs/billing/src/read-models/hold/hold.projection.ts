@@ -44,5 +44,4 @@ export const holdProjection = defineProjection({
   name: 'billing.hold.v1',
   catalogues: movesOfHolds,
   views: [holds],
-  onPoison: 'halt',
 });

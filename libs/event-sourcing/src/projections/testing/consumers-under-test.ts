@@ -168,6 +168,5 @@ export const recording: Consumer = {
   name: 'tally.applied',
   categories: ['tally'],
   birth: 'beginning',
-  onPoison: 'halt',
   steps: (events) => events.map(({ id }) => sql`insert into applied (event_id) values (${id})`),
 };

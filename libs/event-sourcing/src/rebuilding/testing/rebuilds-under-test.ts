@@ -17,13 +17,12 @@ export const NAME = 'tally.total.v1';
 export const OPERATOR = { by: 'operator:ada' };
 
 /** The projection; a case may replace its view by a faulty one. */
-export const totalsBy = (one: typeof totalView, onPoison: 'park' | 'halt' = 'park'): Projection =>
+export const totalsBy = (one: typeof totalView): Projection =>
   defineProjection({
     name: NAME,
     catalogues: [tallyEvents],
     views: [one],
     effects: ({ id }) => [sql`insert into effect values (${id})`],
-    onPoison,
   });
 /** The correct live rows. */
 export const totals = totalsBy(totalView);

@@ -14,7 +14,8 @@ export type RequestReadingResult =
   /** The reading of this Idempotency-Key was erased. Its input can no longer be compared. */
   | { readonly outcome: 'erased' }
   | { readonly outcome: 'insufficient_credits'; readonly required: number; readonly available: number }
-  | { readonly outcome: 'billing_misconfigured' };
+  /** `detail` is for the caller. */
+  | { readonly outcome: 'billing_misconfigured'; readonly detail?: string };
 
 /** Accepts a reading: seals the input, holds its credits, records the request. @throws StoreUnavailable */
 export class RequestReading extends Command<RequestReadingResult> {

@@ -71,7 +71,10 @@ export class RequestReadingController {
       case 'erased':
         throw new Problem('reading_erased');
       case 'billing_misconfigured':
-        throw new Problem('billing_misconfigured', { headers: { 'Retry-After': '60' } });
+        throw new Problem('billing_misconfigured', {
+          ...(result.detail !== undefined && { detail: result.detail }),
+          headers: { 'Retry-After': '60' },
+        });
       case 'insufficient_credits': {
         const { required, available } = result;
         throw new Problem('insufficient_credits', {

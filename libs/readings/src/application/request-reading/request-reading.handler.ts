@@ -15,7 +15,7 @@ import { Inject } from '@app/platform/injection.js';
 import { Digester } from '@app/platform/crypto/digest.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { CLOCK, CONFIG } from '@app/platform/tokens.js';
-import { ReserveCredits } from '../../contracts/ports/index.js';
+import { BOOK_UNREADABLE, ReserveCredits } from '../../contracts/ports/index.js';
 import type { Requested } from '../../domain/reading/reading.state.js';
 import { readingView, type ReadingInput } from '../../domain/reading/reading-view.js';
 import { requestedFields } from '../../domain/reading/requested-fields.js';
@@ -86,7 +86,11 @@ export class RequestReadingHandler implements ICommandHandler<RequestReading> {
     const reserved = await this.commands.execute(
       new ReserveCredits(workspaceId, readingId, reservationId, request.productId, by),
     );
-    if (reserved.outcome === 'misconfigured') return { outcome: 'billing_misconfigured' };
+    if (reserved.outcome === 'misconfigured')
+      return {
+        outcome: 'billing_misconfigured',
+        ...(reserved.reason === BOOK_UNREADABLE && { detail: BOOK_UNREADABLE }),
+      };
     if (reserved.outcome === 'settled') return 'again';
     if (reserved.outcome === 'insufficient') {
       return { outcome: 'insufficient_credits', required: reserved.required, available: reserved.available };

@@ -1,6 +1,10 @@
 import { Command, Query } from '@app/platform/cqrs/message.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 
+/** What callers and operators read while the ledger cannot be: spending stops until an operator has decided. */
+export const BOOK_UNREADABLE =
+  'The credit book of the workspace has an entry that cannot be read. Nothing was reserved or charged. The operator of the service finds the entry with ops doctor.';
+
 export type ReserveResult =
   | { readonly outcome: 'reserved'; readonly amount: number }
   | { readonly outcome: 'insufficient'; readonly required: number; readonly available: number }

@@ -1,4 +1,5 @@
 import { assertNever } from '@app/event-sourcing/core/decision.js';
+import { isOpaque, type OpaqueEvent } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import type { FailureCode, ReadingEvent } from '../../contracts/events.js';
 
@@ -10,6 +11,7 @@ export const HISTORY_TYPES = [
   'completed',
   'failed',
   'erased',
+  'unreadable',
 ] as const;
 
 /**
@@ -31,14 +33,20 @@ export interface HistoryEvent {
 }
 
 /**
- * The history's entry for a recorded event. `null` for an abandoned reservation: the same Idempotency-Key, sent again
+ * The history's entry for a recorded event: `unreadable`, without its facts, for one that cannot be read. `null` for an abandoned reservation: the same Idempotency-Key, sent again
  * after a 503, got another reservation.
  * @param revision number of earlier entries in the reading's history
  */
-export const historyEvent = (event: Recorded<ReadingEvent>, revision: number): HistoryEvent | null => {
+export const historyEvent = (
+  event: Recorded<ReadingEvent> | OpaqueEvent,
+  revision: number,
+): HistoryEvent | null => {
+  if (isOpaque(event)) return { revision, occurredAt: timeOf(event), type: 'unreadable', data: {} };
   const entry = entryOf(event);
   return entry && { revision, occurredAt: event.metadata.occurredAt, ...entry };
 };
+
+const timeOf = ({ stored }: OpaqueEvent): string => new Date(stored.metadata.occurredAt).toISOString();
 
 const entryOf = (event: ReadingEvent): Pick<HistoryEvent, 'type' | 'data'> | null => {
   switch (event.type) {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { decode } from '@app/event-sourcing/core/event-catalogue.js';
+import { decodeOrShow, isOpaque } from '@app/event-sourcing/core/event-catalogue.js';
 import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
@@ -102,7 +102,7 @@ export class ReadingQuery {
   async history(readingId: string, from: number, limit: number): Promise<readonly HistoryEvent[]> {
     const entries: HistoryEvent[] = [];
     for await (const stored of this.store.read(streamName(readingEvents.category, readingId))) {
-      const event = historyEvent(decode(readingEvents, stored), entries.length);
+      const event = historyEvent(decodeOrShow(readingEvents, stored), entries.length);
       if (event) entries.push(event);
       if (entries.length === from + limit) break;
     }
@@ -144,7 +144,8 @@ export class ReadingQuery {
       direction: 'backwards',
     });
     for await (const stored of newestFirst) {
-      const event = decode(readingEvents, stored);
+      const event = decodeOrShow(readingEvents, stored);
+      if (isOpaque(event)) continue;
       if (event.type === 'ReadingErased') return null;
       if (event.type !== 'ReadingCompleted') continue;
       const { workspaceId, sealedResult } = event.data;
@@ -156,7 +157,8 @@ export class ReadingQuery {
   private async fold(readingId: string): Promise<StoredReading | null> {
     const events = [];
     for await (const stored of this.store.read(streamName(readingEvents.category, readingId))) {
-      events.push(decode(readingEvents, stored));
+      const event = decodeOrShow(readingEvents, stored);
+      if (!isOpaque(event)) events.push(event);
     }
     return foldReading(events);
   }

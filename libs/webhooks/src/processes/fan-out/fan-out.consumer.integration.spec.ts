@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { endpoint, failure, reading, stored } from '../../../test/events.js';
 import { fanningOut } from '../../../test/fanning-out.js';
+import { fanOutConsumer } from './fan-out.consumer.js';
 
 const test = fanningOut();
 const A = endpoint('we_a');
@@ -58,6 +59,40 @@ describe('The fan-out', () => {
     await test.handle(...batch);
     for (const event of batch) await test.handle(event);
     expect(await everything()).toEqual(once);
+  });
+
+  it('places events that come late, because their stream was parked, at the end of the feed', async () => {
+    const [parked, other] = [randomUUID(), randomUUID()];
+    const waiting = [reading(parked).completed(), reading(parked).published()];
+    const later = reading(other).completed();
+    await test.handle(A.created(), later);
+    await test.handle(...waiting);
+    const feed = await test.rows<{ reading_id: string; type: string; sequence: number; position: string }>(
+      'select reading_id, type, sequence, position from webhooks.public_event order by position',
+    );
+    expect(feed).toMatchObject([
+      { reading_id: other, position: String(later.position) },
+      { reading_id: parked, type: 'reading.completed', sequence: 1 },
+      { reading_id: parked, type: 'reading.published', sequence: 2 },
+    ]);
+  });
+
+  it('keeps the order of the log in the feed: what follows a release in its batch is placed behind it', async () => {
+    const [failed, release] = failure(randomUUID());
+    const later = reading(randomUUID()).completed();
+    await test.handle(A.created(), failed, release, later);
+    const feed = await test.rows('select type, position from webhooks.public_event order by position');
+    expect(feed).toEqual([
+      { type: 'reading.failed', position: String(release.position) },
+      { type: 'reading.completed', position: String(later.position) },
+    ]);
+  });
+
+  it('sets aside the release of a failed reading that is parked, and no other release', () => {
+    const consumer = fanOutConsumer(0);
+    const id = randomUUID();
+    const keys = failure(id).map((event) => consumer.keyOf!(event));
+    expect(new Set(keys)).toEqual(new Set([id]));
   });
 
   it('gives the same rows event by event as in one batch', async () => {

@@ -1,7 +1,7 @@
 import { creditsEvents } from '@app/billing/contracts/index.js';
 import { decodeAny, selectEvents, type RecordedOf } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
-import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
+import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { Consumer } from '@app/event-sourcing/projections/consumer.js';
 import { sql, type Statement, type Step } from '@app/event-sourcing/projections/statement.js';
 import { publicationEvents } from '@app/publishing/contracts/index.js';
@@ -12,7 +12,7 @@ import { markQueuesReady, newStatus } from '../../read-models/delivery/delivery-
 import { endpointSteps, lockEndpoints } from './endpoint-rows.js';
 import { keepFailures, takeReleased, type Release, type UnreleasedFailure } from './unreleased-failures.js';
 
-/** Only the releases of a credit book are decoded, so no other event of it can halt the fan-out. */
+/** Only the releases of a credit book are decoded, so no other event of it can stop the fan-out. */
 const releaseEvents = selectEvents(creditsEvents, 'CreditsReleased');
 
 const CATALOGUES = [webhookEndpointEvents, readingEvents, publicationEvents, releaseEvents] as const;
@@ -31,9 +31,15 @@ export const fanOutConsumer = (firstPauseMs: number): Consumer => ({
   name: 'webhooks.fanout.v1',
   categories: CATALOGUES.map(({ category }) => category),
   birth: 'beginning',
-  onPoison: 'halt',
+  keyOf: readingOrStream,
   steps: (events) => fanOutSteps(events, firstPauseMs),
 });
+
+/** The release of a reading's credits follows its failure, which is in another stream. */
+const readingOrStream = ({ stream, type, data }: StoredEvent): string => {
+  const { readingId } = (data ?? {}) as { readingId?: unknown };
+  return type === 'CreditsReleased' && typeof readingId === 'string' ? readingId : streamId(stream);
+};
 
 const fanOutSteps = (stored: readonly StoredEvent[], firstPauseMs: number): readonly Step[] => {
   const events = stored.map((one) => decodeAny(CATALOGUES, one)).filter((event) => event !== null);
@@ -54,28 +60,33 @@ const isOfEndpoint = (event: FollowedEvent): event is EndpointEvent =>
   categoryOf(event.stream) === webhookEndpointEvents.category;
 
 /**
- * Events between two changes of endpoints go to the same endpoints, in one statement. Releases come last, because no
- * event of a reading follows its failure.
+ * Events between two changes of endpoints go to the same endpoints, in one statement up to the next release: the feed
+ * has the order of the log.
  */
 const fanOutRun = (run: readonly SourceEvent[], firstPauseMs: number): readonly Statement[] => {
-  const publicEvents: PublicEvent[] = [];
-  const failures: UnreleasedFailure[] = [];
-  const releases: Release[] = [];
+  const statements: Statement[] = [];
+  let publicEvents: PublicEvent[] = [];
+  let failures: UnreleasedFailure[] = [];
+  let releases: Release[] = [];
+  const flush = (): void => {
+    if (failures.length > 0) statements.push(keepFailures(failures));
+    if (publicEvents.length > 0) statements.push(...insertDeliveries(rowsOf(publicEvents), firstPauseMs));
+    if (releases.length > 0) statements.push(...insertDeliveries(takeReleased(releases), firstPauseMs));
+    [publicEvents, failures, releases] = [[], [], []];
+  };
   for (const event of run) {
     if (event.type === 'CreditsReleased') {
       releases.push({ causeEventId: event.data.causeEventId, position: String(event.position) });
       continue;
     }
+    if (releases.length > 0) flush();
     const publicEvent = publicEventOf(event);
     if (publicEvent === null) continue;
     if (isSentOnRelease(publicEvent)) failures.push({ causeEventId: event.id, event: publicEvent });
     else publicEvents.push(publicEvent);
   }
-  return [
-    ...(failures.length > 0 ? [keepFailures(failures)] : []),
-    ...(publicEvents.length > 0 ? insertDeliveries(rowsOf(publicEvents), firstPauseMs) : []),
-    ...(releases.length > 0 ? insertDeliveries(takeReleased(releases), firstPauseMs) : []),
-  ];
+  flush();
+  return statements;
 };
 
 /** SQL: the events as rows. */
@@ -95,6 +106,8 @@ const rowsOf = (events: readonly PublicEvent[]): Statement => {
  * this position of the log, and makes the workspace queues ready. An event that is stored already inserts nothing, so
  * endpoints created later do not receive it.
  *
+ * An event whose stream was parked comes late: it is placed behind those that readers of the feed may have seen.
+ *
  * A delivery that must wait for an earlier one of its reading gets that one's due time. It could not be sent before, and
  * the dispatcher need not read it.
  * @param events selects the events: ids, type and time, the body's head and tail, position, trace context
@@ -104,7 +117,11 @@ const insertDeliveries = (events: Statement, firstPauseMs: number): readonly Sta
   const text = `
     with fact as (${events.text}
     ), numbered as (
-      select fact.*,
+      select fact.event_id, fact.workspace_id, fact.reading_id, fact.type, fact.occurred_at, fact.head, fact.tail,
+             fact.traceparent,
+             greatest(fact.position,
+               (select max(position) from webhooks.public_event last where last.workspace_id = fact.workspace_id)
+                 + row_number() over (partition by workspace_id order by position)) as position,
              (select coalesce(max(sequence), 0) from webhooks.public_event before where before.reading_id = fact.reading_id)
                + row_number() over (partition by reading_id order by position) as sequence
       from fact

@@ -86,5 +86,4 @@ export const endpointProjection = defineProjection({
   keptBy: 'webhooks.fanout.v1',
   catalogues: [webhookEndpointEvents],
   views: [endpoints],
-  onPoison: 'halt',
 });

@@ -1,0 +1,21 @@
+import { creditsEvents } from '@app/billing/contracts/index.js';
+import type { EventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
+import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
+import { quarantineEvents } from '@app/event-sourcing/quarantine/quarantine-events.js';
+import { publicationEvents } from '@app/publishing/contracts/index.js';
+import { readingEvents } from '@app/readings/contracts/index.js';
+import { webhookEndpointEvents } from '@app/webhooks/contracts/index.js';
+import { workspaceEvents } from '@app/workspaces/contracts/index.js';
+
+const CATALOGUES: readonly EventCatalogue[] = [
+  workspaceEvents,
+  readingEvents,
+  publicationEvents,
+  creditsEvents,
+  webhookEndpointEvents,
+  quarantineEvents,
+];
+
+/** The events of a stream's category; `null` when the service has no such streams. */
+export const catalogueOf = (stream: string): EventCatalogue | null =>
+  CATALOGUES.find(({ category }) => category === categoryOf(stream)) ?? null;

@@ -1,0 +1,36 @@
+import { InvalidArgumentError } from 'commander';
+import { decodeOrShow, isOpaque } from '@app/event-sourcing/core/event-catalogue.js';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { Place } from '@app/event-sourcing/projections/parked-streams.js';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { catalogueOf } from '../../catalogues.js';
+import { OpsError } from '../../ops-error.js';
+
+/** Parses `<stream>@<revision>`. */
+export function parsePlace(text: string): Place {
+  const found = /^(.+)@(\d{1,18})$/.exec(text);
+  if (!found) throw new InvalidArgumentError('must be <stream>@<revision>, such as reading-7f9c…@3');
+  return { stream: found[1]!, revision: BigInt(found[2]!) };
+}
+
+/** Parses a day or an instant into RFC 3339. */
+export function parseUntil(text: string): string {
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw new InvalidArgumentError('must be a day or an instant, such as 2026-12-31');
+  return new Date(at).toISOString();
+}
+
+/** @throws OpsError when there is no such event */
+export const requireEvent = async (store: EventStore, { stream, revision }: Place): Promise<StoredEvent> => {
+  for await (const event of store.read(stream, { from: revision, limit: 1 }))
+    if (event.revision === revision) return event;
+  throw new OpsError(`There is no event ${stream}@${revision}: ops streams show ${stream} shows them.`);
+};
+
+/** Why an event does not decode; `null` when it does. @throws OpsError for a stream that the service does not read */
+export const problemOf = (event: StoredEvent): string | null => {
+  const catalogue = catalogueOf(event.stream);
+  if (!catalogue) throw new OpsError(`The service does not read ${event.stream}.`);
+  const decoded = decodeOrShow(catalogue, event);
+  return isOpaque(decoded) ? decoded.problem : null;
+};

@@ -1,0 +1,86 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  askForRetry,
+  parkedStreams,
+  placeText,
+  type Place,
+} from '@app/event-sourcing/projections/parked-streams.js';
+import { projectionConsumer } from '@app/event-sourcing/projections/projection.js';
+import { releaseParked } from '@app/event-sourcing/projections/release-parked.js';
+import { stoppedStreams } from '@app/event-sourcing/processes/interventions.js';
+import { PROJECTIONS } from '../../projections.js';
+import type { Session } from '../../session.js';
+
+const POLL_MS = 250;
+const silent = { warn: () => undefined, error: () => undefined };
+
+/** What is to be handled again: everything a consumer has stopped at, one stream of it, or all that an event stops. */
+export interface Wanted {
+  readonly consumer?: string;
+  readonly stream?: string;
+  readonly cause?: Place;
+}
+
+/** What is stopped, of what is wanted. */
+export const stoppedOf = async ({ pool }: Session, { consumer, stream, cause }: Wanted) =>
+  (await stoppedStreams(pool, consumer ?? null)).filter(
+    (one) =>
+      !/__v\d+$/.test(one.consumer) &&
+      (stream === undefined || one.stream === stream) &&
+      (cause === undefined || one.cause === placeText(cause)),
+  );
+
+/**
+ * Has parked streams handled. This process handles those of projections itself. A worker handles those of processes,
+ * and continues halted consumers: this waits for it.
+ * @returns what is still stopped
+ */
+export const releaseStopped = async (session: Session, wanted: Wanted, waitSeconds: number) => {
+  const { pool, store } = session;
+  const before = await stoppedOf(session, wanted);
+  const failed = new Set<string>();
+  for (const { consumer, key } of before) {
+    if (key === null) continue;
+    const projection = PROJECTIONS.find(({ name }) => name === consumer);
+    if (!projection) await askForRetry(pool, consumer, { key });
+    else if (!failed.has(`${consumer} ${key}`)) {
+      const { outcome } = await releaseParked(
+        projectionConsumer(projection),
+        { pool, store, log: silent },
+        key,
+      );
+      if (outcome === 'still_parked') failed.add(`${consumer} ${key}`);
+    }
+  }
+  for (const deadline = Date.now() + waitSeconds * 1_000; ; await delay(POLL_MS)) {
+    const left = await stoppedOf(session, wanted);
+    const open = await untried(
+      session,
+      left.filter(({ consumer, key }) => !failed.has(`${consumer} ${key}`)),
+    );
+    if (open.length === 0 || Date.now() > deadline) return left;
+  }
+};
+
+/** A worker has tried a parked stream in vain when it has recorded the attempt. */
+const untried = async ({ pool }: Session, left: Awaited<ReturnType<typeof stoppedOf>>) => {
+  const { rows } = await pool.query<{ consumer: string; stream: string }>(
+    'select consumer, stream from event_sourcing.parked_event where tried_at is null',
+  );
+  return left.filter(
+    (one) =>
+      one.state === 'halted' ||
+      rows.some(({ consumer, stream }) => consumer === one.consumer && stream === one.stream),
+  );
+};
+
+/** Consumers that stand still because of an event. */
+export const stoppedBy = async ({ pool }: Session, cause: Place): Promise<readonly string[]> => {
+  const parked = (await parkedStreams(pool)).filter((one) => placeText(one.cause) === placeText(cause));
+  const halted = (await stoppedStreams(pool)).filter(
+    (one) => one.state === 'halted' && one.cause === placeText(cause),
+  );
+  return [...new Set([...parked, ...halted].map(({ consumer }) => consumer))]
+    .filter((name) => !/__v\d+$/.test(name))
+    .toSorted();
+};

@@ -1,0 +1,20 @@
+/** Describes an error for logs and tables. Leaves out PostgreSQL's message, which may contain the values of a row. */
+export const describe = (error: unknown): string => {
+  if (!(error instanceof Error)) return 'unknown';
+  const { code, severity, schema, table, constraint } = error as Error & Readonly<Record<string, unknown>>;
+  if (typeof severity !== 'string') return `${error.name}: ${error.message}`;
+  const where = [schema, table, constraint].filter((part) => typeof part === 'string').join('.');
+  return `SQLSTATE ${String(code)}${where && ` at ${where}`}`;
+};
+
+/** SQLSTATE classes that depend on the row: data, constraints, program limits, and errors that functions raise. */
+const ABOUT_THE_ROW = /^(22|23|54|P0)/;
+
+/**
+ * Whether an event may be at fault, and not the database: a missing table or right would fail for every event. The
+ * caller has already excluded a dependency that is away.
+ */
+export const isEventsFault = (error: unknown): boolean => {
+  const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown };
+  return typeof severity !== 'string' || (typeof code === 'string' && ABOUT_THE_ROW.test(code));
+};

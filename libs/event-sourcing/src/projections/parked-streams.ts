@@ -1,0 +1,266 @@
+import type { Pool, PoolClient } from 'pg';
+import { CorruptEvent } from '../core/event-catalogue.js';
+import type { StoredEvent } from '../core/event.js';
+import { streamId } from '../core/stream-name.js';
+import type { EventStore } from '../store/event-store.js';
+import { intervene } from './checkpoint.js';
+import type { Consumer } from './consumer.js';
+import { describe } from './describe-error.js';
+import { sql, type Statement } from './statement.js';
+
+/** An event, by its place. */
+export interface Place {
+  readonly stream: string;
+  readonly revision: bigint;
+}
+
+/** A stream whose events a consumer sets aside, from one of them on. */
+export interface ParkedStream extends Place {
+  readonly consumer: string;
+  /** The consumer parks all streams with this key together. */
+  readonly key: string;
+  /** The revision may be lower than that of the first event that waits; its position may not. */
+  readonly position: bigint;
+  readonly eventId: string;
+  readonly eventType: string;
+  /** The event that keeps it from being handled; of another stream if a handler reads that one. */
+  readonly cause: Place;
+  readonly error: string;
+  readonly since: Date;
+  /** When it was last tried, in PostgreSQL's text; `null`: somebody has asked for an attempt since. */
+  readonly triedAt: string | null;
+}
+
+interface Row {
+  consumer: string;
+  key: string;
+  stream: string;
+  revision: string;
+  position: string;
+  event_id: string;
+  event_type: string;
+  cause_stream: string;
+  cause_revision: string;
+  error: string;
+  parked_at: Date;
+  tried_at: string | null;
+}
+
+/** What a consumer parks together: by default, all its streams with one id, since their events change the same rows. */
+export const keyOf = (consumer: Consumer, event: StoredEvent): string =>
+  consumer.keyOf?.(event) ?? (streamId(event.stream) || event.stream);
+
+const KEY = `coalesce(key, nullif(substr(stream, nullif(strpos(stream, '-'), 0) + 1), ''), stream)`;
+
+/** One row for each stream, longest parked first. Conditions may use the columns of the table. */
+const STREAMS = `
+  select * from (
+    select distinct on (consumer, ${KEY}, stream) consumer, ${KEY} as key, stream, coalesce(revision, 0) as revision,
+           position, event_id, event_type, coalesce(cause_stream, stream) as cause_stream,
+           coalesce(cause_revision, revision, 0) as cause_revision, error, parked_at, tried_at::text
+    from event_sourcing.parked_event
+    order by consumer, ${KEY}, stream, position
+  ) parked`;
+
+const fromRow = (row: Row): ParkedStream => ({
+  consumer: row.consumer,
+  key: row.key,
+  stream: row.stream,
+  revision: BigInt(row.revision),
+  position: BigInt(row.position),
+  eventId: row.event_id,
+  eventType: row.event_type,
+  cause: { stream: row.cause_stream, revision: BigInt(row.cause_revision) },
+  error: row.error,
+  since: row.parked_at,
+  triedAt: row.tried_at,
+});
+
+/** Parked streams in log order of their first waiting event; at most 1,000 unless one consumer is named. */
+export const parkedStreams = async (
+  client: Pick<Pool, 'query'>,
+  consumer: string | null = null,
+  key: string | null = null,
+): Promise<readonly ParkedStream[]> => {
+  const { rows } = await client.query<Row>(
+    `${STREAMS} where ($1::text is null or consumer = $1) and ($2::text is null or key = $2)
+     order by position limit $3`,
+    [consumer, key, consumer === null ? 1_000 : null],
+  );
+  return rows.map(fromRow);
+};
+
+/** What a running consumer knows of its parked streams. */
+export class ParkedKeys {
+  private readonly keys = new Map<string, { readonly cause: Place; readonly streams: Set<string> }>();
+
+  static async load(client: Pick<Pool, 'query'>, consumer: Consumer): Promise<ParkedKeys> {
+    const parked = new ParkedKeys();
+    for (const { key, cause, stream } of await parkedStreams(client, consumer.name))
+      parked.add(key, cause, stream);
+    return parked;
+  }
+
+  get isEmpty(): boolean {
+    return this.keys.size === 0;
+  }
+
+  has(key: string): boolean {
+    return this.keys.has(key);
+  }
+
+  causeOf(key: string): Place {
+    return this.keys.get(key)!.cause;
+  }
+
+  /** Whether the stream is known to wait under this key. */
+  waits(key: string, stream: string): boolean {
+    return this.keys.get(key)?.streams.has(stream) ?? false;
+  }
+
+  add(key: string, cause: Place, stream: string): void {
+    const known = this.keys.get(key);
+    if (known) known.streams.add(stream);
+    else this.keys.set(key, { cause, streams: new Set([stream]) });
+  }
+
+  remove(key: string): void {
+    this.keys.delete(key);
+  }
+
+  /** Different events that keep streams parked. One unreadable book may park many readings: that is one cause. */
+  causes(): ReadonlySet<string> {
+    return new Set([...this.keys.values()].map(({ cause }) => placeText(cause)));
+  }
+}
+
+export const placeText = ({ stream, revision }: Place): string => `${stream}@${revision}`;
+
+/** The event that made the handling of another fail: itself, unless a handler could not read a stream. */
+export const causeOfFailure = (error: unknown, event: StoredEvent): Place =>
+  error instanceof CorruptEvent ? { stream: error.at.stream, revision: error.at.revision } : event;
+
+/** Sets a stream aside from this event on. */
+export const park = (
+  consumer: Consumer,
+  event: StoredEvent,
+  key: string,
+  cause: Place,
+  reason: string,
+): Statement => sql`
+  insert into event_sourcing.parked_event
+    (consumer, position, stream, event_id, event_type, error, key, revision, cause_stream, cause_revision, tried_at)
+  values (${consumer.name}, ${String(event.position)}, ${event.stream}, ${event.id}, ${event.type}, ${reason}, ${key},
+          ${String(event.revision)}, ${cause.stream}, ${String(cause.revision)}, now())
+  on conflict do nothing`;
+
+/** Stops waiting: the streams of the key are no longer parked. */
+export const unpark = (consumer: string, key: string): Statement => ({
+  text: `delete from event_sourcing.parked_event where consumer = $1 and ${KEY} = $2`,
+  values: [consumer, key],
+});
+
+/** Asks the consumer's worker to try again soon: all it has parked, one stream's key, or what one event has caused. */
+export const askForRetry = async (
+  pool: Pick<Pool, 'query'>,
+  consumer: string | null,
+  only: { readonly key?: string; readonly cause?: Place } = {},
+): Promise<void> => {
+  await pool.query(
+    `update event_sourcing.parked_event set tried_at = null
+     where ($1::text is null or consumer = $1) and ($2::text is null or ${KEY} = $2)
+       and ($3::text is null or coalesce(cause_stream, stream) = $3)
+       and ($4::numeric is null or coalesce(cause_revision, $4::numeric) = $4::numeric)`,
+    [consumer, only.key ?? null, only.cause?.stream ?? null, only.cause ? String(only.cause.revision) : null],
+  );
+};
+
+/** The keys to try again now: one for each cause, since the others would fail in the same way. */
+export const keysDue = async (
+  pool: Pick<Pool, 'query'>,
+  consumer: string,
+  everyMs: number,
+): Promise<readonly string[]> => {
+  const { rows } = await pool.query<{ key: string }>(
+    `select distinct on (cause_stream, cause_revision) key
+     from (${STREAMS} where consumer = $1 and (tried_at is null or tried_at::timestamptz < now() - make_interval(secs => $2))) due
+     order by cause_stream, cause_revision, tried_at::timestamptz nulls first, position`,
+    [consumer, everyMs / 1_000],
+  );
+  return rows.map(({ key }) => key);
+};
+
+/**
+ * Makes a consumer handle a stream again from an event that it has passed over. Its worker finds out with which streams
+ * the event belongs.
+ */
+export const parkAgain = async (
+  client: PoolClient,
+  consumer: string,
+  { stream, revision, position, id, type }: StoredEvent,
+  reason: string,
+): Promise<void> => {
+  await client.query(
+    `insert into event_sourcing.parked_event
+       (consumer, position, stream, event_id, event_type, error, revision, cause_stream, cause_revision)
+     values ($1, $2, $3, $4, $5, $6, $7, $3, $7) on conflict do nothing`,
+    [consumer, String(position), stream, id, type, reason, String(revision)],
+  );
+  await intervene(client, consumer);
+};
+
+/** Gives the rows of older programs and of `parkAgain` their key, for a consumer that parks by another than the id. */
+export const nameKeys = async (
+  pool: Pick<Pool, 'query'>,
+  store: Pick<EventStore, 'read'>,
+  consumer: Consumer,
+): Promise<void> => {
+  if (!consumer.keyOf) return;
+  const { rows } = await pool.query<{ stream: string; position: string }>(
+    'select stream, position from event_sourcing.parked_event where consumer = $1 and key is null',
+    [consumer.name],
+  );
+  for (const { stream, position } of rows) {
+    for await (const event of store.read(stream)) {
+      if (String(event.position) !== position) continue;
+      await pool.query(
+        'update event_sourcing.parked_event set key = $3 where consumer = $1 and position = $2',
+        [consumer.name, position, keyOf(consumer, event)],
+      );
+      break;
+    }
+  }
+};
+
+/**
+ * Records that an event could still not be handled.
+ * @param seen when the key had been tried before this attempt: a request that came meanwhile stands
+ */
+export const stillParked = async (
+  pool: Pick<Pool, 'query'>,
+  consumer: Consumer,
+  key: string,
+  event: StoredEvent,
+  error: unknown,
+  seen: string | null,
+): Promise<void> => {
+  const cause = causeOfFailure(error, event);
+  await pool.query(
+    `update event_sourcing.parked_event
+     set tried_at = case when tried_at::text is not distinct from $9 then now() else tried_at end, error = $3, cause_stream = $4, cause_revision = $5,
+         event_id = case when stream = $6 then $7::uuid else event_id end,
+         event_type = case when stream = $6 then $8 else event_type end
+     where consumer = $1 and ${KEY} = $2`,
+    [
+      consumer.name,
+      key,
+      describe(error),
+      cause.stream,
+      String(cause.revision),
+      event.stream,
+      event.id,
+      event.type,
+      seen,
+    ],
+  );
+};

@@ -1,0 +1,46 @@
+import type { RequestContext } from '../core/request-context.js';
+import { metadataOf } from '../handling/command-context.js';
+import { prepareEvent } from '../handling/prepare-event.js';
+import { StoreUnavailable, WrongExpectedRevision } from '../store/errors.js';
+import type { EventStore, ExpectedRevision } from '../store/event-store.js';
+import { QUARANTINE_STREAM, quarantineEvents, type QuarantineEvent } from './quarantine-events.js';
+
+/** Operators who decide at the same time, at most. */
+const ATTEMPTS = 10;
+
+/**
+ * Appends a decision. Unlike a command executor, it reads no earlier ones: a bad entry in the stream must not keep
+ * operators from deciding.
+ * @throws StoreUnavailable
+ */
+export const recordQuarantine = async (
+  store: EventStore,
+  event: QuarantineEvent,
+  by: RequestContext,
+  now = Date.now(),
+): Promise<void> => {
+  for (let attempt = 1; ; attempt += 1) {
+    let expected: ExpectedRevision = 'no_stream';
+    for await (const last of store.read(QUARANTINE_STREAM, { direction: 'backwards', limit: 1 }))
+      expected = last.revision;
+    const { stream, revision } = event.data;
+    const prepared = prepareEvent(quarantineEvents, event, {
+      stream: QUARANTINE_STREAM,
+      revision: expected === 'no_stream' ? 0n : expected + 1n,
+      intent: `${event.type}|${stream}@${revision}|${by.correlationId}`,
+      metadata: metadataOf({ intent: '', by, workspaceId: '', at: now }),
+      index: 0,
+      previousChain: null,
+    });
+    try {
+      await store.append(QUARANTINE_STREAM, expected, [prepared]).catch((error: unknown) => {
+        // The same event at the same revision: the answer settles whether it was recorded.
+        if (!(error instanceof StoreUnavailable && error.outcomeUnknown)) throw error;
+        return store.append(QUARANTINE_STREAM, expected, [prepared]);
+      });
+      return;
+    } catch (error) {
+      if (!(error instanceof WrongExpectedRevision) || attempt === ATTEMPTS) throw error;
+    }
+  }
+};
