@@ -17,6 +17,7 @@ import {
 import { failure, warning, type Finding } from './doctor/finding.js';
 import { checkIssuerKeys } from './doctor/issuer-keys.js';
 import { checkStoreFile } from './doctor/store-file.js';
+import { checkTables } from './doctor/tables.js';
 import { checkHolds, checkJobs, checkLag, checkParked, checkWorkers } from './doctor/work.js';
 
 /** Longest wait for one check. */
@@ -37,6 +38,8 @@ const STORES: readonly Check[] = [
 ];
 
 const CHECKS: readonly Check[] = [
+  // The first: checks that lack a table share its finding.
+  { name: 'tables', needs: ['postgres', 'event store'], run: checkTables },
   { name: 'clock', needs: ['postgres'], run: ({ time }) => checkClock(time) },
   { name: 'database role', needs: ['postgres'], run: ({ pool }) => checkDatabaseRole(pool) },
   { name: 'migrations', needs: ['postgres'], run: ({ config }) => checkMigrations(config) },
@@ -128,12 +131,18 @@ const examine = async ({ name, needs, run }: Check, session: Session): Promise<r
   }
 };
 
-/** Joins findings with one cause and one message under the names of their checks. */
+/**
+ * Joins findings with one cause and one message under the names of their checks. All that lack a table are one: the
+ * first names every missing table.
+ */
 const mergedCauses = (findings: readonly Finding[]): readonly Finding[] =>
   findings.reduce<readonly Finding[]>((kept, finding) => {
     const { cause, message, check } = finding;
     const same = kept.findIndex(
-      (one) => cause !== undefined && one.cause === cause && one.message === message,
+      (one) =>
+        cause !== undefined &&
+        one.cause === cause &&
+        (one.message === message || (cause === 'table_missing' && one.check.startsWith('tables'))),
     );
     return same === -1
       ? [...kept, finding]
