@@ -25,7 +25,7 @@ export const EXPENDABLE_TABLES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     JOB_TABLES.map((table) => [
       table,
-      'waiting jobs. Workers add those of unfinished readings, publications and replays again; timers of readings are gone',
+      'waiting jobs. Restart the workers: they add those of unfinished readings, publications and replays again; timers of readings are gone',
     ]),
   ),
 };

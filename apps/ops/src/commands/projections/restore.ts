@@ -71,7 +71,8 @@ export const addRestore = (projections: Command): void => {
         const application = rows[0]!.role;
         const work = { workshop, missing, application };
         const done = [...(await restoreReadModels(work, chosen)), ...(await makeEmpty(work, options))];
-        if (config.DATABASE_OWNER_URL !== undefined)
+        const hasJobs = !missing.expendable.some((one) => JOB_TABLES.includes(one)) || options.makeEmpty;
+        if (config.DATABASE_OWNER_URL !== undefined && hasJobs)
           await withClient(workshop, (client) => grantToApplication(client, MODULES, application));
         return done;
       });
