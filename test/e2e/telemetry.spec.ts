@@ -34,6 +34,7 @@ beforeAll(async () => {
       ...RECEIVER_SETTINGS,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       METRICS_PORT: String(metricsPort),
+      LOG_LEVEL: 'debug',
       LEDGER_RECONCILE_EVERY_MS: '1000',
       RESERVATION_SWEEP_MS: '500',
     },
@@ -163,6 +164,45 @@ describe('the trace of a reading', () => {
     const everything = Buffer.concat(collector.raw).toString('latin1').toLowerCase();
     expect(collector.spans.length).toBeGreaterThan(20);
     expect(CANARIES.filter((word) => everything.includes(word.toLowerCase()))).toEqual([]);
+  });
+});
+
+describe('the log', () => {
+  /** Lines of API and worker. */
+  const lines = (): Record<string, unknown>[] =>
+    stack
+      .output()
+      .split('\n')
+      .flatMap((line) => {
+        try {
+          return [JSON.parse(line.slice(Math.max(0, line.indexOf('{')))) as Record<string, unknown>];
+        } catch {
+          return [];
+        }
+      });
+
+  it('tells the life of a reading under the id of its request, in both processes', async () => {
+    const told = () => lines().filter((line) => line['requestId'] === requestId);
+    await until(
+      () => told().filter(({ msg }) => msg === 'webhook delivered').length === 2,
+      () => JSON.stringify(told()),
+    );
+    expect(told().map(({ name, msg, route, type }) => [name, msg, route ?? type].join(' ').trim())).toEqual(
+      expect.arrayContaining([
+        'api request /api/v1/readings',
+        'worker reading completed',
+        'worker reading published',
+        'worker webhook delivered reading.completed',
+        'worker webhook delivered reading.published',
+      ]),
+    );
+    // No line about the reading is without it.
+    const about = lines().filter((line) => JSON.stringify(line).includes(readingId));
+    expect(about.filter((line) => line['requestId'] === undefined)).toEqual([]);
+  });
+
+  it('contains no personal data', () => {
+    expect(CANARIES.filter((word) => stack.output().includes(word))).toEqual([]);
   });
 });
 
