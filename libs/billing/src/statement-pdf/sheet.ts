@@ -42,6 +42,8 @@ export interface StatementSheet {
   readonly status: string;
   /** RFC 3339, of the last entry. */
   readonly asOf: string;
+  /** What a reader must know of dates that a wrong clock gave, a sentence each. */
+  readonly notes: readonly string[];
   readonly currency: string;
   /** In the order of MONEY_FIGURES. */
   readonly money: readonly number[] | null;
@@ -72,7 +74,7 @@ export interface StatementSheet {
 }
 
 export const sheetOf = (statement: MonthlyStatement, workspaceName: string | null): StatementSheet => {
-  const { workspaceId, period, closed, opening, totals, closing, entries, grants, money } = statement;
+  const { workspaceId, period, closed, opening, totals, closing, entries, grants, money, notes } = statement;
   const last = entries.at(-1)!;
   const days = chartDays(statement);
   return {
@@ -84,6 +86,7 @@ export const sheetOf = (statement: MonthlyStatement, workspaceName: string | nul
       ? `closed by event ${last.eventId} at revision ${last.revision}`
       : `open: as of ${last.occurredAt}`,
     asOf: last.occurredAt,
+    notes: notes.map((note) => `${note.charAt(0).toUpperCase()}${note.slice(1)}.`),
     currency: money?.currency ?? CURRENCY,
     money: money && MONEY_FIGURES.map((name) => money[name]),
     accounts: ACCOUNTS.map((account) => [

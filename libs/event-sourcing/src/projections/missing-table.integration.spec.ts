@@ -15,7 +15,7 @@ describe('a consumer whose table is missing', () => {
 
     await test.pool.query(`alter table ${table} rename to lost`);
     await test.append('a', 'b');
-    await test.eventually(async () => test.logged.length > 1);
+    await test.eventually(async () => test.logged.length > 0);
     expect(await test.checkpoint(consumer.name)).toMatchObject({ position: before, status: 'running' });
     const { rows } = await test.pool.query('select from event_sourcing.parked_event');
     expect(rows).toHaveLength(0);

@@ -74,6 +74,7 @@ describe('an event that cannot be applied', () => {
     'stops nothing (%s) once another worker has handled it, and the one that could not goes on behind it',
     async (onPoison) => {
       let newer: RunningConsumer | undefined;
+      let failed = 0;
       const older: Consumer = {
         ...recording,
         onPoison,
@@ -81,21 +82,22 @@ describe('an event that cannot be applied', () => {
           if (events.every(({ stream }) => stream !== 'tally-new')) return;
           newer ??= start({ ...recording, onPoison });
           await caughtUp(recording.name);
+          failed += 1;
           throw new RangeError('unknown to the older program');
         },
       };
       await append('a', 'new', 'b');
       start(older, { batchSize: 1 });
-      await eventually(async () =>
-        consumers.logged.some(({ message }) => message.startsWith('consumer interrupted')),
-      );
-      expect(consumers.logged.map(({ level }) => level)).toEqual(['warn']);
+      await eventually(() => Promise.resolve(failed >= 2));
+      await caughtUp(recording.name);
       expect(await checkpoint(recording.name)).toMatchObject({ status: 'running', error: null });
       expect(await parkedStreams(consumers.pool, older)).toEqual(new Set());
       await newer!.stop();
       await append('c');
       await caughtUp(recording.name);
       expect(await appliedIds()).toEqual(logIds());
+      // With several workers, that is normal.
+      expect(consumers.logged).toEqual([]);
     },
   );
 });
