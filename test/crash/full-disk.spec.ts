@@ -109,9 +109,17 @@ const backupDisk = smallDisk(1);
     const failed: string[] = [];
     for (let kibibytes = 16; ; kibibytes *= 2) {
       resize(kibibytes);
-      const { code, stderr } = await stack.runOps(['backup', '--to', to, '--keys-to', join(elsewhere, 'keys')]);
+      const { code, stderr } = await stack.runOps([
+        'backup',
+        '--to',
+        to,
+        '--keys-to',
+        join(elsewhere, 'keys'),
+      ]);
       if (code === 0) break;
-      expect(stderr).toBe(`The disk of ${to} is full: the unfinished backup was removed. The service is unharmed.\n`);
+      expect(stderr).toBe(
+        `The disk of ${to} is full: the unfinished backup was removed. The service is unharmed.\n`,
+      );
       expect(readdirSync(backupDisk!)).toEqual([]);
       failed.push(stderr);
     }

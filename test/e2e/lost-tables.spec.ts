@@ -146,7 +146,9 @@ it('no process died while read models were missing', () => {
 
 describe('operational tables that were dropped', () => {
   it('are made without rows only on request, where that is possible', async () => {
-    await database.query('drop table platform.rate_bucket, webhooks.attempt; drop schema graphile_worker cascade');
+    await database.query(
+      'drop table platform.rate_bucket, webhooks.attempt; drop schema graphile_worker cascade',
+    );
     // A worker that starts without the queue waits for it.
     const { worker } = stack.pids();
     process.kill(worker, 'SIGKILL');
@@ -174,7 +176,11 @@ describe('operational tables that were dropped', () => {
     await database.query(`alter table ${schema}.lost_table rename to ${name}`);
     expect([code, `${stdout}${stderr}`]).toEqual([1, expect.stringMatching(said)]);
     expect([finding, others]).toMatchObject([
-      { cause: 'table_missing', message: `missing: ${table}`, advice: expect.stringContaining('ops restore') },
+      {
+        cause: 'table_missing',
+        message: `missing: ${table}`,
+        advice: expect.stringContaining('ops restore'),
+      },
       [],
     ]);
     await healthy();

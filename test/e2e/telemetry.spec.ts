@@ -170,7 +170,9 @@ describe('the trace of a reading', () => {
 
 describe('the log', () => {
   const text = () =>
-    ['api', 'worker'].map((name) => readFileSync(join(stack.dataDir, 'logs', `${name}.log`), 'utf8')).join('');
+    ['api', 'worker']
+      .map((name) => readFileSync(join(stack.dataDir, 'logs', `${name}.log`), 'utf8'))
+      .join('');
   const lines = () =>
     text()
       .split('\n')

@@ -96,7 +96,8 @@ describe('readiness', () => {
       code: '42P01',
     });
     await controller({}, false, true, (text) => {
-      if (text.includes('to_regclass')) return Promise.resolve({ rows: [{ name: 'event_sourcing.consumer' }] });
+      if (text.includes('to_regclass'))
+        return Promise.resolve({ rows: [{ name: 'event_sourcing.consumer' }] });
       return text.includes('consumer') ? Promise.reject(missing) : sound();
     }).ready(response);
     expect(answer.body).toMatchObject({ checks: { postgres: true, tables: false, consumers: false } });

@@ -43,7 +43,15 @@ export const readinessSchema = apiSchema<Readiness>(
   'Whether the service can do its work, and which part of it cannot.',
   {
     status: 'ready',
-    checks: { eventStore: true, postgres: true, tables: true, worker: true, consumers: true, disk: true, clock: true },
+    checks: {
+      eventStore: true,
+      postgres: true,
+      tables: true,
+      worker: true,
+      consumers: true,
+      disk: true,
+      clock: true,
+    },
     causes: {},
   },
 );

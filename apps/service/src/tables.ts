@@ -12,7 +12,9 @@ import { MODULES, OPERATIONAL_TABLES } from './modules.js';
 import { PROJECTIONS } from './projections.js';
 
 /** The tables of projections: the log determines their rows. */
-export const READ_MODELS: readonly string[] = PROJECTIONS.flatMap(({ views }) => views.map(({ table }) => table));
+export const READ_MODELS: readonly string[] = PROJECTIONS.flatMap(({ views }) =>
+  views.map(({ table }) => table),
+);
 
 /** The tables of the job queue that the service needs. */
 export const JOB_TABLES: readonly string[] = ['jobs', 'job_queues', 'tasks'].map(
@@ -65,7 +67,11 @@ const KEY_TABLES = ['workspaces.api_key'];
  */
 export const tablesThatStopRequests = async (pool: Pool, store: EventStore): Promise<readonly string[]> => {
   const { readModels, irreplaceable, expendable } = await findMissingTables(pool);
-  const needed = [...readModels, ...irreplaceable, ...expendable.filter((table) => NEEDED_BY_POST.has(table))];
+  const needed = [
+    ...readModels,
+    ...irreplaceable,
+    ...expendable.filter((table) => NEEDED_BY_POST.has(table)),
+  ];
   if (needed.length > 0) return needed;
   const holders = PROJECTIONS.filter(({ views }) => views.some(({ table }) => KEY_TABLES.includes(table)));
   return (await emptiedTables({ pool, store }, holders)).filter((table) => KEY_TABLES.includes(table));

@@ -223,9 +223,10 @@ describe('the scheduled reconciliation', () => {
     expect(await started()).toBe(first);
 
     worker.clock.time = START - 40 * 86_400_000;
-    await pool.query('update billing.reconciliation set started_at = started_at - make_interval(secs => $1)', [
-      EVERY_MS / 1_000,
-    ]);
+    await pool.query(
+      'update billing.reconciliation set started_at = started_at - make_interval(secs => $1)',
+      [EVERY_MS / 1_000],
+    );
     await Promise.all([round(), round(), round()]);
     expect(await started()).toBeGreaterThanOrEqual(first);
   });

@@ -68,7 +68,9 @@ const hasRow = async (
   upTo: bigint,
 ): Promise<boolean> => {
   const followed = categoriesOf(projection);
-  const near = first.filter(({ stream, position }) => position <= upTo && followed.includes(categoryOf(stream)));
+  const near = first.filter(
+    ({ stream, position }) => position <= upTo && followed.includes(categoryOf(stream)),
+  );
   const sources = [...rowsOf(projection, view, near).values()].flatMap(({ row, stream }) =>
     row === null ? [] : [stream],
   );

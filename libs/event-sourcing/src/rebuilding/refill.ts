@@ -40,10 +40,9 @@ export const refill = async (
     await client.query('set local synchronous_commit = on');
     const dropped: string[] = [];
     for (const table of lost) {
-      const { rows } = await client.query<{ there: boolean }>(
-        'select to_regclass($1) is not null as there',
-        [table],
-      );
+      const { rows } = await client.query<{ there: boolean }>('select to_regclass($1) is not null as there', [
+        table,
+      ]);
       const target = rows[0]!.there ? table : apart(table);
       if (target !== table) dropped.push(table);
       else await requireEmpty(client, table);
@@ -52,10 +51,10 @@ export const refill = async (
     await putBack(client, dropped);
     if (!built) return { events: null };
     await takeOverParked(client, projection, built.version);
-    await client.query('delete from event_sourcing.projection_version where projection = $1 and version = $2', [
-      projection.name,
-      built.version,
-    ]);
+    await client.query(
+      'delete from event_sourcing.projection_version where projection = $1 and version = $2',
+      [projection.name, built.version],
+    );
     return { events: built.events };
   });
 };

@@ -58,7 +58,8 @@ describe('the log of jobs', () => {
   });
 
   it('has what the queue itself repeats once, whatever numbers it contains', () => {
-    for (let wait = 1; wait < 9; wait += 1) log.say('error', `Failed to reset locked; trying in ${wait}ms`, undefined);
+    for (let wait = 1; wait < 9; wait += 1)
+      log.say('error', `Failed to reset locked; trying in ${wait}ms`, undefined);
     log.say('info', 'Completed task', undefined);
     expect(lines).toHaveLength(1);
   });

@@ -37,7 +37,16 @@ export class JobLog {
     const times = this.recurring.happened(`${task} ${reason.replaceAll(/[\da-f]{4,}|\d+/g, '')}`);
     if (times === 0 && !isOver) return;
     this.log.error(
-      { component: 'jobs', task, jobId, attempt: attempts, maxAttempts, ...idsOf(job.payload), times, err: error },
+      {
+        component: 'jobs',
+        task,
+        jobId,
+        attempt: attempts,
+        maxAttempts,
+        ...idsOf(job.payload),
+        times,
+        err: error,
+      },
       isOver ? 'a job failed and has no attempts left' : 'a job failed; it is tried again',
     );
   }

@@ -11,7 +11,9 @@ it('Repeated work continues after failed rounds, logs what they share once, and 
     () => {
       rounds += 1;
       if (rounds === 4) ending.abort();
-      return rounds === 2 || rounds === 3 ? Promise.reject(new Error('the table is gone')) : Promise.resolve();
+      return rounds === 2 || rounds === 3
+        ? Promise.reject(new Error('the table is gone'))
+        : Promise.resolve();
     },
     { warn: (...args: unknown[]) => void said.push(args) },
   );

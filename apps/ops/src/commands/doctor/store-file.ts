@@ -15,7 +15,9 @@ export const checkStoreFile = async (environment: NodeJS.ProcessEnv): Promise<re
     const { events, findings, listed } = await verifyApart(folder, () => undefined, patience);
     if (findings === 0) return [ok(check, `all ${events} events match their checksums`)];
     const more = findings > 1 ? ` (and ${findings - 1} more)` : '';
-    return [{ ...failure(check, `${folder} is damaged: ${listed[0]}${more}`, DAMAGED_ADVICE), cause: 'damaged' }];
+    return [
+      { ...failure(check, `${folder} is damaged: ${listed[0]}${more}`, DAMAGED_ADVICE), cause: 'damaged' },
+    ];
   } catch (error) {
     if (!patience.aborted) throw error;
     const command = `embedded-event-store verify --data ${folder}`;

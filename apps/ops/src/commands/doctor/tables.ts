@@ -7,7 +7,11 @@ import type { Session } from '../../session.js';
 import { failure, ok, type Finding } from './finding.js';
 
 /** One finding for all tables that were dropped or truncated, with the command that leads out. */
-export const checkTables = async ({ pool, store, config }: Session): Promise<Finding | readonly Finding[]> => {
+export const checkTables = async ({
+  pool,
+  store,
+  config,
+}: Session): Promise<Finding | readonly Finding[]> => {
   const check = 'tables';
   // Tables that are not made yet are a matter for the check of migrations.
   if ((await pendingMigrations(config.DATABASE_URL, MODULES)).length > 0) return [];

@@ -162,11 +162,7 @@ const restoreReadModels = async (work: Work, chosen: readonly Projection[]): Pro
   return outcomes;
 };
 
-const filledWith = async (
-  { pool }: Workshop,
-  name: string,
-  events: number | null,
-): Promise<string> => {
+const filledWith = async ({ pool }: Workshop, name: string, events: number | null): Promise<string> => {
   if (events === null) return 'a worker fills it from the beginning of the log';
   const { rows } = await pool.query<{ rows: string }>(`select count(*) as rows from ${name}`);
   return `${rows[0]!.rows} rows from ${events} events`;

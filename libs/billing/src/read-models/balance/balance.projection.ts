@@ -29,7 +29,9 @@ const balances = view<BalanceRow, Event>({
   keyOf: ({ stream }) => ({ workspace_id: streamId(stream) }),
   evolve(row, event) {
     if (event.type === 'BookOpened') return row ?? opened(event);
-    if (row === null || BigInt(row.revision) >= event.revision) return row;
+    // Nothing deletes a book. Without the row, the event's movement would be lost in silence.
+    if (row === null) throw new RowMissing('The row of the book is missing: replay its stream');
+    if (BigInt(row.revision) >= event.revision) return row;
     const moved = movement(event);
     return requireNotOverdrawn({
       ...row,
@@ -53,6 +55,10 @@ export const balanceProjection = defineProjection({
   views: [balances],
   onPoison: 'halt',
 });
+
+class RowMissing extends Error {
+  override readonly name = 'RowMissing';
+}
 
 const opened = (event: Event): BalanceRow => ({
   workspace_id: streamId(event.stream),

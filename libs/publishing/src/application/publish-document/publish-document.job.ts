@@ -90,7 +90,11 @@ export class PublishDocumentJob {
       { type: 'FailPublication', workspaceId, version: VERSION, code: 'result_unreadable' },
       this.context(job, `publish-failed:${VERSION}`),
     );
-    if (kind === 'accepted') this.log.warn({ readingId, requestId: job.correlationId }, 'completed reading not published: its key is gone');
+    if (kind === 'accepted')
+      this.log.warn(
+        { readingId, requestId: job.correlationId },
+        'completed reading not published: its key is gone',
+      );
     // Not accepted: it was already published, has already failed, or is being erased.
     if (!state.published.has(VERSION)) await this.artifacts.discard(readingId);
   }

@@ -58,7 +58,9 @@ export class ReadingsInFlight {
   }
 
   private async count(workspaceId: string, limit: number): Promise<Count> {
-    const accepted = (this.counts.get(workspaceId)?.withoutRow ?? []).flatMap(({ readingId }) => readingId ?? []);
+    const accepted = (this.counts.get(workspaceId)?.withoutRow ?? []).flatMap(
+      ({ readingId }) => readingId ?? [],
+    );
     const { rows } = await this.pool.query<{ readings: number; known: string[] }>({
       name: 'readings-in-flight',
       text: `select count(*)::int as readings,

@@ -87,7 +87,10 @@ export class DeliveryAttempts {
   }
 
   /** A delivered webhook is the rule: at thousands a second, only `LOG_LEVEL=debug` shows each. */
-  private report({ type, eventId }: DueDelivery, { deliveryId, endpointId, number, result }: FinishedAttempt): void {
+  private report(
+    { type, eventId }: DueDelivery,
+    { deliveryId, endpointId, number, result }: FinishedAttempt,
+  ): void {
     const { error, statusCode } = result;
     const details = { eventId, type, deliveryId, endpointId, attempt: number, statusCode };
     if (error === null) this.parts.log.debug(details, 'webhook delivered');
