@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runMigrations as installJobs } from 'graphile-worker';
 import pg from 'pg';
 import { migrationsOf } from './pending-migrations.js';
 import { JOBS_SCHEMA, MIGRATIONS_SCHEMA, schemaOf } from './schemas.js';
@@ -57,6 +56,8 @@ const inSchema = (text: string, from: string, to: string): string =>
 
 /** Installs the job queue anew, without jobs, when one of its tables was dropped. */
 export const makeJobTables = async (pool: pg.Pool): Promise<void> => {
+  // A large package that other commands do not need.
+  const { runMigrations: installJobs } = await import('graphile-worker');
   await pool.query(`drop schema if exists ${JOBS_SCHEMA} cascade`);
   await installJobs({ pgPool: pool });
 };
