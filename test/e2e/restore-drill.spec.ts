@@ -1,14 +1,17 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import {
+  closeSync,
   cpSync,
   existsSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -64,6 +67,15 @@ const flip = (path: string, offset: number): void => {
   writeFileSync(path, bytes);
 };
 
+/** Changes a bit of each occurrence, in place. */
+const flipEach = (path: string, text: string): void => {
+  const bytes = readFileSync(path);
+  const file = openSync(path, 'r+');
+  for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + 1))
+    writeSync(file, Buffer.of(bytes[at]! ^ 1), 0, 1, at);
+  closeSync(file);
+};
+
 /** docs/operations.md, "Backup and restore". */
 it('A restored service has what the backup has, keeps erased persons erased, and refunds what was lost', async () => {
   let customer = await Integrator.open(stack, 400);
@@ -113,6 +125,19 @@ it('A restored service has what the backup has, keeps erased persons erased, and
   expect((await ops.run(['restore', '--from', scratch, '--keys', keys])).stderr).toMatch(/no manifest\.json/);
   expect(await ops.json([...restore, '--dry-run'])).toMatchObject({ outcome: 'not_restored' });
   expect(readdirSync(restoredDir)).toEqual([]);
+
+  // The live file is damaged: one finding names it and the way out.
+  flipEach(join(dataDir, 'event-store', 'data', 'data.mdb'), 'ReadingCompleted');
+  const doctor = await stack.runOps(['doctor', '--json']);
+  const { findings } = JSON.parse(doctor.stdout) as { findings: { check: string; level: string }[] };
+  expect(findings.filter(({ level }) => level === 'failure')).toMatchObject([
+    {
+      check: expect.stringMatching(/^event store file/),
+      cause: 'damaged',
+      message: expect.stringMatching(/event-store is damaged: The record at position \d+/),
+      advice: expect.stringContaining('Restore a backup'),
+    },
+  ]);
 
   await stack.killAll();
   expect(await ops.json(restore)).toMatchObject({

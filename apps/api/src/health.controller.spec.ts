@@ -18,8 +18,16 @@ const answering = () => {
 
 const config = { READINESS_WORKER_MS: 10_000, READINESS_LAG_MS: 60_000 };
 
-const controller = (doors: Parameters<typeof intercept>[1] = {}, beyondHelp = false, isKept = true) => {
-  const pool = { query: async () => ({ rowCount: 1, rows: [] }) } as unknown as Pool;
+/** Answers of a PostgreSQL that works, with nothing to report. */
+const sound = async (): Promise<object> => ({ rowCount: 1, rows: [] });
+
+const controller = (
+  doors: Parameters<typeof intercept>[1] = {},
+  beyondHelp = false,
+  isKept = true,
+  query: (text: string) => Promise<object> = sound,
+) => {
+  const pool = { query } as unknown as Pool;
   const store = intercept(new InMemoryEventStore(), doors);
   const disk = { isKept: () => isKept };
   const time = { now: () => Promise.resolve(0) };
@@ -56,6 +64,7 @@ describe('readiness', () => {
     const checks = {
       eventStore: true,
       postgres: true,
+      tables: true,
       worker: true,
       consumers: true,
       disk: false,
@@ -65,6 +74,34 @@ describe('readiness', () => {
       status: 503,
       body: { status: 'not ready', checks, causes: { disk: 'disk_full' }, parkedStreams: null },
     });
+  });
+
+  it('reports an absent PostgreSQL as one cause', async () => {
+    const { answer, response } = answering();
+    const refused = Object.assign(new Error('connect ECONNREFUSED'), {
+      code: 'ECONNREFUSED',
+      syscall: 'connect',
+    });
+    await controller({}, false, true, () => Promise.reject(refused)).ready(response);
+    expect(answer).toMatchObject({
+      status: 503,
+      body: { checks: { eventStore: true, postgres: false, tables: false, worker: false, consumers: false } },
+    });
+    expect(answer.body).toHaveProperty('causes', { postgres: 'absent' });
+  });
+
+  it('is lost while a table is missing, which is one cause', async () => {
+    const { answer, response } = answering();
+    const missing = Object.assign(new Error('relation "event_sourcing.consumer" does not exist'), {
+      code: '42P01',
+    });
+    await controller({}, false, true, (text) => {
+      if (text.includes('to_regclass'))
+        return Promise.resolve({ rows: [{ name: 'event_sourcing.consumer' }] });
+      return text.includes('consumer') ? Promise.reject(missing) : sound();
+    }).ready(response);
+    expect(answer.body).toMatchObject({ checks: { postgres: true, tables: false, consumers: false } });
+    expect(answer.body).toHaveProperty('causes', { tables: 'table_missing' });
   });
 
   it('says why a store is not ready', async () => {

@@ -26,6 +26,7 @@ import {
   type ReadinessCause,
 } from './health.schemas.js';
 import type { Config } from '../../service/src/settings.js';
+import { tablesThatStopRequests } from '../../service/src/tables.js';
 
 const CHECK_WITHIN_MS = 2_000;
 /** Readiness is evaluated at most this often, because anyone may call it. */
@@ -78,24 +79,31 @@ export class HealthController {
   }
 
   private async look(): Promise<Readiness> {
-    const [eventStore, postgres, worker, consumers, clock, parkedStreams] = await Promise.all([
+    const [eventStore, postgres, tables, worker, consumers, clock, parkedStreams] = await Promise.all([
       causeOf(this.store.head()),
       causeOf(this.pool.query('select 1')),
+      causeOf(this.tablesAreThere()),
       causeOf(this.workerLives()),
       causeOf(this.consumersKeepUp()),
       this.clockFault(),
       within(CHECK_WITHIN_MS, this.parkedStreams()),
     ]);
     const disk = this.disk.isKept() ? null : ('disk_full' as const);
-    const found = { eventStore, postgres, worker, consumers, disk, clock };
+    const found = { eventStore, postgres, tables, worker, consumers, disk, clock };
     const failed = Object.entries(found).filter(([, cause]) => cause !== null);
     const checks = Object.fromEntries(Object.entries(found).map(([name, cause]) => [name, cause === null]));
     return {
       status: failed.length === 0 ? 'ready' : 'not ready',
       checks: checks as Readiness['checks'],
-      causes: Object.fromEntries(failed) as Readiness['causes'],
+      causes: rootCauses(failed as [string, ReadinessCause][]),
       parkedStreams: parkedStreams ?? null,
     };
+  }
+
+  /** A missing or truncated table that no request can do without, such as that of API keys. */
+  private async tablesAreThere(): Promise<void> {
+    const lost = await tablesThatStopRequests(this.pool, this.store);
+    if (lost.length > 0) throw new NotReady('table_missing');
   }
 
   /** One cause, one check: a store that does not answer is reported as such. */
@@ -136,6 +144,20 @@ export class HealthController {
     if (late) throw new NotReady(late.status === 'running' ? 'late' : 'beyond_the_log');
   }
 }
+
+/** Checks that need a store, and those whose cause they repeat. */
+const DEPENDENT = ['tables', 'worker', 'consumers'];
+const ROOTS = ['postgres', 'eventStore', 'tables'];
+
+/** One cause, one entry: a check that failed only because of another one has no cause of its own. */
+const rootCauses = (failed: readonly (readonly [string, ReadinessCause])[]): Readiness['causes'] =>
+  Object.fromEntries(
+    failed.filter(
+      ([name, cause]) =>
+        !DEPENDENT.includes(name) ||
+        !failed.some(([root, same]) => root !== name && same === cause && ROOTS.includes(root)),
+    ),
+  );
 
 /** The front door repeats it to callers that ask too often. */
 const answer = (response: Response, status: number, body: Liveness | Readiness): void => {

@@ -21,6 +21,8 @@ const readiness = z.object({
   checks: z.object({
     eventStore: z.boolean(),
     postgres: z.boolean(),
+    /** Every table that requests need exists, and that of API keys is not empty although keys were issued. */
+    tables: z.boolean(),
     /** A worker has sent a heartbeat recently. */
     worker: z.boolean(),
     /** No running consumer has left an event unhandled for too long. */
@@ -30,7 +32,7 @@ const readiness = z.object({
     /** The clocks of this process, PostgreSQL and the event store agree. */
     clock: z.boolean(),
   }),
-  /** Why each failed check failed. */
+  /** Why checks failed, by check. A check that failed only because of another one is not repeated. */
   causes: z.record(z.string(), z.enum(CAUSES)),
   /** Streams that wait because an event cannot be handled; `null` when unknown. They do not make it unready. */
   parkedStreams: z.int().nullable(),
@@ -43,7 +45,15 @@ export const readinessSchema = apiSchema<Readiness>(
   'Whether the service can do its work, and which part of it cannot.',
   {
     status: 'ready',
-    checks: { eventStore: true, postgres: true, worker: true, consumers: true, disk: true, clock: true },
+    checks: {
+      eventStore: true,
+      postgres: true,
+      tables: true,
+      worker: true,
+      consumers: true,
+      disk: true,
+      clock: true,
+    },
     causes: {},
     parkedStreams: 0,
   },

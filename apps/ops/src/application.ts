@@ -2,6 +2,7 @@ import type { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { steadyClock, systemClock } from '@app/event-sourcing/core/clock.js';
 import { withQuarantines } from '@app/event-sourcing/quarantine/with-quarantines.js';
 import { EVENT_STORE } from '@app/event-sourcing/store/event-store.js';
+import { eventStoreOptions } from '@app/platform/config/event-store-options.js';
 import { Digester } from '@app/platform/crypto/digest.js';
 import { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
 import { openEpochKeys } from '@app/platform/crypto/epochs/open-epoch-keys.js';
@@ -30,14 +31,7 @@ export const openApplication = (config: Config) => {
   const store = withQuarantines(
     lazyEventStore(async () => {
       const { openEventStore } = await import('@app/event-sourcing/store/eventstoredb.js');
-      return openEventStore({
-        connectionString: config.EVENTSTORE_URL,
-        appendTimeoutMs: config.EVENT_STORE_APPEND_TIMEOUT_MS,
-        readTimeoutMs: config.EVENT_STORE_READ_TIMEOUT_MS,
-        reads: config.EVENT_STORE_READS,
-        stuckAfterMs: config.EVENT_STORE_STUCK_MS,
-        proxyFromEnvironment: config.EVENT_STORE_PROXY,
-      });
+      return openEventStore(eventStoreOptions(config));
     }),
   );
   const ring = new KeyRing(config.ENCRYPTION_KEYS);

@@ -8,6 +8,7 @@ import { requestedBy, type RequestContext } from '@app/event-sourcing/core/reque
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
 import type { KeyRing } from '@app/platform/crypto/key-ring.js';
+import { faultOf } from '@app/platform/fault/fault.js';
 import { within } from '@app/platform/async/within.js';
 import type { TrustedTime } from '@app/platform/time/trusted-time.js';
 import { readConnection } from './connection.js';
@@ -77,6 +78,9 @@ export const withSession = async <T>(
         `Nothing was done: ${error.message}. Correct it (NTP); ops doctor compares the clocks.`,
       );
     }
+    // Its message and advice say more than that the stack is away.
+    const fault = faultOf(error);
+    if (fault && fault.kind !== 'absent') throw error;
     if (isDependencyAway(error)) {
       throw new OpsError(`The stack cannot be reached (${(error as Error).message}). Is it running?`);
     }

@@ -29,6 +29,7 @@ import { JOBS, MODULES } from '../../service/src/modules.js';
 import { settings } from '../../service/src/settings.js';
 import { housekeeping } from './housekeeping.js';
 import { keyUpkeep } from './key-upkeep.js';
+import { measureTables } from './measure-tables.js';
 import { requireNamedWork } from './registered-work.js';
 import { WorkerModule } from './worker.module.js';
 
@@ -58,6 +59,7 @@ const metrics = app.get<Registry>(METRICS);
 measureConsumers({ pool, store }, work.consumers, metrics);
 measureJobs(pool, JOBS, metrics);
 measureKeys(pool, config, metrics);
+measureTables(pool, metrics);
 await telemetry.serve(metrics, config);
 
 const stopping = new AbortController();

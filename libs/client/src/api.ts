@@ -1458,6 +1458,7 @@ export interface components {
             checks: {
                 eventStore: boolean;
                 postgres: boolean;
+                tables: boolean;
                 worker: boolean;
                 consumers: boolean;
                 disk: boolean;

@@ -17,6 +17,7 @@ import { TokenBuckets } from './rate-limit/token-buckets.js';
 import { measureClock } from './time/clock-metrics.js';
 import { TrustedTime } from './time/trusted-time.js';
 import { CLOCK, CONFIG, STEADY_CLOCK, TRUSTED_CLOCK } from './tokens.js';
+import { eventStoreOptions } from './config/event-store-options.js';
 import type { Config } from './config/settings.js';
 import { COMMAND_BUS } from './cqrs/handler.js';
 import { DiskReserve } from './disk/disk-reserve.js';
@@ -75,15 +76,7 @@ export class PlatformModule implements OnApplicationShutdown {
       {
         provide: EVENT_STORE_DB,
         useFactory: () =>
-          openEventStore({
-            connectionString: config.EVENTSTORE_URL,
-            appendTimeoutMs: config.EVENT_STORE_APPEND_TIMEOUT_MS,
-            readTimeoutMs: config.EVENT_STORE_READ_TIMEOUT_MS,
-            reads: config.EVENT_STORE_READS,
-            stuckAfterMs: config.EVENT_STORE_STUCK_MS,
-            proxyFromEnvironment: config.EVENT_STORE_PROXY,
-            report: (message) => log.error(message),
-          }),
+          openEventStore({ ...eventStoreOptions(config), report: (message) => log.error(message) }),
       },
       {
         provide: EVENT_STORE,

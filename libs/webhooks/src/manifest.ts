@@ -15,6 +15,12 @@ export const webhooks = {
     'webhooks.replay': 'requested replays',
     'webhooks.lane': 'when the queue of each workspace has something to send',
   },
+  expendableTables: {
+    'webhooks.endpoint_health': 'how often each endpoint failed in a row: counting starts again',
+    'webhooks.attempt': 'the history of attempts',
+    'webhooks.replay': 'replays that were requested: request unfinished ones again',
+    'webhooks.lane': 'nothing: workers fill it within 30 seconds',
+  },
   projections: {
     'webhooks.endpoint.v1': 'endpoints and their settings',
   },

@@ -7,6 +7,9 @@ export const workspaces = {
   operationalTables: {
     'workspaces.api_key_use': 'when each API key was last used, to the hour',
   },
+  expendableTables: {
+    'workspaces.api_key_use': 'when each key was last used, until it is used again',
+  },
   projections: {
     'workspaces.workspace.v1': 'open workspaces and their API keys',
   },

@@ -75,13 +75,25 @@ export const takeBackup = async (config: Config, store: EventStore, plan: Backup
       eventStore: { kind: plan.log.kind, files: [...files], log },
     };
     writeManifest(unfinished, manifest);
-    if (plan.keys) mirrorKeys(plan.keys.to, installation, plan.keys.from, erased);
+    if (plan.keys) mirror(plan.keys, installation, erased);
     if (existsSync(to)) rmSync(to, { recursive: true });
     renameSync(unfinished, to);
     syncPath(dirname(to));
     return manifest;
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true });
+    throw explained(error, to);
+  }
+};
+
+/** Its folder is on another disk than the backup, so an error names that one. */
+const mirror = (
+  { to, from }: NonNullable<BackupPlan['keys']>,
+  ...[installation, erased]: [string, Parameters<typeof mirrorKeys>[3]]
+): void => {
+  try {
+    mirrorKeys(to, installation, from, erased);
+  } catch (error) {
     throw explained(error, to);
   }
 };

@@ -17,6 +17,7 @@ import {
 import { failure, warning, type Finding } from './doctor/finding.js';
 import { checkIssuerKeys } from './doctor/issuer-keys.js';
 import { checkStoreFile } from './doctor/store-file.js';
+import { checkTables } from './doctor/tables.js';
 import {
   checkHolds,
   checkJobs,
@@ -44,6 +45,9 @@ const STORES: readonly Check[] = [
 ];
 
 const CHECKS: readonly Check[] = [
+  // The first two: checks that meet damage or lack a table share their findings.
+  { name: 'event store file', needs: [], run: () => checkStoreFile(process.env) },
+  { name: 'tables', needs: ['postgres', 'event store'], run: checkTables },
   { name: 'clock', needs: ['postgres'], run: ({ time }) => checkClock(time) },
   { name: 'database role', needs: ['postgres'], run: ({ pool }) => checkDatabaseRole(pool) },
   { name: 'migrations', needs: ['postgres'], run: ({ config }) => checkMigrations(config) },
@@ -60,7 +64,6 @@ const CHECKS: readonly Check[] = [
   { name: 'jobs', needs: ['postgres'], run: ({ pool, time }) => checkJobs(pool, time) },
   { name: 'holds', needs: ['postgres'], run: checkHolds },
   { name: 'disk', needs: [], run: ({ config }) => checkDisk(config) },
-  { name: 'event store file', needs: [], run: () => checkStoreFile(process.env) },
 ];
 
 export const addDoctorCommand = (doctor: Command): void => {
@@ -136,12 +139,21 @@ const examine = async ({ name, needs, run }: Check, session: Session): Promise<r
   }
 };
 
-/** Joins findings with one cause and one message under the names of their checks. */
+/** Checks that name all of what others meet in part, with how the findings of those begin. */
+const WHOLE: readonly (readonly [check: string, met: string])[] = [
+  ['event store file', 'the event store has damaged data'],
+  ['tables', 'PostgreSQL lacks a table'],
+];
+const covers = (whole: Finding, part: Finding): boolean =>
+  WHOLE.some(([check, met]) => whole.check.startsWith(check) && part.message.startsWith(met));
+
+/** Joins findings with one cause under the names of their checks. */
 const mergedCauses = (findings: readonly Finding[]): readonly Finding[] =>
   findings.reduce<readonly Finding[]>((kept, finding) => {
     const { cause, message, check } = finding;
     const same = kept.findIndex(
-      (one) => cause !== undefined && one.cause === cause && one.message === message,
+      (one) =>
+        cause !== undefined && one.cause === cause && (one.message === message || covers(one, finding)),
     );
     return same === -1
       ? [...kept, finding]

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { addLag, addList, addStatus } from './projections/look.js';
 import { addDrop, addRebuild, addReplay, addSwitch, addVerify } from './projections/rebuild.js';
+import { addRestore } from './projections/restore.js';
 
 /** Read models: their state, and how to rebuild them while they stay in use. */
 export const addProjectionsCommands = (projections: Command): void => {
@@ -14,9 +15,11 @@ row by row and replaces them in one transaction; the old tables are dropped late
   ops projections switch readings.reading.v1
   ops projections drop readings.reading.v1
 or all of it at once:
-  ops projections replay readings.reading.v1`,
+  ops projections replay readings.reading.v1
+
+After a loss of tables:
+  ops projections restore --all`,
   );
-  for (const add of [addList, addStatus, addLag, addRebuild, addVerify, addSwitch, addDrop, addReplay]) {
-    add(projections);
-  }
+  const all = [addList, addStatus, addLag, addRebuild, addVerify, addSwitch, addDrop, addReplay, addRestore];
+  for (const add of all) add(projections);
 };

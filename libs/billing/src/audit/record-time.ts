@@ -1,11 +1,10 @@
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 
-/** A date this much after the record time (ms) is wrong: the default of CLOCK_REFUSE_MS. */
+/** A date this much after the record time (ms) is wrong, unless CLOCK_REFUSE_MS is another. */
 export const RECORD_TIME_BOUND_MS = 10_000;
 
 /** Whether the store recorded the event before the date that its writer gave it. */
-export const isContradicted = ({
-  metadata,
-  recordedAt,
-}: Pick<StoredEvent, 'metadata' | 'recordedAt'>): boolean =>
-  recordedAt !== undefined && Date.parse(metadata.occurredAt) > recordedAt + RECORD_TIME_BOUND_MS;
+export const isContradicted = (
+  { metadata, recordedAt }: Pick<StoredEvent, 'metadata' | 'recordedAt'>,
+  boundMs = RECORD_TIME_BOUND_MS,
+): boolean => recordedAt !== undefined && Date.parse(metadata.occurredAt) > recordedAt + boundMs;

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { VerifyLedgerHandler } from '../application/audit/verify-ledger.handler.js';
 import { VerifyLedger } from '../contracts/index.js';
@@ -83,8 +84,21 @@ describe('verifying a book', () => {
     });
   });
 
+  it('finds a date after its record time by the bound of CLOCK_REFUSE_MS', async () => {
+    const last = book.events.at(-1)!;
+    const recordedAt = Date.parse(last.metadata.occurredAt) - 15_000;
+    async function* read() {
+      yield* book.events.with(-1, { ...last, recordedAt });
+    }
+    const store = { read } as unknown as EventStore;
+    const verified = async (bound: number) =>
+      (await new VerifyLedgerHandler(store, { CLOCK_REFUSE_MS: bound }).execute(new VerifyLedger(WS)))[0]!;
+    expect((await verified(10_000)).findings).toMatchObject([{ check: 'clock', revision: last.revision }]);
+    expect((await verified(20_000)).findings).toEqual([]);
+  });
+
   it('reads one book, or every book of the log', async () => {
-    const handler = new VerifyLedgerHandler(book.store);
+    const handler = new VerifyLedgerHandler(book.store, { CLOCK_REFUSE_MS: 10_000 });
     const [report] = await handler.execute(new VerifyLedger(WS));
     expect(report).toEqual(verify(book.events));
     expect(await handler.execute(new VerifyLedger(null))).toEqual([report]);

@@ -62,10 +62,14 @@ export class BookVerifier {
   /** Entries after a month that was closed too early have their true dates: not before the store recorded its end. */
   private closedAt = Infinity;
 
-  /** @param part where the events start when the beginning of the book is not among them */
+  /**
+   * @param part where the events start when the beginning of the book is not among them
+   * @param boundMs CLOCK_REFUSE_MS: a date may be this much after its record time
+   */
   constructor(
     private readonly stream: string,
     part?: { readonly revision: bigint; readonly chain: string },
+    private readonly boundMs = RECORD_TIME_BOUND_MS,
   ) {
     if (!part) return;
     this.nextRevision = part.revision;
@@ -194,7 +198,7 @@ export class BookVerifier {
           ? -Infinity
           : Math.min(startOfMonth(openPeriod), this.closedAt);
     if (event.type === 'PeriodClosed' && event.recordedAt !== undefined)
-      this.closedAt = event.recordedAt - RECORD_TIME_BOUND_MS;
+      this.closedAt = event.recordedAt - this.boundMs;
     if (!(Date.parse(event.metadata.occurredAt) >= earliest)) {
       this.find(
         event.revision,
@@ -217,7 +221,7 @@ export class BookVerifier {
       this.misdated = [];
     }
     const { id, revision, metadata, recordedAt } = event;
-    if (!isContradicted(event)) return;
+    if (!isContradicted(event, this.boundMs)) return;
     const message = `dated ${metadata.occurredAt}, but the store recorded it at ${instant(recordedAt!)}`;
     this.misdated.push({ finding: { revision, check: 'clock', message }, eventId: id });
   }

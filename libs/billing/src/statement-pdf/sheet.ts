@@ -42,6 +42,8 @@ export interface StatementSheet {
   readonly status: string;
   /** RFC 3339, of the last entry that can be read. */
   readonly asOf: string;
+  /** What a reader must know of the entries, a sentence each. */
+  readonly notes: readonly string[];
   readonly currency: string;
   /** In the order of MONEY_FIGURES. */
   readonly money: readonly number[] | null;
@@ -59,8 +61,6 @@ export interface StatementSheet {
     readonly alt: string;
   };
   readonly grants: readonly GrantMovement[];
-  /** What a reader must know of the entries, one sentence each. */
-  readonly notes: readonly string[];
   /** `null`: too many to print, see `days`. */
   readonly movements: readonly PrintedMovement[] | null;
   readonly days: readonly (readonly [
@@ -74,7 +74,7 @@ export interface StatementSheet {
 }
 
 export const sheetOf = (statement: MonthlyStatement, workspaceName: string | null): StatementSheet => {
-  const { workspaceId, period, closed, opening, totals, closing, entries, grants, money } = statement;
+  const { workspaceId, period, closed, opening, totals, closing, entries, grants, money, notes } = statement;
   const last = entries.at(-1)!;
   const readable = entries.filter(({ unreadable }) => unreadable === undefined);
   const days = chartDays(statement);
@@ -87,6 +87,7 @@ export const sheetOf = (statement: MonthlyStatement, workspaceName: string | nul
       ? `closed by event ${last.eventId} at revision ${last.revision}`
       : `open: as of ${last.occurredAt}`,
     asOf: readable.at(-1)?.occurredAt ?? new Date(startOfMonth(period)).toISOString(),
+    notes: notes.map((note) => `${note.charAt(0).toUpperCase()}${note.slice(1)}.`),
     currency: money?.currency ?? CURRENCY,
     money: money && MONEY_FIGURES.map((name) => money[name]),
     accounts: ACCOUNTS.map((account) => [
@@ -100,7 +101,6 @@ export const sheetOf = (statement: MonthlyStatement, workspaceName: string | nul
     grants,
     movements: entries.length > MOST_MOVEMENTS ? null : entries.map(printed),
     days: daysOf(readable),
-    notes: statement.notes.map((note) => `${note}.`),
   };
 };
 

@@ -5,6 +5,7 @@ import { statementOf } from '../audit/statement.js';
 import { TypesetMonthlyStatement, type MonthlyStatement } from '../contracts/index.js';
 import { eventfulBook, STREAM, WS, type TestBook } from '../../test/book.js';
 import { MOST_MOVEMENTS, sheetOf } from './sheet.js';
+import { statementPdf } from './statement-pdf.js';
 
 let book: TestBook;
 let april: MonthlyStatement;
@@ -38,6 +39,17 @@ describe('a statement to print', () => {
       ]),
     );
     expect(status).toMatch(/^closed by event .* at revision \d+$/);
+  });
+
+  it('prints what a reader must know of dates that a wrong clock gave', () => {
+    const notes = ['2 entries have dates after the time at which the store recorded them: a clock was wrong'];
+    const sheet = sheetOf({ ...april, notes }, null);
+    expect(sheet.notes).toEqual([
+      '2 entries have dates after the time at which the store recorded them: a clock was wrong.',
+    ]);
+    // One more section, so the file is another one.
+    const [plain, noted] = [april, { ...april, notes }].map((one) => statementPdf(one, null).length);
+    expect(noted).toBeGreaterThan(plain!);
   });
 
   it('sums up the days of a month with too many movements', () => {

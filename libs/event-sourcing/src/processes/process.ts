@@ -2,6 +2,7 @@ import { decodeAny, type EventCatalogue, type RecordedOf } from '../core/event-c
 import type { Recorded } from '../core/event.js';
 import type { Consumer } from '../projections/consumer.js';
 import type { Statement } from '../projections/statement.js';
+import { withLogContext } from '../tracing/log-context.js';
 import { inSpan } from '../tracing/tracing.js';
 
 /**
@@ -56,7 +57,9 @@ export const processConsumer = <C>(
       const commands = reactions(events).flatMap((one) => (one.kind === 'command' ? [one] : []));
       const results = await Promise.allSettled(
         commands.map((one) =>
-          inSpan(`process ${process.name}`, causedBy(one.event), () => dispatch(one.command)),
+          withLogContext({ requestId: one.event.metadata.correlationId }, () =>
+            inSpan(`process ${process.name}`, causedBy(one.event), () => dispatch(one.command)),
+          ),
         ),
       );
       const failed = results.find((result) => result.status === 'rejected');

@@ -1,8 +1,12 @@
-/** Describes an error for logs and tables. Leaves out PostgreSQL's message, which may contain the values of a row. */
+/** PostgreSQL names a table, column or right in the messages of these, and no value. */
+const WITHOUT_VALUES = /^(42P01|42703|3F000|42501)$/;
+
+/** Describes an error for logs and tables. Leaves out PostgreSQL's message where it may contain the values of a row. */
 export const describe = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown';
   const { code, severity, schema, table, constraint } = error as Error & Readonly<Record<string, unknown>>;
   if (typeof severity !== 'string') return `${error.name}: ${error.message}`;
+  if (WITHOUT_VALUES.test(String(code))) return `SQLSTATE ${String(code)}: ${error.message}`;
   const where = [schema, table, constraint].filter((part) => typeof part === 'string').join('.');
   return `SQLSTATE ${String(code)}${where && ` at ${where}`}`;
 };

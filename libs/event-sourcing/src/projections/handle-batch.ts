@@ -125,10 +125,11 @@ const halt = async (
   throw error;
 };
 
-const placeOf = (consumer: Consumer, { stream, type }: StoredEvent) => ({
+const placeOf = (consumer: Consumer, { stream, type, metadata }: StoredEvent) => ({
   consumer: consumer.name,
   stream,
   eventType: type,
+  requestId: metadata.correlationId,
 });
 
 const apply = async (

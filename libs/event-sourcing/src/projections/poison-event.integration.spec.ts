@@ -173,7 +173,8 @@ describe('an event that cannot be handled', () => {
   });
 
   it.each([
-    ['a table is missing', '42P01', 'halted'],
+    ['a table is missing', '42P01', 'running'],
+    ['a function is missing', '42883', 'halted'],
     ['the database is away', '57P01', 'running'],
     ['a statement took too long', '57014', 'running'],
   ])('parks nothing when %s', async (_, code, status) => {
@@ -196,27 +197,29 @@ describe('an event that cannot be handled', () => {
 
   it('stops nothing once another worker has handled it, and the one that could not goes on behind it', async () => {
     let newer: RunningConsumer | undefined;
+    let failed = 0;
     const older: Consumer = {
       ...recording,
       async dispatch(events) {
         if (events.every(({ stream }) => stream !== 'tally-new')) return;
         newer ??= start(recording);
-        await caughtUp(recording.name);
+        if (failed === 0) await caughtUp(recording.name);
+        failed += 1;
         throw new RangeError('unknown to the older program');
       },
     };
     await append('a', 'new', 'b');
     start(older, { batchSize: 1 });
-    await eventually(async () =>
-      consumers.logged.some(({ message }) => message.startsWith('consumer interrupted')),
-    );
-    expect(consumers.logged.map(({ level }) => level)).toEqual(['warn']);
+    await eventually(() => Promise.resolve(failed >= 2));
+    await caughtUp(recording.name);
     expect(await checkpoint(recording.name)).toMatchObject({ status: 'running', error: null });
     expect(await parked(recording.name)).toEqual([]);
     await newer!.stop();
     await append('c');
     await caughtUp(recording.name);
     expect(await appliedIds()).toEqual(logIds());
+    // With several workers, that is normal.
+    expect(consumers.logged).toEqual([]);
   });
 
   it('is handled again from there when its quarantine is withdrawn, by the key that its consumer knows', async () => {

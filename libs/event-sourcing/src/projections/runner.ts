@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { categoryOf } from '../core/stream-name.js';
+import { Recurring } from '../timing/recurring.js';
 import { StoreUnavailable } from '../store/errors.js';
 import { isDependencyAway } from '../store/dependency-away.js';
 import type { EventStore } from '../store/event-store.js';
@@ -41,18 +42,25 @@ export const runConsumer = async (
   options: RunnerOptions,
   signal: AbortSignal,
 ): Promise<void> => {
+  const recurring = new Recurring();
   for (let failures = 0; !signal.aborted;) {
     try {
-      await follow(consumer, options, signal, () => (failures = 0));
+      await follow(consumer, options, signal, () => {
+        failures = 0;
+        recurring.over();
+      });
     } catch (error) {
       if (signal.aborted) return;
       failures += 1;
       const pause = Math.min(15_000, 100 * 2 ** Math.min(failures, 8)) * (0.5 + Math.random() / 2);
-      const known = error instanceof CheckpointMoved || isDependencyAway(error);
-      options.log[known ? 'warn' : 'error'](
-        { consumer: consumer.name, reason: describe(error), retryInMs: Math.round(pause) },
-        'consumer interrupted; it resumes from its checkpoint',
-      );
+      const reason = describe(error);
+      // Of several workers, one moves the checkpoint: for the others, that is no news.
+      const times = error instanceof CheckpointMoved ? 0 : recurring.happened(reason);
+      if (times > 0)
+        options.log[isDependencyAway(error) ? 'warn' : 'error'](
+          { consumer: consumer.name, reason, times, retryInMs: Math.round(pause) },
+          'consumer interrupted; it resumes from its checkpoint',
+        );
       await delay(pause, undefined, { signal }).catch(() => undefined);
     }
   }

@@ -13,6 +13,7 @@ import type { EventToAppend, StoredEvent } from '../core/event.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { classify, isNotLeader, noAnswer } from './classify.js';
 import { openConnection, type Connection } from './connection.js';
+import { STORE_DEFAULTS } from './defaults.js';
 import { keepConnected } from './kept-connection.js';
 import './native-base64.js';
 import { toClientEvent, toStored } from './events.js';
@@ -29,9 +30,9 @@ export interface EventStoreDbOptions {
   readonly appendTimeoutMs: number;
   /** A read fails when it yields nothing, or gets no slot, for this long. */
   readonly readTimeoutMs: number;
-  /** Concurrent reads. The server takes 100 calls on a connection, subscriptions and appends included. */
+  /** See {@link STORE_DEFAULTS}. */
   readonly reads?: number;
-  /** When calls fail for this long while a fresh connection gets answers, the store opens a new one. */
+  /** See {@link STORE_DEFAULTS}. */
   readonly stuckAfterMs?: number;
   /** Whether the environment's proxies apply. */
   readonly proxyFromEnvironment?: boolean;
@@ -52,8 +53,8 @@ export const openEventStore = ({
   connectionString,
   appendTimeoutMs,
   readTimeoutMs,
-  reads = 60,
-  stuckAfterMs = 15_000,
+  reads = STORE_DEFAULTS.reads,
+  stuckAfterMs = STORE_DEFAULTS.stuckAfterMs,
   proxyFromEnvironment = false,
   report = () => undefined,
 }: EventStoreDbOptions): EventStoreDb => {

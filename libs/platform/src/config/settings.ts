@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { STORE_DEFAULTS } from '@app/event-sourcing/store/defaults.js';
 import { clockSettings, requireBoundsInOrder } from '../time/settings.js';
 import { count, flag, milliseconds, setting } from './setting.js';
 
@@ -48,11 +49,11 @@ export const settings = z
       'a read fails when it yields nothing, or gets no slot, for this time',
     ),
     EVENT_STORE_READS: setting(
-      z.coerce.number().int().min(1).max(80).default(60),
+      z.coerce.number().int().min(1).max(80).default(STORE_DEFAULTS.reads),
       'concurrent reads of the event store per process, 80 at most; the store accepts 100 calls per connection',
     ),
     EVENT_STORE_STUCK_MS: milliseconds(
-      15_000,
+      STORE_DEFAULTS.stuckAfterMs,
       'after calls to the event store have failed for this long while a fresh connection works, the process reconnects',
     ),
     EVENT_STORE_GIVE_UP_MS: milliseconds(

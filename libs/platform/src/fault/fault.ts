@@ -49,8 +49,7 @@ export const ADVICE: Readonly<Record<FaultKind, string>> = {
   absent: ADDRESS,
   refused: 'Check the login and the rights of its role: ops database prepare, ops event-store prepare.',
   damaged: 'Stop the service and restore a backup (docs/operations.md, "Backup and restore").',
-  table_missing:
-    'Run ops migrate. If a read model was dropped, see "When something is lost" in docs/operations.md.',
+  table_missing: 'ops doctor names what is missing, and the command that makes it again.',
   disk_full: 'Free some space on its disk; everything resumes by itself.',
   overloaded: 'Reduce the number of processes or DATABASE_POOL_SIZE, or raise max_connections.',
 };

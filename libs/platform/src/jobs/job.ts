@@ -8,8 +8,10 @@ import type { z } from 'zod';
 import { ClockUntrusted } from '@app/event-sourcing/core/trusted-clock.js';
 import { sql, type Statement } from '@app/event-sourcing/projections/statement.js';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
+import { withLogContext } from '@app/event-sourcing/tracing/log-context.js';
 import { inSpan } from '@app/event-sourcing/tracing/tracing.js';
 import type { TrustedTime } from '../time/trusted-time.js';
+import { JobLog, idsOf } from './job-log.js';
 import { NotDueYet } from './not-due-yet.js';
 
 /** Ids and numbers only: jobs are not sealed, so they must not contain personal data. */
@@ -99,14 +101,14 @@ export const startJobs = async (
       (payload: unknown, helpers: JobHelpers) =>
         postponed(pool, helpers, async () => {
           if (!(await options.time.isTrusted())) throw new ClockUntrusted('the clocks differ');
-          await traced(task, payload, attributes(payload), () => handle(payload, options.signal));
+          await withLogContext(idsOf(payload), () =>
+            traced(task, payload, attributes(payload), () => handle(payload, options.signal)),
+          );
         }),
     ]),
   );
-  const logger = new JobLogger(() => (level: string, message) => {
-    if (level === 'error') options.log.error({ component: 'jobs' }, message);
-    else if (level === 'warning') options.log.warn({ component: 'jobs' }, message);
-  });
+  const log = new JobLog(options.log);
+  const logger = new JobLogger(() => (level: string, message, details) => log.say(level, message, details));
   for (;;) {
     const events: WorkerEvents = new EventEmitter();
     const isWorking = firstAnswer(events, options.signal);
@@ -121,10 +123,10 @@ export const startJobs = async (
       events,
     }).catch((error: unknown) => {
       if (!isDependencyAway(error) || options.signal.aborted) throw error;
+      log.waits('the job queue is not available yet; starting again', error);
       return null;
     });
     if (!runner) {
-      options.log.warn({ component: 'jobs' }, 'the database is not available yet; starting again');
       await delay(RESTART_PAUSE_MS, undefined, { signal: options.signal }).catch(() => undefined);
       continue;
     }
@@ -136,7 +138,7 @@ export const startJobs = async (
     };
     if (await isWorking) return runner;
     // A runner keeps the error of its first look for good (0.17): it would never take a job, and log nothing.
-    options.log.warn({ component: 'jobs' }, 'the first look for jobs failed; starting again');
+    log.waits('the first look for jobs failed; starting again', undefined);
     await runner.stop().catch(() => undefined);
     await delay(RESTART_PAUSE_MS, undefined, { signal: options.signal }).catch(() => undefined);
   }

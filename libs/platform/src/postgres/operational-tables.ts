@@ -19,6 +19,24 @@ const OWN_TABLES: Readonly<Record<string, string>> = {
   'platform.audit_loss': 'when requests went without an audit record, and how many',
 };
 
+/** Those that may be made anew without rows, with what is lost then. */
+const OWN_EXPENDABLE: Readonly<Record<string, string>> = {
+  'platform.key_sweep': 'nothing: the sweep starts again after a day',
+  'platform.heartbeat': 'nothing: workers write it again within seconds',
+  'platform.rate_bucket': 'what callers have used of their rates',
+  'platform.idempotent_request':
+    'answers under an Idempotency-Key: a repeated request is executed again. Readings are still recognised by their ids',
+  'platform.audit_record': 'who requested what: only a backup has the records',
+  'platform.audit_loss': 'when requests went without an audit record',
+};
+
+/** The operational tables that may be made anew without rows, with what is lost then. */
+export const expendableTables = (modules: readonly ModuleManifest[]): Readonly<Record<string, string>> =>
+  Object.assign({}, OWN_EXPENDABLE, ...modules.map(({ expendableTables: tables }) => tables)) as Record<
+    string,
+    string
+  >;
+
 /** The tables of these modules that exist only in PostgreSQL: no event can rebuild them, so every backup needs them. */
 export const operationalTables = (
   modules: readonly Pick<ModuleManifest, 'operationalTables'>[],

@@ -1,13 +1,20 @@
 import type { LoggerService } from '@nestjs/common';
 import { pino, type Logger } from 'pino';
+import { logContext } from '@app/event-sourcing/tracing/log-context.js';
 
 export const LOGGER = Symbol('Logger');
 
 /**
- * Logs one JSON line per entry to standard output. Callers pass ids, never names, dates of birth, gender or secrets.
+ * Logs one JSON line per entry to standard output. Each line has the ids of the work that it is about, such as the
+ * request's. Callers pass ids, never names, dates of birth, gender or secrets.
  */
 export const createLogger = (name: string, level: string): Logger =>
-  pino({ name, level, redact: ['*.apiKey', '*.signingSecret', '*.authorization', 'headers'] });
+  pino({
+    name,
+    level,
+    redact: ['*.apiKey', '*.signingSecret', '*.authorization', 'headers'],
+    mixin: () => ({ ...logContext() }),
+  });
 
 /** Sends Nest's own messages through the same logger; its start-up messages become debug. */
 export const nestLogger = (logger: Logger): LoggerService => ({

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { repeatedWork } from './repeated-work.js';
 
-it('Repeated work continues after a failed round, logs it, and ends when aborted', async () => {
+it('Repeated work continues after failed rounds, logs what they share once, and ends when aborted', async () => {
   const ending = new AbortController();
   const said: unknown[] = [];
   let rounds = 0;
@@ -11,11 +11,13 @@ it('Repeated work continues after a failed round, logs it, and ends when aborted
     () => {
       rounds += 1;
       if (rounds === 4) ending.abort();
-      return rounds === 2 ? Promise.reject(new Error('the table is gone')) : Promise.resolve();
+      return rounds === 2 || rounds === 3
+        ? Promise.reject(new Error('the table is gone'))
+        : Promise.resolve();
     },
     { warn: (...args: unknown[]) => void said.push(args) },
   );
   await loop.run(ending.signal);
   expect(rounds).toBe(4);
-  expect(said).toEqual([[{ loop: 'tidy', reason: 'the table is gone' }, 'round failed']]);
+  expect(said).toEqual([[{ loop: 'tidy', reason: 'the table is gone', times: 1 }, 'round failed']]);
 });

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { Recurring } from '@app/event-sourcing/timing/recurring.js';
 import type { WorkLoop } from './work-registry.js';
 
 /**
- * Runs the work at a fixed interval (ms) until aborted. A failed round is logged and the next one follows as usual: an
- * unavailable database is no reason to stop.
+ * Runs the work at a fixed interval (ms) until aborted. A failed round is logged, at growing intervals while it keeps
+ * failing, and the next one follows as usual: an unavailable database is no reason to stop.
  */
 export const repeatedWork = (
   name: string,
@@ -14,10 +15,16 @@ export const repeatedWork = (
 ): WorkLoop => ({
   name,
   async run(signal) {
+    const recurring = new Recurring();
     while (!signal.aborted) {
-      await round(signal).catch((error: unknown) => {
-        log.warn({ loop: name, reason: error instanceof Error ? error.message : 'unknown' }, 'round failed');
-      });
+      await round(signal).then(
+        () => recurring.over(),
+        (error: unknown) => {
+          const reason = error instanceof Error ? error.message : 'unknown';
+          const times = recurring.happened(reason);
+          if (times > 0) log.warn({ loop: name, reason, times }, 'round failed');
+        },
+      );
       await delay(everyMs, undefined, { signal }).catch(() => undefined);
     }
   },

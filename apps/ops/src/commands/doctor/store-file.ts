@@ -21,7 +21,9 @@ export const checkStoreFile = async (environment: NodeJS.ProcessEnv): Promise<re
     );
     if (findings === 0) return [ok(check, `all ${events} events match their checksums`)];
     const more = findings > 1 ? ` (and ${findings - 1} more)` : '';
-    return [failure(check, `damaged: ${listed[0]}${more}`, DAMAGED_ADVICE)];
+    return [
+      { ...failure(check, `${folder} is damaged: ${listed[0]}${more}`, DAMAGED_ADVICE), cause: 'damaged' },
+    ];
   } catch (error) {
     if (!patience.aborted) throw error;
     const command = `embedded-event-store verify --data ${folder}`;

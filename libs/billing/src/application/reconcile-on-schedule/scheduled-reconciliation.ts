@@ -2,10 +2,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { LOGGER } from '@app/platform/telemetry/logger.js';
-import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { CONFIG } from '@app/platform/tokens.js';
 import { ReconcileLedger, type Reconciliation } from '../../contracts/audit.js';
 import type { Config } from '../../settings.js';
 
@@ -21,7 +20,6 @@ export class ScheduledReconciliation {
   constructor(
     private readonly queries: QueryBus,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
-    @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG)
     private readonly config: Pick<Config, 'LEDGER_RECONCILE_EVERY_MS' | 'LEDGER_RECONCILE_GRACE_MS'>,
     @Inject(LOGGER) private readonly log: Logger,
@@ -41,34 +39,36 @@ export class ScheduledReconciliation {
     this.report(result);
   }
 
-  /** Claims the round, unless one started less than the interval ago. */
+  /**
+   * Claims the round, unless one started less than the interval ago by PostgreSQL's clock: the clocks of two workers may
+   * differ. @returns when it started, as PostgreSQL writes it
+   */
   private async claim(): Promise<string | null> {
-    const now = this.clock.now();
-    const startedAt = instant(now);
-    const { rowCount } = await this.pool.query(
-      `insert into billing.reconciliation as last (started_at) values ($1)
+    const { rows } = await this.pool.query<{ at: string }>(
+      `insert into billing.reconciliation as last (started_at) values (clock_timestamp())
        on conflict (only_row) do update set started_at = excluded.started_at, finished_at = null
-       where last.started_at <= $2`,
-      [startedAt, instant(now - this.config.LEDGER_RECONCILE_EVERY_MS)],
+       where last.started_at <= clock_timestamp() - make_interval(secs => $1)
+       returning started_at::text as at`,
+      [this.config.LEDGER_RECONCILE_EVERY_MS / 1_000],
     );
-    return rowCount === 1 ? startedAt : null;
+    return rows[0]?.at ?? null;
   }
 
   /** Lets any worker's next round retry at once. */
   private async release(startedAt: string): Promise<void> {
-    await this.pool.query('update billing.reconciliation set started_at = $2 where started_at = $1', [
-      startedAt,
-      instant(0),
-    ]);
+    await this.pool.query(
+      `update billing.reconciliation set started_at = '-infinity' where started_at = $1::timestamptz`,
+      [startedAt],
+    );
   }
 
   private async record(startedAt: string, result: Reconciliation): Promise<void> {
     const { books, captures, completed, differences, pending } = result;
     await this.pool.query(
       `update billing.reconciliation
-       set finished_at = $2, books = $3, captures = $4, completed = $5, differences = $6, pending = $7
-       where started_at = $1`,
-      [startedAt, instant(this.clock.now()), books, captures, completed, differences.length, pending.length],
+       set finished_at = clock_timestamp(), books = $2, captures = $3, completed = $4, differences = $5, pending = $6
+       where started_at = $1::timestamptz`,
+      [startedAt, books, captures, completed, differences.length, pending.length],
     );
   }
 

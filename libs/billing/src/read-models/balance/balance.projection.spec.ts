@@ -38,6 +38,10 @@ describe('the row of a book', () => {
     expect(fold([granted, reserved, captured], once)).toEqual(fold([opened, granted, reserved, captured]));
   });
 
+  it('is refused when it was deleted: the movement would be lost in silence', () => {
+    expect(() => fold([reserved])).toThrow(/row of the book is missing/);
+  });
+
   it('is refused when an event overdraws a book, even if a later event of the batch restores it', () => {
     const early = { ...reserved, revision: 1n } as Recorded;
     const late = { ...granted, revision: 2n } as Recorded;

@@ -29,7 +29,8 @@ const balances = view<BalanceRow, Event>({
   keyOf: ({ stream }) => ({ workspace_id: streamId(stream) }),
   evolve(row, event) {
     if (event.type === 'BookOpened') return row ?? opened(event);
-    if (row === null) throw new RangeError('the row of this book is missing: replay its stream');
+    // Nothing deletes a book. Without the row, the event's movement would be lost in silence.
+    if (row === null) throw new RowMissing('The row of the book is missing: replay its stream');
     if (BigInt(row.revision) >= event.revision) return row;
     const moved = movement(event);
     return requireNotOverdrawn({
@@ -53,6 +54,10 @@ export const balanceProjection = defineProjection({
   catalogues: [creditsEvents],
   views: [balances],
 });
+
+class RowMissing extends Error {
+  override readonly name = 'RowMissing';
+}
 
 const opened = (event: Event): BalanceRow => ({
   workspace_id: streamId(event.stream),

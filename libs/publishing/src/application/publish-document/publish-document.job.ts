@@ -74,9 +74,9 @@ export class PublishDocumentJob {
       this.context(job, `published:${VERSION}`),
     );
     if (recorded.kind === 'rejected') return this.artifacts.discard(job.readingId);
-    this.log.debug(
-      { readingId: job.readingId, correlationId: job.correlationId, version: VERSION },
-      'published',
+    this.log.info(
+      { readingId: job.readingId, requestId: job.correlationId, version: VERSION },
+      'reading published',
     );
   }
 
@@ -90,7 +90,11 @@ export class PublishDocumentJob {
       { type: 'FailPublication', workspaceId, version: VERSION, code: 'result_unreadable' },
       this.context(job, `publish-failed:${VERSION}`),
     );
-    if (kind === 'accepted') this.log.warn({ readingId }, 'completed reading not published: its key is gone');
+    if (kind === 'accepted')
+      this.log.warn(
+        { readingId, requestId: job.correlationId },
+        'completed reading not published: its key is gone',
+      );
     // Not accepted: it was already published, has already failed, or is being erased.
     if (!state.published.has(VERSION)) await this.artifacts.discard(readingId);
   }

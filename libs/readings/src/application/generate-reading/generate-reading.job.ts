@@ -79,6 +79,7 @@ export class GenerateReadingJob {
       const { state } = started;
       const sealedResult = await inSpan('generate the result', {}, () => this.result(job, state));
       await this.complete(job, attempt, sealedResult);
+      this.log.info({ readingId: job.readingId, requestId: job.correlationId, attempt }, 'reading completed');
     } catch (error) {
       // Not the reading's fault: the job is retried, and takes over once this lease has expired.
       if (isDependencyAway(error)) throw error;
@@ -87,7 +88,7 @@ export class GenerateReadingJob {
       this.log.warn(
         {
           readingId: job.readingId,
-          correlationId: job.correlationId,
+          requestId: job.correlationId,
           attempt,
           code,
           kind: (error as Error).name,

@@ -6,10 +6,13 @@ import { within } from '@app/platform/async/within.js';
 import { ASKED_WITHIN_MS } from '@app/platform/rate-limit/rate-limit.guard.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import type { Config } from '../../settings.js';
-import { ReadingsInFlight } from '../../read-models/reading/in-flight.js';
+import { ReadingsInFlight, type Admission } from '../../read-models/reading/in-flight.js';
 
 /** Seconds after which some of a full pipeline will have been finished. */
 const RETRY_AFTER = '10';
+
+/** The id at the end of the path of a reading. */
+const READING = /[\da-f-]{36}$/;
 
 /** Refuses a workspace more readings while too many of its own are unfinished. */
 @Injectable()
@@ -24,9 +27,13 @@ export class InFlightGuard implements CanActivate {
     const { workspaceId } = principalOf(http.getRequest<Request>());
     const limit = this.config.READINGS_IN_FLIGHT;
     // A database that does not answer refuses nothing here: accepting the reading needs it too, and says so.
-    const isAdmitted = await within(ASKED_WITHIN_MS, this.inFlight.admits(workspaceId, limit));
-    if (isAdmitted !== false) {
-      if (isAdmitted) this.withdrawUnlessAccepted(workspaceId, http.getResponse<Response>());
+    const answer = await within(
+      ASKED_WITHIN_MS,
+      this.inFlight.admit(workspaceId, limit).then((admission) => ({ admission })),
+    );
+    if (!answer) return true;
+    if (answer.admission) {
+      this.follow(workspaceId, answer.admission, http.getResponse<Response>());
       return true;
     }
     throw new Problem('rate_limited', {
@@ -35,10 +42,13 @@ export class InFlightGuard implements CanActivate {
     });
   }
 
-  private withdrawUnlessAccepted(workspaceId: string, response: Response): void {
+  /** An accepted reading counts until it has a row; anything else no longer. */
+  private follow(workspaceId: string, admission: Admission, response: Response): void {
     response.once('close', () => {
       const isNew = response.statusCode === 202 && !response.hasHeader('Idempotency-Replayed');
-      if (!isNew) this.inFlight.withdrawn(workspaceId);
+      const readingId = READING.exec(String(response.getHeader('Location') ?? ''))?.[0];
+      if (isNew && readingId !== undefined) admission.readingId = readingId;
+      else this.inFlight.withdrawn(workspaceId, admission);
     });
   }
 }

@@ -49,7 +49,10 @@ beforeAll(async () => {
       { provide: CommandBus, useValue: { execute: (command: RequestReading) => accept(command) } },
       { provide: ReadingQuery, useValue: {} },
       { provide: PageCursors, useValue: {} },
-      { provide: ReadingsInFlight, useValue: { admits: async () => admits, withdrawn: () => undefined } },
+      {
+        provide: ReadingsInFlight,
+        useValue: { admit: async () => (admits ? { at: 0 } : null), withdrawn: () => undefined },
+      },
       { provide: CONFIG, useValue: { READINGS_IN_FLIGHT: 1_000 } },
       { provide: AUTHENTICATOR, useValue: authenticator },
       { provide: LOGGER, useValue: log },

@@ -2,28 +2,45 @@ import { expect, it } from '@jest/globals';
 import type { Pool } from 'pg';
 import { ReadingsInFlight } from './in-flight.js';
 
-const START = Date.parse('2026-04-12T10:00:00.000Z');
+const TIMEOUT_MS = 600_000;
 
 /** A workspace whose rows a worker writes, or not. */
 const workspace = (limit: number) => {
-  let now = START;
-  let row: { readings: number; newest: Date | null } = { readings: 0, newest: null };
-  const pool = { query: async () => ({ rows: [row] }) } as unknown as Pool;
-  const inFlight = new ReadingsInFlight(pool, { now: () => now }, { now: () => now });
+  let now = 0;
+  let unfinished = 0;
+  let accepted = 0;
+  const rows = new Set<string>();
+  const query = async ({ values }: { values: [string, number, string[]] }) => ({
+    rows: [{ readings: unfinished, known: values[2].filter((id) => rows.has(id)) }],
+  });
+  const inFlight = new ReadingsInFlight(
+    { query } as unknown as Pool,
+    { now: () => now },
+    { READING_TIMEOUT_MS: TIMEOUT_MS },
+  );
+  const admit = async () => {
+    now += 1_000;
+    return inFlight.admit('ws_1', limit);
+  };
   return {
     inFlight,
-    /** Asks this many times, a second apart: each time the rows are counted again. */
+    admit,
+    /** Requests this many readings, a second apart: each time the rows are counted again. Those admitted are accepted. */
     async ask(times: number): Promise<boolean[]> {
       const answers: boolean[] = [];
       for (let n = 0; n < times; n += 1) {
-        now += 1_000;
-        answers.push(await inFlight.admits('ws_1', limit));
+        const admission = await admit();
+        if (admission) admission.readingId = `r${(accepted += 1)}`;
+        answers.push(admission !== null);
       }
       return answers;
     },
+    /** Writes rows for all readings accepted so far. */
     project(readings: number): void {
-      row = { readings, newest: new Date(now) };
+      for (let n = 1; n <= accepted; n += 1) rows.add(`r${n}`);
+      unfinished = readings;
     },
+    pass: (milliseconds: number) => (now += milliseconds),
   };
 };
 
@@ -41,9 +58,25 @@ it('counts each reading once when its row exists, and not after it has ended', a
   expect(await ask(4)).toEqual([true, true, true, false]);
 });
 
+it('keeps counting its own reading when a process with a clock ahead has a newer row', async () => {
+  const { ask, inFlight, admit } = workspace(2);
+  await ask(1);
+  // Whatever date another process gave its reading: only the reading's own row ends its admission.
+  expect(await admit()).not.toBeNull();
+  expect(await inFlight.admit('ws_1', 2)).toBeNull();
+});
+
 it('stops counting a reading that was admitted and refused later', async () => {
-  const { ask, inFlight } = workspace(2);
-  await ask(2);
-  inFlight.withdrawn('ws_1');
+  const { ask, admit, inFlight } = workspace(2);
+  await ask(1);
+  inFlight.withdrawn('ws_1', (await admit())!);
   expect(await ask(2)).toEqual([true, false]);
+});
+
+it('stops counting a reading whose row never comes, once it has timed out', async () => {
+  const { ask, pass } = workspace(2);
+  await ask(2);
+  expect(await ask(1)).toEqual([false]);
+  pass(TIMEOUT_MS);
+  expect(await ask(1)).toEqual([true]);
 });

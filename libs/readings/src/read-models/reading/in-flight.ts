@@ -3,23 +3,33 @@ import type { Pool } from 'pg';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { RecentlyUsed } from '@app/event-sourcing/handling/recently-used.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { CLOCK, STEADY_CLOCK } from '@app/platform/tokens.js';
+import { CONFIG, STEADY_CLOCK } from '@app/platform/tokens.js';
+import type { Config } from '../../settings.js';
 
 /** How long a count is reused, milliseconds. Readings of this process are added to it meanwhile. */
 const TRUSTED_MS = 250;
 const WORKSPACES = 10_000;
 
+/** A request that this process admitted, and that has no row as far as it knows. */
+export interface Admission {
+  /** By the steady clock, milliseconds. */
+  readonly at: number;
+  /** Set when the reading is accepted: from then on it may have a row. */
+  readingId?: string;
+}
+
 interface Count {
   /** Number of unfinished rows when they were counted. */
   readings: number;
   until: number;
-  /** When this process admitted readings that had no row at that count, ascending. Without a worker, no rows appear. */
-  withoutRow: number[];
+  /** Without a worker, no rows appear. */
+  withoutRow: Admission[];
 }
 
 /**
- * Counts the queued and processing readings of a workspace: its rows, and the readings that this process admitted after
- * the newest row was requested. Readings that other processes admitted and no worker has projected are not counted.
+ * Counts the queued and processing readings of a workspace: its rows, and the readings that this process admitted and
+ * that have no row yet. It looks for the row of each, so no clock decides. Readings that other processes admitted and no
+ * worker has projected are not counted.
  */
 @Injectable()
 export class ReadingsInFlight {
@@ -27,37 +37,46 @@ export class ReadingsInFlight {
 
   constructor(
     @Inject(POSTGRES) private readonly pool: Pool,
-    @Inject(CLOCK) private readonly clock: Clock,
     @Inject(STEADY_CLOCK) private readonly steady: Clock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'READING_TIMEOUT_MS'>,
   ) {}
 
-  /** Whether one more reading is within the limit. If so, it counts until it has a row or is `withdrawn`. */
-  async admits(workspaceId: string, limit: number): Promise<boolean> {
+  /** @returns the admission of one more reading, which counts until it has a row or is `withdrawn`; `null`: too many */
+  async admit(workspaceId: string, limit: number): Promise<Admission | null> {
     const known = this.counts.get(workspaceId);
     const count = known && known.until > this.steady.now() ? known : await this.count(workspaceId, limit);
-    if (count.readings + count.withoutRow.length >= limit) return false;
-    count.withoutRow.push(this.clock.now());
-    return true;
+    if (count.readings + count.withoutRow.length >= limit) return null;
+    const admission = { at: this.steady.now() };
+    count.withoutRow.push(admission);
+    return admission;
   }
 
   /** An admitted request has not become a reading. */
-  withdrawn(workspaceId: string): void {
-    this.counts.get(workspaceId)?.withoutRow.pop();
+  withdrawn(workspaceId: string, admission: Admission): void {
+    const count = this.counts.get(workspaceId);
+    if (count) count.withoutRow = count.withoutRow.filter((one) => one !== admission);
   }
 
   private async count(workspaceId: string, limit: number): Promise<Count> {
-    const { rows } = await this.pool.query<{ readings: number; newest: Date | null }>({
+    const accepted = (this.counts.get(workspaceId)?.withoutRow ?? []).flatMap(
+      ({ readingId }) => readingId ?? [],
+    );
+    const { rows } = await this.pool.query<{ readings: number; known: string[] }>({
       name: 'readings-in-flight',
       text: `select count(*)::int as readings,
-                    (select max(created_at) from readings.reading where workspace_id = $1) as newest
+                    array(select reading_id::text from readings.reading where reading_id = any($3::uuid[])) as known
              from (select from readings.reading
                    where workspace_id = $1 and status in ('queued', 'processing') limit $2) unfinished`,
-      values: [workspaceId, limit],
+      values: [workspaceId, limit, accepted],
     });
-    const { readings = 0, newest = null } = rows[0] ?? {};
+    const { readings = 0, known = [] } = rows[0] ?? {};
+    const withRow = new Set(known);
+    // A reading whose row never comes, because its stream is parked, has timed out by then.
+    const oldest = this.steady.now() - this.config.READING_TIMEOUT_MS;
     // Looked up again: others may have been admitted during the database query.
-    const known = this.counts.get(workspaceId);
-    const withoutRow = (known?.withoutRow ?? []).filter((at) => newest === null || at > newest.getTime());
+    const withoutRow = (this.counts.get(workspaceId)?.withoutRow ?? []).filter(
+      ({ at, readingId }) => at > oldest && (readingId === undefined || !withRow.has(readingId)),
+    );
     const count = { readings, until: this.steady.now() + TRUSTED_MS, withoutRow };
     this.counts.set(workspaceId, count);
     return count;

@@ -23,6 +23,8 @@ export interface PublicEvent {
   readonly position: string | null;
   /** W3C trace context of the deciding span. Attempts continue its trace; receivers do not get it. */
   readonly traceparent: string | null;
+  /** Id of the request that it follows from, for the log; `null` for a test event. Receivers do not get it. */
+  readonly correlationId: string | null;
   readonly bodyHead: string;
   readonly bodyTail: string;
 }
@@ -89,6 +91,7 @@ const draft = (
       occurredAt: event.metadata.occurredAt,
       position: String(event.position),
       traceparent: event.metadata.traceparent ?? null,
+      correlationId: event.metadata.correlationId,
     },
     data,
   );
@@ -111,8 +114,8 @@ const publicEvent = (
 };
 
 /** A test event: shaped like a real one, about a reading that does not exist. */
-export const sampleEvent = (test: Omit<Facts, 'position' | 'traceparent'>): PublicEvent => {
-  const facts = { ...test, position: null, traceparent: null };
+export const sampleEvent = (test: Omit<Facts, 'position' | 'traceparent' | 'correlationId'>): PublicEvent => {
+  const facts = { ...test, position: null, traceparent: null, correlationId: null };
   switch (facts.type) {
     case 'reading.completed':
       return publicEvent(facts, { status: 'completed' });

@@ -28,6 +28,8 @@ const due = (deliveryId: string, replayed = false): DueDelivery => ({
   attempt: 1,
   eventId: 'evt_1',
   type: 'reading.completed',
+  readingId: 'r1',
+  requestId: null,
   body: '{}',
   test: false,
 });

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { causedBy } from '@app/event-sourcing/core/request-context.js';
+import { withLogContext } from '@app/event-sourcing/tracing/log-context.js';
 import type { EndpointStreams } from '../../application/endpoint-streams.js';
 import type { SecretVault } from '../../application/secrets/secret-vault.js';
 import { PROBE_PAUSE_MS, disablement, type AttemptResult } from '../../domain/delivery/attempt-result.js';
@@ -30,15 +31,20 @@ export interface AttemptParts {
   readonly streams: EndpointStreams;
   readonly clock: Clock;
   readonly config: Pick<Config, 'WEBHOOK_RETRY_SCHEDULE_MS' | 'WEBHOOK_DISABLE_AFTER_MS'>;
-  readonly log: Pick<Logger, 'warn'>;
+  readonly log: Pick<Logger, 'debug' | 'info' | 'warn'>;
 }
 
 /** Makes attempts: signs, sends, records the outcome, and disables endpoints that fail for too long. */
 export class DeliveryAttempts {
   constructor(private readonly parts: AttemptParts) {}
 
-  /** Resolves when the outcome is recorded, or the attempt was cancelled. */
-  async make({ workspace, endpoint, delivery, onExchangeEnd }: DeliveryInFlight): Promise<void> {
+  /** Resolves when the outcome is recorded, or the attempt was cancelled. Its log lines name the request behind it. */
+  make(one: DeliveryInFlight): Promise<void> {
+    const { requestId, readingId } = one.delivery;
+    return withLogContext({ ...(requestId !== null && { requestId }), readingId }, () => this.attempt(one));
+  }
+
+  private async attempt({ workspace, endpoint, delivery, onExchangeEnd }: DeliveryInFlight): Promise<void> {
     const { clock, queues } = this.parts;
     const startedAt = clock.now();
     let isInFlight = true;
@@ -70,6 +76,7 @@ export class DeliveryAttempts {
         await (result.error === null
           ? this.recordSuccess(endpoint, attempt)
           : this.recordFailure(workspace, endpoint, attempt));
+        this.report(delivery, attempt);
       } finally {
         workspace.recording -= 1;
       }
@@ -77,6 +84,17 @@ export class DeliveryAttempts {
     } finally {
       endExchange();
     }
+  }
+
+  /** A delivered webhook is the rule: at thousands a second, only `LOG_LEVEL=debug` shows each. */
+  private report(
+    { type, eventId }: DueDelivery,
+    { deliveryId, endpointId, number, result }: FinishedAttempt,
+  ): void {
+    const { error, statusCode } = result;
+    const details = { eventId, type, deliveryId, endpointId, attempt: number, statusCode };
+    if (error === null) this.parts.log.debug(details, 'webhook delivered');
+    else this.parts.log.info({ ...details, error }, 'webhook not delivered');
   }
 
   /** Cancels every attempt in progress without a result. */

@@ -2,10 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
+import { Recurring } from '@app/event-sourcing/timing/recurring.js';
 import type { WorkLoop } from '@app/platform/work/work-registry.js';
 import { ClaimedWorkspace, type Limits, type Moment } from './claimed-workspace.js';
 import type { DeliveryAttempts } from './delivery-attempts.js';
-import { readDue } from './due-deliveries.js';
+import { readDue, type DueDelivery } from './due-deliveries.js';
 import { InFlightLimit } from './in-flight-limit.js';
 import type { WakeSignal } from './wake-signal.js';
 import type { WorkspaceQueues } from './workspace-queues.js';
@@ -30,7 +31,7 @@ export interface DispatcherParts {
   readonly attempts: DeliveryAttempts;
   readonly wake: WakeSignal;
   readonly clock: Clock;
-  readonly log: Pick<Logger, 'warn' | 'error'>;
+  readonly log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 }
 
 /**
@@ -43,6 +44,7 @@ export class Dispatcher implements WorkLoop {
   private claimed: ClaimedWorkspace[] = [];
   private readonly attemptsUnderWay = new Set<Promise<void>>();
   private readonly limit = new InFlightLimit();
+  private readonly recurring = new Recurring();
   /** There may be ready queues that no worker has claimed. */
   private mayClaim = true;
   private isSendScheduled = false;
@@ -147,7 +149,7 @@ export class Dispatcher implements WorkLoop {
         () => next.endpoint.settled(next.delivery.deliveryId),
         (error: unknown) => {
           workspace.stopSending(performance.now());
-          this.logError(error, next.delivery.deliveryId);
+          this.logError(error, next.delivery);
         },
       )
       .finally(() => {
@@ -168,10 +170,17 @@ export class Dispatcher implements WorkLoop {
     });
   }
 
-  private logError(error: unknown, deliveryId?: string): void {
+  /** Once as it is, then at growing intervals: an absent database fails at every step. */
+  private logError(error: unknown, delivery?: DueDelivery): void {
     const reason = error instanceof Error ? error.message : 'unknown';
-    if (deliveryId === undefined) this.parts.log.warn({ reason }, 'due deliveries cannot be read');
-    else this.parts.log.error({ deliveryId, reason }, 'a delivery is retried when its lease expires');
+    const times = this.recurring.happened(delivery ? `delivery ${reason}` : reason);
+    if (times === 0) return;
+    if (!delivery) return this.parts.log.warn({ reason, times }, 'due deliveries cannot be read');
+    const { deliveryId, readingId, requestId } = delivery;
+    this.parts.log.error(
+      { deliveryId, readingId, requestId, reason, times },
+      'a delivery is retried when its lease expires',
+    );
   }
 
   /** Lets attempts finish for a while, cancels the rest, and releases all queues. */

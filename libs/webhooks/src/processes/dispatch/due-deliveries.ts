@@ -9,6 +9,9 @@ export interface DueDelivery {
   readonly eventId: string;
   readonly type: string;
   readonly body: string;
+  readonly readingId: string;
+  /** Id of the request that the event follows from; `null` for a test event, and for events of older versions. */
+  readonly requestId: string | null;
   readonly test: boolean;
   /** Requested by itself: outside the order of its reading. */
   readonly redelivery: boolean;
@@ -44,6 +47,8 @@ interface Columns {
   readonly event_id: string;
   readonly type: string;
   readonly body: string;
+  readonly reading_id: string;
+  readonly correlation_id: string | null;
   readonly test: boolean;
   readonly redelivery: boolean;
   readonly replayed: boolean;
@@ -83,13 +88,14 @@ const READ = `
       as one (endpoint_id, known, due_from, replayed_from)
   )
   select asked.endpoint_id, asked.due_from::text, asked.replayed_from::text,
-         next.delivery_id, next.attempts, next.event_id, next.test, next.redelivery, next.replayed, event.type, event.body
+         next.delivery_id, next.attempts, next.event_id, next.test, next.redelivery, next.replayed, event.type, event.body,
+         event.reading_id, event.correlation_id
   from asked
   left join lateral (
     ${due('is null', 'asked.due_from', '$6')} union all ${due('is not null', 'asked.replayed_from', '$7')}
   ) next on true
   left join lateral (
-    select type, body from webhooks.public_event event where event.event_id = next.event_id limit 1
+    select type, body, reading_id, correlation_id from webhooks.public_event event where event.event_id = next.event_id limit 1
   ) event on true
   order by next.due_at`;
 
@@ -136,6 +142,8 @@ const dueFromColumns = (row: Columns, deliveryId: string): DueDelivery => ({
   eventId: row.event_id,
   type: row.type,
   body: row.body,
+  readingId: row.reading_id,
+  requestId: row.correlation_id,
   test: row.test,
   redelivery: row.redelivery,
   replayed: row.replayed,

@@ -24,7 +24,7 @@ export interface DispatcherDependencies {
   readonly resolve: ResolveHost;
   readonly vault: SecretVault;
   readonly streams: EndpointStreams;
-  readonly log: Pick<Logger, 'warn' | 'error'>;
+  readonly log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
   readonly observer?: AttemptObserver;
 }
 

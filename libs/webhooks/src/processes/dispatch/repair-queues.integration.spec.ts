@@ -128,6 +128,6 @@ describe('The repair of queues', () => {
     const broken = { query: () => Promise.reject(new Error('no such table')) } as unknown as pg.Pool;
     repairing = repairQueues(broken, systemClock, log as never, 20).run(stopping.signal);
     await eventually(() => failures.length >= 2);
-    expect(failures[0]).toEqual({ loop: 'webhooks.queue-repair', reason: 'no such table' });
+    expect(failures[0]).toEqual({ loop: 'webhooks.queue-repair', reason: 'no such table', times: 1 });
   });
 });

@@ -97,8 +97,9 @@ const rowsOf = (events: readonly PublicEvent[]): Statement => {
     select *
     from unnest(${column('eventId')}::text[], ${column('workspaceId')}::text[], ${column('readingId')}::uuid[],
                 ${column('type')}::text[], ${column('occurredAt')}::timestamptz[], ${column('bodyHead')}::text[],
-                ${column('bodyTail')}::text[], ${column('position')}::numeric[], ${column('traceparent')}::text[])
-      as fact (event_id, workspace_id, reading_id, type, occurred_at, head, tail, position, traceparent)`;
+                ${column('bodyTail')}::text[], ${column('position')}::numeric[], ${column('traceparent')}::text[],
+                ${column('correlationId')}::text[])
+      as fact (event_id, workspace_id, reading_id, type, occurred_at, head, tail, position, traceparent, correlation_id)`;
 };
 
 /**
@@ -128,9 +129,9 @@ const insertDeliveries = (events: Statement, firstPauseMs: number): readonly Sta
       where not exists (select from webhooks.public_event known where known.event_id = fact.event_id)
     ), stored as (
       insert into webhooks.public_event (event_id, workspace_id, reading_id, type, sequence, body, occurred_at, position,
-                                         traceparent)
+                                         traceparent, correlation_id)
       select event_id, workspace_id, reading_id, type, sequence, head || sequence || tail, occurred_at, position,
-             traceparent
+             traceparent, correlation_id
       from numbered
       on conflict (event_id) do nothing
       returning event_id, workspace_id, reading_id, type, sequence, occurred_at

@@ -1,0 +1,34 @@
+import { emptiedTables } from '@app/event-sourcing/rebuilding/lost-tables.js';
+import { pendingMigrations } from '@app/platform/postgres/pending-migrations.js';
+import { MODULES } from '../../../../service/src/modules.js';
+import { PROJECTIONS } from '../../../../service/src/projections.js';
+import { findMissingTables } from '../../../../service/src/tables.js';
+import type { Session } from '../../session.js';
+import { failure, ok, type Finding } from './finding.js';
+
+/** One finding for all tables that were dropped or truncated, with the command that leads out. */
+export const checkTables = async ({
+  pool,
+  store,
+  config,
+}: Session): Promise<Finding | readonly Finding[]> => {
+  const check = 'tables';
+  // Tables that are not made yet are a matter for the check of migrations.
+  if ((await pendingMigrations(config.DATABASE_URL, MODULES)).length > 0) return [];
+  const { readModels, expendable, irreplaceable } = await findMissingTables(pool);
+  const missing = [...irreplaceable, ...readModels, ...expendable];
+  // Without checkpoints, nothing says up to where a table should be filled.
+  const emptied = irreplaceable.length > 0 ? [] : await emptiedTables({ pool, store }, PROJECTIONS);
+  if (missing.length + emptied.length === 0) return ok(check, 'every table exists');
+  const said = [
+    ...(missing.length > 0 ? [`missing: ${missing.join(', ')}`] : []),
+    ...(emptied.length > 0 ? [`empty, although the log has rows for them: ${emptied.join(', ')}`] : []),
+  ].join('; ');
+  const advice =
+    irreplaceable.length > 0
+      ? `Only a backup has ${irreplaceable.join(', ')}: stop API and workers, then ops restore (docs/operations.md, "Lost tables").`
+      : expendable.length > 0
+        ? 'ops projections restore --all --make-empty; with --dry-run it says what is lost with each table.'
+        : 'ops projections restore --all';
+  return { ...failure(check, said, advice), cause: 'table_missing' };
+};

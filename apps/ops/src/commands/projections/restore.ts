@@ -1,0 +1,234 @@
+import type { Command } from 'commander';
+import type { PoolClient } from 'pg';
+import type { Projection } from '@app/event-sourcing/projections/projection.js';
+import { emptyTables } from '@app/event-sourcing/rebuilding/lost-tables.js';
+import { refill } from '@app/event-sourcing/rebuilding/refill.js';
+import type { Workshop } from '@app/event-sourcing/rebuilding/versions.js';
+import { grantToApplication } from '@app/platform/postgres/application-rights.js';
+import { migratedLibraries, schemaOf } from '@app/platform/postgres/schemas.js';
+import {
+  apart,
+  dropApart,
+  makeApart,
+  makeJobTables,
+  moveFromApart,
+} from '@app/platform/postgres/tables-apart.js';
+import { MODULES } from '../../../../service/src/modules.js';
+import {
+  EXPENDABLE_TABLES,
+  JOB_TABLES,
+  findMissingTables,
+  type MissingTables,
+} from '../../../../service/src/tables.js';
+import { OpsError } from '../../ops-error.js';
+import { print, table } from '../../output.js';
+import { withRebuildProgress } from './progress.js';
+import { chosenProjections, withWorkshop, type Chosen } from './workshop.js';
+
+interface Options extends Chosen {
+  readonly dryRun?: true;
+  readonly makeEmpty?: true;
+}
+
+/** What the command did with a table, or would do. */
+interface Outcome {
+  readonly table: string;
+  readonly found: 'missing' | 'empty';
+  readonly action: 'filled' | 'made' | 'to be filled' | 'to be made' | 'left';
+  readonly detail: string;
+}
+
+const HELP = `
+Makes read models that were dropped as the migrations made them, and fills them and those that are empty from the log. A
+table appears when it is complete; tables with rows stay as they are. Their consumers pause meanwhile.
+
+Operational tables are made only with --make-empty, and only those that may be empty: the command says what is lost with
+each. All others, such as keys of readings and checkpoints, only come back from a backup: ops restore.
+
+Examples:
+  ops projections restore --all --dry-run
+  ops projections restore --all
+  ops projections restore workspaces.workspace.v1
+  ops projections restore --all --make-empty --json`;
+
+export const addRestore = (projections: Command): void => {
+  projections
+    .command('restore')
+    .description('make and fill read models that were dropped or truncated; exit code 1 if something is left')
+    .argument('[name]', 'the projection')
+    .option('--all', 'every projection')
+    .option('--make-empty', 'with --all: also make lost operational tables that may be empty')
+    .option('--dry-run', 'only show what is lost, and what would be done')
+    .addHelpText('after', HELP)
+    .action(async (name: string | undefined, options: Options, command: Command) => {
+      const chosen = chosenProjections(name, options);
+      if (options.makeEmpty && !options.all) throw new OpsError('--make-empty needs --all.');
+      const outcomes = await withWorkshop(async (workshop, { pool, config }) => {
+        const missing = await findMissingTables(pool);
+        requireCheckpoints(missing);
+        if (options.dryRun) return planned(workshop, chosen, missing, options);
+        const { rows } = await pool.query<{ role: string }>('select current_user as role');
+        const application = rows[0]!.role;
+        const work = { workshop, missing, application };
+        const done = [...(await restoreReadModels(work, chosen)), ...(await makeEmpty(work, options))];
+        const hasJobs = !missing.expendable.some((one) => JOB_TABLES.includes(one)) || options.makeEmpty;
+        if (config.DATABASE_OWNER_URL !== undefined && hasJobs)
+          await withClient(workshop, (client) => grantToApplication(client, MODULES, application));
+        return done;
+      });
+      const text =
+        outcomes.length === 0
+          ? 'Nothing is lost: every table exists, and no read model is empty.'
+          : table(
+              ['table', 'found', 'done', ''],
+              outcomes.map((one) => [one.table, one.found, one.action, one.detail]),
+            );
+      print(command, { tables: outcomes, complete: isComplete(outcomes) }, text);
+      if (!isComplete(outcomes)) process.exitCode = 1;
+    });
+};
+
+const isComplete = (outcomes: readonly Outcome[]): boolean =>
+  outcomes.every(({ action }) => action === 'filled' || action === 'made');
+
+interface Work {
+  readonly workshop: Workshop;
+  readonly missing: MissingTables;
+  /** The role of API and worker. */
+  readonly application: string;
+}
+
+/** Without checkpoints, processes would repeat their effects: a restore must not let them start. */
+const requireCheckpoints = ({ irreplaceable }: MissingTables): void => {
+  const lost = irreplaceable.filter((name) => /^(event_sourcing|migrations)\./.test(name));
+  if (lost.length > 0)
+    throw new OpsError(
+      `${lost.join(', ')} cannot be made again: only a backup has the rows. Stop API and workers, then ops restore.`,
+    );
+};
+
+const lostOf = async (
+  { pool }: Workshop,
+  projection: Projection,
+  { readModels }: MissingTables,
+): Promise<{ dropped: readonly string[]; empty: readonly string[] }> => ({
+  dropped: projection.views.map((view) => view.table).filter((name) => readModels.includes(name)),
+  empty: await emptyTables(pool, projection),
+});
+
+const planned = async (
+  workshop: Workshop,
+  chosen: readonly Projection[],
+  missing: MissingTables,
+  options: Options,
+): Promise<Outcome[]> => {
+  const outcomes: Outcome[] = [];
+  for (const projection of chosen) {
+    const { dropped, empty } = await lostOf(workshop, projection, missing);
+    const action = 'to be filled';
+    for (const name of dropped) outcomes.push({ table: name, found: 'missing', action, detail: '' });
+    for (const name of empty)
+      outcomes.push({ table: name, found: 'empty', action, detail: 'if the log has rows for it' });
+  }
+  return [...outcomes, ...left(missing, options, 'to be made')];
+};
+
+/** The read models of one library at a time, because their new tables wait in one schema. */
+const restoreReadModels = async (work: Work, chosen: readonly Projection[]): Promise<Outcome[]> => {
+  const { workshop, missing, application } = work;
+  const outcomes: Outcome[] = [];
+  for (const projection of chosen) {
+    const { dropped, empty } = await lostOf(workshop, projection, missing);
+    if (dropped.length + empty.length === 0) continue;
+    const library = libraryOf(projection.views[0]!.table);
+    await withClient(workshop, (client) => inTransaction(client, () => makeApart(client, library)));
+    const { events } = await withRebuildProgress(projection.name, (onProgress) =>
+      refill(workshop, projection, {
+        lost: [...dropped, ...empty],
+        apart,
+        putBack: (client, tables) => moveFromApart(client, tables, application),
+        ...(onProgress && { onProgress }),
+      }),
+    );
+    await dropApart(workshop.pool, library);
+    for (const name of [...dropped, ...empty])
+      outcomes.push({
+        table: name,
+        found: dropped.includes(name) ? 'missing' : 'empty',
+        action: 'filled',
+        detail: await filledWith(workshop, name, events),
+      });
+  }
+  return outcomes;
+};
+
+const filledWith = async ({ pool }: Workshop, name: string, events: number | null): Promise<string> => {
+  if (events === null) return 'a worker fills it from the beginning of the log';
+  const { rows } = await pool.query<{ rows: string }>(`select count(*) as rows from ${name}`);
+  return `${rows[0]!.rows} rows from ${events} events`;
+};
+
+const makeEmpty = async ({ workshop, missing, application }: Work, options: Options): Promise<Outcome[]> => {
+  if (!options.all) return [];
+  if (!options.makeEmpty) return left(missing, options, 'made');
+  const own = missing.expendable.filter((name) => !JOB_TABLES.includes(name));
+  for (const library of migratedLibraries(MODULES)) {
+    const tables = own.filter((name) => libraryOf(name) === library);
+    if (tables.length === 0) continue;
+    await withClient(workshop, (client) =>
+      inTransaction(client, async () => {
+        await makeApart(client, library);
+        await moveFromApart(client, tables, application);
+      }),
+    );
+    await dropApart(workshop.pool, library);
+  }
+  if (missing.expendable.length > own.length) await makeJobTables(workshop.pool);
+  return left(missing, options, 'made');
+};
+
+/** The lost operational tables, and what is lost with each. */
+const left = (
+  { expendable, irreplaceable }: MissingTables,
+  { all, makeEmpty: mayBeEmpty }: Options,
+  made: 'made' | 'to be made',
+): Outcome[] =>
+  all
+    ? [
+        ...expendable.map((name): Outcome => {
+          const detail = `lost: ${EXPENDABLE_TABLES[name]}`;
+          return mayBeEmpty
+            ? { table: name, found: 'missing', action: made, detail }
+            : { table: name, found: 'missing', action: 'left', detail: `--make-empty makes it; ${detail}` };
+        }),
+        ...irreplaceable.map((name): Outcome => ({
+          table: name,
+          found: 'missing',
+          action: 'left',
+          detail: 'only a backup has its rows: ops restore',
+        })),
+      ]
+    : [];
+
+const libraryOf = (name: string): string =>
+  migratedLibraries(MODULES).find((library) => name.startsWith(`${schemaOf(library)}.`))!;
+
+const withClient = async <T>({ pool }: Workshop, work: (client: PoolClient) => Promise<T>): Promise<T> => {
+  const client = await pool.connect();
+  try {
+    return await work(client);
+  } finally {
+    client.release();
+  }
+};
+
+const inTransaction = async (client: PoolClient, work: () => Promise<unknown>): Promise<void> => {
+  await client.query('begin');
+  try {
+    await work();
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback');
+    throw error;
+  }
+};

@@ -1,0 +1,22 @@
+import type { EventStoreDbOptions } from '@app/event-sourcing/store/eventstoredb.js';
+import type { Config } from './settings.js';
+
+type StoreSettings = Pick<
+  Config,
+  | 'EVENTSTORE_URL'
+  | 'EVENT_STORE_APPEND_TIMEOUT_MS'
+  | 'EVENT_STORE_READ_TIMEOUT_MS'
+  | 'EVENT_STORE_READS'
+  | 'EVENT_STORE_STUCK_MS'
+  | 'EVENT_STORE_PROXY'
+>;
+
+/** How every program of the service connects to the event store. */
+export const eventStoreOptions = (config: StoreSettings): EventStoreDbOptions => ({
+  connectionString: config.EVENTSTORE_URL,
+  appendTimeoutMs: config.EVENT_STORE_APPEND_TIMEOUT_MS,
+  readTimeoutMs: config.EVENT_STORE_READ_TIMEOUT_MS,
+  reads: config.EVENT_STORE_READS,
+  stuckAfterMs: config.EVENT_STORE_STUCK_MS,
+  proxyFromEnvironment: config.EVENT_STORE_PROXY,
+});
