@@ -1,2 +1,2 @@
-/** Loaded by what runs jobs: most programs only add them. */
-export { Logger, run } from 'graphile-worker';
+/** Loaded by what runs jobs or installs their tables: most programs only add jobs. */
+export { Logger, run, runMigrations } from 'graphile-worker';

@@ -56,8 +56,7 @@ const inSchema = (text: string, from: string, to: string): string =>
 
 /** Installs the job queue anew, without jobs, when one of its tables was dropped. */
 export const makeJobTables = async (pool: pg.Pool): Promise<void> => {
-  // A large package that other commands do not need.
-  const { runMigrations: installJobs } = await import('graphile-worker');
+  const { runMigrations: installJobs } = await import('../jobs/graphile-worker.js');
   await pool.query(`drop schema if exists ${JOBS_SCHEMA} cascade`);
   await installJobs({ pgPool: pool });
 };
