@@ -4,13 +4,14 @@ import { systemClock } from '@app/event-sourcing/core/clock.js';
 import { BillingWorkerModule } from '@app/billing/billing-worker.module.js';
 import { loadConfig } from '@app/platform/config/load-config.js';
 import { projectPath } from '@app/platform/project-path.js';
+import { expendableTables } from '@app/platform/postgres/operational-tables.js';
 import { WorkRegistry } from '@app/platform/work/work-registry.js';
 import { documentPublisher } from '@app/publishing/contracts/index.js';
 import { PublishingWorkerModule } from '@app/publishing/publishing-worker.module.js';
 import { ReadingsWorkerModule } from '@app/readings/readings-worker.module.js';
 import { WebhooksWorkerModule } from '@app/webhooks/webhooks-worker.module.js';
 import { WorkspacesWorkerModule } from '@app/workspaces/workspaces-worker.module.js';
-import { MODULES } from '../../apps/service/src/modules.js';
+import { MODULES, OPERATIONAL_TABLES } from '../../apps/service/src/modules.js';
 import { PROJECTIONS } from '../../apps/service/src/projections.js';
 import { settings } from '../../apps/service/src/settings.js';
 import { mismatches, requireNamedWork } from '../../apps/worker/src/registered-work.js';
@@ -55,6 +56,21 @@ describe('the manifests', () => {
   it('name every projection, and no other', () => {
     const named = MODULES.flatMap(({ projections }) => Object.keys(projections));
     expect(named.toSorted()).toEqual(PROJECTIONS.map(({ name }) => name).toSorted());
+  });
+
+  it('call only operational tables expendable, and none whose loss would lose persons, money or deliveries', () => {
+    const expendable = Object.keys(expendableTables(MODULES));
+    expect(expendable.filter((table) => !(table in OPERATIONAL_TABLES))).toEqual([]);
+    const precious = [
+      'subject_key',
+      'key_epoch',
+      'consumer',
+      'artifact',
+      'secret',
+      'delivery',
+      'public_event',
+    ];
+    expect(expendable.filter((table) => precious.includes(table.split('.')[1]!))).toEqual([]);
   });
 
   it('name each consumer and job once', () => {

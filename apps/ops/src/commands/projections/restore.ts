@@ -70,11 +70,16 @@ export const addRestore = (projections: Command): void => {
         const { rows } = await pool.query<{ role: string }>('select current_user as role');
         const application = rows[0]!.role;
         const work = { workshop, missing, application };
-        const done = [...(await restoreReadModels(work, chosen)), ...(await makeEmpty(work, options))];
-        const hasJobs = !missing.expendable.some((one) => JOB_TABLES.includes(one)) || options.makeEmpty;
-        if (config.DATABASE_OWNER_URL !== undefined && hasJobs)
-          await withClient(workshop, (client) => grantToApplication(client, MODULES, application));
-        return done;
+        return oneAtATime(workshop, async () => {
+          // What an interrupted run left.
+          for (const library of migratedLibraries(MODULES)) await dropApart(workshop.pool, library);
+          const done = [...(await restoreReadModels(work, chosen)), ...(await makeEmpty(work, options))];
+          const still = await findMissingTables(workshop.pool);
+          // Rights on what will be created later in a schema that was dropped. They need every schema.
+          if (config.DATABASE_OWNER_URL !== undefined && Object.values(still).flat().length === 0)
+            await withClient(workshop, (client) => grantToApplication(client, MODULES, application));
+          return done;
+        });
       });
       const text =
         outcomes.length === 0
@@ -165,7 +170,8 @@ const restoreReadModels = async (work: Work, chosen: readonly Projection[]): Pro
 const filledWith = async ({ pool }: Workshop, name: string, events: number | null): Promise<string> => {
   if (events === null) return 'a worker fills it from the beginning of the log';
   const { rows } = await pool.query<{ rows: string }>(`select count(*) as rows from ${name}`);
-  return `${rows[0]!.rows} rows from ${events} events`;
+  const count = Number(rows[0]!.rows);
+  return count === 0 ? 'rightly empty' : `${count} rows from ${events} events`;
 };
 
 const makeEmpty = async ({ workshop, missing, application }: Work, options: Options): Promise<Outcome[]> => {
@@ -212,6 +218,19 @@ const left = (
 
 const libraryOf = (name: string): string =>
   migratedLibraries(MODULES).find((library) => name.startsWith(`${schemaOf(library)}.`))!;
+
+/** Two runs would take each other's tables. The session's lock is released when its process dies. */
+const oneAtATime = <T>(workshop: Workshop, work: () => Promise<T>): Promise<T> =>
+  withClient(workshop, async (client) => {
+    const lock = `hashtextextended('projections restore', 0)`;
+    const { rows } = await client.query<{ free: boolean }>(`select pg_try_advisory_lock(${lock}) as free`);
+    if (!rows[0]!.free) throw new OpsError('Another ops projections restore is under way.');
+    try {
+      return await work();
+    } finally {
+      await client.query(`select pg_advisory_unlock(${lock})`).catch(() => undefined);
+    }
+  });
 
 const withClient = async <T>({ pool }: Workshop, work: (client: PoolClient) => Promise<T>): Promise<T> => {
   const client = await pool.connect();

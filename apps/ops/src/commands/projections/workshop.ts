@@ -18,10 +18,10 @@ export const chosenProjections = (name: string | undefined, { all }: Chosen): re
 };
 
 /**
- * Connections that a rebuild uses at once: its lock, the paused live view, the new version, a snapshot, and a spare
- * one.
+ * Connections that a rebuild uses at once: its lock, the paused live view, the new version, a snapshot, the lock of a
+ * restore, and a spare one.
  */
-const CONNECTIONS = 5;
+const CONNECTIONS = 6;
 const silent = { warn: () => undefined, error: () => undefined };
 
 /** Like `withSession`, with what a rebuild needs. @throws OpsError with the reasons when it is refused */
