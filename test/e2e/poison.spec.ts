@@ -111,36 +111,32 @@ it(`After a malformed event, at most ${MOST_COMMANDS} commands make everything w
   }
   const { quarantined } = (await operated.stack.ops(['quarantine', 'list'])) as { quarantined: object[] };
   // Streams that no reader knows, such as another product's, keep nothing parked.
-  expect(quarantined).toHaveLength(most.filter(({ stream }) => !stream.startsWith('unheard-')).length);
+  const isRead = (stream: string) => stream === 'quarantine-events' || !/^(unheard|quarantine)-/.test(stream);
+  expect(most.filter(({ stream, commands }) => isRead(stream) !== commands > 1)).toEqual([]);
+  expect(quarantined).toHaveLength(most.filter(({ commands }) => commands > 1).length);
 }, 3_600_000);
 
-it('A deleted row of a view of money does not pass in silence, and doctor names the command that mends it', async () => {
+it('A deleted balance does not pass in silence, and doctor names the command that mends it', async () => {
   const customer = await Integrator.open(operated.stack, 1_000);
   const read = async () => customer.untilEnded((await customer.create(person())).body.readingId);
   await read();
   const book = `credits-${customer.workspaceId}`;
-  const mendedBy = async (view: string) => {
-    const command = ['projections', 'replay', view, '--stream', book];
-    let found: readonly Finding[] = [];
-    await until(
-      async () => (found = await unusual()).some(({ advice }) => advice === `ops ${command.join(' ')}`),
-      () => `Doctor says ${JSON.stringify(found)}`,
-    );
-    expect(found).toHaveLength(1);
-    await operated.stack.ops(command);
-    expect(await unusual()).toEqual([]);
-  };
-  const change = (sql: string) => operated.database.query(sql, [customer.workspaceId]);
-  await change('delete from billing.balance where workspace_id = $1');
+  await operated.database.query('delete from billing.balance where workspace_id = $1', [
+    customer.workspaceId,
+  ]);
   await read();
-  await handled();
-  await mendedBy('billing.balance.v1');
-  expect(await customer.balance()).toMatchObject({ available: 960, held: 0 });
-  await change(
-    `insert into billing.hold (workspace_id, reservation_id, reading_id, amount, reserved_at)
-     values ($1, 'none', 'none', 20, now())`,
+  const command = ['projections', 'replay', 'billing.balance.v1', '--stream', book];
+  let found: readonly Finding[] = [];
+  await until(
+    async () => (found = await unusual()).some(({ advice }) => advice === `ops ${command.join(' ')}`),
+    () => `Doctor says ${JSON.stringify(found)}`,
   );
-  await mendedBy('billing.hold.v1');
+  await operated.stack.ops(command);
+  await until(
+    async () => (found = await unusual()).length === 0,
+    () => `Doctor says ${JSON.stringify(found)}`,
+  );
+  expect(await customer.balance()).toMatchObject({ available: 960, held: 0 });
   expect(await operated.stack.ops(['ledger', 'reconcile', '--all'])).toMatchObject({ ok: true });
 }, 120_000);
 
@@ -156,6 +152,7 @@ it('A withdrawn quarantine leaves everything as if there had been none', async (
   expect(await status()).toBe('processing');
   await operated.stack.ops(['quarantine', 'withdraw', place, '--reason', 'a fact']);
   expect(await status()).toBe('completed');
+  await handled();
   expect(await unusual()).toEqual([]);
   await everythingHolds();
   expect(await operated.stack.ops(['ledger', 'explain', readingId])).toMatchObject({

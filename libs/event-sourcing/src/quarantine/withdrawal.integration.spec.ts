@@ -40,7 +40,13 @@ it('An event that the code understands again is read by all once its quarantine 
   const old = start(projectionConsumer(before), { store });
   await eventually(async () => (await parked()).includes('tally-bad'));
 
-  const details = { eventId: uuid(9_001), eventType: 'Added', cause: 'version 2', reason: 'INC-42', until: null };
+  const details = {
+    eventId: uuid(9_001),
+    eventType: 'Added',
+    cause: 'version 2',
+    reason: 'INC-42',
+    until: null,
+  };
   const data = { ...PLACE, ...details, consumers: null };
   await recordQuarantine(store, { type: 'EventQuarantined', data }, ADA);
   await releaseParked(projectionConsumer(before), workshop, 'bad');

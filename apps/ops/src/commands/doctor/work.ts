@@ -161,7 +161,10 @@ export const checkHolds = async ({ queries, config }: Session): Promise<readonly
       failure(
         'holds',
         `the book of ${workspaceId} holds ${held} credits, and its open holds have ${open}: rows were changed or deleted`,
-        `ops projections replay ${HOLDS} --stream credits-${workspaceId}`,
+        // A replay makes missing rows again, and finds no others.
+        open < held
+          ? `ops projections replay ${HOLDS} --stream credits-${workspaceId}`
+          : `ops projections rebuild ${HOLDS}, then verify and switch (docs/operations.md, "Rebuilding a read model").`,
       ),
     ),
   ];
