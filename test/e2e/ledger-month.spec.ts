@@ -24,6 +24,7 @@ const write = async (n: number): Promise<void> => {
   await writeReading(book.store, id, 'ReadingCompleted', at);
   const reading = book.store.log.map((event) => ({
     ...altered(event, { workspaceId }),
+    metadata: { ...event.metadata, workspaceId },
     id: event.type === 'ReadingCompleted' ? endId : randomUUID(),
   }));
   await book.do(at, { type: 'OpenBook', workspaceId });

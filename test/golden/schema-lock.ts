@@ -81,9 +81,11 @@ export interface Golden {
 /** Decodes a golden event as the service does. @throws CorruptEvent */
 export const decodeGolden = (catalogues: readonly EventCatalogue[], { type, version, data }: Golden) => {
   const catalogue = catalogues.find(({ definitions }) => type in definitions);
+  // Streams of credits and workspaces have the ids of their workspace.
+  const { workspaceId = 'golden' } = data as { readonly workspaceId?: string };
   const stored = {
     id: '00000000-0000-0000-0000-000000000000',
-    stream: `${catalogue?.category ?? 'unknown'}-golden`,
+    stream: `${catalogue?.category ?? 'unknown'}-${workspaceId}`,
     revision: 0n,
     position: 0n,
     type,
@@ -91,7 +93,7 @@ export const decodeGolden = (catalogues: readonly EventCatalogue[], { type, vers
     metadata: {
       correlationId: 'req_golden',
       causationId: 'req_golden',
-      workspaceId: 'ws_golden',
+      workspaceId: '',
       actor: 'system:golden',
       occurredAt: '2026-09-29T08:00:00.000Z',
       schemaVersion: version,

@@ -10,7 +10,11 @@ const golden = (category: string, name: string): StoredEvent => {
   const { type, version, data } = JSON.parse(
     readFileSync(projectPath(`test/golden/events/${name}.json`), 'utf8'),
   ) as { type: string; version: number; data: object };
-  const metadata = { workspaceId: 'ws_1', actor: 'system:spec', schemaVersion: version };
+  const metadata = {
+    workspaceId: 'ws_4f1c7d2a9b3e4d5f8a6b7c8d9e0f1a2b',
+    actor: 'system:spec',
+    schemaVersion: version,
+  };
   const stream = `${category}-5b0c8f9e-6a5d-8c3b-9f2e-1d4c7b6a5e8f`;
   return { id: ID, stream, revision: 0n, position: 0n, type, data, metadata: metadata as never };
 };

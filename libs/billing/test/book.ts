@@ -164,6 +164,8 @@ export const QUARANTINE: Quarantine = {
 
 export const quarantine = (event: StoredEvent): void => void Object.assign(event, { quarantine: QUARANTINE });
 
+export const withdraw = (event: StoredEvent): void => void Reflect.deleteProperty(event, 'quarantine');
+
 /** A book with two entries that are passed over: one is a link of its chain, the other is not. */
 export const quarantinedBook = async (): Promise<TestBook> => {
   const book = await eventfulBook();

@@ -4,7 +4,13 @@ import pg from 'pg';
 import { HoldFence } from '@app/billing/application/fence-holds/hold-fence.js';
 import { IdleBooks } from '@app/billing/application/nudge-idle-books/idle-books.js';
 import { ScheduledReconciliation } from '@app/billing/application/reconcile-on-schedule/scheduled-reconciliation.js';
-import { CountOldHolds, GetBalance, PurchasePack, SubscribeToPlan } from '@app/billing/contracts/index.js';
+import {
+  CompareHolds,
+  CountOldHolds,
+  GetBalance,
+  PurchasePack,
+  SubscribeToPlan,
+} from '@app/billing/contracts/index.js';
 import { startPostgres } from '../../../test/support/start-postgres.js';
 import { BY, EVERY_MS, FENCE_MS, START, WS, startWorker } from './start-worker.js';
 
@@ -67,6 +73,25 @@ describe('the balance view', () => {
     await worker.catchUp(2);
     expect(await rows('balance')).toMatchObject([{ available: '160', held: '20', consumed: '20' }]);
     expect(await rows('hold')).toMatchObject([{ reservation_id: 'r2', amount: '20', confirmed: false }]);
+  });
+});
+
+describe('the open holds', () => {
+  it('are compared with the balance where both views are at one position: a deleted row shows', async () => {
+    await worker.reserve('r1');
+    await worker.catchUp();
+    const compare = () => worker.app.get(QueryBus).execute(new CompareHolds());
+    await pool.query(`insert into event_sourcing.consumer (name, position, categories)
+      values ('billing.balance.v1', 7, '{credits}'), ('billing.hold.v1', 7, '{credits}')`);
+    try {
+      expect(await compare()).toEqual([]);
+      await pool.query('delete from billing.hold');
+      expect(await compare()).toEqual([{ workspaceId: WS, held: 20, open: 0 }]);
+      await pool.query(`update event_sourcing.consumer set position = 6 where name = 'billing.hold.v1'`);
+      expect(await compare()).toEqual([]);
+    } finally {
+      await pool.query('truncate event_sourcing.consumer');
+    }
   });
 });
 

@@ -21,6 +21,7 @@ import { fanOutConsumer } from '../src/processes/fan-out/fan-out.consumer.js';
 import { WebhooksHttpModule } from '../src/webhooks-http.module.js';
 import type { TestDatabase } from './postgres.js';
 import { testConfig } from './service.js';
+import { movedTo } from './events.js';
 
 /** Accepts every key and uses it as the workspace. */
 const everyKey = {
@@ -113,10 +114,10 @@ export class TestApi {
 
   /** Appends events of other modules for this workspace, and waits until the fan-out has handled them. */
   async happen(workspaceId: string, ...events: readonly StoredEvent[]): Promise<void> {
-    for (const { id, stream, type, data, metadata } of events) {
+    for (const given of events) {
+      const { id, stream, type, data, metadata } = movedTo(workspaceId, given);
       const length = this.store.log.filter((known) => known.stream === stream).length;
-      const own = 'workspaceId' in (data as object) ? { workspaceId } : {};
-      const event = { id, type, data: { ...(data as object), ...own }, metadata };
+      const event = { id, type, data, metadata };
       await this.store.append(stream, length === 0 ? 'no_stream' : BigInt(length - 1), [event]);
     }
     const last = this.store.log.at(-1)!.position;

@@ -26,11 +26,19 @@ export const stored = (
   metadata: {
     correlationId: 'req_test',
     causationId: 'req_test',
-    workspaceId: 'ws_1',
+    workspaceId: (data as { workspaceId?: string }).workspaceId ?? 'ws_1',
     actor: 'system:test',
     occurredAt: instant(options.at ?? Date.parse('2026-04-04T09:30:00Z')),
     schemaVersion: options.version ?? 1,
   },
+});
+
+/** The event as it would be in another workspace. */
+export const movedTo = (workspaceId: string, event: StoredEvent): StoredEvent => ({
+  ...event,
+  stream: event.stream.startsWith('credits-') ? `credits-${workspaceId}` : event.stream,
+  data: { ...(event.data as object), ...('workspaceId' in (event.data as object) && { workspaceId }) },
+  metadata: { ...event.metadata, workspaceId },
 });
 
 const inWorkspace = { workspaceId: 'ws_1' };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { EventStoreDBClient, type EventData } from '@eventstore/db-client';
+import { EventStoreDBClient, jsonEvent, type EventData, type JSONType } from '@eventstore/db-client';
 import type { Random } from '../../support/random.js';
 
 /** The streams of a customer that runs. */
@@ -26,7 +26,9 @@ const FAULTS = [
   'no metadata',
   'odd metadata',
 ] as const;
-type Fault = (typeof FAULTS)[number];
+/** The event itself is right, and stands in a stream where it does not belong. */
+const MISPLACED = ['of another stream type', 'of another workspace'] as const;
+type Fault = (typeof FAULTS)[number] | (typeof MISPLACED)[number];
 
 const TYPES = {
   reading: ['ReadingRequested', 'ReadingStarted', 'ReadingCompleted', 'ReadingFailed', 'ReadingErased'],
@@ -46,6 +48,8 @@ const TYPES = {
 
 type Category = keyof typeof TYPES;
 const CATEGORIES = Object.keys(TYPES) as [Category, ...Category[]];
+/** Those with streams of a customer. */
+const OWNED = CATEGORIES.filter((category) => category !== 'quarantine') as [Category, ...Category[]];
 
 /** Draws events that no program of this service would append, and appends each at the end of its stream. */
 export class Forger {
@@ -62,8 +66,10 @@ export class Forger {
     return this.client.dispose();
   }
 
-  async append(targets: Targets): Promise<MalformedEvent> {
+  /** @param others streams of another customer */
+  async append(targets: Targets, others: Targets): Promise<MalformedEvent> {
     const { random } = this;
+    if (random.chance(1 / 3)) return this.misplace(targets, others);
     const category = random.pick(CATEGORIES);
     // Every third stands in a stream that does not exist, or that is of another category than the event.
     const isForeign = random.chance(1 / 3);
@@ -72,6 +78,23 @@ export class Forger {
     const typesOf: readonly [string, ...string[]] = TYPES[isForeign ? random.pick(CATEGORIES) : category];
     const type = fault === 'unknown type' ? random.pick(['Vanished', 'constructor']) : random.pick(typesOf);
     await this.client.appendToStream(stream, [eventWith(fault, type, targets)]);
+    return { stream, type, fault };
+  }
+
+  private async misplace(targets: Targets, others: Targets): Promise<MalformedEvent> {
+    const { random } = this;
+    const fault = random.pick(MISPLACED);
+    const category = random.pick(fault === 'of another workspace' ? OWNED : CATEGORIES);
+    const from =
+      fault === 'of another workspace'
+        ? streamOf(category, others)
+        : streamOf(random.pick(OWNED.filter((one) => one !== category) as [Category]), targets);
+    const events: { type: string; data: JSONType; metadata: JSONType }[] = [];
+    for await (const { event } of this.client.readStream(from))
+      events.push(event as unknown as (typeof events)[number]);
+    const { type, data, metadata } = random.pick(events as [(typeof events)[number]]);
+    const stream = streamOf(category, targets);
+    await this.client.appendToStream(stream, [jsonEvent({ type, data, metadata })]);
     return { stream, type, fault };
   }
 }

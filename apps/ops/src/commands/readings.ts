@@ -55,10 +55,12 @@ const list = (readings: readonly UnreadableReading[]): string =>
         ]),
       );
 
-const unknown = ({ unknownKeys }: Unreadable): readonly string[] =>
-  unknownKeys.map(
+const unknown = ({ unknownKeys, passedOver }: Unreadable): readonly string[] => [
+  ...unknownKeys.map(
     (id) => `Not decided: what the key ${id} wraps, because it cannot be opened now (ops keys status).`,
-  );
+  ),
+  ...passedOver.map((event) => `Passed over: ${event}, which is quarantined or cannot be read.`),
+];
 
 interface RefundOptions {
   readonly all?: true;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { given } from '@app/event-sourcing/testing/projection-spec.js';
 import { linesIn, verifyExport as verifyAlone } from '../../../../tools/verify-ledger.mjs';
-import { appendUnknown, exportOf, quarantine, STREAM, TestBook, WS } from '../../test/book.js';
+import { appendUnknown, exportOf, quarantine, STREAM, TestBook, withdraw, WS } from '../../test/book.js';
 import { CreditBooks } from '../application/credit-books.js';
 import { createCreditsExecutor } from '../credits.executor.js';
 import { balanceProjection } from '../read-models/balance/balance.projection.js';
@@ -104,6 +104,20 @@ describe('an entry of a book that cannot be read', () => {
       [undefined, undefined, 'quarantined by operator:ada: of a version that was rolled back', undefined],
     );
     expect(await balanceAsOf(stored(), { revision: 3n })).toMatchObject({ available: 30, held: 20 });
+  });
+
+  it('counts again everywhere once its quarantine is withdrawn', async () => {
+    await book.do(AT, { type: 'PurchasePack', pack: 'flex', orderRef: 'o2' });
+    const entry = book.events.at(-1)!;
+    quarantine(entry);
+    await reserve('r1');
+    expect(verify()).toMatchObject({ findings: [], quarantined: [{ type: 'PackPurchased' }] });
+    expect(await balanceAsOf(stored(), { revision: 9n })).toMatchObject({ available: 30, held: 20 });
+    withdraw(entry);
+    expect(verify()).toMatchObject({ findings: [], quarantined: [] });
+    expect(await verifiedOffline()).toMatchObject({ ok: true, quarantined: [] });
+    expect(await statementOf(WS, '2026-04', stored())).toMatchObject({ notes: [] });
+    expect(await balanceAsOf(stored(), { revision: 9n })).toMatchObject({ available: 80, held: 20 });
   });
 
   it('does not keep the other books from being reconciled', async () => {

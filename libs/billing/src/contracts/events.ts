@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { event, eventCatalogue, type EventOf } from '@app/event-sourcing/core/event-catalogue.js';
+import {
+  byWorkspace,
+  event,
+  eventCatalogue,
+  type EventOf,
+} from '@app/event-sourcing/core/event-catalogue.js';
 import { PACK_IDS, PLAN_IDS } from './catalogue.js';
 
 /**
@@ -67,7 +72,7 @@ const totals = z.record(z.enum(ACCOUNTS), z.strictObject({ debit: amount, credit
  * Stream `credits-<workspaceId>`: the credit book of one workspace. Amounts are whole credits, prices US cents,
  * instants RFC 3339 in UTC with milliseconds.
  */
-export const creditsEvents = eventCatalogue('credits', {
+export const creditsEvents = eventCatalogue(byWorkspace('credits'), {
   /** `period`: the book's first month. */
   BookOpened: event(1, z.strictObject({ workspaceId: z.string(), period: month })),
   SubscriptionStarted: event(

@@ -85,3 +85,15 @@ export class CountOldHolds extends Query<number> {
     super();
   }
 }
+
+/** A book whose two views disagree: somebody changed or deleted rows. Credits. */
+export interface HoldDifference {
+  readonly workspaceId: string;
+  /** By the balance view. */
+  readonly held: number;
+  /** Sum of the open holds. */
+  readonly open: number;
+}
+
+/** At most 20 books whose open holds are not what the balance view says is held. */
+export class CompareHolds extends Query<readonly HoldDifference[]> {}

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import {
+  byWorkspace,
   CorruptEvent,
   decode,
   decodeAny,
@@ -9,6 +10,7 @@ import {
   eventCatalogue,
   selectEvents,
   decodeOrShow,
+  requireWorkspace,
 } from './event-catalogue.js';
 import type { StoredEvent } from './event.js';
 
@@ -176,4 +178,36 @@ it('An upcaster that fails on the data makes the event corrupt', () => {
   const upcaster = (data: unknown) => ({ a: (data as { deep: { a: number } }).deep.a });
   const catalogue = eventCatalogue('person', { Old: event(2, z.object({ a: z.number() }), { 1: upcaster }) });
   expect(() => decode(catalogue, stored('Old', 1, {}))).toThrow(CorruptEvent);
+});
+
+describe('an event of another workspace', () => {
+  const named = event(1, z.object({ workspaceId: z.string() }));
+  const of = (workspaceId: string, data: object, stream = 'book-ws_1') => {
+    const one = { ...stored('Opened', 1, data), stream };
+    return { ...one, metadata: { ...one.metadata, workspaceId } };
+  };
+
+  it('is corrupt in a stream that has the id of a workspace', () => {
+    const books = eventCatalogue(byWorkspace('book'), { Opened: named, Filled: event(1, z.object({})) });
+    const selected = selectEvents(books, 'Opened');
+    expect(decode(books, of('ws_1', { workspaceId: 'ws_1' })).type).toBe('Opened');
+    expect(decode(books, of('', { workspaceId: 'ws_1' })).type).toBe('Opened');
+    for (const catalogue of [books, selected]) {
+      expect(() => decode(catalogue, of('ws_2', { workspaceId: 'ws_2' }))).toThrow(/another workspace/);
+      expect(() => decode(catalogue, of('ws_1', { workspaceId: 'ws_2' }))).toThrow(/another workspace/);
+    }
+    expect(() => decode(books, { ...of('ws_2', {}), type: 'Filled' })).toThrow(/another workspace/);
+  });
+
+  it('is corrupt when its data and its metadata disagree', () => {
+    const things = eventCatalogue('thing', { Opened: named });
+    expect(decode(things, of('ws_2', { workspaceId: 'ws_2' }, 'thing-7')).type).toBe('Opened');
+    expect(() => decode(things, of('ws_1', { workspaceId: 'ws_2' }, 'thing-7'))).toThrow(/another workspace/);
+  });
+
+  it('does not change the row, or the stream, of a workspace', () => {
+    const foreign = of('ws_2', { workspaceId: 'ws_2' }, 'thing-7');
+    expect(() => requireWorkspace(foreign, 'ws_1')).toThrow(CorruptEvent);
+    for (const owner of ['ws_2', '', null]) expect(() => requireWorkspace(foreign, owner)).not.toThrow();
+  });
 });

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { isSetAside, type DomainEvent, type Quarantine, type Recorded, type StoredEvent } from './event.js';
 import { findUnstorable } from './storable-text.js';
-import { categoryOf } from './stream-name.js';
+import { categoryOf, streamId } from './stream-name.js';
 
 /** Upgrades data from version n to n + 1. Small and pure; never removed. */
 export type Upcaster = (data: unknown) => unknown;
@@ -40,6 +40,8 @@ export interface EventCatalogue<D extends Definitions = Definitions> {
   readonly definitions: D;
   /** Set by `selectEvents`: its reader ignores the other types of the category. */
   readonly isSelection?: true;
+  /** The id of a stream is that of its workspace. */
+  readonly streamsOf?: 'workspaces';
 }
 
 /** The union of events a catalogue describes. */
@@ -52,21 +54,25 @@ export type EventOf<C extends EventCatalogue> =
 export type RecordedOf<C extends readonly EventCatalogue[]> = Recorded<EventOf<C[number]>>;
 
 export const eventCatalogue = <const D extends Definitions>(
-  category: string,
+  streams: string | Pick<EventCatalogue, 'category' | 'streamsOf'>,
   definitions: D,
 ): EventCatalogue<D> => ({
-  category,
+  ...(typeof streams === 'string' ? { category: streams } : streams),
   definitions,
 });
+
+/** A category whose streams have the ids of workspaces. */
+export const byWorkspace = (category: string) => ({ category, streamsOf: 'workspaces' }) as const;
 
 /**
  * The part of a catalogue that a reader handles. Events of other types are neither decoded nor delivered, so a corrupt
  * one does not stop this reader. A reader of the whole catalogue stops at a type that it does not know.
  */
 export const selectEvents = <D extends Definitions, const T extends keyof D & string>(
-  { category, definitions }: EventCatalogue<D>,
+  { category, definitions, ...options }: EventCatalogue<D>,
   ...types: readonly [T, ...T[]]
 ): EventCatalogue<Pick<D, T>> => ({
+  ...options,
   category,
   definitions: Object.fromEntries(types.map((type) => [type, definitions[type]])) as Pick<D, T>,
   isSelection: true,
@@ -108,7 +114,37 @@ export const decode = <C extends EventCatalogue>(catalogue: C, stored: StoredEve
   }
   const parsed = definition.schema.safeParse(data);
   if (!parsed.success) throw new CorruptEvent(stored, describe(parsed.error));
+  if (isForeign(catalogue, stored, parsed.data)) throw new CorruptEvent(stored, FOREIGN);
   return { ...stored, data: parsed.data } as Recorded<EventOf<C>>;
+};
+
+const FOREIGN = 'it is of another workspace';
+
+/**
+ * All events of a stream, and of a row, are of one workspace.
+ * @param workspaceId of what the event is to change
+ * @throws CorruptEvent
+ */
+export const requireWorkspace = (
+  event: Pick<StoredEvent, 'stream' | 'revision' | 'type' | 'metadata'>,
+  workspaceId: unknown,
+): void => {
+  const { workspaceId: own } = event.metadata;
+  if (typeof workspaceId === 'string' && workspaceId !== '' && own !== '' && own !== workspaceId)
+    throw new CorruptEvent(event, FOREIGN);
+};
+
+/** Whether an event belongs to another workspace than its stream, or than its own metadata says. */
+const isForeign = (
+  { streamsOf }: EventCatalogue,
+  { stream, metadata }: StoredEvent,
+  data: unknown,
+): boolean => {
+  const named = (data as { readonly workspaceId?: unknown }).workspaceId;
+  const owner = streamsOf === 'workspaces' ? streamId(stream) : metadata.workspaceId;
+  return [named, metadata.workspaceId || owner].some(
+    (one) => typeof one === 'string' && owner !== '' && one !== owner,
+  );
 };
 
 /** An upcaster expects data of its version. */

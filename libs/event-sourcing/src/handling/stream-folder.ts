@@ -1,6 +1,6 @@
 import type { Decider } from '../core/decider.js';
 import type { Rejection } from '../core/decision.js';
-import { decode, type EventCatalogue, type EventOf } from '../core/event-catalogue.js';
+import { decode, requireWorkspace, type EventCatalogue, type EventOf } from '../core/event-catalogue.js';
 import { isSetAside, type StoredEvent } from '../core/event.js';
 import { CHAIN_START, continuesChain } from '../core/hash-chain.js';
 import type { EventStore, ExpectedRevision } from '../store/event-store.js';
@@ -12,6 +12,8 @@ export interface Loaded<S> {
   chain: string;
   /** When its last event happened, and when the store recorded it (ms since the epoch; unknown: Infinity). */
   last: { readonly occurredAt: number; readonly recordedAt: number } | null;
+  /** Of its events; empty before the first. */
+  workspaceId: string;
   /** How often the stream's quarantines had changed: a state folded before the last change is out of date. */
   quarantineChanges: number;
 }
@@ -32,6 +34,7 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
       revision: 'no_stream',
       chain: CHAIN_START,
       last: null,
+      workspaceId: '',
       quarantineChanges: 0,
     };
   }
@@ -76,10 +79,12 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
         chain: continuesChain(loaded.chain, stored) ? metadata.chain! : loaded.chain,
       };
     const event = decode(this.catalogue, stored);
+    requireWorkspace(stored, loaded.workspaceId);
     return {
       ...loaded,
       state: this.decider.evolve(loaded.state, event),
       revision,
+      workspaceId: metadata.workspaceId,
       chain: metadata.chain ?? loaded.chain,
       last: { occurredAt: Date.parse(metadata.occurredAt), recordedAt: stored.recordedAt ?? Infinity },
     };

@@ -239,9 +239,9 @@ describe('an event that cannot be handled', () => {
     await transaction(consumers.pool, (client) =>
       parkAgain(client, recording.name, consumers.store.log[0]!, 'was quarantined'),
     );
-    await append('b');
-    await eventually(async () => (await appliedIds()).length === 5);
-    expect((await appliedIds()).slice(2)).toEqual([bad, later, logIds().at(-1)]);
+    // Nothing else happens: the consumer finds out by itself.
+    await eventually(async () => (await appliedIds()).length === 4);
+    expect((await appliedIds()).slice(2)).toEqual([bad, later]);
   });
 
   it('is tried again when somebody asks during an attempt', async () => {

@@ -29,6 +29,8 @@ const QUIET_MS = 1_000;
 const SPACING_MS = 50;
 /** How often it looks whether a parked stream is due for another attempt, or an operator asked for one. */
 const RELEASE_MS = 1_000;
+/** It looks this many times less often while nothing is parked. */
+const IDLE_ROUNDS = 5;
 const RETRY_PARKED_MS = 30_000;
 /** Streams released in one round, at most: new events wait meanwhile. */
 const AT_A_TIME = 50;
@@ -84,8 +86,9 @@ const follow = async (
   await quarantineSkips(pool, store, consumer.name);
   await nameKeys(pool, store, consumer);
   const parked = await ParkedKeys.load(pool, consumer);
-  const silent = new AbortController();
-  const ended = AbortSignal.any([signal, silent.signal]);
+  /** Ends the subscription, with the error that says why. */
+  const ending = new AbortController();
+  const ended = AbortSignal.any([signal, ending.signal]);
   const subscription = store.subscribe({
     after: checkpoint.position,
     categories: consumer.categories,
@@ -96,15 +99,19 @@ const follow = async (
     () => seen,
     async (position) => {
       const missed = await firstMissed(store, consumer, position);
-      if (missed === 'something') silent.abort();
+      if (missed === 'something')
+        ending.abort(new StoreUnavailable('the subscription went silent while the log grew', false));
       else if (missed !== null && seen === position) seen = missed;
     },
   );
   const inTurn = oneAfterTheOther();
+  let rounds = 0;
   const releasing = setInterval(() => {
-    if (parked.isEmpty || ended.aborted) return;
+    rounds += 1;
+    // While nothing is parked, only somebody else can have parked a stream again.
+    if (ended.aborted || (parked.isEmpty && rounds % IDLE_ROUNDS !== 0)) return;
     const round = async (): Promise<void> => {
-      checkpoint = await releaseDue(consumer, options, parked, checkpoint, ended);
+      checkpoint = await releaseDue(consumer, options, parked, checkpoint, ended, (why) => ending.abort(why));
     };
     inTurn(round).catch((error: unknown) =>
       options.log.warn(
@@ -129,8 +136,7 @@ const follow = async (
       if (seen === null || position > seen) seen = position;
       progressed();
     }
-    if (silent.signal.aborted)
-      throw new StoreUnavailable('the subscription went silent while the log grew', false);
+    ending.signal.throwIfAborted();
     if (!signal.aborted) throw new StoreUnavailable('the subscription ended', false);
   } finally {
     clearInterval(watchdog);
@@ -160,14 +166,20 @@ const releaseDue = async (
   options: RunnerOptions,
   parked: ParkedKeys,
   from: Checkpoint,
-  signal: AbortSignal,
+  ended: AbortSignal,
+  end: (why: Error) => void,
 ): Promise<Checkpoint> => {
   let checkpoint = from;
   for (let tried = 0; tried < AT_A_TIME;) {
     const due = await keysDue(options.pool, consumer.name, options.retryParkedMs ?? RETRY_PARKED_MS);
     if (due.length === 0) break;
     for (const key of due) {
-      if (signal.aborted) return checkpoint;
+      if (ended.aborted) return checkpoint;
+      if (!parked.has(key)) {
+        // Somebody else has parked it, perhaps by another key: a new subscription loads both.
+        end(new CheckpointMoved(`streams of ${consumer.name} were parked by another process`));
+        return checkpoint;
+      }
       tried += 1;
       const released = await releaseParked(consumer, options, key);
       if (released.outcome === 'still_parked') continue;

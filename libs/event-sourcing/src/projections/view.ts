@@ -1,4 +1,5 @@
 import type { PoolClient } from 'pg';
+import { requireWorkspace } from '../core/event-catalogue.js';
 import type { Recorded } from '../core/event.js';
 
 /** Values of a row's key columns, by column name. */
@@ -49,7 +50,10 @@ export const foldInto = <Event extends Recorded>(view: View<Event>, events: read
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Reads the affected rows, folds the events, and writes the changes: at most three statements for up to 500 rows. */
+/**
+ * Reads the affected rows, folds the events, and writes the changes: at most three statements for up to 500 rows.
+ * @throws CorruptEvent for an event of another workspace than its row
+ */
 export const foldRows = async (client: PoolClient, { view, table, events }: RowFold): Promise<void> => {
   const keys = new Map<string, RowKey>();
   const about: [string, Recorded][] = [];
@@ -63,7 +67,11 @@ export const foldRows = async (client: PoolClient, { view, table, events }: RowF
   if (about.length === 0) return;
   const before = await loadRows(client, view, table, [...keys.values()]);
   const after = new Map<string, Row | null>(before);
-  for (const [id, event] of about) after.set(id, view.evolve(after.get(id) ?? null, event));
+  for (const [id, event] of about) {
+    const row = after.get(id) ?? null;
+    requireWorkspace(event, row?.['workspace_id']);
+    after.set(id, view.evolve(row, event));
+  }
 
   const written: Row[] = [];
   const removed: RowKey[] = [];

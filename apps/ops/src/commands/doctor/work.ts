@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { CountOldHolds } from '@app/billing/contracts/index.js';
+import { CompareHolds, CountOldHolds } from '@app/billing/contracts/index.js';
 import { stoppedStreams, type StoppedStream } from '@app/event-sourcing/processes/interventions.js';
 import { consumerLag } from '@app/event-sourcing/projections/consumer-lag.js';
 import { readQuarantines } from '@app/event-sourcing/quarantine/quarantine-register.js';
@@ -8,7 +8,7 @@ import { stuckJobs } from '@app/platform/jobs/stuck-jobs.js';
 import type { TrustedTime } from '@app/platform/time/trusted-time.js';
 import { catalogueOf } from '../../catalogues.js';
 import type { Session } from '../../session.js';
-import { parsePlace, problemOf, requireEvent } from '../quarantine/place.js';
+import { ownerOf, parsePlace, problemOf, requireEvent } from '../quarantine/place.js';
 import { failure, graded, ok, warning, type Finding } from './finding.js';
 
 /** Age of the oldest unhandled event (seconds). */
@@ -84,7 +84,8 @@ const parkedBecause = async (
   parked: readonly StoppedStream[],
 ): Promise<Finding> => {
   const event = await requireEvent(store, parsePlace(cause)).catch(() => null);
-  const problem = event && catalogueOf(event.stream) ? problemOf(event) : null;
+  const problem =
+    event && catalogueOf(event.stream) ? problemOf(event, await ownerOf(store, event.stream)) : null;
   const first = parked.find(({ error }) => !error.startsWith('waits for ')) ?? parked[0]!;
   const consumers = [...new Set(parked.map(({ consumer }) => consumer))].toSorted().join(', ');
   const streams = new Set(parked.map(({ stream }) => stream)).size;
@@ -142,16 +143,31 @@ export const checkJobs = async (pool: Pool, time: Pick<TrustedTime, 'isTrusted'>
   return dead + failing > 0 ? warning('jobs', message, advice) : ok('jobs', message);
 };
 
-export const checkHolds = async ({ queries, config, time }: Session): Promise<Finding> => {
+const HOLDS = 'billing.hold.v1';
+
+export const checkHolds = async ({ queries, config, time }: Session): Promise<readonly Finding[]> => {
   // PostgreSQL's clock says how old they are, and may be the wrong one: the finding is that of the clock.
-  if (!(await time.isTrusted())) return ok('holds', 'not judged while the clocks differ');
+  if (!(await time.isTrusted())) return [ok('holds', 'not judged while the clocks differ')];
   const olderThanMs = config.READING_TIMEOUT_MS + config.RESERVATION_FENCE_MS;
   const holds = await queries.execute(new CountOldHolds(olderThanMs));
-  return holds === 0
-    ? ok('holds', 'none older than a reading may take')
-    : warning(
+  const differences = await queries.execute(new CompareHolds());
+  return [
+    holds === 0
+      ? ok('holds', 'none older than a reading may take')
+      : warning(
+          'holds',
+          `${holds} older than a reading may take`,
+          'ops ledger reconcile shows them; settlement may be halted.',
+        ),
+    ...differences.map(({ workspaceId, held, open }) =>
+      failure(
         'holds',
-        `${holds} older than a reading may take`,
-        'ops ledger reconcile shows them; settlement may be halted.',
-      );
+        `the book of ${workspaceId} holds ${held} credits, and its open holds have ${open}: rows were changed or deleted`,
+        // A replay makes missing rows again, and finds no others.
+        open < held
+          ? `ops projections replay ${HOLDS} --stream credits-${workspaceId}`
+          : `ops projections rebuild ${HOLDS}, then verify and switch (docs/operations.md, "Rebuilding a read model").`,
+      ),
+    ),
+  ];
 };

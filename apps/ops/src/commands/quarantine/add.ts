@@ -10,7 +10,7 @@ import { print } from '../../output.js';
 import { PROJECTIONS } from '../../projections.js';
 import { withSession, type Session } from '../../session.js';
 import { shownId } from '../../shown-event.js';
-import { parsePlace, parseUntil, problemOf, requireEvent } from './place.js';
+import { ownerOf, parsePlace, parseUntil, problemOf, requireEvent } from './place.js';
 import { releaseStopped, stoppedBy } from './release.js';
 
 const WAIT_SECONDS = 30;
@@ -62,7 +62,7 @@ export const quarantineEvent = async (
   const reason = given.trim();
   if (reason === '') throw new OpsError('--reason must say why.');
   const event = await requireEvent(session.store, place);
-  const problem = problemOf(event);
+  const problem = problemOf(event, await ownerOf(session.store, place.stream));
   const stopped = await stoppedBy(session, place);
   if (event.quarantine?.consumers === null && until === undefined)
     throw new OpsError(`${placeText(place)} is quarantined already: ops quarantine list shows why.`);

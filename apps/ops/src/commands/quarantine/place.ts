@@ -1,5 +1,10 @@
 import { InvalidArgumentError } from 'commander';
-import { decodeOrShow, isOpaque } from '@app/event-sourcing/core/event-catalogue.js';
+import {
+  CorruptEvent,
+  decodeOrShow,
+  isOpaque,
+  requireWorkspace,
+} from '@app/event-sourcing/core/event-catalogue.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { Place } from '@app/event-sourcing/projections/parked-streams.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
@@ -27,10 +32,29 @@ export const requireEvent = async (store: EventStore, { stream, revision }: Plac
   throw new OpsError(`There is no event ${stream}@${revision}: ops streams show ${stream} shows them.`);
 };
 
-/** Why an event does not decode; `null` when it does. @throws OpsError for a stream that the service does not read */
-export const problemOf = (event: StoredEvent): string | null => {
+/** The workspace of a stream: that of its first event that can be read. Empty when there is none. */
+export const ownerOf = async (store: Pick<EventStore, 'read'>, stream: string): Promise<string> => {
+  const catalogue = catalogueOf(stream);
+  for await (const event of catalogue ? store.read(stream) : [])
+    if (!isOpaque(decodeOrShow(catalogue!, event))) return event.metadata.workspaceId;
+  return '';
+};
+
+/**
+ * Why an event cannot be read; `null` when it can.
+ * @param owner the workspace of its stream
+ * @throws OpsError for a stream that the service does not read
+ */
+export const problemOf = (event: StoredEvent, owner: string): string | null => {
   const catalogue = catalogueOf(event.stream);
   if (!catalogue) throw new OpsError(`The service does not read ${event.stream}.`);
   const decoded = decodeOrShow(catalogue, event);
-  return isOpaque(decoded) ? decoded.problem : null;
+  if (isOpaque(decoded) && decoded.problem !== null) return decoded.problem;
+  try {
+    requireWorkspace(event, owner);
+    return null;
+  } catch (error) {
+    if (!(error instanceof CorruptEvent)) throw error;
+    return error.reason;
+  }
 };

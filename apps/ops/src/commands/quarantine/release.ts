@@ -12,6 +12,7 @@ import { PROJECTIONS } from '../../projections.js';
 import type { Session } from '../../session.js';
 
 const POLL_MS = 250;
+const ATTEMPTS = 2;
 const silent = { warn: () => undefined, error: () => undefined };
 
 /** What is to be handled again: everything a consumer has stopped at, one stream of it, or all that an event stops. */
@@ -52,13 +53,17 @@ export const releaseStopped = async (session: Session, wanted: Wanted, waitSecon
       if (outcome === 'still_parked') failed.add(`${consumer} ${key}`);
     }
   }
-  for (const deadline = Date.now() + waitSeconds * 1_000; ; await delay(POLL_MS)) {
+  const deadline = Date.now() + waitSeconds * 1_000;
+  for (let asked = 1; ; await delay(POLL_MS)) {
     const left = await stoppedOf(session, wanted);
-    const open = await untried(
-      session,
-      left.filter(({ consumer, key }) => !failed.has(`${consumer} ${key}`)),
-    );
-    if (open.length === 0 || Date.now() > deadline) return left;
+    const ofWorkers = left.filter(({ consumer, key }) => !failed.has(`${consumer} ${key}`));
+    const open = await untried(session, ofWorkers);
+    if (left.length === 0 || Date.now() > deadline) return left;
+    if (open.length > 0) continue;
+    // A worker may have parked a stream, or begun its attempt, before it knew of the decision.
+    if (ofWorkers.length === 0 || asked === ATTEMPTS) return left;
+    for (const { consumer, key } of ofWorkers) await askForRetry(pool, consumer, { key: key! });
+    asked += 1;
   }
 };
 

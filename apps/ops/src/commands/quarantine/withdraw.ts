@@ -13,7 +13,7 @@ import { print } from '../../output.js';
 import { PROJECTIONS } from '../../projections.js';
 import type { Session } from '../../session.js';
 import { withWorkshop } from '../projections/workshop.js';
-import { parsePlace, problemOf, requireEvent } from './place.js';
+import { ownerOf, parsePlace, problemOf, requireEvent } from './place.js';
 import { releaseStopped } from './release.js';
 
 const WAIT_SECONDS = 30;
@@ -52,7 +52,7 @@ const withdraw = async (workshop: Workshop, session: Session, place: Place, reas
   const event = await requireEvent(session.store, place);
   const { quarantine } = event;
   if (!quarantine) throw new OpsError(`${placeText(place)} is not quarantined.`);
-  const problem = problemOf(event);
+  const problem = problemOf(event, await ownerOf(session.store, place.stream));
   if (problem !== null)
     throw new OpsError(
       `This program cannot read ${placeText(place)} (${event.type}): ${problem}. It stays quarantined.`,

@@ -1,8 +1,19 @@
 import type { Pool } from 'pg';
-import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { creditsEvents } from '@app/billing/contracts/index.js';
+import {
+  decodeOrShow,
+  isOpaque,
+  selectEvents,
+  type EventOf,
+  type OpaqueEvent,
+} from '@app/event-sourcing/core/event-catalogue.js';
+import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
+import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
 import { KeyDestroyed, splitKeyId } from '@app/platform/crypto/wrapping-keys.js';
+import { publicationEvents } from '@app/publishing/contracts/index.js';
+import { readingEvents } from '@app/readings/contracts/index.js';
 
 /** A reading whose credits were captured, and which its customer cannot read. */
 export interface UnreadableReading {
@@ -24,6 +35,8 @@ export interface Unreadable {
   readonly readings: readonly UnreadableReading[];
   /** Keys of epochs whose keeper does not answer, or has lost them: nothing is known of what they wrap. */
   readonly unknownKeys: readonly string[];
+  /** Events of payments and documents that do not count: quarantined, or unreadable. `<stream>@<revision> (<type>)`. */
+  readonly passedOver: readonly string[];
 }
 
 interface Captured {
@@ -33,32 +46,56 @@ interface Captured {
   readonly captureEventId: string;
 }
 
+const FOLLOWED = [
+  selectEvents(creditsEvents, 'CreditsCaptured', 'CreditsAdjusted'),
+  selectEvents(readingEvents, 'ReadingErased'),
+  selectEvents(publicationEvents, 'DocumentPublished'),
+] as const;
+type FollowedEvent = EventOf<(typeof FOLLOWED)[number]>;
+
 /** What the log says of paid readings. */
 class PaidReadings {
   readonly captured = new Map<string, Captured>();
   readonly erased = new Set<string>();
   readonly formats = new Map<string, readonly string[]>();
   readonly reversed = new Set<string>();
+  readonly passedOver: string[] = [];
 
-  /** Takes only what it needs of an event; what does not have its shape is left to `ops doctor`. */
-  see({ type, stream, id, data, metadata }: StoredEvent): void {
-    const fields = (data ?? {}) as Record<string, unknown>;
-    const { readingId, amount, reversesEventId, formats } = fields;
-    if (type === 'CreditsCaptured' && typeof readingId === 'string' && typeof amount === 'number') {
-      const { workspaceId, occurredAt } = metadata;
-      this.captured.set(readingId, { workspaceId, amount, capturedAt: occurredAt, captureEventId: id });
+  /** An event that cannot be read, or is quarantined, is no payment: nothing is refunded for it. */
+  see(stored: StoredEvent): void {
+    const catalogue = FOLLOWED.find(({ category }) => category === categoryOf(stored.stream));
+    if (!catalogue || !Object.hasOwn(catalogue.definitions, stored.type)) return;
+    const event: Recorded<FollowedEvent> | OpaqueEvent = decodeOrShow<(typeof FOLLOWED)[number]>(
+      catalogue,
+      stored,
+    );
+    if (isOpaque(event)) {
+      this.passedOver.push(`${stored.stream}@${stored.revision} (${stored.type})`);
+      return;
     }
-    if (type === 'CreditsAdjusted' && typeof reversesEventId === 'string') this.reversed.add(reversesEventId);
-    if (type === 'ReadingErased') this.erased.add(afterDash(stream));
-    if (type === 'DocumentPublished' && Array.isArray(formats))
-      this.formats.set(
-        afterDash(stream),
-        (formats as { format: string }[]).map(({ format }) => format),
-      );
+    const { id: captureEventId, metadata } = event;
+    const id = streamId(event.stream);
+    switch (event.type) {
+      case 'CreditsCaptured': {
+        const { readingId, amount } = event.data;
+        const { workspaceId, occurredAt: capturedAt } = metadata;
+        this.captured.set(readingId, { workspaceId, amount, capturedAt, captureEventId });
+        return;
+      }
+      case 'CreditsAdjusted':
+        if (event.data.reversesEventId !== null) this.reversed.add(event.data.reversesEventId);
+        return;
+      case 'ReadingErased':
+        this.erased.add(id);
+        return;
+      case 'DocumentPublished':
+        this.formats.set(
+          id,
+          event.data.formats.map(({ format }) => format),
+        );
+    }
   }
 }
-
-const afterDash = (stream: string): string => stream.slice(stream.indexOf('-') + 1);
 
 const PAGE = 5_000;
 const STEP = 1_000;
@@ -105,7 +142,7 @@ export const findUnreadable = async (
       readings.push({ readingId, ...captured, captureEventId, cause, missingFormats, refunded });
     }
   }
-  return { readings, unknownKeys: wrapping.unknown() };
+  return { readings, unknownKeys: wrapping.unknown(), passedOver: paid.passedOver };
 };
 
 /** Whether the keys that wrap data keys still open; each is asked once. */
@@ -151,7 +188,7 @@ const storedParts = async (pool: Pool, ids: readonly string[]): Promise<Map<stri
 };
 
 const isErased = async (store: EventStore, readingId: string): Promise<boolean> => {
-  for await (const { type } of store.read(`reading-${readingId}`, { direction: 'backwards', limit: 3 }))
-    if (type === 'ReadingErased') return true;
+  for await (const event of store.read(`reading-${readingId}`, { direction: 'backwards', limit: 3 }))
+    if (event.type === 'ReadingErased' && !isOpaque(decodeOrShow(readingEvents, event))) return true;
   return false;
 };

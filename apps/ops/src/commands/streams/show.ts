@@ -6,7 +6,7 @@ import { print } from '../../output.js';
 import { withSession } from '../../session.js';
 import { shownEvent } from '../../shown-event.js';
 import { catalogueOf } from '../../catalogues.js';
-import { problemOf } from '../quarantine/place.js';
+import { ownerOf, problemOf } from '../quarantine/place.js';
 
 const MOST = 1_000;
 
@@ -26,9 +26,10 @@ export const addShow = (streams: Command): void => {
     .action(async (stream: string, { newest }: { newest?: true }, command: Command) => {
       const events = await withSession(async ({ store }) => {
         const found: ListedEvent[] = [];
+        const owner = await ownerOf(store, stream);
         const direction = newest ? 'backwards' : 'forwards';
         for await (const event of store.read(stream, { limit: MOST, direction }))
-          found.push({ ...shownEvent(event), problem: catalogueOf(stream) ? problemOf(event) : null });
+          found.push({ ...shownEvent(event), problem: catalogueOf(stream) ? problemOf(event, owner) : null });
         return newest ? found.toReversed() : found;
       });
       if (events.length === 0) throw new OpsError(`There is no stream ${stream}.`);

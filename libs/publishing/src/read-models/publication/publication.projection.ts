@@ -19,7 +19,7 @@ interface PublicationRow {
 
 const followed = [
   selectEvents(readingEvents, 'ReadingCompleted', 'ReadingErased'),
-  selectEvents(publicationEvents, 'DocumentPublished', 'PublicationFailed'),
+  publicationEvents,
 ] as const;
 
 /** How long a publication may take before its job counts as lost and is added again. */
@@ -32,10 +32,7 @@ const publications = view<PublicationRow, RecordedOf<typeof followed>>({
   key: ['reading_id', 'version'],
   keyOf: (event) => ({
     reading_id: streamId(event.stream),
-    version:
-      event.type === 'DocumentPublished' || event.type === 'PublicationFailed'
-        ? event.data.version
-        : FIRST_VERSION,
+    version: 'version' in event.data ? event.data.version : FIRST_VERSION,
   }),
   evolve(row, event) {
     const reading_id = streamId(event.stream);
@@ -62,6 +59,10 @@ const publications = view<PublicationRow, RecordedOf<typeof followed>>({
       case 'ReadingErased':
         // Unreadable without the reading's key: no publication is due any more.
         return row && { ...row, due_at: null };
+      case 'PublicationRequested':
+      case 'PublicationWithdrawn':
+        // Followed so that one that does not belong to the reading is found.
+        return row;
     }
   },
 });

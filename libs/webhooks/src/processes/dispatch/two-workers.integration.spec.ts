@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { reading } from '../../../test/events.js';
+import { movedTo, reading } from '../../../test/events.js';
 import { startDatabase, type TestDatabase } from '../../../test/postgres.js';
 import { Receiver, eventually, ok } from '../../../test/receiver.js';
 import { TestService, wipe } from '../../../test/service.js';
@@ -59,8 +59,7 @@ const createEndpoints = async (): Promise<void> => {
 const happen = async (): Promise<void> => {
   for (let n = 0; n < WORKSPACES * EVENTS; n += 1) {
     const event = reading(randomUUID()).completed();
-    const workspaceId = `ws_${n % WORKSPACES}`;
-    await workers[0]!.happen({ ...event, data: { ...(event.data as object), workspaceId } });
+    await workers[0]!.happen(movedTo(`ws_${n % WORKSPACES}`, event));
   }
 };
 const allSucceeded = (): Promise<void> =>
@@ -116,7 +115,7 @@ describe('One worker', () => {
     await worker.create(prompt.url, { workspaceId: 'ws_prompt' });
     const happenIn = async (workspaceId: string): Promise<void> => {
       const event = reading(randomUUID()).completed();
-      await worker.happen({ ...event, data: { ...(event.data as object), workspaceId } });
+      await worker.happen(movedTo(workspaceId, event));
     };
     for (let n = 0; n < 160; n += 1) await happenIn(slow[n % 2]!);
     await eventually(() => held.length >= 128);

@@ -40,11 +40,11 @@ const addPending = (endpointId: string, workspaceId: string): Promise<unknown> =
   );
 const count = async (status: string): Promise<number> =>
   (await database.pool.query('select from webhooks.delivery where status = $1', [status])).rowCount ?? 0;
-const change = (endpointId: string, enabled: boolean) =>
+const change = (endpointId: string, enabled: boolean, workspaceId = 'ws_1') =>
   service.streams.execute(
     endpointId,
     { type: 'ChangeEndpoint', changes: { enabled }, ifRevision: null },
-    { workspaceId: 'ws_big', by: requestedBy('apiKey:test', `req_${randomUUID()}`) },
+    { workspaceId, by: requestedBy('apiKey:test', `req_${randomUUID()}`) },
   );
 const isEnabled = async (endpointId: string): Promise<boolean | undefined> =>
   (await service.rows.find(endpointId))?.record.enabled;
@@ -54,7 +54,7 @@ describe('An endpoint with thousands of pending deliveries that is disabled', ()
     const { endpointId } = await service.create(receiver.url, { workspaceId: 'ws_big' });
     await service.create(receiver.url);
     await addPending(endpointId, 'ws_big');
-    await change(endpointId, false);
+    await change(endpointId, false, 'ws_big');
     await service.happen(reading(randomUUID()).completed());
     await eventually(() => receiver.received.length === 1);
     const skipped = await count('skipped');

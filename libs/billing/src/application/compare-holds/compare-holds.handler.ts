@@ -1,0 +1,40 @@
+import type pg from 'pg';
+import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
+import { Inject } from '@app/platform/injection.js';
+import { POSTGRES } from '@app/platform/postgres/pool.js';
+import { CompareHolds, type HoldDifference } from '../../contracts/queries.js';
+import { balanceProjection } from '../../read-models/balance/balance.projection.js';
+import { holdProjection } from '../../read-models/hold/hold.projection.js';
+
+/** Books listed, at most. */
+const MOST = 20;
+
+/** Compares the two views where both have handled the same events. */
+@QueryHandler(CompareHolds)
+export class CompareHoldsHandler implements IQueryHandler<CompareHolds> {
+  constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
+
+  async execute(): Promise<readonly HoldDifference[]> {
+    const views = [balanceProjection.name, holdProjection.name];
+    const { rows } = await this.pool.query<{ workspace_id: string; held: string; open: string }>(
+      `select workspace_id, balance.held::text, open.amount::text as open
+       from billing.balance
+       cross join lateral (
+         select coalesce(sum(amount), 0) as amount from billing.hold
+         where hold.workspace_id = balance.workspace_id) open
+       where balance.held <> open.amount
+         and (select count(*) = 2 and count(distinct position) = 1
+              from event_sourcing.consumer where name = any ($1))
+         and not exists (
+           select from event_sourcing.parked_event
+           where consumer = any ($1) and stream = 'credits-' || balance.workspace_id)
+       order by workspace_id limit $2`,
+      [views, MOST],
+    );
+    return rows.map((row) => ({
+      workspaceId: row.workspace_id,
+      held: Number(row.held),
+      open: Number(row.open),
+    }));
+  }
+}
