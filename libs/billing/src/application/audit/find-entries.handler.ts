@@ -7,6 +7,7 @@ import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js'
 import { Inject } from '@app/platform/injection.js';
 import { referenceOf } from '../../audit/export-rows.js';
 import { FindLedgerEntries, type FoundEntry } from '../../contracts/audit.js';
+import { correctionEvents } from '../../contracts/corrections.js';
 import { creditsEvents, type CreditsEvent } from '../../contracts/events.js';
 import { visitLog } from './read.js';
 
@@ -16,6 +17,7 @@ const REFERENCED: ReadonlySet<string> = new Set([
   'CreditsAdjusted',
   'SubscriptionStarted',
   'SubscriptionChanged',
+  'SubscriptionCancelled',
 ] satisfies CreditsEvent['type'][]);
 
 @QueryHandler(FindLedgerEntries)
@@ -24,12 +26,20 @@ export class FindEntriesHandler implements IQueryHandler<FindLedgerEntries> {
 
   async execute({ reference, progress }: FindLedgerEntries): Promise<readonly FoundEntry[]> {
     const found: FoundEntry[] = [];
+    const corrections = new Set<string>();
     const visit = (stored: StoredEvent): void => {
+      if (stored.type === 'CorrectionProposed' && categoryOf(stored.stream) === correctionEvents.category) {
+        const proposed = decode(correctionEvents, stored);
+        if ('reference' in proposed.data && proposed.data.reference === reference)
+          corrections.add(proposed.data.correctionId);
+        return;
+      }
       if (!REFERENCED.has(stored.type) || categoryOf(stored.stream) !== creditsEvents.category) return;
       const event = decode(creditsEvents, stored);
       const { data } = event;
       const workspaceId = streamId(event.stream);
-      if (!matches(data, workspaceId, reference)) return;
+      const isOfCorrection = 'correctionId' in data && corrections.has(data.correctionId ?? '');
+      if (!isOfCorrection && !matches(data, workspaceId, reference)) return;
       found.push({
         workspaceId,
         eventId: event.id,
