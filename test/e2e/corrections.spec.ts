@@ -14,6 +14,8 @@ let stack: StartedStack;
 let workspace: string;
 let ada: Operator;
 let grace: Operator;
+/** Added by the two, for small corrections. */
+let lin: Operator;
 let settings: Record<string, string>;
 let correct: Awaited<ReturnType<typeof twoOperators>>['correct'];
 
@@ -47,7 +49,7 @@ afterAll(() => stack?.stop());
 
 describe('operators', () => {
   it('are added by a root key, or by two others', async () => {
-    const lin = new Operator(stack, 'lin', settings);
+    lin = new Operator(stack, 'lin', settings);
     expect((await lin.run(['operators', 'add', '--name', 'lin'])).stderr).toBe(
       'OPERATOR_ROOT_KEYS does not name this key. Nothing changed.\n',
     );
@@ -70,16 +72,13 @@ describe('operators', () => {
   });
 
   it('replace their key, and stay the same person', async () => {
-    const { correctionId } = await proposed(adjust(7, 'ROTATED'), grace);
-    const next = new Operator(stack, 'grace.next', settings);
-    await grace.ops(['operators', 'rotate', '--public-key', next.publicKeyFile]);
+    const { correctionId } = await proposed(adjust(7, 'ROTATED'), lin);
+    const next = new Operator(stack, 'lin.next', settings);
+    await lin.ops(['operators', 'rotate', '--public-key', next.publicKeyFile]);
     expect((await next.run(approve(correctionId))).stderr).toBe(
-      'grace proposed it: another person must approve it. Nothing changed.\n',
+      'lin proposed it: another person must approve it. Nothing changed.\n',
     );
-    expect((await grace.run(approve(correctionId))).stderr).toMatch(/The key of grace is retired/);
-    const back = new Operator(stack, 'grace.back', settings);
-    await next.ops(['operators', 'rotate', '--public-key', back.publicKeyFile]);
-    grace = back;
+    expect((await lin.run(approve(correctionId))).stderr).toMatch(/The key of lin is retired/);
   });
 });
 

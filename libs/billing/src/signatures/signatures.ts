@@ -2,15 +2,17 @@ import { createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
 import type { Signed } from '../contracts/signed.js';
 import { keyDigest, signedText, type Statement } from '../domain/signed-text.js';
 
-/** Base64 of the DER (SPKI) of a key's public part. */
-export const publicKeyOf = (key: KeyObject): string =>
-  createPublicKey(key).export({ type: 'spki', format: 'der' }).toString('base64');
+const base64Of = (publicKey: KeyObject): string =>
+  publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
+
+/** Base64 of the DER (SPKI) of the public part of a private key. */
+export const publicKeyOf = (privateKey: KeyObject): string => base64Of(createPublicKey(privateKey));
 
 /** A public key from PEM; `null` when it is not Ed25519. */
 export const readPublicKey = (pem: string): string | null => {
   try {
     const key = createPublicKey(pem);
-    return key.asymmetricKeyType === 'ed25519' ? publicKeyOf(key) : null;
+    return key.asymmetricKeyType === 'ed25519' ? base64Of(key) : null;
   } catch {
     return null;
   }
