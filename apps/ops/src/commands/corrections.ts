@@ -15,7 +15,7 @@ import { OpsError } from '../ops-error.js';
 import { print, table } from '../output.js';
 import { withProgress } from '../progress.js';
 import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
-import { wholeNumber } from './options.js';
+import { someText, wholeNumber } from './options.js';
 
 /** Corrections of credit books: one operator proposes, another one approves. */
 export const addCorrectionsCommands = (corrections: Command): void => {
@@ -143,7 +143,7 @@ const addEnd =
     corrections
       .command(`${name} <id>`)
       .description(description)
-      .requiredOption('--reason <text>', 'why; kept with the signatures')
+      .requiredOption('--reason <text>', 'why; kept with the signatures', someText)
       .option(...KEY_OPTION)
       .addHelpText('after', `\nExample:\n  ops corrections ${name} 4f1c2e9d-… --reason "wrong workspace"`)
       .action(async (id: string, { reason, key }: { reason: string; key?: string }, command: Command) => {

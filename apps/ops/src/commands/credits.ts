@@ -4,7 +4,6 @@ import {
   addProposalOptions,
   entryOf,
   newReference,
-  parseReference,
   printProposal,
   propose,
   type ProposalOptions,
@@ -12,6 +11,7 @@ import {
 import { OpsError } from '../ops-error.js';
 import { tell } from '../output.js';
 import { withSession, type Session } from '../session.js';
+import { someText } from './options.js';
 
 /** Corrections of a balance. Nobody books one alone: these commands propose, and another operator approves. */
 export const addCreditsCommands = (credits: Command): void => {
@@ -29,7 +29,7 @@ interface Options extends ProposalOptions {
 const REFERENCE = [
   '--reference <text>',
   'such as INC-42: identifies the correction in its workspace; default: a new one, printed before it is recorded',
-  parseReference,
+  someText,
 ] as const;
 
 const addAdjust = (credits: Command): void => {
@@ -39,7 +39,7 @@ const addAdjust = (credits: Command): void => {
       .description('propose to change a balance by a signed number of credits; another operator approves it')
       .requiredOption('--workspace <id>', 'the workspace')
       .requiredOption('--amount <credits>', 'whole number; negative removes credits', parseAmount)
-      .requiredOption('--reason <text>', 'why; kept in the ledger permanently')
+      .requiredOption('--reason <text>', 'why; kept in the ledger permanently', someText)
       .option('--reverses <event>', 'the id of the event in this book that the adjustment corrects')
       .option(...REFERENCE),
   )
@@ -74,7 +74,7 @@ const addReverse = (credits: Command): void => {
         'a part of it, signed; default: all that is not reversed yet',
         parseAmount,
       )
-      .requiredOption('--reason <text>', 'why; kept in the ledger permanently')
+      .requiredOption('--reason <text>', 'why; kept in the ledger permanently', someText)
       .option(...REFERENCE),
   )
     .addHelpText(

@@ -19,7 +19,7 @@ import { OpsError } from '../ops-error.js';
 import { print, table } from '../output.js';
 import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
 import { onFile } from './ledger/seal.js';
-import { wholeNumber } from './options.js';
+import { someText, wholeNumber } from './options.js';
 
 /** The people who may correct the ledger, and their keys. */
 export const addOperatorsCommands = (operators: Command): void => {
@@ -121,7 +121,7 @@ const addRevoke = (operators: Command): void => {
   operators
     .command('revoke <name>')
     .description('end the trust in an operator’s key at once; what it signed before stays')
-    .requiredOption('--reason <text>', 'why; kept in the register')
+    .requiredOption('--reason <text>', 'why; kept in the register', someText)
     .option(...KEY_OPTION)
     .addHelpText('after', '\nExample:\n  ops operators revoke lin --reason "laptop stolen"')
     .action(async (operator: string, { reason, key }: { reason: string; key?: string }, command: Command) => {

@@ -3,7 +3,6 @@ import { FindReversible, PACKS, PurchasePack, type PackId } from '@app/billing/c
 import {
   addProposalOptions,
   entryOf,
-  parseReference,
   printProposal,
   propose,
   type ProposalOptions,
@@ -12,6 +11,7 @@ import { OpsError } from '../ops-error.js';
 import { print, tell } from '../output.js';
 import { HARMLESS_TO_REPEAT, withSession } from '../session.js';
 import { noBook } from './no-book.js';
+import { someText } from './options.js';
 
 interface OrderLine {
   readonly workspace: string;
@@ -33,7 +33,7 @@ const addAdd = (pack: Command): void => {
     .description('add a pack, once per order and pack in the whole installation')
     .requiredOption('--workspace <id>', 'the workspace')
     .addOption(packOption())
-    .requiredOption('--order <reference>', 'the order that paid for it', parseReference)
+    .requiredOption('--order <reference>', 'the order that paid for it', someText)
     .addHelpText(
       'after',
       `
@@ -67,8 +67,8 @@ const addRefund = (pack: Command): void => {
       .description('propose to take back the unused credits of a pack, once; another operator approves it')
       .requiredOption('--workspace <id>', 'the workspace')
       .addOption(packOption())
-      .requiredOption('--order <reference>', 'the order that paid for it', parseReference)
-      .requiredOption('--reason <text>', 'why; kept in the ledger permanently'),
+      .requiredOption('--order <reference>', 'the order that paid for it', someText)
+      .requiredOption('--reason <text>', 'why; kept in the ledger permanently', someText),
   )
     .addHelpText(
       'after',

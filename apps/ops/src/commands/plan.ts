@@ -9,11 +9,11 @@ import {
   type SubscribeResult,
   type SubscriptionSummary,
 } from '@app/billing/contracts/index.js';
-import { parseReference } from '../corrections/propose.js';
 import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';
 import { HARMLESS_TO_REPEAT, withSession } from '../session.js';
 import { noBook } from './no-book.js';
+import { someText } from './options.js';
 
 /** Plans as the operator types them: `access-local` for `access_local`. */
 const PLAN_NAMES = Object.keys(PLANS).map((plan) => plan.replaceAll('_', '-'));
@@ -116,7 +116,7 @@ const addCancel = (plan: Command): void => {
     .description('end a subscription; credits that it granted stay until they expire')
     .requiredOption('--workspace <id>', 'the workspace')
     .addOption(whenOption())
-    .option('--reference <text>', 'such as the customer’s notice; kept in the ledger', parseReference)
+    .option('--reference <text>', 'such as the customer’s notice; kept in the ledger', someText)
     .addHelpText(
       'after',
       `

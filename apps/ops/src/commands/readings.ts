@@ -8,7 +8,6 @@ import { installationOf } from '../backup/installation.js';
 import {
   addProposalOptions,
   entryOf,
-  parseReference,
   propose,
   type Proposal,
   type ProposalOptions,
@@ -18,6 +17,7 @@ import { print, table, tell } from '../output.js';
 import { withProgress } from '../progress.js';
 import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
 import { findUnreadable, type Unreadable, type UnreadableReading } from './readings/unreadable.js';
+import { someText } from './options.js';
 
 /** After a restore: what customers paid and lost, and what must stay erased. */
 export const addReadingsCommands = (readings: Command): void => {
@@ -80,8 +80,8 @@ const addRefund = (readings: Command): void => {
       .command('refund [readingIds...]')
       .description('propose to refund readings that were paid and cannot be read, once each')
       .option('--all', 'every reading that ops readings unreadable lists')
-      .requiredOption('--reason <text>', 'why; kept in the ledger permanently')
-      .option('--reference <text>', 'such as INC-42; default: from the readings', parseReference)
+      .requiredOption('--reason <text>', 'why; kept in the ledger permanently', someText)
+      .option('--reference <text>', 'such as INC-42; default: from the readings', someText)
       .option('--yes', 'propose; without this, only show what would be refunded'),
   )
     .addHelpText(

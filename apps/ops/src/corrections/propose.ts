@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import { randomUUID } from 'node:crypto';
 import { instant } from '@app/event-sourcing/core/clock.js';
 import { uuid5 } from '@app/event-sourcing/core/event-id.js';
@@ -77,12 +77,6 @@ export const printProposal = (command: Command, proposal: Proposal): void => {
 
 /** What a repeated command needs to name the same correction. */
 export const newReference = (): string => `ops-${randomUUID()}`;
-
-export const parseReference = (text: string): string => {
-  const reference = text.trim();
-  if (reference === '') throw new InvalidArgumentError('must not be empty');
-  return reference;
-};
 
 /** An entry that only changes a balance. */
 export const entryOf = (

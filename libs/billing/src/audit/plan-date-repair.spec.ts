@@ -3,10 +3,11 @@ import { decode } from '@app/event-sourcing/core/event-catalogue.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { WS, billingProcess } from '../../test/billing-process.js';
 import { STREAM } from '../../test/book.js';
+import { CorrectionBooks } from '../application/corrections/correction-books.js';
 import { CreditBooks } from '../application/credit-books.js';
 import { creditsEvents } from '../contracts/index.js';
 import { createCreditsExecutor } from '../credits.executor.js';
-import { adjustmentIdOf, planDateRepair } from './plan-date-repair.js';
+import { planDateRepair } from './plan-date-repair.js';
 import { statementOf } from './statement.js';
 import { BookVerifier } from './verify-book.js';
 
@@ -39,23 +40,23 @@ const findings = () => {
   for (const event of log()) verifier.see(event);
   return verifier.report();
 };
-/** Books what is due, as the operator's command does. */
+/** Books what is due, as a correction that two operators signed. */
 const repair = async () => {
-  const books = new CreditBooks(createCreditsExecutor(store), { now: () => now });
+  const books = new CorrectionBooks(new CreditBooks(createCreditsExecutor(store), { now: () => now }), store);
+  const due = plan().adjustments.filter(
+    ({ notBefore }) => notBefore === null || Date.parse(notBefore) <= now,
+  );
+  const entries = due.map(({ cause: reason, notBefore: _, ...entry }) => ({
+    ...entry,
+    reason,
+    adjustmentId: `${correctionId}:${entry.reference}`,
+  }));
+  const asked = { type: 'BookCorrection', correctionId, entries, once: false } as const;
   const by = { actor: 'operator:ada', correlationId: 'repair', causationId: 'repair' };
-  for (const one of plan().adjustments) {
-    if (one.notBefore !== null && Date.parse(one.notBefore) > now) continue;
-    const { cause: reason, reference, notBefore: _, ...entry } = one;
-    const id = adjustmentIdOf(WS, reference);
-    const adjustment = { ...entry, reason, adjustmentId: id, approvedBy: 'grace', reference: null };
-    await books.execute(
-      WS,
-      (at) => ({ type: 'AdjustCredits', ...adjustment, actor: by.actor, now: at }),
-      `adjust:${id}`,
-      by,
-    );
-  }
+  const refusal = await books.book(WS, { ...asked, approvedBy: 'grace', actor: 'operator:ada' }, by);
+  expect(refusal).toBeNull();
 };
+const correctionId = 'c1';
 
 describe('a book that a worker 40 days ahead has changed', () => {
   it('has dates that the store’s record time contradicts: verification names each', () => {

@@ -7,7 +7,6 @@ import {
 } from '@app/billing/contracts/index.js';
 import {
   addProposalOptions,
-  parseReference,
   propose,
   type Proposal,
   type ProposalOptions,
@@ -15,6 +14,7 @@ import {
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { HARMLESS_TO_REPEAT, withSession, type Session } from '../../session.js';
+import { someText } from '../options.js';
 
 interface Options extends ProposalOptions {
   readonly workspace: string;
@@ -33,11 +33,7 @@ export const addRepairDates = (ledger: Command): void => {
       .requiredOption('--workspace <id>', 'the workspace')
       .option('--dry-run', 'print the plan only; the default')
       .option('--propose', 'propose all entries of the plan as one correction; another operator approves it')
-      .option(
-        '--reference <text>',
-        'of the correction, such as INC-42; default: from the plan',
-        parseReference,
-      ),
+      .option('--reference <text>', 'of the correction, such as INC-42; default: from the plan', someText),
   )
     .addHelpText(
       'after',

@@ -96,7 +96,7 @@ describe('a cancellation', () => {
   });
 
   it('that has taken effect leaves no subscription to change', () => {
-    const june = { ...subscribe('pro', null, '2026-06-10T12:00:00.000Z') } as CreditsCommand;
+    const june = { ...subscribe('pro', null, '2026-06-10T12:00:00.000Z') };
     const ended = [...studio, cancelled(MAY), expired(APRIL, 400, MAY)];
     given(credits, [bookOpened('2026-06'), ...ended])
       .when({ ...june, onlyChange: true } as CreditsCommand)
