@@ -137,28 +137,33 @@ export function* linesIn(parts) {
 
 // ---- 3. The book, derived again from the facts ----
 
-/** Members of each event's data. `?`: not in version 1. */
+/** Members of each event's data. `@2`: since version 2. `?2`: since version 2, and it may be absent. */
 const EVENTS = {
   BookOpened: 'workspaceId period',
-  SubscriptionStarted: 'subscriptionId plan anchorDay startedAt approvalRef',
-  SubscriptionChanged: 'subscriptionId previousPlan plan approvalRef',
-  SubscriptionCancelled: 'subscriptionId plan',
+  SubscriptionStarted: 'subscriptionId plan anchorDay startedAt approvalRef actor@2',
+  SubscriptionChanged: 'subscriptionId previousPlan plan approvalRef effectiveAt@2 actor@2',
+  SubscriptionCancelled: 'subscriptionId plan effectiveAt@2 reference@2 actor@2',
   PlanGranted: 'grantId plan credits validFrom expiresAt priceCents',
-  PackPurchased: 'grantId pack orderRef credits priceCents',
+  PackPurchased: 'grantId pack orderRef credits priceCents actor@2',
   CreditsReserved: 'reservationId readingId amount allocations',
   CreditsCaptured: 'reservationId readingId amount causeEventId',
   CreditsReleased: 'reservationId readingId amount allocations causeEventId',
   GrantExpired: 'grantId amount expiredAt',
-  CreditsAdjusted: 'adjustmentId amount allocations reason approvedBy reversesEventId reference? actor?',
+  CreditsAdjusted:
+    'adjustmentId amount allocations reason approvedBy reversesEventId expiresAt?2 reference@2 actor@2 correctionId?3',
   PeriodClosed:
     'workspaceId period opening totals closing subscription subscriptions openGrants openHolds settled orderRefs adjustmentIds eventCount',
 };
 
-const membersOf = (type, version) =>
-  EVENTS[type]
+/** The members that an event of this version has, and those that it may have. */
+const membersOf = (type, version) => {
+  const members = EVENTS[type]
     .split(' ')
-    .filter((name) => version > 1 || !name.endsWith('?'))
-    .map((name) => name.replace('?', ''));
+    .map((member) => member.match(/^(\w+)([@?]?)(\d*)$/))
+    .filter(([, , , since]) => version >= Number(since));
+  const named = (sign) => members.filter(([, , one]) => (one === '?') === sign).map(([, name]) => name);
+  return { required: named(false), optional: named(true) };
+};
 
 const credits = (value, field) => {
   demand(Number.isSafeInteger(value) && value > 0, field, 'an amount is not a positive whole number');
@@ -209,8 +214,10 @@ class Book {
     this.events += 1;
     demand(type in EVENTS, 'facts.type', `there is no event ${type}`);
     demand(isObject(data), 'facts.data', 'the data is no object');
-    const members = membersOf(type, schemaVersion);
-    const odd = [...Object.keys(data), ...members].find((name) => !members.includes(name) || !(name in data));
+    const { required, optional } = membersOf(type, schemaVersion);
+    const odd =
+      required.find((name) => !(name in data)) ??
+      Object.keys(data).find((name) => !required.includes(name) && !optional.includes(name));
     demand(odd === undefined, `facts.data.${odd}`, 'the member is missing or unknown');
     demand(
       (type === 'BookOpened') === first,

@@ -5,6 +5,7 @@ import { SCOPES } from '../../apps/service/src/modules.js';
 import { contractFaults, type SeenAnswer } from '../support/api-contract.js';
 import { CANARY } from '../support/hostile-bodies.js';
 import { hostileRequest, type HostileRequest, type Known } from '../support/hostile-requests.js';
+import { giveCredits } from '../support/give-credits.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
 
@@ -20,7 +21,7 @@ const LOT = 2_000;
 /** Objects of each kind that a lot may destroy. Each lot gets new ones. */
 const THINGS = 6;
 /** Credits for a lot's readings, and for three of its requests to be accepted. */
-const CREDITS = String(THINGS * 20 + 60);
+const CREDITS = THINGS * 20 + 60;
 
 let stack: StartedStack;
 let customer: Integrator;
@@ -38,7 +39,7 @@ afterAll(async () => {
 
 const knownThings = async (): Promise<Known> => {
   const workspace = ['--workspace', customer.workspaceId];
-  await stack.ops(['credits', 'adjust', ...workspace, '--amount', CREDITS, '--reason', 'fuzz']);
+  await giveCredits(stack.eventStoreUrl, customer.workspaceId, CREDITS);
   const minted = await stack.ops(['token', 'mint', ...workspace, '--scope', SCOPES.join(' ')]);
   const bearer = { authorization: `Bearer ${(minted as { token: string }).token}` };
   // Deletes what is left of the earlier lots.

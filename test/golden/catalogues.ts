@@ -1,4 +1,10 @@
-import { creditsEvents } from '@app/billing/contracts/index.js';
+import {
+  correctionDayEvents,
+  correctionEvents,
+  creditsEvents,
+  operatorsEvents,
+  orderLineEvents,
+} from '@app/billing/contracts/index.js';
 import type { EventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
 import { quarantineEvents } from '@app/event-sourcing/quarantine/quarantine-events.js';
 import { publicationEvents } from '@app/publishing/contracts/index.js';
@@ -12,6 +18,10 @@ export const CATALOGUES = {
   reading: readingEvents,
   publication: publicationEvents,
   credits: creditsEvents,
+  orderline: orderLineEvents,
+  operators: operatorsEvents,
+  correction: correctionEvents,
+  correctionday: correctionDayEvents,
   webhookEndpoint: webhookEndpointEvents,
   quarantine: quarantineEvents,
 } as const satisfies Readonly<Record<string, EventCatalogue>>;

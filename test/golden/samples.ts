@@ -12,6 +12,13 @@ const secretRef = '6f9619ff-8b86-4d11-b42d-00c04fc964ff';
 const artifactId = 'art_9d3f6c1e-2b4a-5e7d-8c9f-0a1b2c3d4e5f';
 const causeEventId = '3c2b1a09-f8e7-5d6c-ab4a-392817061524';
 const at = '2026-09-29T08:00:00.000Z';
+const correctionId = '4f1c2e9d-6a4c-5f8e-8b5a-7d9c2f4e617f';
+const PUBLIC_KEY = Buffer.from('a public key').toString('base64');
+const signed = {
+  at,
+  signedBy: { operator: 'ada', keySha256: 'a3'.repeat(32) },
+  signature: Buffer.from('a signature').toString('base64'),
+};
 const noCredits = {
   'issued:plan': 0,
   'issued:pack': 0,
@@ -102,14 +109,23 @@ export const SAMPLES: Samples = {
     anchorDay: 29,
     startedAt: at,
     approvalRef: 'APPROVAL-7',
+    actor: 'operator:ada',
   },
   SubscriptionChanged: {
     subscriptionId: 'sub1',
     previousPlan: 'access_local',
     plan: 'studio',
     approvalRef: null,
+    effectiveAt: at,
+    actor: 'operator:ada',
   },
-  SubscriptionCancelled: { subscriptionId: 'sub1', plan: 'studio' },
+  SubscriptionCancelled: {
+    subscriptionId: 'sub1',
+    plan: 'studio',
+    effectiveAt: at,
+    reference: 'TICKET-9',
+    actor: 'operator:ada',
+  },
   PlanGranted: {
     grantId: 'plan:sub1:2026-09',
     plan: 'studio',
@@ -119,11 +135,12 @@ export const SAMPLES: Samples = {
     priceCents: 14_900,
   },
   PackPurchased: {
-    grantId: 'pack:INV-2026-0042',
+    grantId: 'pack:INV-2026-0042:sprint',
     pack: 'sprint',
     orderRef: 'INV-2026-0042',
     credits: 200,
     priceCents: 9_900,
+    actor: 'operator:ada',
   },
   CreditsReserved: hold,
   CreditsCaptured: { reservationId, readingId, amount: 20, causeEventId },
@@ -148,6 +165,7 @@ export const SAMPLES: Samples = {
     expiresAt: '2026-11-29T00:00:00.000Z',
     reference: 'INC-42',
     actor: 'operator:ada',
+    correctionId,
   },
   PeriodClosed: {
     workspaceId,
@@ -168,6 +186,8 @@ export const SAMPLES: Samples = {
       plan: 'studio',
       anchorDay: 29,
       nextGrantAt: '2026-10-29T00:00:00.000Z',
+      nextPlan: 'pro',
+      endsAt: '2026-10-29T00:00:00.000Z',
     },
     subscriptions: 1,
     openGrants: [
@@ -187,6 +207,62 @@ export const SAMPLES: Samples = {
     adjustmentIds: ['adj_7'],
     eventCount: 6,
   },
+
+  OrderLineClaimed: {
+    orderRef: 'INV-2026-0042',
+    pack: 'sprint',
+    workspaceId,
+    grantId: 'pack:INV-2026-0042:sprint',
+  },
+  EarlierOrdersClaimed: { lines: 7 },
+  OperatorAdded: {
+    operator: 'ada',
+    publicKey: PUBLIC_KEY,
+    roles: ['propose', 'approve', 'manage'],
+    maxCredits: 500,
+    previous: '0'.repeat(64),
+    ...signed,
+  },
+  OperatorConfirmed: { operator: 'grace', keySha256: 'b4'.repeat(32), previous: 'c5'.repeat(32), ...signed },
+  OperatorRevoked: {
+    operator: 'grace',
+    keySha256: 'b4'.repeat(32),
+    reason: 'laptop stolen',
+    previous: 'c5'.repeat(32),
+    ...signed,
+  },
+  OperatorKeyRotated: {
+    operator: 'ada',
+    keySha256: 'a3'.repeat(32),
+    publicKey: PUBLIC_KEY,
+    previous: 'c5'.repeat(32),
+    ...signed,
+  },
+  CorrectionProposed: {
+    correctionId,
+    kind: 'date_repair',
+    reason: 'A clock was wrong',
+    reference: 'INC-42',
+    entries: [
+      {
+        workspaceId,
+        amount: -20,
+        reason: 'granted too early',
+        reference: 'INC-42',
+        reversesEventId: causeEventId,
+        grantId: 'plan:sub1:2026-09',
+        expiresAt: '2026-10-29T00:00:00.000Z',
+        notBefore: '2026-09-30T00:00:00.000Z',
+      },
+    ],
+    expiresAt: '2026-10-06T08:00:00.000Z',
+    ...signed,
+  },
+  CorrectionApproved: { correctionId, proposal: 'd6'.repeat(32), ...signed },
+  CorrectionRejected: { correctionId, proposal: 'd6'.repeat(32), reason: 'not agreed', ...signed },
+  CorrectionWithdrawn: { correctionId, proposal: 'd6'.repeat(32), reason: 'a mistake', ...signed },
+  CorrectionBooked: { correctionId, proposal: 'd6'.repeat(32), positions: [0] },
+  CorrectionCounted: { correctionId, operator: 'ada', act: 'proposed', credits: 20 },
 
   WebhookEndpointCreated: {
     workspaceId,

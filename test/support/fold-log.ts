@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
+import { correctionDay } from '@app/billing/domain/correction-day/correction-day.decider.js';
+import { correction } from '@app/billing/domain/correction/correction.decider.js';
 import { credits } from '@app/billing/domain/credits/credits.decider.js';
+import { operators } from '@app/billing/domain/operators/operators.decider.js';
+import { orderLine } from '@app/billing/domain/order-line/order-line.decider.js';
 import { decodeAny } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
@@ -21,6 +25,10 @@ const FOLDINGS: Readonly<Record<keyof typeof CATALOGUES, Folding>> = {
   reading: readingDecider,
   publication: publicationDecider,
   credits,
+  orderline: orderLine,
+  operators,
+  correction,
+  correctionday: correctionDay,
   webhookEndpoint,
   // Decisions of operators have no decider: the register reads them.
   quarantine: { initialState: null, evolve: () => null },

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { giveCredits } from './give-credits.js';
 import type { StartedStack } from './start-stack.js';
 
 /** The members of a reading that tests use. Specs assert the full contract where it matters. */
@@ -39,22 +40,13 @@ export class Integrator {
     readonly baseUrl: string,
   ) {}
 
-  /** Opens a workspace, grants the credits by an adjustment, and issues a key. */
+  /** Opens a workspace, gives it credits, and issues a key. */
   static async open(stack: StartedStack, credits: number): Promise<Integrator> {
     const { workspaceId } = (await stack.ops(['workspace', 'create', '--name', 'Test'])) as {
       workspaceId: string;
     };
     if (credits > 0) {
-      await stack.ops([
-        'credits',
-        'adjust',
-        '--workspace',
-        workspaceId,
-        '--amount',
-        String(credits),
-        '--reason',
-        'test',
-      ]);
+      await giveCredits(stack.eventStoreUrl, workspaceId, credits);
     }
     const { apiKey } = (await stack.ops(['key', 'issue', '--workspace', workspaceId])) as { apiKey: string };
     return new Integrator(stack, workspaceId, apiKey, stack.baseUrl);

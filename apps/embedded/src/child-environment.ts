@@ -39,6 +39,7 @@ export const withoutOperatorsSecrets = (environment: NodeJS.ProcessEnv): NodeJS.
   ...environment,
   TOKEN_SIGNING_KEY: undefined,
   DATABASE_OWNER_URL: undefined,
+  OPERATOR_KEY_FILE: undefined,
 });
 
 const publicKeys = (signingKey: string): string => {

@@ -30,18 +30,28 @@ export const TOP_COMMANDS: readonly TopCommand[] = [
   },
   {
     name: 'plan',
-    description: 'subscriptions',
-    load: async () => (await import('./commands/credits.js')).addPlanCommands,
+    description: 'start, change, cancel and show subscriptions',
+    load: async () => (await import('./commands/plan.js')).addPlanCommands,
   },
   {
     name: 'pack',
-    description: 'add one-off credit packs',
-    load: async () => (await import('./commands/credits.js')).addPackCommands,
+    description: 'add one-off credit packs, propose their refund',
+    load: async () => (await import('./commands/pack.js')).addPackCommands,
   },
   {
     name: 'credits',
-    description: 'corrections',
+    description: 'propose corrections of a balance',
     load: async () => (await import('./commands/credits.js')).addCreditsCommands,
+  },
+  {
+    name: 'corrections',
+    description: 'approve, list and verify corrections, which two operators sign',
+    load: async () => (await import('./commands/corrections.js')).addCorrectionsCommands,
+  },
+  {
+    name: 'operators',
+    description: 'the people who may correct the ledger, and their keys',
+    load: async () => (await import('./commands/operators.js')).addOperatorsCommands,
   },
   {
     name: 'ledger',

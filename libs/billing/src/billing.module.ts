@@ -2,8 +2,12 @@ import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-st
 import { Module } from '@app/platform/injection.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { CreditBooks } from './application/credit-books.js';
+import { CorrectionBooks } from './application/corrections/correction-books.js';
 import { HANDLERS } from './application/handlers.js';
+import { VerifiedRegister } from './application/operators/operator-register.js';
+import { OrderLines } from './application/purchase-pack/order-lines.js';
 import { CREDITS_EXECUTOR, createCreditsExecutor } from './credits.executor.js';
+import { CORRECTION_EXECUTORS, createCorrectionExecutors } from './correction.executors.js';
 import type { Config } from './settings.js';
 
 /** The credit ledger: handles its commands and queries on the buses. */
@@ -15,7 +19,15 @@ import type { Config } from './settings.js';
         createCreditsExecutor(store, config.CLOCK_REFUSE_MS),
       inject: [EVENT_STORE, CONFIG],
     },
+    {
+      provide: CORRECTION_EXECUTORS,
+      useFactory: createCorrectionExecutors,
+      inject: [EVENT_STORE],
+    },
     CreditBooks,
+    CorrectionBooks,
+    OrderLines,
+    VerifiedRegister,
     ...HANDLERS,
   ],
   exports: [CreditBooks],

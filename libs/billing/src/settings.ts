@@ -1,12 +1,22 @@
 import { z } from 'zod';
-import { milliseconds, setting } from '@app/platform/config/setting.js';
+import { count, milliseconds, setting } from '@app/platform/config/setting.js';
 import type { ConfigWith } from '@app/platform/config/settings.js';
 
 /** An account in the company's own books, as its journal names it. */
 const accountCode = (fallback: string, description: string) =>
   setting(z.string().min(1).max(40).default(fallback), `account code in journal.csv: ${description}`);
 
-/** How holds are fenced, the ledger reconciled, and its journal written. */
+/** SHA-256 digests, separated by commas. */
+const digests = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').flatMap((one) => one.trim().toLowerCase() || []))
+  .refine(
+    (all) => all.every((one) => /^[0-9a-f]{64}$/.test(one)),
+    'must be SHA-256 in hex, separated by commas',
+  );
+
+/** How holds are fenced, the ledger reconciled and corrected, and its journal written. */
 export const settings = {
   RESERVATION_FENCE_MS: milliseconds(
     60_000,
@@ -20,6 +30,22 @@ export const settings = {
   LEDGER_RECONCILE_GRACE_MS: milliseconds(
     60_000,
     'how long a completed reading may wait for its capture before it counts as a difference',
+  ),
+  OPERATOR_ROOT_KEYS: setting(
+    digests,
+    'SHA-256 of the public keys that become operators without others, separated by commas; two of two people',
+  ),
+  OPERATOR_KEY_FILE: setting(
+    z.string().min(1).optional(),
+    'private key of the operator who runs ops, only readable by its owner; never for API or worker',
+  ),
+  CORRECTION_MAX_CREDITS: count(
+    10_000,
+    'most credits of one correction, the amounts of its entries without signs',
+  ),
+  CORRECTION_DAILY_CREDITS: count(
+    50_000,
+    'most credits of all corrections that one operator proposes or approves on a day (UTC)',
   ),
   LEDGER_ACCOUNT_RECEIVABLE: accountCode('1200', 'what customers owe or paid for plans and packs'),
   LEDGER_ACCOUNT_DEFERRED: accountCode('2400', 'value of credits sold and not yet used'),

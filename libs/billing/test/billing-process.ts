@@ -1,7 +1,6 @@
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { ReserveCredits } from '@app/readings/contracts/index.js';
 import {
-  AdjustCredits,
   CancelSubscription,
   GetBalance,
   GetCredits,
@@ -11,14 +10,16 @@ import {
   RecordDue,
   SubscribeToPlan,
 } from '../src/contracts/index.js';
-import { AdjustCreditsHandler } from '../src/application/adjust-credits/adjust-credits.handler.js';
 import { CancelSubscriptionHandler } from '../src/application/cancel-subscription/cancel-subscription.handler.js';
 import { CreditBooks } from '../src/application/credit-books.js';
+import { createCorrectionExecutors } from '../src/correction.executors.js';
 import { createCreditsExecutor } from '../src/credits.executor.js';
+import type { CreditsCommand } from '../src/domain/credits/credits.commands.js';
 import { GetBalanceHandler } from '../src/application/get-balance/get-balance.handler.js';
 import { GetCreditsHandler } from '../src/application/get-credits/get-credits.handler.js';
 import { GetLedgerHandler } from '../src/application/get-ledger/get-ledger.handler.js';
 import { OpenBookHandler } from '../src/application/open-book/open-book.handler.js';
+import { OrderLines } from '../src/application/purchase-pack/order-lines.js';
 import { PurchasePackHandler } from '../src/application/purchase-pack/purchase-pack.handler.js';
 import { RecordDueHandler } from '../src/application/record-due/record-due.handler.js';
 import { ReserveCreditsHandler } from '../src/application/reserve-credits/reserve-credits.handler.js';
@@ -30,6 +31,26 @@ export const WS = 'ws_0000000000000000000001';
 /** Who gives every command of the process. */
 export const BY = { actor: 'apiKey:k1', correlationId: 'correlation', causationId: 'cause' };
 
+/** Books a correction as the book's decider takes it, without the two operators. */
+const adjust = (
+  books: CreditBooks,
+  entry: Pick<Adjustment, 'adjustmentId' | 'amount' | 'reason' | 'approvedBy'>,
+) =>
+  books.execute(
+    WS,
+    (now) => ({
+      type: 'AdjustCredits',
+      reversesEventId: null,
+      reference: null,
+      ...entry,
+      actor: BY.actor,
+      now,
+    }),
+    `adjust:${entry.adjustmentId}`,
+    BY,
+  );
+type Adjustment = Extract<CreditsCommand, { type: 'AdjustCredits' }>;
+
 /** Billing's commands and queries as one process runs them: with its own books, folded in its own memory. */
 export const billingProcess = (store: EventStore, clock: { now(): number }) => {
   const books = new CreditBooks(createCreditsExecutor(store), clock);
@@ -39,8 +60,7 @@ export const billingProcess = (store: EventStore, clock: { now(): number }) => {
     settle: new SettleReservationHandler(books),
     subscribe: new SubscribeToPlanHandler(books),
     cancel: new CancelSubscriptionHandler(books),
-    purchase: new PurchasePackHandler(books),
-    adjust: new AdjustCreditsHandler(books),
+    purchase: new PurchasePackHandler(books, new OrderLines(createCorrectionExecutors(store), store, clock)),
     due: new RecordDueHandler(books),
     balance: new GetBalanceHandler(books),
     credits: new GetCreditsHandler(books),
@@ -58,7 +78,7 @@ export const billingProcess = (store: EventStore, clock: { now(): number }) => {
     purchase: (pack: PurchasePack['pack'], order: string) =>
       handlers.purchase.execute(new PurchasePack(WS, pack, order, BY)),
     adjust: (id: string, amount: number, reason = 'goodwill', approver = 'operator:ada') =>
-      handlers.adjust.execute(new AdjustCredits(WS, amount, reason, approver, id, BY)),
+      adjust(books, { adjustmentId: id, amount, reason, approvedBy: approver }),
     due: () => handlers.due.execute(new RecordDue(WS, BY)),
     balance: () => handlers.balance.execute(new GetBalance(WS)),
     credits: () => handlers.credits.execute(new GetCredits(WS)),

@@ -23,6 +23,7 @@ export const subscribed = (
     anchorDay: new Date(startedAt).getUTCDate(),
     startedAt: iso(startedAt),
     approvalRef,
+    actor: null,
   },
 });
 
@@ -46,11 +47,40 @@ export const planGranted = (
 export const packPurchased = (pack: PackId, orderRef: string): CreditsEventOf<'PackPurchased'> => ({
   type: 'PackPurchased',
   data: {
-    grantId: `pack:${orderRef}`,
+    grantId: `pack:${orderRef}:${pack}`,
     pack,
     orderRef,
     credits: PACKS[pack].credits,
     priceCents: PACKS[pack].priceCents,
+    actor: null,
+  },
+});
+
+/** @param effectiveAt an instant, or `null` as in version 1 of the event */
+export const cancelled = (effectiveAt: string | null = null): CreditsEventOf<'SubscriptionCancelled'> => ({
+  type: 'SubscriptionCancelled',
+  data: {
+    subscriptionId: 'sub1',
+    plan: 'studio',
+    effectiveAt: effectiveAt && iso(effectiveAt),
+    reference: null,
+    actor: null,
+  },
+});
+
+/** @param effectiveAt an instant, or `null` as in version 1 of the event */
+export const planChanged = (
+  plan: PlanId,
+  effectiveAt: string | null = null,
+): CreditsEventOf<'SubscriptionChanged'> => ({
+  type: 'SubscriptionChanged',
+  data: {
+    subscriptionId: 'sub1',
+    previousPlan: 'studio',
+    plan,
+    approvalRef: null,
+    effectiveAt: effectiveAt && iso(effectiveAt),
+    actor: null,
   },
 });
 

@@ -1,10 +1,10 @@
 import {
-  AdjustCredits,
   CancelSubscription,
   PurchasePack,
   RecordDue,
   SubscribeToPlan,
 } from '@app/billing/contracts/index.js';
+import { CreditBooks } from '@app/billing/application/credit-books.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { causedBy, requestedBy } from '@app/event-sourcing/core/request-context.js';
 import { ownRequest } from '@app/platform/cqrs/own-request.js';
@@ -29,6 +29,17 @@ const byOperator = (request: string) => requestedBy('operator:ada', request);
 const byOwner = (request: string) => requestedBy('user:owner', request);
 
 export type Step = readonly [name: string, run: () => Promise<unknown>];
+
+const adjustment = {
+  type: 'AdjustCredits',
+  adjustmentId: 'adj-7',
+  amount: -5,
+  reason: 'correction',
+  approvedBy: 'finance',
+  reversesEventId: null,
+  reference: null,
+  actor: 'operator:ada',
+} as const;
 
 /** Every use case on every kind of stream, one step each. Add new steps at the end. */
 export const scenario = (service: Service): readonly Step[] => {
@@ -91,9 +102,9 @@ export const scenario = (service: Service): readonly Step[] => {
     [
       'credits are adjusted',
       () =>
-        commands.execute(
-          new AdjustCredits(ws, -5, 'correction', 'finance', 'adj-7', byOperator('adjust'), null),
-        ),
+        nest
+          .get(CreditBooks)
+          .execute(ws, (now) => ({ ...adjustment, now }), 'adjust:adj-7', byOperator('adjust')),
     ],
     ['a reading is requested', () => request('one')],
     ['a reading is delayed', () => nest.get(ReadingTimers).delay(jobAfter('ReadingRequested'))],

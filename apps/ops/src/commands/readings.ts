@@ -2,15 +2,22 @@ import type { Command } from 'commander';
 import { resolve } from 'node:path';
 import { uuid5 } from '@app/event-sourcing/core/event-id.js';
 import { ownRequest } from '@app/platform/cqrs/own-request.js';
-import { AdjustCredits } from '@app/billing/contracts/index.js';
 import { EraseReading, GetReadingSummary } from '@app/readings/contracts/index.js';
 import { readMirror } from '../backup/keys-mirror.js';
 import { installationOf } from '../backup/installation.js';
+import {
+  addProposalOptions,
+  entryOf,
+  propose,
+  type Proposal,
+  type ProposalOptions,
+} from '../corrections/propose.js';
 import { OpsError } from '../ops-error.js';
 import { print, table, tell } from '../output.js';
 import { withProgress } from '../progress.js';
 import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
 import { findUnreadable, type Unreadable, type UnreadableReading } from './readings/unreadable.js';
+import { someText } from './options.js';
 
 /** After a restore: what customers paid and lost, and what must stay erased. */
 export const addReadingsCommands = (readings: Command): void => {
@@ -62,56 +69,61 @@ const unknown = ({ unknownKeys, passedOver }: Unreadable): readonly string[] => 
   ...passedOver.map((event) => `Passed over: ${event}, which is quarantined or cannot be read.`),
 ];
 
-interface RefundOptions {
+interface RefundOptions extends ProposalOptions {
   readonly all?: true;
   readonly reason: string;
-  readonly approvedBy?: string;
+  readonly reference?: string;
   readonly yes?: true;
 }
 
 const addRefund = (readings: Command): void => {
-  readings
-    .command('refund [readingIds...]')
-    .description('refund readings that were paid and cannot be read, once each')
-    .option('--all', 'every reading that ops readings unreadable lists')
-    .requiredOption('--reason <text>', 'why; kept in the ledger permanently')
-    .option('--approved-by <name>', 'who approved it; default: you')
-    .option('--yes', 'refund; without this, only show what would be refunded')
+  addProposalOptions(
+    readings
+      .command('refund [readingIds...]')
+      .description('propose to refund readings that were paid and cannot be read, once each')
+      .option('--all', 'every reading that ops readings unreadable lists')
+      .requiredOption('--reason <text>', 'why; kept in the ledger permanently', someText)
+      .option('--reference <text>', 'such as INC-42; default: from the readings', someText)
+      .option('--yes', 'propose; without this, only show what would be refunded'),
+  )
     .addHelpText(
       'after',
       `
-Each refund is an adjustment that names the capture it reverses. Repeating the command books nothing twice.
+All refunds are one correction, which another operator approves. Each names the capture it reverses, so nothing is
+refunded twice.
 
 Examples:
-  ops readings refund --all --reason "INC-42: restored the backup of 20 November"
+  ops readings refund --all --reason "restored the backup of 20 November" --reference INC-42
   ops readings refund 7f9c24e8-3b12-4f5e-9c1a-2d8e6b0a4c11 --reason INC-42 --yes`,
     )
     .action(async (ids: string[], options: RefundOptions, command: Command) => {
       if ((ids.length === 0) === (options.all === undefined))
         throw new OpsError('Name the readings, or refund --all.');
       const answer = await withSession((session) => refund(session, ids, options), HARMLESS_TO_REPEAT);
-      const { refunds } = answer;
-      const credits = refunds.reduce((sum, { amount }) => sum + amount, 0);
-      const done = options.yes ? 'Refunded' : 'Would refund';
-      const hint = options.yes || refunds.length === 0 ? '' : ' Add --yes to do it.';
+      const { refunds, credits, proposal } = answer;
+      const next = proposal
+        ? `Another operator approves it: ops corrections approve ${proposal.correction.correctionId} --yes`
+        : 'Add --yes to propose it.';
       const lines = refunds.map(({ readingId, amount, outcome }) => [readingId, amount, outcome] as const);
       print(
         command,
-        { ...answer, credits },
-        `${table(['reading', 'credits', 'outcome'], lines)}\n${done} ${credits} credits for ${refunds.length} readings.${hint}`,
+        answer,
+        `${table(['reading', 'credits', 'outcome'], lines)}\n${credits} credits to refund.${credits > 0 ? ` ${next}` : ''}`,
       );
     });
 };
 
 type Refund = Pick<UnreadableReading, 'readingId' | 'workspaceId' | 'amount'> & {
-  readonly outcome: 'not_refunded' | 'refunded' | 'already_refunded';
+  readonly outcome: 'not_refunded' | 'proposed' | 'already_refunded';
 };
 
-const refund = async (
-  session: Session,
-  ids: readonly string[],
-  { reason, approvedBy, yes }: RefundOptions,
-): Promise<{ readonly refunds: readonly Refund[] }> => {
+interface Refunds {
+  readonly refunds: readonly Refund[];
+  readonly credits: number;
+  readonly proposal: Proposal | null;
+}
+
+const refund = async (session: Session, ids: readonly string[], options: RefundOptions): Promise<Refunds> => {
   const { readings } = await find(session);
   const unfound = ids.filter((id) => !readings.some(({ readingId }) => readingId === id));
   if (unfound.length > 0)
@@ -119,34 +131,31 @@ const refund = async (
       `${unfound[0]} can be read, was erased, or was never paid: it is not refunded. Nothing changed.`,
     );
   const chosen = readings.filter(({ readingId }) => ids.length === 0 || ids.includes(readingId));
-  const refunds: Refund[] = [];
-  for (const reading of chosen) {
-    const { readingId, workspaceId, amount, refunded } = reading;
-    const outcome = refunded
-      ? 'already_refunded'
-      : yes
-        ? await book(session, reading, reason, approvedBy ?? session.actor)
-        : 'not_refunded';
-    refunds.push({ readingId, workspaceId, amount: refunded ? 0 : amount, outcome });
-  }
-  return { refunds };
+  const open = chosen.filter(({ refunded }) => !refunded);
+  const proposal = options.yes && open.length > 0 ? await proposeRefund(session, open, options) : null;
+  const refunds = chosen.map(({ readingId, workspaceId, amount, refunded }): Refund => {
+    if (refunded) return { readingId, workspaceId, amount: 0, outcome: 'already_refunded' };
+    return { readingId, workspaceId, amount, outcome: proposal ? 'proposed' : 'not_refunded' };
+  });
+  return { refunds, credits: refunds.reduce((sum, { amount }) => sum + amount, 0), proposal };
 };
 
-/** The adjustment's id depends on the reading alone, so that two operators book one refund. */
-const book = async (
-  { commands, by }: Session,
-  { readingId, workspaceId, amount, cause, captureEventId }: UnreadableReading,
-  reason: string,
-  approver: string,
-): Promise<'refunded' | 'already_refunded'> => {
-  const why = `Refund of reading ${readingId}, whose ${cause} is lost: ${reason}`;
-  const id = uuid5(workspaceId, 'refund of a reading', readingId);
-  const { outcome } = await commands.execute(
-    new AdjustCredits(workspaceId, amount, why, approver, id, by(), captureEventId),
-  );
-  if (outcome === 'adjusted') return 'refunded';
-  if (outcome === 'already_adjusted') return 'already_refunded';
-  throw new OpsError(`The refund of ${readingId} was refused (${outcome}). Earlier ones are booked.`);
+/** Most entries of one correction. */
+const MOST = 1_000;
+
+const proposeRefund = (
+  session: Session,
+  readings: readonly UnreadableReading[],
+  options: RefundOptions,
+): Promise<Proposal> => {
+  if (readings.length > MOST)
+    throw new OpsError(`${readings.length} readings are too many for one correction: name ${MOST} at most.`);
+  const { reason, reference = `refund-${uuid5(...readings.map(({ readingId }) => readingId))}` } = options;
+  const entries = readings.map(({ readingId, workspaceId, amount, cause, captureEventId }) => {
+    const why = `Refund of reading ${readingId}, whose ${cause} is lost: ${reason}`;
+    return entryOf({ workspaceId, amount, reason: why, reference, reversesEventId: captureEventId });
+  });
+  return propose(session, 'reading_refund', { scope: '', reason, reference, entries }, options);
 };
 
 const addEraseAgain = (readings: Command): void => {

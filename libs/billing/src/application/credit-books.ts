@@ -33,7 +33,8 @@ export class CreditBooks {
     by: RequestContext,
   ): Promise<CreditsOutcome> {
     const now = await this.clock.now();
-    return this.executor.execute(workspaceId, command(now), { intent, by, workspaceId, at: now });
+    const asked = { actor: by.actor, ...command(now) } as CreditsCommand;
+    return this.executor.execute(workspaceId, asked, { intent, by, workspaceId, at: now });
   }
 
   /**

@@ -8,16 +8,23 @@ import { ReconcileLedgerHandler } from './audit/reconcile-ledger.handler.js';
 import { SealPeriodHandler } from './audit/seal-period.handler.js';
 import { TypesetStatementHandler } from './audit/typeset-statement.handler.js';
 import { VerifyLedgerHandler } from './audit/verify-ledger.handler.js';
-import { AdjustCreditsHandler } from './adjust-credits/adjust-credits.handler.js';
 import { CloseMonthHandler } from './close-month/close-month.handler.js';
 import { CancelSubscriptionHandler } from './cancel-subscription/cancel-subscription.handler.js';
 import { CompareHoldsHandler } from './compare-holds/compare-holds.handler.js';
+import { BookCorrectionHandler } from './corrections/book-correction.handler.js';
+import { FindReversibleHandler } from './corrections/find-reversible.handler.js';
+import { GetCorrectionHandler, ListCorrectionsHandler } from './corrections/get-corrections.handlers.js';
+import { RecordCorrectionHandler } from './corrections/record-correction.handler.js';
+import { VerifyCorrectionsHandler } from './corrections/verify-corrections.handler.js';
 import { CountOldHoldsHandler } from './count-old-holds/count-old-holds.handler.js';
 import { GetBalanceHandler } from './get-balance/get-balance.handler.js';
 import { GetCreditsHandler } from './get-credits/get-credits.handler.js';
 import { GetLedgerHandler } from './get-ledger/get-ledger.handler.js';
 import { GetOpenHoldsHandler } from './get-open-holds/get-open-holds.handler.js';
+import { GetSubscriptionHandler } from './get-subscription/get-subscription.handler.js';
 import { OpenBookHandler } from './open-book/open-book.handler.js';
+import { GetOperatorRegisterHandler } from './operators/get-operator-register.handler.js';
+import { RecordOperatorChangeHandler } from './operators/record-operator-change.handler.js';
 import { PurchasePackHandler } from './purchase-pack/purchase-pack.handler.js';
 import { RecordDueHandler } from './record-due/record-due.handler.js';
 import { ReserveCreditsHandler } from './reserve-credits/reserve-credits.handler.js';
@@ -26,8 +33,8 @@ import { SubscribeToPlanHandler } from './subscribe-to-plan/subscribe-to-plan.ha
 
 /** All command and query handlers of this module. */
 export const HANDLERS = [
-  AdjustCreditsHandler,
   BalanceAsOfHandler,
+  BookCorrectionHandler,
   CancelSubscriptionHandler,
   CloseMonthHandler,
   CompareHoldsHandler,
@@ -35,20 +42,28 @@ export const HANDLERS = [
   ExplainReadingHandler,
   ExportLedgerHandler,
   FindEntriesHandler,
+  FindReversibleHandler,
   GetBalanceHandler,
+  GetCorrectionHandler,
   GetCreditsHandler,
   GetLedgerHandler,
   GetOpenHoldsHandler,
+  GetOperatorRegisterHandler,
+  GetSubscriptionHandler,
+  ListCorrectionsHandler,
   MonthlyStatementHandler,
   OpenBookHandler,
   PlanDateRepairHandler,
   PurchasePackHandler,
+  RecordCorrectionHandler,
   ReconcileLedgerHandler,
   RecordDueHandler,
+  RecordOperatorChangeHandler,
   ReserveCreditsHandler,
   SealPeriodHandler,
   SettleReservationHandler,
   SubscribeToPlanHandler,
   TypesetStatementHandler,
+  VerifyCorrectionsHandler,
   VerifyLedgerHandler,
 ];

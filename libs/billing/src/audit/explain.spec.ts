@@ -37,7 +37,7 @@ describe('explaining a reading', () => {
           type: 'CreditsReserved',
           eventId: ids[RESERVATION],
           cause: { eventId: 'request-r1', type: 'ReadingRequested' },
-          allocations: [{ grantId: 'pack:o1', amount: 20 }],
+          allocations: [{ grantId: 'pack:o1:flex', amount: 20 }],
         },
         {
           type: settlement,
@@ -47,7 +47,7 @@ describe('explaining a reading', () => {
             { account: 'held', amount: -20 },
             { account: to, amount: 20 },
           ],
-          paidBy: to === 'consumed' ? [{ grantId: 'pack:o1', credits: 20, cents: 1_160 }] : [],
+          paidBy: to === 'consumed' ? [{ grantId: 'pack:o1:flex', credits: 20, cents: 1_160 }] : [],
         },
       ],
       reading: [

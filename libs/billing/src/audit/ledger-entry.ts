@@ -24,6 +24,7 @@ export const ledgerEntry = (
     reservationId: 'reservationId' in data ? data.reservationId : null,
     reference: referenceOf(data),
     actor: 'actor' in data && data.actor !== null ? data.actor : event.metadata.actor,
+    approvedBy: 'approvedBy' in data ? data.approvedBy : null,
     reason: 'reason' in data ? data.reason : null,
     priceCents: 'priceCents' in data ? data.priceCents : null,
   };
@@ -45,6 +46,7 @@ export const opaqueEntry = (
   reservationId: null,
   reference: null,
   actor: '',
+  approvedBy: null,
   reason: null,
   priceCents: null,
   unreadable: sentenceOf(entry),

@@ -18,6 +18,12 @@ interface Term {
   readonly validFrom: string | null;
 }
 
+/** Corrections that two operators signed have ids of their proposals: their reference says what they repair. */
+const bookedAs = (
+  workspaceId: string,
+  { adjustmentId, correctionId, reference }: CreditsEventOf<'CreditsAdjusted'>['data'],
+): string => (correctionId && reference ? adjustmentIdOf(workspaceId, reference) : adjustmentId);
+
 /** What is known of a book while its repair is planned. */
 interface Damage {
   /** By grant. */
@@ -45,7 +51,7 @@ export const planDateRepair = (
     grants: new Map(events.flatMap(granted)),
     booked: new Map(
       events.flatMap(({ type, data }) =>
-        type === 'CreditsAdjusted' ? [[data.adjustmentId, data.amount] as const] : [],
+        type === 'CreditsAdjusted' ? [[bookedAs(workspaceId, data), data.amount] as const] : [],
       ),
     ),
     left: new Map(state.grants.map(({ grantId, remaining }) => [grantId, remaining])),

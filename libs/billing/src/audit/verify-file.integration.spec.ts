@@ -33,12 +33,12 @@ describe('a changed export is reported with its line and field', () => {
   it.each<[string, () => [string, number], string]>([
     [
       'the grant of a posting is altered',
-      () => changed(POSTING, (line) => line.replace('pack:+INV-1', 'pack:+INV-2')),
+      () => changed(POSTING, (line) => line.replace('pack:+INV-1:flex', 'pack:+INV-2:flex')),
       'grantId',
     ],
     [
       'the grant of a posting is deleted',
-      () => changed(POSTING, (line) => line.replace(',"grantId":"pack:+INV-1"', '')),
+      () => changed(POSTING, (line) => line.replace(',"grantId":"pack:+INV-1:flex"', '')),
       'grantId',
     ],
     [

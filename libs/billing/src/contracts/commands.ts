@@ -17,15 +17,38 @@ export interface BookNotOpen {
   readonly outcome: 'book_not_open';
 }
 
-/** `approval_required`: the plan needs an approval reference. `available` counts credits. */
+/** `period_end`: with the next monthly grant. */
+export type Effective = 'period_end' | 'now';
+
+/** A subscription as it stands. Instants are RFC 3339. */
+export interface SubscriptionSummary {
+  readonly subscriptionId: string;
+  readonly plan: PlanId;
+  /** When the present month ends: then comes the next grant, unless `endsAt` says otherwise. */
+  readonly nextGrantAt: string;
+  /** The plan from `nextGrantAt` on, when it changes. */
+  readonly nextPlan: PlanId | null;
+  /** Cancelled: the last month ends here. */
+  readonly endsAt: string | null;
+}
+
+/**
+ * `subscribed`: it started or changed. `effectiveAt`: from when on the plan counts; `null`: it counts already. `approval_required`: the plan needs an
+ * approval reference. `available` counts credits.
+ */
 export type SubscribeResult =
-  | { readonly outcome: 'subscribed' | 'already_subscribed'; readonly available: number }
-  | { readonly outcome: 'approval_required' }
+  | {
+      readonly outcome: 'subscribed' | 'already_subscribed';
+      readonly available: number;
+      readonly effectiveAt: string | null;
+      readonly subscription: SubscriptionSummary;
+    }
+  | { readonly outcome: 'approval_required' | 'not_subscribed' }
   | BookNotOpen;
 
 /**
- * Starts a subscription and grants its first month; on a subscribed workspace it changes the plan from the next grant
- * on.
+ * Starts a subscription and grants its first month. On a subscribed workspace it changes the plan, and withdraws a
+ * cancellation that has not taken effect.
  */
 export class SubscribeToPlan extends Command<SubscribeResult> {
   constructor(
@@ -33,65 +56,47 @@ export class SubscribeToPlan extends Command<SubscribeResult> {
     readonly plan: PlanId,
     readonly approvalRef: string | null,
     readonly by: RequestContext,
+    /** Of a change. `now`: the present subscription ends, and another one grants its first month at once. */
+    readonly when: Effective = 'period_end',
+    /** Do not start a first subscription. */
+    readonly onlyChange = false,
   ) {
     super();
   }
 }
 
-export type CancelResult = { readonly outcome: 'cancelled' | 'not_subscribed' } | BookNotOpen;
+/** `effectiveAt`: when the subscription ends (RFC 3339). */
+export type CancelResult =
+  | { readonly outcome: 'cancelled' | 'already_cancelled'; readonly effectiveAt: string }
+  | { readonly outcome: 'not_subscribed' }
+  | BookNotOpen;
 
 /** Ends monthly grants. Credits already granted stay until they expire. */
 export class CancelSubscription extends Command<CancelResult> {
   constructor(
     readonly workspaceId: string,
     readonly by: RequestContext,
+    readonly when: Effective = 'period_end',
+    /** The operator's, such as TICKET-9. Recorded in the entry. */
+    readonly reference: string | null = null,
   ) {
     super();
   }
 }
 
-/** `available` counts credits. */
+/** `other_workspace`: that workspace has the order line. `available` counts credits. */
 export type PurchaseResult =
-  { readonly outcome: 'purchased' | 'already_purchased'; readonly available: number } | BookNotOpen;
+  | { readonly outcome: 'purchased' | 'already_purchased'; readonly available: number }
+  | { readonly outcome: 'other_workspace'; readonly workspaceId: string }
+  | BookNotOpen;
 
-/** Adds a pack, once per order reference. */
+/** Adds a pack, once per order and pack in the whole installation. */
 export class PurchasePack extends Command<PurchaseResult> {
   constructor(
     readonly workspaceId: string,
     readonly pack: PackId,
     readonly orderRef: string,
     readonly by: RequestContext,
-  ) {
-    super();
-  }
-}
-
-/**
- * `insufficient`: fewer credits are available than it takes away. `invalid`: the amount is zero or not whole, or the
- * reason or the approver is empty; `detail` is a sentence without its full stop. `available` counts credits.
- */
-export type AdjustResult =
-  | { readonly outcome: 'adjusted' | 'already_adjusted' | 'insufficient'; readonly available: number }
-  | { readonly outcome: 'invalid'; readonly detail: string }
-  | BookNotOpen;
-
-/** Corrects a book by a signed whole number of credits, once per adjustment id. */
-export class AdjustCredits extends Command<AdjustResult> {
-  constructor(
-    readonly workspaceId: string,
-    readonly amount: number,
-    readonly reason: string,
-    readonly approvedBy: string,
-    readonly adjustmentId: string,
-    readonly by: RequestContext,
-    /** The ledger event this entry corrects. */
-    readonly reversesEventId: string | null = null,
-    /** The operator's reference, such as INC-42. Recorded in the entry. */
-    readonly reference: string | null = null,
-    /** Of credits that it adds (RFC 3339); default: never. */
-    readonly expiresAt: string | null = null,
-    /** The grant that it takes credits from; default: in burn order. */
-    readonly grantId: string | null = null,
   ) {
     super();
   }

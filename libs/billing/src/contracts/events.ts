@@ -55,7 +55,17 @@ const subscription = z.strictObject({
   /** Day of the month (UTC) on which credits are granted; the last day in shorter months. */
   anchorDay: z.int().min(1).max(31),
   nextGrantAt: instant,
+  /** The plan from the next grant on, when it changes. */
+  nextPlan: plan.optional(),
+  /** Cancelled: no grant from here on. */
+  endsAt: instant.optional(),
 });
+/** Who acted: `operator:<name>`. `null` in entries of versions that did not record it. */
+const actor = z.string().nullable();
+/** An older version did not record when a change of a subscription takes effect, nor who made it. */
+const withoutActor = (data: unknown): unknown => ({ ...(data as object), actor: null });
+const withoutDate = (data: unknown): unknown => ({ ...(data as object), effectiveAt: null, actor: null });
+const unchanged = (data: unknown): unknown => data;
 /** Corrections were never sold. The price of any other open grant stands only in the event that granted it. */
 const withoutPrices = (data: unknown): unknown => {
   const closed = data as { readonly openGrants: readonly { readonly kind: string }[] };
@@ -76,27 +86,48 @@ export const creditsEvents = eventCatalogue(byWorkspace('credits'), {
   /** `period`: the book's first month. */
   BookOpened: event(1, z.strictObject({ workspaceId: z.string(), period: month })),
   SubscriptionStarted: event(
-    1,
+    2,
     z.strictObject({
       subscriptionId: z.string(),
       plan,
       anchorDay: z.int().min(1).max(31),
       startedAt: instant,
       approvalRef: z.string().nullable(),
+      actor,
     }),
+    { 1: withoutActor },
   ),
-  /** The new plan is granted from the next monthly grant on. */
+  /**
+   * The new plan is granted from `effectiveAt` on: the next monthly grant. It also withdraws a cancellation that has not
+   * taken effect. Version 1 has no date.
+   */
   SubscriptionChanged: event(
-    1,
+    2,
     z.strictObject({
       subscriptionId: z.string(),
       previousPlan: plan,
       plan,
       approvalRef: z.string().nullable(),
+      effectiveAt: instant.nullable(),
+      actor,
     }),
+    { 1: withoutDate },
   ),
-  /** No further grants. Granted credits stay until they expire. */
-  SubscriptionCancelled: event(1, z.strictObject({ subscriptionId: z.string(), plan })),
+  /**
+   * No further grants. Granted credits stay until they expire. `effectiveAt` is the next grant, which then is not made,
+   * or the time of the cancellation. Version 1, without it, took effect at once.
+   */
+  SubscriptionCancelled: event(
+    2,
+    z.strictObject({
+      subscriptionId: z.string(),
+      plan,
+      effectiveAt: instant.nullable(),
+      reference: z.string().nullable(),
+      actor,
+    }),
+    { 1: (data) => ({ ...(withoutDate(data) as object), reference: null }) },
+  ),
   /** `grantId` is `plan:<subscription>:<yyyy-mm>`. */
   PlanGranted: event(
     1,
@@ -109,16 +140,18 @@ export const creditsEvents = eventCatalogue(byWorkspace('credits'), {
       priceCents: amount,
     }),
   ),
-  /** `grantId` is `pack:<orderRef>`. */
+  /** `grantId` is `pack:<orderRef>:<pack>`; in version 1 `pack:<orderRef>`. */
   PackPurchased: event(
-    1,
+    2,
     z.strictObject({
       grantId: z.string(),
       pack: z.enum(PACK_IDS),
       orderRef: z.string(),
       credits,
       priceCents: amount,
+      actor,
     }),
+    { 1: withoutActor },
   ),
   CreditsReserved: event(1, hold),
   /** `causeEventId`: the ReadingCompleted that earned the credits. */
@@ -150,11 +183,11 @@ export const creditsEvents = eventCatalogue(byWorkspace('credits'), {
    * `expiresAt`, if at all. A negative amount is taken from one grant, or from the grants in burn order. Allocations have
    * the sign of the amount.
    *
-   * `reference`: the operator's, such as INC-42. `actor`: who booked it. Both are `null` in entries of version 1, which
-   * had no expiry either.
+   * `reference`: the operator's, such as INC-42. `actor`: who asked for it. Both are `null` in entries of version 1, which
+   * had no expiry either. `correctionId`: the proposal that two operators signed; older versions had none.
    */
   CreditsAdjusted: event(
-    2,
+    3,
     z.strictObject({
       adjustmentId: z.string(),
       amount: z.int(),
@@ -164,16 +197,17 @@ export const creditsEvents = eventCatalogue(byWorkspace('credits'), {
       reversesEventId: z.string().nullable(),
       expiresAt: instant.optional(),
       reference: z.string().nullable(),
-      actor: z.string().nullable(),
+      actor,
+      correctionId: z.string().optional(),
     }),
-    { 1: (data) => ({ ...(data as object), reference: null, actor: null }) },
+    { 1: (data) => ({ ...(data as object), reference: null, actor: null }), 2: unchanged },
   ),
   /**
    * Closes the books of a month and carries the whole folded state, so earlier events need not be read. The hash of the
-   * closed ledger is the `chain` in this event's own metadata. Version 1 had no prices of the open grants.
+   * closed ledger is the `chain` in this event's own metadata. Version 1 had no prices of the open grants; version 2 no planned end or change of the subscription.
    */
   PeriodClosed: event(
-    2,
+    3,
     z.strictObject({
       workspaceId: z.string(),
       period: month,
@@ -188,12 +222,13 @@ export const creditsEvents = eventCatalogue(byWorkspace('credits'), {
       openHolds: z.array(hold),
       /** Reservations settled recently, in two generations. Repeating one of them must not hold credits again. */
       settled: z.strictObject({ older: z.array(z.string()), newer: z.array(z.string()) }),
+      /** Order lines of packs: their grant ids without `pack:`. */
       orderRefs: z.array(z.string()),
       adjustmentIds: z.array(z.string()),
       /** Number of events in the stream before this one; also its revision. */
       eventCount: amount,
     }),
-    { 1: withoutPrices },
+    { 1: withoutPrices, 2: unchanged },
   ),
 });
 

@@ -1,10 +1,14 @@
 export * from './audit.js';
 export * from './catalogue.js';
 export * from './commands.js';
+export * from './corrections.js';
 export * from './date-repair.js';
 export * from './events.js';
 export * from './export.js';
 export * from './money.js';
 export * from './month.js';
+export * from './operators.js';
+export * from './order-lines.js';
 export * from './queries.js';
+export type { Signed } from './signed.js';
 export * from './unreadable-entry.js';

@@ -1,4 +1,5 @@
 import { Query } from '@app/platform/cqrs/message.js';
+import type { SubscriptionSummary } from './commands.js';
 import type { Account } from './events.js';
 
 /** Whole credits. granted + adjusted = available + held + consumed + expired. */
@@ -42,6 +43,13 @@ export class GetCredits extends Query<CreditsSummary | null> {
   }
 }
 
+/** `null`: there is none, or the workspace has no book. */
+export class GetSubscription extends Query<SubscriptionSummary | null> {
+  constructor(readonly workspaceId: string) {
+    super();
+  }
+}
+
 /** Signed: negative leaves the account, positive enters it. The postings of an event sum to zero. */
 export interface Posting {
   readonly account: Account;
@@ -64,6 +72,8 @@ export interface LedgerEntry {
   readonly reference: string | null;
   /** Who caused the entry, such as `operator:ada`. */
   readonly actor: string;
+  /** Of a correction: the other operator. */
+  readonly approvedBy: string | null;
   /** Of a correction. */
   readonly reason: string | null;
   /** Of a plan's month or a pack. */

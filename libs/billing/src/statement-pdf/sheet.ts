@@ -104,6 +104,15 @@ export const sheetOf = (statement: MonthlyStatement, workspaceName: string | nul
   };
 };
 
+/** Entries that an operator causes. */
+const BY_OPERATORS: ReadonlySet<LedgerEntry['type']> = new Set([
+  'CreditsAdjusted',
+  'PackPurchased',
+  'SubscriptionStarted',
+  'SubscriptionChanged',
+  'SubscriptionCancelled',
+]);
+
 const change = ({ postings }: LedgerEntry, name: Account): number =>
   postings.reduce((sum, { account, amount }) => (account === name ? sum + amount : sum), 0);
 
@@ -149,7 +158,8 @@ const printed = (entry: LedgerEntry): PrintedMovement => ({
     entry.reference && `reference ${entry.reference}`,
     entry.priceCents === null ? null : `price ${(entry.priceCents / 100).toFixed(2)} ${CURRENCY}`,
     entry.reason,
-    entry.type === 'CreditsAdjusted' ? `by ${entry.actor}` : null,
+    BY_OPERATORS.has(entry.type) ? `by ${entry.actor}` : null,
+    entry.approvedBy && `approved by ${entry.approvedBy}`,
     entry.unreadable,
   ]
     .filter((part) => part)

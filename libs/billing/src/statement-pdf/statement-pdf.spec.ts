@@ -34,7 +34,7 @@ describe('a statement to print', () => {
     expect(movements!.map(({ details }) => details)).toEqual(
       expect.arrayContaining([
         'reading reading-r1',
-        'reference +INV-1, price 29.00 USD',
+        'reference +INV-1, price 29.00 USD, by operator:ada',
         expect.stringContaining('reference INC-42, -5 because, by operator:ada'),
       ]),
     );

@@ -1,3 +1,4 @@
+import { decodeOrShow } from '@app/event-sourcing/core/event-catalogue.js';
 import { uuid5 } from '@app/event-sourcing/core/event-id.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
@@ -7,6 +8,7 @@ import { Inject } from '@app/platform/injection.js';
 import { referenceOf } from '../../audit/export-rows.js';
 import { bookEvent, isOpaque, sentenceOf, unreadableEntry } from '../../audit/unreadable-entry.js';
 import { FindLedgerEntries, type FoundEntry } from '../../contracts/audit.js';
+import { correctionEvents } from '../../contracts/corrections.js';
 import type { UnreadableEntry } from '../../contracts/unreadable-entry.js';
 import { creditsEvents, type CreditsEvent } from '../../contracts/events.js';
 import { visitLog } from './read.js';
@@ -17,6 +19,7 @@ const REFERENCED: ReadonlySet<string> = new Set([
   'CreditsAdjusted',
   'SubscriptionStarted',
   'SubscriptionChanged',
+  'SubscriptionCancelled',
 ] satisfies CreditsEvent['type'][]);
 
 @QueryHandler(FindLedgerEntries)
@@ -25,7 +28,14 @@ export class FindEntriesHandler implements IQueryHandler<FindLedgerEntries> {
 
   async execute({ reference, progress }: FindLedgerEntries): Promise<readonly FoundEntry[]> {
     const found: FoundEntry[] = [];
+    const corrections = new Set<string>();
     const visit = (stored: StoredEvent): void => {
+      if (stored.type === 'CorrectionProposed' && categoryOf(stored.stream) === correctionEvents.category) {
+        const proposed = decodeOrShow(correctionEvents, stored);
+        if (!isOpaque(proposed) && 'reference' in proposed.data && proposed.data.reference === reference)
+          corrections.add(proposed.data.correctionId);
+        return;
+      }
       if (categoryOf(stored.stream) !== creditsEvents.category || !mayName(stored)) return;
       const event = bookEvent(stored);
       const workspaceId = streamId(stored.stream);
@@ -34,7 +44,8 @@ export class FindEntriesHandler implements IQueryHandler<FindLedgerEntries> {
         return;
       }
       const { data } = event;
-      if (!matches(data, workspaceId, reference)) return;
+      const isOfCorrection = 'correctionId' in data && corrections.has(data.correctionId ?? '');
+      if (!isOfCorrection && !matches(data, workspaceId, reference)) return;
       found.push({
         workspaceId,
         eventId: event.id,

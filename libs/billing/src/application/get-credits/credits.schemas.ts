@@ -33,7 +33,7 @@ export const creditsSchema = apiSchema<CreditsSummary>(
         remaining: 380,
         expiresAt: '2026-05-10T00:00:00.000Z',
       },
-      { grantId: 'pack:INV-2026-0042', kind: 'pack', credits: 50, remaining: 50, expiresAt: null },
+      { grantId: 'pack:INV-2026-0042:flex', kind: 'pack', credits: 50, remaining: 50, expiresAt: null },
     ],
   },
 );

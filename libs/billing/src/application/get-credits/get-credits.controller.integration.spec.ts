@@ -91,7 +91,7 @@ describe('GET /api/v1/credits', () => {
           remaining: 380,
           expiresAt: '2026-05-10T00:00:00.000Z',
         },
-        { grantId: 'pack:o1', kind: 'pack', credits: 50, remaining: 50, expiresAt: null },
+        { grantId: 'pack:o1:flex', kind: 'pack', credits: 50, remaining: 50, expiresAt: null },
       ],
     });
   });

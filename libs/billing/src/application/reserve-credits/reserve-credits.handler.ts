@@ -1,4 +1,3 @@
-import { assertNever } from '@app/event-sourcing/core/decision.js';
 import { CorruptEvent } from '@app/event-sourcing/core/event-catalogue.js';
 import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
 import { BOOK_UNREADABLE, ReserveCredits, type ReserveResult } from '@app/readings/contracts/index.js';
@@ -35,10 +34,8 @@ export class ReserveCreditsHandler implements ICommandHandler<ReserveCredits> {
       case 'ReservationSettled':
         return { outcome: 'settled' };
       case 'BookNotOpen':
-      case 'ApprovalRequired':
-        return misconfigured('the workspace has no credit book');
       default:
-        return assertNever(outcome);
+        return misconfigured('the workspace has no credit book');
     }
   }
 }

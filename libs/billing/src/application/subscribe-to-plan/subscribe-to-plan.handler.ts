@@ -1,25 +1,39 @@
 import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
 import { SubscribeToPlan, type SubscribeResult } from '../../contracts/commands.js';
 import { available } from '../../domain/credits/credits.state.js';
-import { CreditBooks } from '../credit-books.js';
+import { CreditBooks, type CreditsOutcome } from '../credit-books.js';
+import { subscriptionSummary } from '../get-subscription/subscription-summary.js';
 
 @CommandHandler(SubscribeToPlan)
 export class SubscribeToPlanHandler implements ICommandHandler<SubscribeToPlan> {
   constructor(private readonly books: CreditBooks) {}
 
-  async execute({ workspaceId, plan, approvalRef, by }: SubscribeToPlan): Promise<SubscribeResult> {
+  async execute(command: SubscribeToPlan): Promise<SubscribeResult> {
+    const { workspaceId, plan, approvalRef, by, when, onlyChange } = command;
     const outcome = await this.books.execute(
       workspaceId,
-      (now) => ({ type: 'SubscribeToPlan', plan, approvalRef, now }),
+      (now) => ({ type: 'SubscribeToPlan', plan, approvalRef, when, onlyChange, now }),
       `subscribe:${plan}:${by.causationId}`,
       by,
     );
     if (outcome.kind === 'rejected') {
-      return { outcome: outcome.code === 'ApprovalRequired' ? 'approval_required' : 'book_not_open' };
+      if (outcome.code === 'ApprovalRequired') return { outcome: 'approval_required' };
+      return { outcome: outcome.code === 'NotSubscribed' ? 'not_subscribed' : 'book_not_open' };
     }
     return {
       outcome: outcome.kind === 'accepted' ? 'subscribed' : 'already_subscribed',
       available: available(outcome.state),
+      effectiveAt: effectiveAt(outcome),
+      subscription: subscriptionSummary(outcome.state.subscription!),
     };
   }
 }
+
+const effectiveAt = (outcome: Exclude<CreditsOutcome, { kind: 'rejected' }>): string | null => {
+  for (const { type, data } of outcome.kind === 'accepted' ? outcome.events : []) {
+    if (type === 'SubscriptionStarted') return data.startedAt;
+    if (type === 'SubscriptionChanged') return data.effectiveAt;
+  }
+  const { nextPlan, nextGrantAt } = outcome.state.subscription!;
+  return nextPlan === undefined ? null : nextGrantAt;
+};

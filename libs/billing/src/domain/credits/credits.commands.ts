@@ -1,9 +1,25 @@
 import type { Rejection } from '@app/event-sourcing/core/decision.js';
+import type { Effective } from '../../contracts/commands.js';
 import type { PackId, PlanId } from '../../contracts/catalogue.js';
+import type { KnownEntries } from './reversals.js';
 
-/** Every command carries its decision time, in milliseconds. */
+/** Every command carries its decision time, in milliseconds, and who sends it. */
 interface At {
   readonly now: number;
+  readonly actor?: string;
+}
+
+/** An entry of a correction that two operators signed. */
+export interface EntryToBook {
+  readonly adjustmentId: string;
+  readonly amount: number;
+  readonly reason: string;
+  readonly reversesEventId: string | null;
+  readonly reference: string;
+  /** Of credits that it adds (RFC 3339); `null`: never. */
+  readonly expiresAt: string | null;
+  /** The grant that it takes credits from; `null`: in burn order. */
+  readonly grantId: string | null;
 }
 
 export type CreditsCommand = At &
@@ -17,9 +33,22 @@ export type CreditsCommand = At &
       }
     | { readonly type: 'CaptureCredits'; readonly reservationId: string; readonly causeEventId: string }
     | { readonly type: 'ReleaseCredits'; readonly reservationId: string; readonly causeEventId: string }
-    | { readonly type: 'SubscribeToPlan'; readonly plan: PlanId; readonly approvalRef: string | null }
-    | { readonly type: 'CancelSubscription' }
-    | { readonly type: 'PurchasePack'; readonly pack: PackId; readonly orderRef: string }
+    | {
+        readonly type: 'SubscribeToPlan';
+        readonly plan: PlanId;
+        readonly approvalRef: string | null;
+        readonly when?: Effective;
+        /** Refuse to start a first subscription. */
+        readonly onlyChange?: boolean;
+      }
+    | { readonly type: 'CancelSubscription'; readonly when?: Effective; readonly reference?: string | null }
+    | {
+        readonly type: 'PurchasePack';
+        readonly pack: PackId;
+        readonly orderRef: string;
+        /** Of an order line that an older version granted; default: `pack:<orderRef>:<pack>`. */
+        readonly grantId?: string;
+      }
     | {
         readonly type: 'AdjustCredits';
         readonly adjustmentId: string;
@@ -35,6 +64,18 @@ export type CreditsCommand = At &
         /** The grant that it takes credits from; default: in burn order. */
         readonly grantId?: string | null;
       }
+    | {
+        /** Books all entries, or none of them. */
+        readonly type: 'BookCorrection';
+        readonly correctionId: string;
+        readonly approvedBy: string;
+        /** The proposer, `operator:<name>`. */
+        readonly actor: string;
+        readonly entries: readonly EntryToBook[];
+        readonly known: KnownEntries;
+        /** Refuse when a correction names the same entry already. */
+        readonly once: boolean;
+      }
     | { readonly type: 'RecordDue' }
   );
 
@@ -42,4 +83,14 @@ export type CreditsRejection =
   | Rejection<'BookNotOpen', null>
   | Rejection<'InsufficientCredits', { readonly required: number; readonly available: number }>
   | Rejection<'ReservationSettled', { readonly reservationId: string }>
-  | Rejection<'ApprovalRequired', { readonly plan: PlanId }>;
+  | Rejection<'ApprovalRequired', { readonly plan: PlanId }>
+  | Rejection<'NotSubscribed', null>
+  /** Another correction was booked since the book was read. */
+  | Rejection<'BookChanged', null>
+  /** The book has no such entry, or the entry moved nothing that a correction could undo. */
+  | Rejection<'NothingToReverse', { readonly eventId: string }>
+  /** Signed credits: what the entry allows to reverse in all, and what is reversed already. */
+  | Rejection<
+      'ReversalExceeded',
+      { readonly eventId: string; readonly original: number; readonly reversed: number }
+    >;

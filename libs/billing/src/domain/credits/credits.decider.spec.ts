@@ -49,7 +49,7 @@ describe('a pack', () => {
   });
 
   it('is not added again for its order, even when it is used up', () => {
-    book(packPurchased('flex', 'o1'), reserved('r1', ['pack:o1', 50]), captured('r1', 50))
+    book(packPurchased('flex', 'o1'), reserved('r1', ['pack:o1:flex', 50]), captured('r1', 50))
       .when(purchase('flex', 'o1'))
       .thenIgnores('AlreadyPurchased');
   });
@@ -65,11 +65,11 @@ describe('an adjustment', () => {
   it('downwards takes from the grants in burn order', () => {
     book(...studio, packPurchased('flex', 'o1'))
       .when(adjust('a1', -410))
-      .then(adjusted('a1', -410, [APRIL, -400], ['pack:o1', -10]));
+      .then(adjusted('a1', -410, [APRIL, -400], ['pack:o1:flex', -10]));
   });
 
   it('never takes what is held', () => {
-    book(packPurchased('flex', 'o1'), reserved('r1', ['pack:o1', 20]))
+    book(packPurchased('flex', 'o1'), reserved('r1', ['pack:o1:flex', 20]))
       .when(adjust('a1', -31))
       .thenRejects('InsufficientCredits', { required: 31, available: 30 });
   });

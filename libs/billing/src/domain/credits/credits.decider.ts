@@ -1,13 +1,14 @@
-import { instant } from '@app/event-sourcing/core/clock.js';
 import type { Decider } from '@app/event-sourcing/core/decider.js';
 import { accept, assertNever, ignore, reject, type Decision } from '@app/event-sourcing/core/decision.js';
-import { PACKS, PLANS } from '../../contracts/catalogue.js';
-import type { CreditsEvent, Hold } from '../../contracts/events.js';
+import { PACKS, type PackId } from '../../contracts/catalogue.js';
+import type { CreditsEvent, CreditsEventOf, Hold } from '../../contracts/events.js';
 import { allocate, hasExpired } from './burn-order.js';
 import { monthOf } from './calendar.js';
 import type { CreditsCommand, CreditsRejection } from './credits.commands.js';
-import { available, evolve, holdOf, isSettled, noBook, type Credits } from './credits.state.js';
+import { available, evolve, holdOf, isSettled, noBook, orderLineOf, type Credits } from './credits.state.js';
 import { dueBy } from './due.js';
+import { refuseReversal, withReversal } from './reversals.js';
+import { cancel, subscribe } from './subscriptions.js';
 
 type CreditsDecision = Decision<CreditsEvent, CreditsRejection>;
 type Of<T extends CreditsCommand['type']> = Extract<CreditsCommand, { type: T }>;
@@ -33,11 +34,13 @@ const decide = (command: CreditsCommand, book: Credits): CreditsDecision => {
     case 'SubscribeToPlan':
       return subscribe(command, due);
     case 'CancelSubscription':
-      return cancel(due);
+      return cancel(command, due);
     case 'PurchasePack':
       return purchase(command, due);
     case 'AdjustCredits':
       return adjust(command, due);
+    case 'BookCorrection':
+      return bookCorrection(command, due);
     case 'RecordDue':
       return due.events.length > 0 ? accept(...due.events) : ignore('NothingDue');
     default:
@@ -95,58 +98,67 @@ const release = (hold: Hold, { causeEventId, now }: Settlement, { grants }: Cred
   return { type: 'CreditsReleased', data: { reservationId, readingId, amount, allocations, causeEventId } };
 };
 
-/** The first month is granted at once. A change of plan takes effect with the next monthly grant. */
-const subscribe = (command: Of<'SubscribeToPlan'>, { events, state }: Due): CreditsDecision => {
-  const { plan, approvalRef, now } = command;
-  const current = state.subscription;
-  if (current?.plan === plan) return ignore('AlreadySubscribed');
-  if (PLANS[plan].approvalRequired && !approvalRef) return reject('ApprovalRequired', { plan });
-  if (current) {
-    const { subscriptionId, plan: previousPlan } = current;
-    const data = { subscriptionId, previousPlan, plan, approvalRef };
-    return accept(...events, { type: 'SubscriptionChanged', data });
-  }
-  const startedAt = instant(now);
-  const started: CreditsEvent = {
-    type: 'SubscriptionStarted',
-    data: {
-      subscriptionId: `sub${state.subscriptions + 1}`,
-      plan,
-      anchorDay: Number(startedAt.slice(8, 10)),
-      startedAt,
-      approvalRef,
-    },
-  };
-  return accept(...events, started, ...dueBy(evolve(state, started), now).events);
-};
+/** The grant of an order line. */
+export const packGrantId = (orderRef: string, pack: PackId): string => `pack:${orderRef}:${pack}`;
 
-const cancel = ({ events, state }: Due): CreditsDecision => {
-  if (!state.subscription) return ignore('NotSubscribed');
-  const { subscriptionId, plan } = state.subscription;
-  return accept(...events, { type: 'SubscriptionCancelled', data: { subscriptionId, plan } });
-};
-
-const purchase = ({ pack, orderRef }: Of<'PurchasePack'>, { events, state }: Due): CreditsDecision => {
-  if (state.orderRefs.includes(orderRef)) return ignore('AlreadyPurchased');
+const purchase = (command: Of<'PurchasePack'>, { events, state }: Due): CreditsDecision => {
+  const { pack, orderRef, actor = null } = command;
+  const grantId = command.grantId ?? packGrantId(orderRef, pack);
+  if (state.orderRefs.includes(orderLineOf(grantId))) return ignore('AlreadyPurchased');
   const { credits: granted, priceCents } = PACKS[pack];
-  const data = { grantId: `pack:${orderRef}`, pack, orderRef, credits: granted, priceCents };
+  const data = { grantId, pack, orderRef, credits: granted, priceCents, actor };
   return accept(...events, { type: 'PackPurchased', data });
 };
 
 const adjust = (command: Of<'AdjustCredits'>, { events, state }: Due): CreditsDecision => {
-  const { adjustmentId, amount, reason, approvedBy, reversesEventId, reference, actor } = command;
-  const { expiresAt = null, grantId } = command;
-  if (state.adjustmentIds.includes(adjustmentId)) return ignore('AlreadyAdjusted');
+  const { type: _, now: __, ...entry } = command;
+  if (state.adjustmentIds.includes(entry.adjustmentId)) return ignore('AlreadyAdjusted');
+  const event = adjustment(entry, state);
+  return event.type === 'CreditsAdjusted' ? accept(...events, event) : event;
+};
+
+/** All entries are booked together, or none is. Those that are in the book already are left out. */
+const bookCorrection = (command: Of<'BookCorrection'>, due: Due): CreditsDecision => {
+  const { correctionId, approvedBy, actor, once } = command;
+  const entries = command.entries.filter((one) => !due.state.adjustmentIds.includes(one.adjustmentId));
+  if (entries.length === 0) return ignore('AlreadyBooked');
+  if (command.known.corrections !== due.state.adjustmentIds.length) return reject('BookChanged', null);
+  let { known } = command;
+  let { state } = due;
+  const events = [...due.events];
+  for (const entry of entries) {
+    const { reversesEventId, amount } = entry;
+    if (reversesEventId !== null) {
+      const refusal = refuseReversal(known, reversesEventId, amount, once);
+      if (refusal) return refusal;
+      known = withReversal(known, reversesEventId, amount);
+    }
+    const event = adjustment({ ...entry, approvedBy, actor, correctionId }, state);
+    if (event.type !== 'CreditsAdjusted') return event;
+    events.push(event);
+    state = evolve(state, event);
+  }
+  return accept(...events);
+};
+
+type Adjustment = Omit<Of<'AdjustCredits'>, 'type' | 'now'> & { readonly correctionId?: string };
+
+/** The entry, or a refusal when the grants do not have the credits that it takes. */
+const adjustment = (
+  { expiresAt, grantId, correctionId, ...entry }: Adjustment,
+  state: Credits,
+): CreditsEventOf<'CreditsAdjusted'> | (CreditsRejection & { type?: never; kind: 'reject' }) => {
+  const { adjustmentId, amount } = entry;
+  const sources = grantId ? state.grants.filter((one) => one.grantId === grantId) : state.grants;
   const allocations =
     amount > 0
       ? [{ grantId: `adjustment:${adjustmentId}`, amount }]
-      : allocate(
-          grantId ? state.grants.filter((one) => one.grantId === grantId) : state.grants,
-          -amount,
-        )?.map((one) => ({ ...one, amount: -one.amount }));
+      : allocate(sources, -amount)?.map((one) => ({ ...one, amount: -one.amount }));
   if (!allocations) {
-    return reject('InsufficientCredits', { required: -amount, available: available(state) });
+    const left = grantId ? sources.reduce((sum, { remaining }) => sum + remaining, 0) : available(state);
+    return reject('InsufficientCredits', { required: -amount, available: left });
   }
+  const { reason, approvedBy, reversesEventId, reference, actor } = entry;
   const data = {
     adjustmentId,
     amount,
@@ -157,6 +169,7 @@ const adjust = (command: Of<'AdjustCredits'>, { events, state }: Due): CreditsDe
     ...(expiresAt && { expiresAt }),
     reference,
     actor,
+    ...(correctionId && { correctionId }),
   };
-  return accept(...events, { type: 'CreditsAdjusted', data });
+  return { type: 'CreditsAdjusted', data };
 };

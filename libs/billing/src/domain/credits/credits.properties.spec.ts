@@ -183,15 +183,15 @@ const isSettlementOf = ({ type, data }: CreditsEvent, command: CreditsCommand): 
 
 describe('the invariants', () => {
   const grant = packPurchased('flex', 'o1');
-  const hold = reserved('r1', ['pack:o1', 20]);
+  const hold = reserved('r1', ['pack:o1:flex', 20]);
   const broken: Record<string, [CreditsEvent[], string]> = {
-    'negative credits': [[reserved('r1', ['pack:o1', 20])], 'credits are negative'],
+    'negative credits': [[reserved('r1', ['pack:o1:flex', 20])], 'credits are negative'],
     'a grant that gives more than it has': [
-      [grant, reserved('r1', ['pack:o1', 60])],
+      [grant, reserved('r1', ['pack:o1:flex', 60])],
       'a grant is out of its bounds',
     ],
     'allocations that do not add up': [
-      [grant, { ...hold, data: { ...hold.data, allocations: [{ grantId: 'pack:o1', amount: 19 }] } }],
+      [grant, { ...hold, data: { ...hold.data, allocations: [{ grantId: 'pack:o1:flex', amount: 19 }] } }],
       'allocations do not sum to the amount',
     ],
     'a second settlement': [[grant, hold, captured('r1'), captured('r1')], 'a reservation settled twice'],

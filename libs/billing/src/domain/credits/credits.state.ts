@@ -1,5 +1,13 @@
 import { assertNever } from '@app/event-sourcing/core/decision.js';
-import type { Accounts, CreditsEvent, Grant, Hold, Subscription, Totals } from '../../contracts/events.js';
+import type {
+  Accounts,
+  CreditsEvent,
+  CreditsEventOf,
+  Grant,
+  Hold,
+  Subscription,
+  Totals,
+} from '../../contracts/events.js';
 import { bucketMap, getFrom, withEntry, withoutEntry, type BucketMap } from './bucket-map.js';
 import { monthAfter } from './calendar.js';
 import { emptyAccounts, emptyTotals, post, postings } from './postings.js';
@@ -19,6 +27,7 @@ export interface Credits {
   readonly grants: readonly Grant[];
   readonly holds: BucketMap<Hold>;
   readonly settled: RecentIds;
+  /** Order lines of packs (see `orderLineOf`). */
   readonly orderRefs: readonly string[];
   readonly adjustmentIds: readonly string[];
   readonly eventCount: number;
@@ -96,18 +105,18 @@ const apply = (book: MutableCredits, { type, data }: CreditsEvent): void => {
       return;
     }
     case 'SubscriptionChanged':
-      book.subscription &&= { ...book.subscription, plan: data.plan };
+      book.subscription &&= changed(book.subscription, data);
       return;
     case 'SubscriptionCancelled':
-      book.subscription = null;
+      book.subscription = cancelled(book.subscription, data.effectiveAt);
       return;
     case 'PlanGranted':
-      book.subscription &&= { ...book.subscription, nextGrantAt: data.expiresAt };
+      book.subscription &&= granted(book.subscription, data);
       book.grants = [...book.grants, newGrant(data, 'plan', data.expiresAt)];
       return;
     case 'PackPurchased':
       book.grants = [...book.grants, newGrant(data, 'pack', null)];
-      book.orderRefs = [...book.orderRefs, data.orderRef];
+      book.orderRefs = [...book.orderRefs, orderLineOf(data.grantId)];
       return;
     case 'CreditsReserved':
       for (const { grantId, amount } of data.allocations) {
@@ -157,6 +166,30 @@ const apply = (book: MutableCredits, { type, data }: CreditsEvent): void => {
       assertNever(type);
   }
 };
+
+/** What a book remembers of a pack's order line. */
+export const orderLineOf = (packGrantId: string): string => packGrantId.slice('pack:'.length);
+
+/** Version 1 of the event had no date and changed the plan at once, which the next grant shows as well. */
+const changed = (
+  { nextPlan: _, endsAt: __, ...current }: Subscription,
+  { plan, effectiveAt }: CreditsEventOf<'SubscriptionChanged'>['data'],
+): Subscription => {
+  if (effectiveAt === null) return { ...current, plan };
+  return plan === current.plan ? current : { ...current, nextPlan: plan };
+};
+
+/** A cancellation for the next grant stays visible until then, and may be withdrawn. */
+const cancelled = (current: Subscription | null, effectiveAt: string | null): Subscription | null => {
+  if (!current || effectiveAt !== current.nextGrantAt) return null;
+  const { nextPlan: _, ...rest } = current;
+  return { ...rest, endsAt: effectiveAt };
+};
+
+const granted = (
+  { nextPlan: _, ...current }: Subscription,
+  { plan, expiresAt }: CreditsEventOf<'PlanGranted'>['data'],
+): Subscription => ({ ...current, plan, nextGrantAt: expiresAt });
 
 const newGrant = (
   { grantId, credits, priceCents }: Pick<Grant, 'grantId' | 'credits' | 'priceCents'>,

@@ -28,7 +28,7 @@ describe('closing a month', () => {
   });
 
   it('states opening, turnover and closing of every account', () => {
-    const history = [packPurchased('flex', 'o1'), reserved('r1', ['pack:o1', 20]), captured('r1')];
+    const history = [packPurchased('flex', 'o1'), reserved('r1', ['pack:o1:flex', 20]), captured('r1')];
     const [april, may] = closings(due(history, '2026-06-01'));
     expect(april!.data).toMatchObject({
       period: '2026-04',
@@ -53,12 +53,12 @@ describe('closing a month', () => {
 
   it('carries open grants and holds on', () => {
     const [april] = closings(
-      due([packPurchased('flex', 'o1'), reserved('r1', ['pack:o1', 20])], '2026-05-01'),
+      due([packPurchased('flex', 'o1'), reserved('r1', ['pack:o1:flex', 20])], '2026-05-01'),
     );
-    expect(april!.data.openHolds).toEqual([reserved('r1', ['pack:o1', 20]).data]);
+    expect(april!.data.openHolds).toEqual([reserved('r1', ['pack:o1:flex', 20]).data]);
     expect(april!.data.openGrants).toEqual([
       {
-        grantId: 'pack:o1',
+        grantId: 'pack:o1:flex',
         kind: 'pack',
         credits: 50,
         remaining: 30,
@@ -90,7 +90,7 @@ describe('closing a month', () => {
   });
 
   it('remembers recently settled reservations, and forgets them after a month without any', () => {
-    const history = [packPurchased('flex', 'o1'), reserved('r1', ['pack:o1', 20]), captured('r1')];
+    const history = [packPurchased('flex', 'o1'), reserved('r1', ['pack:o1:flex', 20]), captured('r1')];
     expect(closings(due(history, '2026-05-01'))[0]!.data.settled.newer).toEqual(['r1']);
     expect(closings(due(history, '2026-06-01')).map(({ data }) => data.settled.newer)).toEqual([[], []]);
   });

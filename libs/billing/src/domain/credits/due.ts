@@ -35,7 +35,7 @@ const nextDue = (state: Credits, now: number): Due | null => {
   const candidates: Due[] = [
     ...state.grants.flatMap(expiry),
     { at: endOfMonth(state.period), event: () => periodClosed(state, now) },
-    ...(state.subscription ? [monthlyGrant(state.subscription)] : []),
+    ...(state.subscription && !state.subscription.endsAt ? [monthlyGrant(state.subscription)] : []),
   ];
   return candidates.reduce((first, other) => (other.at < first.at ? other : first));
 };
@@ -50,7 +50,9 @@ const expiry = ({ grantId, remaining, expiresAt }: Grant): Due[] =>
         },
       ];
 
-const monthlyGrant = ({ subscriptionId, plan, anchorDay, nextGrantAt }: Subscription): Due => {
+const monthlyGrant = (subscription: Subscription): Due => {
+  const { subscriptionId, anchorDay, nextGrantAt, plan: current } = subscription;
+  const plan = subscription.nextPlan ?? current;
   const at = Date.parse(nextGrantAt);
   return {
     at,

@@ -1,14 +1,15 @@
 import { describe, it } from '@jest/globals';
 import { given } from '@app/event-sourcing/testing/decider-spec.js';
-import type { CreditsEvent } from '../../contracts/events.js';
 import type { CreditsCommand } from './credits.commands.js';
 import { credits } from './credits.decider.js';
 import {
   at,
   bookOpened,
+  cancelled,
   captured,
   expired,
   packPurchased,
+  planChanged,
   planGranted,
   released,
   reserved,
@@ -31,7 +32,7 @@ describe('the expiry of a grant', () => {
   const may5 = '2026-05-05T00:00:00.000Z';
 
   it('is recorded before the next decision of any caller, however late', () => {
-    book(...studio, { type: 'SubscriptionCancelled', data: { subscriptionId: 'sub1', plan: 'studio' } })
+    book(...studio, cancelled())
       .when(reserve('r1', 20, '2026-05-06'))
       .thenRejects('InsufficientCredits', { required: 20, available: 0 });
   });
@@ -53,25 +54,17 @@ describe('the expiry of a grant', () => {
   });
 
   it('sends a hold released after it to expired', () => {
-    const cancelled = {
-      type: 'SubscriptionCancelled',
-      data: { subscriptionId: 'sub1', plan: 'studio' },
-    } as const;
-    given(credits, [bookOpened('2026-05'), ...history, cancelled, expired(APRIL, 380, may5)])
+    given(credits, [bookOpened('2026-05'), ...history, cancelled(), expired(APRIL, 380, may5)])
       .when(release('r1', '2026-05-05T00:00:01.000Z'))
       .then(released('r1', [APRIL, 20, 'expired']));
   });
 
   it('divides a hold over an expired and a lasting grant when it is released', () => {
     const spent = reserved('r0', [APRIL, 390]);
-    const cancelled = {
-      type: 'SubscriptionCancelled',
-      data: { subscriptionId: 'sub1', plan: 'studio' },
-    } as const;
-    const both = reserved('r2', [APRIL, 10], ['pack:o1', 10]);
-    given(credits, [bookOpened('2026-05'), ...studio, packPurchased('flex', 'o1'), spent, both, cancelled])
+    const both = reserved('r2', [APRIL, 10], ['pack:o1:flex', 10]);
+    given(credits, [bookOpened('2026-05'), ...studio, packPurchased('flex', 'o1'), spent, both, cancelled()])
       .when(release('r2', may5))
-      .then(released('r2', [APRIL, 10, 'expired'], ['pack:o1', 10, 'available']));
+      .then(released('r2', [APRIL, 10, 'expired'], ['pack:o1:flex', 10, 'available']));
   });
 });
 
@@ -103,16 +96,14 @@ describe('a subscription', () => {
   });
 
   it('changes its plan with the next monthly grant', () => {
-    const changed: CreditsEvent = {
-      type: 'SubscriptionChanged',
-      data: { subscriptionId: 'sub1', previousPlan: 'studio', plan: 'pro', approvalRef: null },
-    };
+    const changed = planChanged('pro', '2026-05-05');
     book(...studio)
       .when(subscribe('pro'))
       .then(changed);
-    given(credits, [bookOpened('2026-05'), ...studio, changed])
-      .when({ type: 'RecordDue', now: at('2026-05-05') })
-      .then(expired(APRIL, 400, '2026-05-05'), planGranted('pro', '2026-05-05', '2026-06-05'));
+    for (const change of [changed, planChanged('pro')])
+      given(credits, [bookOpened('2026-05'), ...studio, change])
+        .when({ type: 'RecordDue', now: at('2026-05-05') })
+        .then(expired(APRIL, 400, '2026-05-05'), planGranted('pro', '2026-05-05', '2026-06-05'));
   });
 
   it('grants on the last day of a month that lacks its day, and returns to it after', () => {
@@ -146,31 +137,25 @@ describe('a subscription', () => {
   });
 
   it('grants no more once it is cancelled, but keeps what it granted', () => {
-    const cancelled: CreditsEvent = {
-      type: 'SubscriptionCancelled',
-      data: { subscriptionId: 'sub1', plan: 'studio' },
-    };
-    const cancel: CreditsCommand = { type: 'CancelSubscription', now: at(NOW) };
+    const cancel: CreditsCommand = { type: 'CancelSubscription', when: 'now', now: at(NOW) };
     book(...studio)
       .when(cancel)
-      .then(cancelled);
-    book(...studio, cancelled)
-      .when(cancel)
-      .thenIgnores('NotSubscribed');
-    book(...studio, cancelled)
-      .when(reserve('r1'))
-      .then(reserved('r1', [APRIL, 20]));
-    given(credits, [bookOpened('2026-05'), ...studio, cancelled])
-      .when({ type: 'RecordDue', now: at('2026-05-05') })
-      .then(expired(APRIL, 400, '2026-05-05'));
+      .then(cancelled(NOW));
+    for (const end of [cancelled(NOW), cancelled()]) {
+      book(...studio, end)
+        .when(cancel)
+        .thenIgnores('NotSubscribed');
+      book(...studio, end)
+        .when(reserve('r1'))
+        .then(reserved('r1', [APRIL, 20]));
+      given(credits, [bookOpened('2026-05'), ...studio, end])
+        .when({ type: 'RecordDue', now: at('2026-05-05') })
+        .then(expired(APRIL, 400, '2026-05-05'));
+    }
   });
 
   it('started again gets its own number and its own grants', () => {
-    const cancelled = {
-      type: 'SubscriptionCancelled',
-      data: { subscriptionId: 'sub1', plan: 'studio' },
-    } as const;
-    book(...studio, cancelled)
+    book(...studio, cancelled())
       .when(subscribe('studio'))
       .then(subscribed('studio', NOW, 'sub2'), planGranted('studio', NOW, '2026-05-10', 'sub2'));
   });

@@ -104,7 +104,7 @@ export const nextDueAfter = (event: CreditsEvent, before: string): string => {
   const expiries = openGrants.flatMap(({ remaining, expiresAt }) =>
     remaining > 0 && expiresAt ? [expiresAt] : [],
   );
-  const granted = subscription ? [subscription.nextGrantAt] : [];
+  const granted = subscription && !subscription.endsAt ? [subscription.nextGrantAt] : [];
   return soonest(instant(endOfMonth(monthAfter(period))), ...granted, ...expiries);
 };
 

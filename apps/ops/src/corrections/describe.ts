@@ -1,0 +1,80 @@
+import type { Correction, CorrectionRefusal, BookRefusal, Signed } from '@app/billing/contracts/index.js';
+import { table } from '../output.js';
+
+/** One sentence without its full stop. */
+export const describeRefusal = (refusal: CorrectionRefusal): string => {
+  switch (refusal.code) {
+    case 'above_limit': {
+      const today = refusal.used > 0 ? `, ${refusal.used} of them used today` : '';
+      return `${refusal.credits} credits are above the limit ${refusal.limit}, which is ${refusal.value}${today}`;
+    }
+    case 'not_trusted':
+      return `${refusal.operator} is not trusted with this: revoked, not confirmed, or without the role`;
+    case 'same_person':
+      return `${refusal.operator} proposed it: another person must approve it`;
+    case 'not_proposer':
+      return `Only ${refusal.operator}, who proposed it, may withdraw it; others reject it`;
+    case 'bad_signature':
+      return 'The signatures do not fit: ops corrections verify says which';
+    case 'bad_expiry':
+      return 'A proposal expires within 31 days';
+    case 'stale':
+      return 'It has changed since it was signed: repeat the command';
+    case 'unknown':
+      return 'There is no such correction: ops corrections list shows them';
+    case 'reference_in_use':
+      return `Another correction has this reference, and is ${refusal.status}: use another reference`;
+    case 'wrong_status':
+      return `The correction is ${refusal.status}`;
+    default:
+      return describeBookRefusal(refusal);
+  }
+};
+
+export const describeBookRefusal = (refusal: BookRefusal): string => {
+  const { workspaceId } = refusal;
+  switch (refusal.code) {
+    case 'book_not_open':
+      return `Workspace ${workspaceId} has no credit book`;
+    case 'busy':
+      return `The book of ${workspaceId} is busy: repeat the command`;
+    case 'insufficient':
+      return `Workspace ${workspaceId}: only ${refusal.available} credits are available, not ${refusal.required}`;
+    case 'nothing_to_reverse':
+      return `The book of ${workspaceId} has no entry ${refusal.eventId} that could be reversed`;
+    case 'reversal_exceeded':
+      return `Of the entry ${refusal.eventId}, ${refusal.original} credits may be reversed; ${refusal.reversed} are already`;
+  }
+};
+
+const by = ({ at, signedBy }: Signed): string =>
+  `${signedBy.operator} at ${at} (key ${signedBy.keySha256.slice(0, 16)}…)`;
+
+/** Everything that an approver must see. */
+export const describeCorrection = (correction: Correction): string => {
+  const { correctionId, status, kind, reason, reference, credits, entries } = correction;
+  const { proposed, approved, ended, expiresAt, proposal } = correction;
+  return [
+    `Correction ${correctionId} (${kind.replace('_', ' ')}) is ${status}.`,
+    `Reference ${reference}; ${credits} credits in ${entries.length} entries; reason: ${reason}`,
+    `Proposed by ${by(proposed)}; to be approved before ${expiresAt}`,
+    `Signed digest ${proposal}`,
+    ...(approved ? [`Approved by ${by(approved)}`] : []),
+    ...(ended ? [`Ended by ${by(ended)}: ${ended.reason}`] : []),
+    '',
+    table(
+      ['workspace', 'credits', 'grant', 'expires', 'book from', 'reverses', 'reference', 'booked', 'reason'],
+      entries.map((one) => [
+        one.workspaceId,
+        one.amount,
+        one.grantId ?? '',
+        one.expiresAt ?? '',
+        one.notBefore ?? '',
+        one.reversesEventId ?? '',
+        one.reference,
+        one.booked ? 'yes' : 'no',
+        one.reason,
+      ]),
+    ),
+  ].join('\n');
+};

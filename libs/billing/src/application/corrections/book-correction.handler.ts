@@ -1,0 +1,79 @@
+import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
+import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
+import { Inject } from '@app/platform/injection.js';
+import { TRUSTED_CLOCK } from '@app/platform/tokens.js';
+import {
+  BookCorrection,
+  type BookCorrectionResult,
+  type BookRefusal,
+  type CorrectionRefusal,
+} from '../../contracts/corrections.js';
+import type { OperatorRegister } from '../../contracts/operators.js';
+import { CORRECTION_EXECUTORS, type CorrectionExecutors } from '../../correction.executors.js';
+import { statusAt, type CorrectionState } from '../../domain/correction/correction.state.js';
+import { isApprovedByTwo } from '../../audit/corrections/approved-by-two.js';
+import { VerifiedRegister } from '../operators/operator-register.js';
+import { askedOf, byWorkspace, CorrectionBooks } from './correction-books.js';
+import { correctionView } from './correction-view.js';
+
+/** Safe to repeat after a crash at any point: each book knows the entries that it has. */
+@CommandHandler(BookCorrection)
+export class BookCorrectionHandler implements ICommandHandler<BookCorrection> {
+  constructor(
+    @Inject(CORRECTION_EXECUTORS) private readonly executors: CorrectionExecutors,
+    private readonly books: CorrectionBooks,
+    private readonly register: VerifiedRegister,
+    @Inject(TRUSTED_CLOCK) private readonly clock: TrustedClock,
+  ) {}
+
+  async execute({ correctionId, by }: BookCorrection): Promise<BookCorrectionResult> {
+    const now = await this.clock.now();
+    const [{ state }, register] = await Promise.all([
+      this.executors.correction.load(correctionId),
+      this.register.load(),
+    ]);
+    if (!state) return refused({ code: 'unknown' });
+    const status = statusAt(state, now);
+    if (status !== 'approved' && status !== 'booked') return refused({ code: 'wrong_status', status });
+    // The stream may hold what did not pass our commands.
+    if (!isApprovedByTwo(state, register)) return refused({ code: 'bad_signature' });
+    const { open, later } = openPositions(state, now);
+    const refusals: BookRefusal[] = [];
+    const done: number[] = [];
+    for (const [workspaceId, positions] of byWorkspace(state.proposed, open)) {
+      const refusal = await this.books.book(workspaceId, askedOf(state, workspaceId, positions), by);
+      if (refusal) refusals.push(refusal);
+      else done.push(...positions);
+    }
+    const after = done.length === 0 ? state : await this.record(state, done, { now, by, register });
+    const outcome = refusals.length + later.length === 0 ? 'booked' : 'incomplete';
+    return { outcome, correction: correctionView(after, now), refusals, later };
+  }
+
+  private async record(
+    state: CorrectionState,
+    positions: readonly number[],
+    { now, by, register }: Pick<BookCorrection, 'by'> & { now: number; register: OperatorRegister },
+  ): Promise<CorrectionState> {
+    const { correctionId, entries } = state.proposed;
+    const data = { correctionId, proposal: state.proposal, positions: [...positions] };
+    const outcome = await this.executors.correction.execute(
+      correctionId,
+      { event: { type: 'CorrectionBooked', data }, register, maxCredits: 0, now },
+      { intent: `booked:${positions.join()}`, by, workspaceId: entries[0]!.workspaceId, at: now },
+    );
+    return outcome.state ?? state;
+  }
+}
+
+const openPositions = ({ proposed, booked }: CorrectionState, now: number) => {
+  const open: number[] = [];
+  const later: number[] = [];
+  for (const [position, { notBefore }] of proposed.entries.entries()) {
+    if (booked.includes(position)) continue;
+    (notBefore !== null && Date.parse(notBefore) > now ? later : open).push(position);
+  }
+  return { open, later };
+};
+
+const refused = (refusal: CorrectionRefusal): BookCorrectionResult => ({ outcome: 'refused', refusal });

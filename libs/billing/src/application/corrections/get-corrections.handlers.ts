@@ -1,0 +1,42 @@
+import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
+import { Inject } from '@app/platform/injection.js';
+import { CLOCK } from '@app/platform/tokens.js';
+import { GetCorrection, ListCorrections, type Correction } from '../../contracts/corrections.js';
+import { CORRECTION_EXECUTORS, type CorrectionExecutors } from '../../correction.executors.js';
+import { correctionView } from './correction-view.js';
+
+const DAY_MS = 86_400_000;
+
+@QueryHandler(GetCorrection)
+export class GetCorrectionHandler implements IQueryHandler<GetCorrection> {
+  constructor(
+    @Inject(CORRECTION_EXECUTORS) private readonly executors: CorrectionExecutors,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ correctionId }: GetCorrection): Promise<Correction | null> {
+    const { state } = await this.executors.correction.load(correctionId);
+    return state && correctionView(state, this.clock.now());
+  }
+}
+
+/** The streams of the days name the corrections: no scan of the log, and no view that could be behind. */
+@QueryHandler(ListCorrections)
+export class ListCorrectionsHandler implements IQueryHandler<ListCorrections> {
+  constructor(
+    @Inject(CORRECTION_EXECUTORS) private readonly executors: CorrectionExecutors,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ days }: ListCorrections): Promise<readonly Correction[]> {
+    const now = this.clock.now();
+    const dates = Array.from({ length: days }, (_, back) => instant(now - back * DAY_MS).slice(0, 10));
+    const signed = await Promise.all(dates.map((date) => this.executors.day.load(date)));
+    const ids = [...new Set(signed.flatMap(({ state }) => state.map(({ correctionId }) => correctionId)))];
+    const found = await Promise.all(ids.map((id) => this.executors.correction.load(id)));
+    return found
+      .flatMap(({ state }) => (state ? [correctionView(state, now)] : []))
+      .toSorted((a, b) => (a.proposed.at < b.proposed.at ? 1 : -1));
+  }
+}

@@ -1,0 +1,23 @@
+import type { Clock } from '@app/event-sourcing/core/clock.js';
+import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
+import { Inject } from '@app/platform/injection.js';
+import { CLOCK } from '@app/platform/tokens.js';
+import type { SubscriptionSummary } from '../../contracts/commands.js';
+import { GetSubscription } from '../../contracts/queries.js';
+import { currentSubscription } from '../../domain/credits/subscriptions.js';
+import { CreditBooks } from '../credit-books.js';
+import { subscriptionSummary } from './subscription-summary.js';
+
+@QueryHandler(GetSubscription)
+export class GetSubscriptionHandler implements IQueryHandler<GetSubscription> {
+  constructor(
+    private readonly books: CreditBooks,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async execute({ workspaceId }: GetSubscription): Promise<SubscriptionSummary | null> {
+    const book = await this.books.current(workspaceId);
+    const current = book && currentSubscription(book, this.clock.now());
+    return current && subscriptionSummary(current);
+  }
+}

@@ -1,0 +1,58 @@
+import { expect, it } from '@jest/globals';
+import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { OpenBook, PurchasePack, type PackId } from '../../contracts/index.js';
+import { createCorrectionExecutors } from '../../correction.executors.js';
+import { createCreditsExecutor } from '../../credits.executor.js';
+import { CreditBooks } from '../credit-books.js';
+import { OpenBookHandler } from '../open-book/open-book.handler.js';
+import { OrderLines } from './order-lines.js';
+import { PurchasePackHandler } from './purchase-pack.handler.js';
+
+const clock = { now: () => Date.parse('2026-04-10T12:00:00.000Z') };
+const BY = { actor: 'operator:ada', correlationId: 'c', causationId: 'c' };
+
+/** A process that adds packs; `earlier` writes them as versions without order lines did. */
+const processOn = (store: InMemoryEventStore) => {
+  const books = new CreditBooks(createCreditsExecutor(store), clock);
+  const lines = new OrderLines(createCorrectionExecutors(store), store, clock);
+  const handler = new PurchasePackHandler(books, lines);
+  return {
+    open: (ws: string) => new OpenBookHandler(books).execute(new OpenBook(ws, BY)),
+    add: (ws: string, pack: PackId, order: string) => handler.execute(new PurchasePack(ws, pack, order, BY)),
+    earlier: (ws: string, orderRef: string) =>
+      books.execute(
+        ws,
+        (now) => ({ type: 'PurchasePack', pack: 'flex', orderRef, grantId: `pack:${orderRef}`, now }),
+        `pack:${orderRef}`,
+        BY,
+      ),
+  };
+};
+
+it('Of many processes that add a pack at once in two workspaces, one workspace gets it, once', async () => {
+  const store = new InMemoryEventStore();
+  for (const ws of ['ws_1', 'ws_2']) await processOn(store).open(ws);
+  const answers = await Promise.all(
+    ['ws_1', 'ws_2', 'ws_1', 'ws_2'].map((ws) => processOn(store).add(ws, 'flex', 'INV-7')),
+  );
+  expect(answers.map(({ outcome }) => outcome).toSorted()).toEqual([
+    'already_purchased',
+    'other_workspace',
+    'other_workspace',
+    'purchased',
+  ]);
+  expect(store.log.filter(({ type }) => type === 'PackPurchased')).toHaveLength(1);
+});
+
+it('Packs of earlier versions keep their orders: not granted again, nor elsewhere, but another pack is', async () => {
+  const store = new InMemoryEventStore();
+  const process = processOn(store);
+  for (const ws of ['ws_1', 'ws_2']) await process.open(ws);
+  await process.earlier('ws_1', 'INV-7');
+  expect(await process.add('ws_1', 'flex', 'INV-7')).toMatchObject({ outcome: 'already_purchased' });
+  expect(await process.add('ws_2', 'flex', 'INV-7')).toEqual({
+    outcome: 'other_workspace',
+    workspaceId: 'ws_1',
+  });
+  expect(await process.add('ws_1', 'sprint', 'INV-7')).toMatchObject({ outcome: 'purchased' });
+});

@@ -1,0 +1,36 @@
+import { CreditBooks } from '@app/billing/application/credit-books.js';
+import { createCreditsExecutor } from '@app/billing/credits.executor.js';
+import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+
+/**
+ * Gives a workspace credits that nobody paid for. Through the service's commands, two operators would have to sign; this
+ * writes to the event store, as only its login can.
+ */
+export const giveCredits = async (
+  eventStoreUrl: string,
+  workspaceId: string,
+  amount: number,
+  reason = 'test',
+): Promise<void> => {
+  const now = Date.now();
+  const store = openEventStore({
+    connectionString: eventStoreUrl,
+    appendTimeoutMs: 10_000,
+    readTimeoutMs: 10_000,
+  });
+  try {
+    const books = new CreditBooks(createCreditsExecutor(store), { now: () => now });
+    const by = { actor: 'operator:test', correlationId: 'test', causationId: 'test' };
+    const entry = { amount, reason, approvedBy: 'test', reversesEventId: null, reference: null };
+    const adjustmentId = `test-${now}-${amount}`;
+    const outcome = await books.execute(
+      workspaceId,
+      (at) => ({ type: 'AdjustCredits', ...entry, adjustmentId, actor: by.actor, now: at }),
+      adjustmentId,
+      by,
+    );
+    if (outcome.kind !== 'accepted') throw new Error(`No credits were given: ${outcome.kind}`);
+  } finally {
+    await store.close();
+  }
+};
