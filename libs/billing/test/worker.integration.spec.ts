@@ -4,7 +4,7 @@ import pg from 'pg';
 import { HoldFence } from '@app/billing/application/fence-holds/hold-fence.js';
 import { IdleBooks } from '@app/billing/application/nudge-idle-books/idle-books.js';
 import { ScheduledReconciliation } from '@app/billing/application/reconcile-on-schedule/scheduled-reconciliation.js';
-import { CompareHolds, GetBalance, PurchasePack, SubscribeToPlan } from '@app/billing/contracts/index.js';
+import { CheckHolds, GetBalance, PurchasePack, SubscribeToPlan } from '@app/billing/contracts/index.js';
 import { startPostgres } from '../../../test/support/start-postgres.js';
 import { BY, EVERY_MS, FENCE_MS, START, WS, startWorker } from './start-worker.js';
 
@@ -74,7 +74,7 @@ describe('the open holds', () => {
   it('are compared with the balance where both views are at one position: a deleted row shows', async () => {
     await worker.reserve('r1');
     await worker.catchUp();
-    const compare = () => worker.app.get(QueryBus).execute(new CompareHolds());
+    const compare = async () => (await worker.app.get(QueryBus).execute(new CheckHolds(0))).differences;
     await pool.query(`insert into event_sourcing.consumer (name, position, categories)
       values ('billing.balance.v1', 7, '{credits}'), ('billing.hold.v1', 7, '{credits}')`);
     try {

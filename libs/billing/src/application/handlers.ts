@@ -11,8 +11,7 @@ import { VerifyLedgerHandler } from './audit/verify-ledger.handler.js';
 import { AdjustCreditsHandler } from './adjust-credits/adjust-credits.handler.js';
 import { CloseMonthHandler } from './close-month/close-month.handler.js';
 import { CancelSubscriptionHandler } from './cancel-subscription/cancel-subscription.handler.js';
-import { CompareHoldsHandler } from './compare-holds/compare-holds.handler.js';
-import { CountOldHoldsHandler } from './count-old-holds/count-old-holds.handler.js';
+import { CheckHoldsHandler } from './check-holds/check-holds.handler.js';
 import { GetBalanceHandler } from './get-balance/get-balance.handler.js';
 import { GetCreditsHandler } from './get-credits/get-credits.handler.js';
 import { GetLedgerHandler } from './get-ledger/get-ledger.handler.js';
@@ -30,8 +29,7 @@ export const HANDLERS = [
   BalanceAsOfHandler,
   CancelSubscriptionHandler,
   CloseMonthHandler,
-  CompareHoldsHandler,
-  CountOldHoldsHandler,
+  CheckHoldsHandler,
   ExplainReadingHandler,
   ExportLedgerHandler,
   FindEntriesHandler,

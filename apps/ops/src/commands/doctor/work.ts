@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { CompareHolds, CountOldHolds } from '@app/billing/contracts/index.js';
+import { CheckHolds } from '@app/billing/contracts/index.js';
 import { stoppedStreams, type StoppedStream } from '@app/event-sourcing/processes/interventions.js';
 import { consumerLag } from '@app/event-sourcing/projections/consumer-lag.js';
 import { readQuarantines } from '@app/event-sourcing/quarantine/quarantine-register.js';
@@ -147,14 +147,13 @@ const HOLDS = 'billing.hold.v1';
 
 export const checkHolds = async ({ queries, config }: Session): Promise<readonly Finding[]> => {
   const olderThanMs = config.READING_TIMEOUT_MS + config.RESERVATION_FENCE_MS;
-  const holds = await queries.execute(new CountOldHolds(olderThanMs));
-  const differences = await queries.execute(new CompareHolds());
+  const { old, differences } = await queries.execute(new CheckHolds(olderThanMs));
   return [
-    holds === 0
+    old === 0
       ? ok('holds', 'none older than a reading may take')
       : warning(
           'holds',
-          `${holds} older than a reading may take`,
+          `${old} older than a reading may take`,
           'ops ledger reconcile shows them; settlement may be halted.',
         ),
     ...differences.map(({ workspaceId, held, open }) =>
