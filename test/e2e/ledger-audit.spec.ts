@@ -117,6 +117,7 @@ describe('explain', () => {
         'no_stream',
         reading.map((event) => ({
           ...altered(event, { workspaceId }),
+          metadata: { ...event.metadata, workspaceId },
           id: event.type === end ? endId : requestId,
         })),
       );

@@ -10,13 +10,12 @@ import { TypesetStatementHandler } from './audit/typeset-statement.handler.js';
 import { VerifyLedgerHandler } from './audit/verify-ledger.handler.js';
 import { CloseMonthHandler } from './close-month/close-month.handler.js';
 import { CancelSubscriptionHandler } from './cancel-subscription/cancel-subscription.handler.js';
-import { CompareHoldsHandler } from './compare-holds/compare-holds.handler.js';
+import { CheckHoldsHandler } from './check-holds/check-holds.handler.js';
 import { BookCorrectionHandler } from './corrections/book-correction.handler.js';
 import { FindReversibleHandler } from './corrections/find-reversible.handler.js';
 import { GetCorrectionHandler, ListCorrectionsHandler } from './corrections/get-corrections.handlers.js';
 import { RecordCorrectionHandler } from './corrections/record-correction.handler.js';
 import { VerifyCorrectionsHandler } from './corrections/verify-corrections.handler.js';
-import { CountOldHoldsHandler } from './count-old-holds/count-old-holds.handler.js';
 import { GetBalanceHandler } from './get-balance/get-balance.handler.js';
 import { GetCreditsHandler } from './get-credits/get-credits.handler.js';
 import { GetLedgerHandler } from './get-ledger/get-ledger.handler.js';
@@ -37,8 +36,7 @@ export const HANDLERS = [
   BookCorrectionHandler,
   CancelSubscriptionHandler,
   CloseMonthHandler,
-  CompareHoldsHandler,
-  CountOldHoldsHandler,
+  CheckHoldsHandler,
   ExplainReadingHandler,
   ExportLedgerHandler,
   FindEntriesHandler,

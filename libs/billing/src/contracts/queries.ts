@@ -89,13 +89,6 @@ export class GetLedger extends Query<LedgerEntry[]> {
   }
 }
 
-/** Counts reservations that have been open for more than this many milliseconds. */
-export class CountOldHolds extends Query<number> {
-  constructor(readonly olderThanMs: number) {
-    super();
-  }
-}
-
 /** A book whose two views disagree: somebody changed or deleted rows. Credits. */
 export interface HoldDifference {
   readonly workspaceId: string;
@@ -105,5 +98,16 @@ export interface HoldDifference {
   readonly open: number;
 }
 
-/** At most 20 books whose open holds are not what the balance view says is held. */
-export class CompareHolds extends Query<readonly HoldDifference[]> {}
+export interface CheckedHolds {
+  /** Reservations that have been open for longer than asked. */
+  readonly old: number;
+  /** At most 20 books whose open holds are not what the balance view says is held. */
+  readonly differences: readonly HoldDifference[];
+}
+
+/** Counts old reservations, and compares open ones with balances. */
+export class CheckHolds extends Query<CheckedHolds> {
+  constructor(readonly olderThanMs: number) {
+    super();
+  }
+}

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { CompareHolds, CountOldHolds } from '@app/billing/contracts/index.js';
+import { CheckHolds } from '@app/billing/contracts/index.js';
 import { stoppedStreams, type StoppedStream } from '@app/event-sourcing/processes/interventions.js';
 import { consumerLag } from '@app/event-sourcing/projections/consumer-lag.js';
 import { readQuarantines } from '@app/event-sourcing/quarantine/quarantine-register.js';
@@ -149,14 +149,13 @@ export const checkHolds = async ({ queries, config, time }: Session): Promise<re
   // PostgreSQL's clock says how old they are, and may be the wrong one: the finding is that of the clock.
   if (!(await time.isTrusted())) return [ok('holds', 'not judged while the clocks differ')];
   const olderThanMs = config.READING_TIMEOUT_MS + config.RESERVATION_FENCE_MS;
-  const holds = await queries.execute(new CountOldHolds(olderThanMs));
-  const differences = await queries.execute(new CompareHolds());
+  const { old, differences } = await queries.execute(new CheckHolds(olderThanMs));
   return [
-    holds === 0
+    old === 0
       ? ok('holds', 'none older than a reading may take')
       : warning(
           'holds',
-          `${holds} older than a reading may take`,
+          `${old} older than a reading may take`,
           'ops ledger reconcile shows them; settlement may be halted.',
         ),
     ...differences.map(({ workspaceId, held, open }) =>

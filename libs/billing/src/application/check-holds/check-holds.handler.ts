@@ -2,19 +2,28 @@ import type pg from 'pg';
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { CompareHolds, type HoldDifference } from '../../contracts/queries.js';
+import { CheckHolds, type CheckedHolds, type HoldDifference } from '../../contracts/queries.js';
 import { balanceProjection } from '../../read-models/balance/balance.projection.js';
 import { holdProjection } from '../../read-models/hold/hold.projection.js';
 
 /** Books listed, at most. */
 const MOST = 20;
 
-/** Compares the two views where both have handled the same events. */
-@QueryHandler(CompareHolds)
-export class CompareHoldsHandler implements IQueryHandler<CompareHolds> {
+@QueryHandler(CheckHolds)
+export class CheckHoldsHandler implements IQueryHandler<CheckHolds> {
   constructor(@Inject(POSTGRES) private readonly pool: pg.Pool) {}
 
-  async execute(): Promise<readonly HoldDifference[]> {
+  /** Ages are by PostgreSQL's clock, which every process shares. */
+  async execute({ olderThanMs }: CheckHolds): Promise<CheckedHolds> {
+    const { rows } = await this.pool.query<{ holds: number }>(
+      'select count(*)::int as holds from billing.hold where reserved_at < now() - make_interval(secs => $1)',
+      [olderThanMs / 1_000],
+    );
+    return { old: rows[0]!.holds, differences: await this.differences() };
+  }
+
+  /** Compares the two views where both have handled the same events. */
+  private async differences(): Promise<readonly HoldDifference[]> {
     const views = [balanceProjection.name, holdProjection.name];
     const { rows } = await this.pool.query<{ workspace_id: string; held: string; open: string }>(
       `select workspace_id, balance.held::text, open.amount::text as open
