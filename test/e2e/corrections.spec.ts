@@ -18,7 +18,7 @@ let lin: Operator;
 let settings: Record<string, string>;
 let correct: Awaited<ReturnType<typeof twoOperators>>['correct'];
 
-const open = async (name: string): Promise<string> =>
+const open = async (name: string) =>
   ((await stack.ops(['workspace', 'create', '--name', name])) as { workspaceId: string }).workspaceId;
 const balance = async (of = workspace) =>
   (await stack.ops(['ledger', 'balance', '--workspace', of])) as { available: number; adjusted: number };
@@ -179,9 +179,7 @@ describe('a correction', () => {
       ended: { reason: 'wrong workspace' },
     });
     const { corrections } = await ada.ops<{ corrections: Correction[] }>(['corrections', 'list']);
-    expect(corrections.find((one) => one.correctionId === correctionId)).toMatchObject({
-      status: 'rejected',
-    });
+    expect(corrections[0]).toMatchObject({ correctionId, status: 'rejected' });
   });
 });
 
@@ -272,7 +270,6 @@ describe('a subscription', () => {
     });
     expect(await plan('cancel', '--when', 'now')).toMatchObject({ outcome: 'cancelled' });
     expect(await plan('show')).toEqual({ subscription: null });
-    expect((await stack.runOps(['plan', 'cancel', '--workspace', own])).stderr).toMatch(/no subscription/);
     expect(await stack.ops(['ledger', 'find', 'TICKET-9'])).toMatchObject({
       entries: [{ type: 'SubscriptionCancelled', workspaceId: own }],
     });
@@ -282,8 +279,12 @@ describe('a subscription', () => {
 describe('the log', () => {
   it('has a correction of two operators for every entry, and shows one that has not', async () => {
     const verify = ['corrections', 'verify', '--json'];
-    expect(await ada.ops(verify.slice(0, 2))).toMatchObject({ findings: [], earlierEntries: 1 });
-    // As somebody with the event store's login writes it.
+    const report = await ada.ops(verify.slice(0, 2));
+    expect(report).toMatchObject({ findings: [], earlierEntries: 1 });
+    const out = `${ada.keyFile}.jsonl`;
+    await ada.ops(['corrections', 'export', '--out', out]);
+    const root = settings['OPERATOR_ROOT_KEYS']!.split(',');
+    expect(await ada.ops([...verify.slice(0, 2), '--file', out, '--root', ...root])).toEqual(report);
     await giveCredits(stack.eventStoreUrl, workspace, 1_000);
     const { code, stdout } = await ada.run(verify);
     expect([code, JSON.parse(stdout)]).toMatchObject([
@@ -291,10 +292,7 @@ describe('the log', () => {
       { findings: [{ stream: `credits-${workspace}`, message: expect.stringMatching(/^no two operators/) }] },
     ]);
     const other = await ada.run([...verify, '--root', ada.digest]);
-    const { findings } = JSON.parse(other.stdout) as CorrectionsReport;
-    expect(findings[0]).toMatchObject({
-      stream: 'operators-register',
-      message: expect.stringMatching(/NotARootKey/),
-    });
+    const [first] = (JSON.parse(other.stdout) as CorrectionsReport).findings;
+    expect(first).toMatchObject({ message: expect.stringMatching(/NotARootKey/) });
   });
 });

@@ -1,5 +1,6 @@
 /** What works on files alone, without a connection: for programs that must not need one. */
 export { verifyExport } from './audit/verify-export.js';
 export { handoverOf, readSealKey } from './audit/seal.js';
+export { CorrectionsVerifier } from './audit/corrections/verify-corrections.js';
 export { keyDigest, statementDigest } from './domain/signed-text.js';
 export { publicKeyOf, readPublicKey, signStatement } from './signatures/signatures.js';
