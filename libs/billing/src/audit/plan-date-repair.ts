@@ -59,7 +59,7 @@ export const planDateRepair = (
   };
   const amountBooked = (reference: string): number | undefined =>
     damage.booked.get(adjustmentIdOf(workspaceId, reference));
-  const misdated = events.filter(isContradicted);
+  const misdated = events.filter((event) => isContradicted(event));
   const planned = misdated.flatMap((event) => compensation(event, damage, amountBooked));
   const missed = (one: DateAdjustment): boolean =>
     one.amount > 0 && one.expiresAt !== null && Date.parse(one.expiresAt) <= now;

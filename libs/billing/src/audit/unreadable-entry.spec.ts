@@ -142,5 +142,5 @@ describe('an entry of a book that cannot be read', () => {
 });
 
 it('A deleted row of a book does not pass in silence: the book is parked', () => {
-  expect(() => given(balanceProjection, book.events.slice(1))).toThrow('the row of this book is missing');
+  expect(() => given(balanceProjection, book.events.slice(1))).toThrow('row of the book is missing');
 });

@@ -1,5 +1,4 @@
 import 'reflect-metadata';
-import { randomUUID } from 'node:crypto';
 
 export type { CommandBus, ICommandHandler, IQueryHandler } from '@nestjs/cqrs';
 
@@ -12,6 +11,9 @@ export const COMMAND_BUS = Symbol('CommandBus');
 /** The class of a command or query. */
 export type Message = abstract new (...args: never[]) => object;
 
+/** The framework needs an id for each message. Random ones would shift every later random value of a test. */
+let messages = 0;
+
 /**
  * Marks a class with the message that it handles, as the framework's decorator does: the keys and shapes are those of
  * `@nestjs/cqrs`, whose package offers no file of its own for them (`handler.spec.ts` compares the two).
@@ -21,7 +23,7 @@ const handles =
   (message: Message): ClassDecorator =>
   (handler) => {
     if (!Reflect.hasOwnMetadata(messageKey, message))
-      Reflect.defineMetadata(messageKey, { id: randomUUID() }, message);
+      Reflect.defineMetadata(messageKey, { id: `message-${(messages += 1)}` }, message);
     Reflect.defineMetadata(handlerKey, message, handler);
   };
 
