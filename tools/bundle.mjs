@@ -23,8 +23,8 @@ const PROGRAMS = {
 /** Packages that load files of their own: binaries, threads. */
 const WITH_OWN_FILES = ['@myriaddreamin/*', 'lmdb', 'piscina'];
 
-/** Optional packages of our packages, which we do not install. */
-const NOT_INSTALLED = ['@fastify/static', '@nestjs/microservices', '@nestjs/websockets', 'pg-native'];
+/** What packages of ours would use if it were there, and the compiler of configuration files that we do not have. */
+const OPTIONAL = ['@fastify/static', '@nestjs/microservices', '@nestjs/websockets', 'pg-native', 'typescript'];
 
 /** For CommonJS packages. Each file of the output gets it. */
 const COMMONJS = [
@@ -63,7 +63,7 @@ export const bundle = async () => {
     sourcesContent: false,
     // Its CommonJS files cannot be bundled.
     alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
-    external: [...WITH_OWN_FILES, ...NOT_INSTALLED.flatMap((name) => [name, `${name}/*`])],
+    external: [...WITH_OWN_FILES, ...OPTIONAL.flatMap((name) => [name, `${name}/*`])],
     banner: { js: COMMONJS },
     logLevel: 'warning',
     write: false,
