@@ -24,7 +24,13 @@ const PROGRAMS = {
 const WITH_OWN_FILES = ['@myriaddreamin/*', 'lmdb', 'piscina'];
 
 /** What packages of ours would use if it were there, and the compiler of configuration files that we do not have. */
-const OPTIONAL = ['@fastify/static', '@nestjs/microservices', '@nestjs/websockets', 'pg-native', 'typescript'];
+const OPTIONAL = [
+  '@fastify/static',
+  '@nestjs/microservices',
+  '@nestjs/websockets',
+  'pg-native',
+  'typescript',
+];
 
 /** For CommonJS packages. Each file of the output gets it. */
 const COMMONJS = [
