@@ -119,7 +119,7 @@ const insertDeliveries = (events: Statement, firstPauseMs: number): readonly Sta
     with fact as (${events.text}
     ), numbered as (
       select fact.event_id, fact.workspace_id, fact.reading_id, fact.type, fact.occurred_at, fact.head, fact.tail,
-             fact.traceparent,
+             fact.traceparent, fact.correlation_id,
              greatest(fact.position,
                (select max(position) from webhooks.public_event last where last.workspace_id = fact.workspace_id)
                  + row_number() over (partition by workspace_id order by position)) as position,
