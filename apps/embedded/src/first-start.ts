@@ -22,9 +22,16 @@ export const openWorkspace = async (environment: NodeJS.ProcessEnv, name: string
   return { workspaceId, apiKey: z.object({ apiKey: z.string() }).parse(issued).apiKey };
 };
 
-/** Opens the demo workspace of a new data folder. Undefined if it already exists, because its key is not stored. */
+const hasWorkspaces = async (environment: NodeJS.ProcessEnv): Promise<boolean> =>
+  z.object({ workspaces: z.array(z.unknown()) }).parse(await opsJson(environment, ['workspace', 'list']))
+    .workspaces.length > 0;
+
+/**
+ * Opens the demo workspace of a new data folder. Undefined if it already exists, because its key is not stored, and
+ * beside restored data, which must not change.
+ */
 export const openDemoWorkspace = async (stack: RunningStack): Promise<Workspace | undefined> => {
-  if (existsSync(stack.folder.demoWorkspace)) return undefined;
+  if (existsSync(stack.folder.demoWorkspace) || (await hasWorkspaces(stack.environment))) return undefined;
   const workspace = await openWorkspace(stack.environment, 'Demo workspace');
   writePrivateJson(stack.folder.demoWorkspace, { workspaceId: workspace.workspaceId });
   return workspace;

@@ -6,10 +6,22 @@ import { LogStore } from '@app/embedded-event-store/log/log-store.js';
  *
  *   node list-erased.js <folder>
  */
+
+/** @returns undefined for an event that no program can read: it erases nobody */
+const workspaceOf = (data: Buffer): string | undefined => {
+  try {
+    const { workspaceId } = JSON.parse(data.toString('utf8')) as { workspaceId?: unknown };
+    return typeof workspaceId === 'string' ? workspaceId : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
 const store = await LogStore.inspect(process.argv[2] ?? '');
 for (const record of store.records({ from: 0n, limit: Number.MAX_SAFE_INTEGER })) {
   if (record.type !== 'ReadingErased' || !record.stream.startsWith('reading-')) continue;
-  const { workspaceId } = JSON.parse(record.data.toString('utf8')) as { workspaceId: string };
+  const workspaceId = workspaceOf(record.data);
+  if (workspaceId === undefined) continue;
   const line = { readingId: record.stream.slice('reading-'.length), workspaceId };
   console.log(JSON.stringify(line));
 }

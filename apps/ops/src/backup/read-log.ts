@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
+import { decodeOrShow, isOpaque, selectEvents } from '@app/event-sourcing/core/event-catalogue.js';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { readingEvents } from '@app/readings/contracts/index.js';
 import type { ErasedReading } from './load-tables.js';
 import type { LogFingerprint } from './manifest.js';
 
@@ -8,6 +11,14 @@ export interface LogContents {
   /** Readings that the log says are erased. */
   readonly erased: readonly ErasedReading[];
 }
+
+const ERASURES = selectEvents(readingEvents, 'ReadingErased');
+
+/** An event that cannot be read, or is quarantined, erases nobody: a restore would destroy the key of a reading for it. */
+const isErasure = (event: StoredEvent): boolean =>
+  event.type === 'ReadingErased' &&
+  event.stream.startsWith('reading-') &&
+  !isOpaque(decodeOrShow(ERASURES, event));
 
 /** Events between two progress reports. */
 const STEP = 1_000;
@@ -30,7 +41,7 @@ export const readLog = async (
     const { stream, revision, position, id, type, data, metadata } = event;
     const lines = [stream, revision, position, id, type, JSON.stringify(data), JSON.stringify(metadata)];
     hash.update(`${lines.join('\n')}\n`);
-    if (type === 'ReadingErased' && stream.startsWith('reading-'))
+    if (isErasure(event))
       erased.push({ readingId: stream.slice('reading-'.length), workspaceId: metadata.workspaceId });
     events += 1;
     last = position;

@@ -77,13 +77,14 @@ const UNREAD =
 
 const nextSteps = ({ keys }: Options, { erased }: Restored): readonly string[] => [
   'Next:',
-  '  1. Start one worker without the role upkeep (WORKER_ROLES), and no API.',
+  '  1. Start one worker without the role upkeep, and no API. Embedded: WORKER_ROLES=follow,jobs,webhooks npm start',
   '  2. ops projections lag, until nothing is behind; ops doctor; ops ledger verify --all',
   ...(erased.length > 0 && keys !== undefined
     ? [`  3. ops readings erase-again --keys ${keys} --yes: repeats ${erased.length} erasures in the log`]
     : []),
   '  4. ops readings unreadable: what customers paid and cannot read; ops readings refund',
-  '  5. Start API and workers as usual.',
+  '  5. Revoke again operators who were revoked after the backup; ops corrections verify',
+  '  6. Restart API and workers as usual, and take a new backup.',
 ];
 
 /** @throws OpsError when the backup is damaged, or a newer program took it */

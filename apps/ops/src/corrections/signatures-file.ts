@@ -24,18 +24,38 @@ const line = z.strictObject({
   schemaVersion: z.int(),
   occurredAt: z.string(),
   data: z.unknown(),
+  /** Why readers pass over the event; absent for nearly every event. */
+  quarantine: z
+    .strictObject({
+      consumers: z.array(z.string()).nullable(),
+      by: z.string(),
+      reason: z.string(),
+      at: z.string(),
+      until: z.string().nullable(),
+    })
+    .optional(),
 });
 
 /** The operators, the corrections and the corrected books' entries, in the order of the log: lines of JSON. */
 export async function* signatureLines(store: EventStore): AsyncGenerator<string> {
   const head = await store.head();
-  for await (const { stream, revision, position, id, type, data, metadata } of store.readAll()) {
+  for await (const { stream, revision, position, id, type, data, metadata, quarantine } of store.readAll()) {
     if (head === null || position > head) return;
     const category = categoryOf(stream);
     if (!SIGNED.includes(category) && !(category === creditsEvents.category && type === 'CreditsAdjusted'))
       continue;
     const { schemaVersion, occurredAt } = metadata;
-    yield `${JSON.stringify({ stream, revision: String(revision), id, type, schemaVersion, occurredAt, data })}\n`;
+    const event = {
+      stream,
+      revision: String(revision),
+      id,
+      type,
+      schemaVersion,
+      occurredAt,
+      data,
+      quarantine,
+    };
+    yield `${JSON.stringify(event)}\n`;
   }
 }
 
@@ -64,9 +84,11 @@ const storedEvent = ({
   schemaVersion,
   occurredAt,
   revision,
+  quarantine,
   ...event
 }: z.infer<typeof line>): StoredEvent => ({
   ...event,
+  ...(quarantine && { quarantine }),
   revision: BigInt(revision),
   position: 0n,
   metadata: { correlationId: '', causationId: '', workspaceId: '', actor: '', occurredAt, schemaVersion },

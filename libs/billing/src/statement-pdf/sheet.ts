@@ -127,7 +127,9 @@ const summary = ({ opening, closing, totals }: MonthlyStatement, days: readonly 
   );
   const granted = totals['issued:plan'].debit + totals['issued:pack'].debit + totals.adjusted.debit;
   const most = used > 0 ? `, most on day ${busiest + 1} (${grouped(days[busiest]!.consumed)})` : '';
-  return `${grouped(opening.available)} credits were available at the start and ${grouped(closing.available)} at the end. ${grouped(granted)} were granted, readings used ${grouped(used)}${most}, and ${grouped(totals.expired.credit)} expired.`;
+  const withdrawn =
+    totals.adjusted.credit > 0 ? `, corrections withdrew ${grouped(totals.adjusted.credit)}` : '';
+  return `${grouped(opening.available)} credits were available at the start and ${grouped(closing.available)} at the end. ${grouped(granted)} were granted, readings used ${grouped(used)}${most}${withdrawn}, and ${grouped(totals.expired.credit)} expired.`;
 };
 
 /** An entry dated after the month counts on its last day. */

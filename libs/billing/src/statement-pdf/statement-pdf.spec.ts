@@ -31,6 +31,7 @@ describe('a statement to print', () => {
     expect(chart.days.at(-1)!.available).toBe(april.closing.available);
     expect(chart.alt).toContain(`${april.closing.available} at the end`);
     expect(chart.alt).toContain('readings used 20, most on day 12 (20)');
+    expect(chart.alt).toContain(`corrections withdrew ${april.totals.adjusted.credit}, and`);
     expect(movements!.map(({ details }) => details)).toEqual(
       expect.arrayContaining([
         'reading reading-r1',

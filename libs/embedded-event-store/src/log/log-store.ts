@@ -104,7 +104,9 @@ export class LogStore {
       store.groupTable = environment.openDB('groups', { encoding: 'string' });
     } catch (error) {
       await store.close();
-      throw isDamage(error) ? new UnusableDataError(describeDamage(store.file, error)) : error;
+      throw isDamage(error)
+        ? new UnusableDataError(`${describeDamage(store.file, error)} Restore a backup.`)
+        : error;
     }
     return store;
   }

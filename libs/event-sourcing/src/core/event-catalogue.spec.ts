@@ -91,6 +91,7 @@ describe('decode', () => {
   it.each([
     ['an unknown type', stored('PersonFlown', 1, {}), /not an event of category person/],
     ['a version written by a newer program', stored('PersonNamed', 4, NOW), /newer/],
+    ['no version', stored('PersonNamed', 0, {}), /its metadata has no schema version/],
     [
       'a version whose upcaster is missing',
       stored('PersonMoved', 1, { to: 'Paris' }),

@@ -107,6 +107,7 @@ export const decode = <C extends EventCatalogue>(catalogue: C, stored: StoredEve
   let version = stored.metadata.schemaVersion;
   if (version > definition.version)
     throw new CorruptEvent(stored, `version ${version} is newer than this program`);
+  if (version < 1) throw new CorruptEvent(stored, 'its metadata has no schema version');
   for (; version < definition.version; version += 1) {
     const upcast = definition.upcasters[version];
     if (!upcast) throw new CorruptEvent(stored, `no upcaster from version ${version}`);

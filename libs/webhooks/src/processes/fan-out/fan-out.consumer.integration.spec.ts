@@ -88,6 +88,17 @@ describe('The fan-out', () => {
     ]);
   });
 
+  it('keeps the request that caused each event, also of a failure that waited for its release', async () => {
+    await test.handle(A.created(), reading(randomUUID()).completed(), ...failure(randomUUID()));
+    const requests = await test.rows(
+      'select type, correlation_id from webhooks.public_event order by position',
+    );
+    expect(requests).toEqual([
+      { type: 'reading.completed', correlation_id: 'req_test' },
+      { type: 'reading.failed', correlation_id: 'req_test' },
+    ]);
+  });
+
   it('sets aside the release of a failed reading that is parked, and no other release', () => {
     const consumer = fanOutConsumer(0);
     const id = randomUUID();

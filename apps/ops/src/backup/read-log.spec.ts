@@ -1,0 +1,48 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Quarantine, StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { readLog } from './read-log.js';
+
+const erasure = (readingId: string, more: Partial<StoredEvent> = {}): StoredEvent => ({
+  id: `event of ${readingId}`,
+  stream: `reading-${readingId}`,
+  revision: 3n,
+  position: 64n,
+  type: 'ReadingErased',
+  data: { workspaceId: 'ws_1' },
+  metadata: {
+    correlationId: 'req_1',
+    causationId: 'req_1',
+    workspaceId: 'ws_1',
+    actor: 'bearer',
+    occurredAt: '2026-04-04T09:30:00.000Z',
+    schemaVersion: 1,
+  },
+  ...more,
+});
+
+const quarantine: Quarantine = {
+  consumers: null,
+  by: 'operator:ada',
+  reason: 'bad',
+  at: '2026-04-04',
+  until: null,
+};
+
+const storeOf = (...events: StoredEvent[]): EventStore =>
+  ({
+    async *readAll() {
+      yield* events;
+    },
+  }) as unknown as EventStore;
+
+describe('The log of a backup', () => {
+  it('counts no reading as erased by an event that cannot be read, or is quarantined', async () => {
+    const { log, erased } = await readLog(
+      storeOf(erasure('a'), erasure('b', { data: '{"workspa' }), erasure('c', { quarantine })),
+      64n,
+    );
+    expect(log.events).toBe(3);
+    expect(erased).toEqual([{ readingId: 'a', workspaceId: 'ws_1' }]);
+  });
+});
