@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { QueryBus } from '@nestjs/cqrs';
+import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { HoldFence } from '@app/billing/application/fence-holds/hold-fence.js';
 import { IdleBooks } from '@app/billing/application/nudge-idle-books/idle-books.js';
@@ -242,7 +243,14 @@ describe('the scheduled reconciliation', () => {
   });
 
   it('is repeated at once after it was given up', async () => {
-    for (let n = 0; n < 1_100; n += 1) await worker.publish('workspace-x', `Ignored${n}`, {});
+    const metadata = { ...BY, workspaceId: WS, occurredAt: new Date(START).toISOString(), schemaVersion: 1 };
+    const ignored = Array.from({ length: 1_100 }, () => ({
+      id: randomUUID(),
+      type: 'Ignored',
+      data: {},
+      metadata,
+    }));
+    await worker.store.append('workspace-x', 'no_stream', ignored);
     await expect(round(AbortSignal.abort())).rejects.toThrow();
     await round();
     expect((await last())[0].finished_at).not.toBeNull();
