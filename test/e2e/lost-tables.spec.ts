@@ -115,9 +115,11 @@ describe.each(['workspaces', 'readings', 'publishing', 'billing', 'webhooks'])(
       await stack.ops(['workspace', 'create', '--name', `During ${schema}`]);
       const shown = await restore('--all', '--dry-run');
       expect(shown.tables.filter(({ found }) => found === 'missing').map(({ table }) => table)).toEqual(own);
+      expect(shown).toMatchObject({ code: 1, complete: false });
       expect(await followAdvice()).toMatchObject({ code: 0, complete: true });
 
       await healthy();
+      expect(await restore('--all', '--dry-run')).toMatchObject({ code: 0, complete: true });
       await settled();
       const after = await rows();
       for (const table of readModels)

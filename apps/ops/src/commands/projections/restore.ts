@@ -93,8 +93,11 @@ export const addRestore = (projections: Command): void => {
     });
 };
 
+/** An empty table may rightly be empty: a dry run, which does not read the log, cannot tell. */
 const isComplete = (outcomes: readonly Outcome[]): boolean =>
-  outcomes.every(({ action }) => action === 'filled' || action === 'made');
+  !outcomes.some(
+    ({ found, action }) => action === 'left' || (found === 'missing' && action.startsWith('to be')),
+  );
 
 interface Work {
   readonly workshop: Workshop;
