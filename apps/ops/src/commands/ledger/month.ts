@@ -127,6 +127,7 @@ const describe = ({ manifest, sums, quarantined }: Sealed, archive: string): str
   const { opening, debit, credit, closing, money } = sums;
   return [
     `Sealed ${manifest.books} books of ${manifest.period}; Merkle root ${manifest.merkleRoot}`,
+    ...(manifest.books === 0 ? ['Every book was opened after this month.'] : []),
     '',
     accountTable(opening, (account) => ({ debit: debit[account], credit: credit[account] }), closing),
     '',
