@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
 import type { Correction, CorrectionsReport, OperatorKey } from '@app/billing/contracts/index.js';
-import { projectPath } from '@app/platform/project-path.js';
+import { programPath } from '@app/platform/program-path.js';
 import { giveCredits } from '../support/give-credits.js';
 import { startStack, type StartedStack } from '../support/index.js';
 import { until } from '../support/integrator.js';
@@ -113,7 +113,7 @@ describe('a correction', () => {
     const silent = await storeThatFallsSilent(stack, 'CorrectionApproved');
     const child = spawn(
       process.execPath,
-      [projectPath('dist/apps/ops/src/main.js'), ...approve(correctionId)],
+      [programPath('ops'), ...approve(correctionId)],
       {
         env: { ...process.env, ...settings, ...asGrace, EVENTSTORE_URL: silent.url },
         stdio: 'ignore',

@@ -10,10 +10,7 @@ import { StoredRecord } from './record.js';
 /** Version of the data folder layout. Folders with another version are refused. */
 export const FORMAT_VERSION = 1;
 
-/**
- * Position of the first record. It is not 0, because a subscription excludes its checkpoint: a consumer that
- * has seen nothing has checkpoint 0 and must still get the first event.
- */
+/** Position of the first record. A consumer that has seen nothing has checkpoint 0, and must get this one. */
 export const FIRST_POSITION = 64n;
 /** Number of records at the end of the log that are verified and remembered when the folder is opened. */
 const TAIL_RECORDS = 1_000;
@@ -91,7 +88,7 @@ export class LogStore {
 
   /**
    * Opens or creates the store in a folder that the caller has locked.
-   * @throws {UnusableDataError} when the folder has another format or its last records are damaged
+   * @throws {UnusableDataError} when it has another format or its last records are damaged
    */
   static async open(folder: string, { noSync = false } = {}): Promise<LogStore> {
     mkdirSync(folder, { recursive: true });
@@ -104,9 +101,8 @@ export class LogStore {
       store.groupTable = environment.openDB('groups', { encoding: 'string' });
     } catch (error) {
       await store.close();
-      throw isDamage(error)
-        ? new UnusableDataError(`${describeDamage(store.file, error)} Restore a backup.`)
-        : error;
+      if (!isDamage(error)) throw error;
+      throw new UnusableDataError(`${describeDamage(store.file, error)} Restore a backup.`);
     }
     return store;
   }
@@ -267,8 +263,8 @@ export class LogStore {
   }
 
   /** Copies one durable state into an empty folder, without free pages. Writes may continue meanwhile. */
-  async copyTo(folder: string): Promise<void> {
-    await this.environment.backup(folder, true);
+  copyTo(folder: string): Promise<void> {
+    return this.environment.backup(folder, true);
   }
 
   async close(): Promise<void> {
