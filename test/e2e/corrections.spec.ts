@@ -111,14 +111,10 @@ describe('a correction', () => {
     const { correctionId } = await proposed(adjust(11, 'KILLED'));
     const asGrace = { DATA_DIR: stack.dataDir, OPERATOR_KEY_FILE: grace.keyFile };
     const silent = await storeThatFallsSilent(stack, 'CorrectionApproved');
-    const child = spawn(
-      process.execPath,
-      [programPath('ops'), ...approve(correctionId)],
-      {
-        env: { ...process.env, ...settings, ...asGrace, EVENTSTORE_URL: silent.url },
-        stdio: 'ignore',
-      },
-    );
+    const child = spawn(process.execPath, [programPath('ops'), ...approve(correctionId)], {
+      env: { ...process.env, ...settings, ...asGrace, EVENTSTORE_URL: silent.url },
+      stdio: 'ignore',
+    });
     const show = ['corrections', 'show', correctionId];
     await until(
       async () => ((await stack.ops(show)) as Correction).status === 'approved',
