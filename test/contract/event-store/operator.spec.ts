@@ -70,10 +70,15 @@ const run = async (...args: string[]): Promise<Ended> => {
     const backedUp = await run('backup', '--data', dataDir, '--to', copy, '--json');
     writing = false;
     await writer;
-    expect(verified).toMatchObject({ status: 0, err: '' });
-    expect(JSON.parse(verified.out)).toMatchObject({ findings: 0 });
-    expect(backedUp).toMatchObject({ status: 0, err: '' });
-    const { events } = JSON.parse(backedUp.out) as { events: number };
+    expect(verified.err).toMatch(/^(verify: \d+ of \d+\n)*$/);
+    expect({ status: verified.status, ...JSON.parse(verified.out) }).toMatchObject({
+      status: 0,
+      findings: 0,
+    });
+    // A long log shows its progress.
+    expect(backedUp.err).toMatch(/^(backup: \d+ of \d+\n)*$/);
+    const { events, ...found } = JSON.parse(backedUp.out) as { events: number };
+    expect({ status: backedUp.status, ...found }).toMatchObject({ status: 0, findings: 0, listed: [] });
     expect(events).toBeGreaterThanOrEqual(100 + before);
 
     const restored = await startChildStore(copy);
