@@ -1,5 +1,5 @@
 /**
- * Compiles the sources into `dist/`, file by file, and bundles the programs (bundle.mjs). `npm run typecheck` checks
+ * Compiles the sources into `dist/`, file by file, and bundles the programs (bundle.mjs). `npm run lint:code` checks
  * the types.
  *   --if-stale   only what changed since the last build, so that `npm start` runs the edited code
  *   --modules    no bundles: `npm run dev` runs the modules

@@ -60,8 +60,8 @@ export const twoOperators = async (stack: Pick<StartedStack, 'runOps' | 'dataDir
     /** Ada proposes with this command, and Grace approves. @returns what the approval printed */
     async correct(args: readonly string[]): Promise<Record<string, unknown>> {
       const { proposal, correction } = await ada.ops<Proposed>(args);
-      const { correctionId } = (correction ?? proposal?.correction)!;
-      return grace.ops(['corrections', 'approve', correctionId, '--yes']);
+      const proposed = correction ?? proposal!.correction;
+      return grace.ops(['corrections', 'approve', proposed.correctionId, '--yes']);
     },
   };
 };

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CommandBus, CqrsModule } from '@nestjs/cqrs';
 import { Test } from '@nestjs/testing';
-import pg from 'pg';
+import type pg from 'pg';
 import { Registry } from 'prom-client';
 import { COMMAND_BUS } from '@app/platform/cqrs/handler.js';
 import { eventId } from '@app/event-sourcing/core/event-id.js';

@@ -21,7 +21,12 @@ const install = (name: string): void => {
   cpSync(join(staged, 'package.json'), join(installed, 'package.json'));
   const tsc = projectPath('node_modules', 'typescript', 'bin', 'tsc');
   const to = ['--outDir', join(installed, 'dist'), '--typeRoots', projectPath('node_modules', '@types')];
-  const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', staged, ...to]);
+  const { status, stdout } = spawnSync(process.execPath, [
+    tsc,
+    '-p',
+    join(staged, 'tsconfig.package.json'),
+    ...to,
+  ]);
   expect([name, status, stdout.toString()]).toEqual([name, 0, '']);
 };
 

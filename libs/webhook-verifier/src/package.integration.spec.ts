@@ -30,7 +30,7 @@ beforeAll(() => {
   mkdirSync(installed, { recursive: true });
   cpSync(join(source, 'package.json'), join(installed, 'package.json'));
   const tsc = projectPath('node_modules', 'typescript', 'bin', 'tsc');
-  const project = join(source, 'tsconfig.json');
+  const project = join(source, 'tsconfig.package.json');
   const { status, stdout } = spawnSync(process.execPath, [
     tsc,
     '-p',

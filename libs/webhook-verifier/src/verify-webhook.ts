@@ -4,7 +4,8 @@ import type { WebhookEvent } from './webhook-event.js';
 
 /** Headers as Node, Express, Fastify or fetch provide them; names in any case. */
 export type WebhookHeaders =
-  { get(name: string): string | null } | Readonly<Record<string, string | readonly string[] | undefined>>;
+  | { get(name: string): string | null }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifyOptions {
   /** Maximum difference between the signature's time and the clock, in either direction. Default 300. */

@@ -1,5 +1,8 @@
 export type WebhookEventType =
-  'reading.completed' | 'reading.published' | 'reading.failed' | 'reading.delayed';
+  | 'reading.completed'
+  | 'reading.published'
+  | 'reading.failed'
+  | 'reading.delayed';
 
 export interface UnpublishedDocument {
   readonly available: false;

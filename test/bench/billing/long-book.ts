@@ -50,7 +50,7 @@ export const measureLongBook = async (store: ServedStore, events: number, add: A
     const fresh = ledgerOn(eventStore, () => now);
     loads.push(await timed(() => fresh.books.current(WORKSPACE)));
   }
-  const [first = NaN, slowest = NaN, median = NaN] = [
+  const [first = NaN, slowest, median = NaN] = [
     loads[0],
     Math.max(...loads),
     loads.toSorted((a, b) => a - b)[LOADS / 2],

@@ -20,7 +20,8 @@ import {
 } from './rpc-error.js';
 
 type Options =
-  NonNullable<ReturnType<DeleteReq['getOptions']>> | NonNullable<ReturnType<TombstoneReq['getOptions']>>;
+  | NonNullable<ReturnType<DeleteReq['getOptions']>>
+  | NonNullable<ReturnType<TombstoneReq['getOptions']>>;
 type Remove = 'delete' | 'tombstone';
 
 const remove = async (context: ServerContext, how: Remove, options: Options | undefined): Promise<bigint> => {

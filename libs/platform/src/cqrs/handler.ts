@@ -39,4 +39,5 @@ export const QueryHandler = handles('__query__', QUERY_HANDLER);
 /** The message that a class handles; `undefined` when it is no handler. */
 export const handledBy = (handler: object): Message | undefined =>
   (Reflect.getMetadata(COMMAND_HANDLER, handler) ?? Reflect.getMetadata(QUERY_HANDLER, handler)) as
-    Message | undefined;
+    | Message
+    | undefined;

@@ -66,7 +66,9 @@ export class ReplayEvents extends Command<RequestedReplay | EndpointRefusal | Re
 }
 
 export type StopReplayResult =
-  { readonly outcome: 'ended'; readonly record: ReplayRecord } | EndpointRefusal | ReplayNotFound;
+  | { readonly outcome: 'ended'; readonly record: ReplayRecord }
+  | EndpointRefusal
+  | ReplayNotFound;
 
 /** Stops a replay: it queues nothing more. Deliveries already queued are sent. A replay that has ended does not change. */
 export class StopReplay extends Command<StopReplayResult> {

@@ -62,4 +62,4 @@ export const consumerOf = async (subscription: PersistentSubscriptionToStream): 
 };
 
 export const numbers = (events: readonly ResolvedEvent[]): number[] =>
-  events.map(({ event }) => (event?.data as { n: number }).n);
+  events.map(({ event }) => (event!.data as { n: number }).n);

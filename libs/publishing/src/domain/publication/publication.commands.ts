@@ -22,4 +22,5 @@ export type PublicationCommand =
   | { readonly type: 'WithdrawPublication'; readonly workspaceId: string };
 
 export type PublicationRejection =
-  Rejection<'NotRequested', { version: number }> | Rejection<'Withdrawn', null>;
+  | Rejection<'NotRequested', { version: number }>
+  | Rejection<'Withdrawn', null>;

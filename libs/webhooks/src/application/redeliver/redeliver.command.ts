@@ -4,7 +4,9 @@ import type { DeliveryRecord } from '../../read-models/delivery/delivery-rows.js
 
 /** `delivery` is the redelivery: a new one, or the one that was already waiting. */
 export type RedeliverResult =
-  { readonly outcome: 'queued'; readonly delivery: DeliveryRecord } | EndpointRefusal | DeliveryNotFound;
+  | { readonly outcome: 'queued'; readonly delivery: DeliveryRecord }
+  | EndpointRefusal
+  | DeliveryNotFound;
 
 /** Sends the event of a delivery once more. A redelivery that is already waiting is sent at once instead. */
 export class Redeliver extends Command<RedeliverResult> {

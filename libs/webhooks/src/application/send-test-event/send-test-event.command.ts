@@ -4,7 +4,9 @@ import type { EndpointRefusal, TooManyTestEvents } from '../../contracts/refusal
 import type { DeliveryRecord } from '../../read-models/delivery/delivery-rows.js';
 
 export type SendTestEventResult =
-  { readonly outcome: 'queued'; readonly delivery: DeliveryRecord } | EndpointRefusal | TooManyTestEvents;
+  | { readonly outcome: 'queued'; readonly delivery: DeliveryRecord }
+  | EndpointRefusal
+  | TooManyTestEvents;
 
 /** Sends an endpoint an event about a reading that does not exist. */
 export class SendTestEvent extends Command<SendTestEventResult> {

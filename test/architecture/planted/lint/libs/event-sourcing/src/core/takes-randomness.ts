@@ -1,2 +1,2 @@
-// caught by: no-restricted-properties: random
+// caught by: eslint(no-restricted-properties): random
 export const id = Math.random();

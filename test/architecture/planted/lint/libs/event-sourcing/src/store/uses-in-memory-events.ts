@@ -1,2 +1,2 @@
-// caught by: no-restricted-imports: EventBus
+// caught by: eslint(no-restricted-imports): EventBus
 export { EventBus } from '@nestjs/cqrs';

@@ -1,4 +1,4 @@
-// caught by: @typescript-eslint/consistent-type-imports: type
+// caught by: own(type-imports): type
 import { CommandBus } from '@nestjs/cqrs';
 
 export type Bus = CommandBus;

@@ -1,5 +1,5 @@
-// caught by: @typescript-eslint/no-floating-promises: await
-// caught by: @typescript-eslint/no-misused-promises: Promise
+// caught by: typescript(no-floating-promises): await
+// caught by: typescript(no-misused-promises): Promise
 const work = (): Promise<void> => Promise.resolve();
 
 work();

@@ -1,2 +1,2 @@
-// caught by: no-restricted-syntax: re-export
+// caught by: own(no-package-import-call): re-export
 export const load = () => import('zod');

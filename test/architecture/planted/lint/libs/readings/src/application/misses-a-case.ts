@@ -1,4 +1,4 @@
-// caught by: @typescript-eslint/switch-exhaustiveness-check: reject
+// caught by: typescript(switch-exhaustiveness-check): reject
 export const answer = (outcome: 'accept' | 'reject'): number => {
   switch (outcome) {
     case 'accept':

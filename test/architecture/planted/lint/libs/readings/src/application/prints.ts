@@ -1,2 +1,2 @@
-// caught by: no-console: console
+// caught by: eslint(no-console): console
 console.log('a library has a logger');

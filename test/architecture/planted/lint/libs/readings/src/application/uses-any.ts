@@ -1,2 +1,2 @@
-// caught by: @typescript-eslint/no-explicit-any: any
+// caught by: typescript(no-explicit-any): any
 export const anything: any = 1;

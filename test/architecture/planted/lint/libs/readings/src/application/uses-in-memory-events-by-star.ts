@@ -1,4 +1,4 @@
-// caught by: no-restricted-imports: in memory
+// caught by: eslint(no-restricted-imports): in memory
 import * as cqrs from '@nestjs/cqrs';
 
 export const bus = cqrs.CommandBus;

@@ -1,9 +1,9 @@
-// caught by: no-restricted-imports: EventBus
-// caught by: no-restricted-imports: EventPublisher
-// caught by: no-restricted-imports: EventsHandler
-// caught by: no-restricted-imports: AggregateRoot
-// caught by: no-restricted-imports: Saga
-// caught by: no-restricted-imports: ofType
+// caught by: eslint(no-restricted-imports): EventBus
+// caught by: eslint(no-restricted-imports): EventPublisher
+// caught by: eslint(no-restricted-imports): EventsHandler
+// caught by: eslint(no-restricted-imports): AggregateRoot
+// caught by: eslint(no-restricted-imports): Saga
+// caught by: eslint(no-restricted-imports): ofType
 export { CommandBus, QueryBus } from '@nestjs/cqrs';
 export { EventBus } from '@nestjs/cqrs';
 export { EventPublisher } from '@nestjs/cqrs';

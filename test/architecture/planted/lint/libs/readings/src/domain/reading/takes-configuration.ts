@@ -1,2 +1,2 @@
-// caught by: no-restricted-properties: configuration
+// caught by: eslint(no-restricted-properties): configuration
 export const home = process.env['HOME'];

@@ -1,8 +1,8 @@
-// caught by: no-restricted-imports: randomBytes
-// caught by: no-restricted-imports: randomUUID
-// caught by: no-restricted-imports: hashing
-// caught by: no-restricted-properties: random
-// caught by: no-restricted-globals: random
+// caught by: eslint(no-restricted-imports): randomBytes
+// caught by: eslint(no-restricted-imports): randomUUID
+// caught by: eslint(no-restricted-imports): hashing
+// caught by: eslint(no-restricted-properties): random
+// caught by: eslint(no-restricted-globals): random
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import everything from 'node:crypto';
 

@@ -1,2 +1,2 @@
-// caught by: no-restricted-imports: gzipSync
+// caught by: eslint(no-restricted-imports): gzipSync
 export { crc32, gzipSync } from 'node:zlib';

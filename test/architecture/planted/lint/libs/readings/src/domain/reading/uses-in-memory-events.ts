@@ -1,2 +1,2 @@
-// caught by: no-restricted-imports: AggregateRoot
+// caught by: eslint(no-restricted-imports): AggregateRoot
 export { AggregateRoot } from '@nestjs/cqrs';

@@ -1,2 +1,2 @@
-// caught by: no-restricted-imports: EventStore port
+// caught by: eslint(no-restricted-imports): EventStore port
 export { EventStoreDBClient } from '@eventstore/db-client';

@@ -1,8 +1,8 @@
-// caught by: no-restricted-globals: setTimeout
-// caught by: no-restricted-globals: setInterval
-// caught by: no-restricted-globals: setImmediate
-// caught by: no-restricted-globals: queueMicrotask
-// caught by: no-restricted-globals: fetch
+// caught by: eslint(no-restricted-globals): setTimeout
+// caught by: eslint(no-restricted-globals): setInterval
+// caught by: eslint(no-restricted-globals): setImmediate
+// caught by: eslint(no-restricted-globals): queueMicrotask
+// caught by: eslint(no-restricted-globals): fetch
 setTimeout(() => undefined, 1);
 setInterval(() => undefined, 1);
 setImmediate(() => undefined);
