@@ -192,7 +192,7 @@ const programs = [
     'code-ships-with-its-packages',
     'What ships imports packages of "dependencies" only: the image is installed without development packages.',
     { path: '^(apps|libs)/', pathNot: [SPEC, ...TESTING] },
-    { dependencyTypes: DEV_PACKAGE, preCompilationOnly: false },
+    { dependencyTypes: DEV_PACKAGE, dependencyTypesNot: ['type-only'] },
   ),
 ];
 
@@ -214,9 +214,10 @@ const everywhere = [
 export default {
   forbidden: [...arrows, ...modules, ...foundations, ...programs, ...everywhere],
   options: {
+    skipAnalysisNotInRules: true,
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '^(dist|test/architecture/planted)/' },
-    tsPreCompilationDeps: 'specify',
+    tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],

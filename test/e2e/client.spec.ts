@@ -84,9 +84,9 @@ describe('The client, on a running service', () => {
     const { endpointId, signingSecret } = await webhooks.create({ url: receiver.url });
     receiver.secret = signingSecret;
     const { deliveryId } = await webhooks.sendTest(endpointId, { type: 'reading.completed' });
-    expect((await receiver.waitFor(({ event }) => event.type === 'reading.completed', 20_000)).verified).toBe(
-      true,
-    );
+    expect(
+      (await receiver.waitFor(({ event }) => event.type === 'reading.completed', 120_000)).verified,
+    ).toBe(true);
     expect((await collect(webhooks.list())).map((endpoint) => endpoint.endpointId)).toEqual([endpointId]);
     expect(await webhooks.update(endpointId, { description: 'orders' })).toMatchObject({
       description: 'orders',

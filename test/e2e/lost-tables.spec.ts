@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { RECEIVER_SETTINGS, startStack, type StartedStack } from '../support/index.js';
-import { Integrator, person, until as eventually } from '../support/integrator.js';
+import { Integrator, person, until } from '../support/integrator.js';
 
 interface Restored {
   readonly complete: boolean;
@@ -14,9 +14,6 @@ interface Finding {
   readonly advice: string;
   readonly cause?: string;
 }
-
-const PATIENCE_MS = 30_000;
-const until = (holds: () => Promise<boolean>, what: () => string) => eventually(holds, what, PATIENCE_MS);
 
 let stack: StartedStack;
 let customer: Integrator;

@@ -13,18 +13,11 @@ const path = projectPath('test/golden/api-answers.json');
 
 const SCOPES = 'readings:write keys:read keys:write credits:read webhooks:read webhooks:write';
 
-/** Generous, so that a busy machine does not change an answer. */
-const PATIENT = {
-  EVENT_STORE_APPEND_TIMEOUT_MS: '20000',
-  EVENT_STORE_READ_TIMEOUT_MS: '20000',
-  ENQUEUE_TIMEOUT_MS: '30000',
-};
-
 let stack: StartedStack;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  stack = await startStack({ env: { ...RECEIVER_SETTINGS, ...PATIENT } });
+  stack = await startStack({ env: RECEIVER_SETTINGS });
   receiver = await startReceiver();
 });
 

@@ -7,8 +7,6 @@ import { person, until } from '../support/integrator.js';
 import { CANARY, NASTY, auditedService } from './support/audited-service.js';
 
 const UNSAFE = /[\p{Cf}\p{Zl}\p{Zp}]|(?!\n)\p{Cc}/u;
-/** Generous: the test is not about speed. */
-const PATIENT = { EVENT_STORE_READ_TIMEOUT_MS: '60000', DATABASE_QUERY_TIMEOUT_MS: '60000' };
 
 const service = auditedService();
 const { portal, seen, ask, audit, find, issue, stranger, countOf } = service;
@@ -195,7 +193,7 @@ describe('the operator’s terminal', () => {
   const run = (args: readonly string[]): Promise<string> =>
     new Promise((resolve) => {
       const child = spawn(process.execPath, [programPath('ops'), ...args], {
-        env: { ...service.stores.environment, ...PATIENT },
+        env: service.stores.environment,
       });
       let printed = '';
       for (const stream of [child.stdout, child.stderr])

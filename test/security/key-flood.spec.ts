@@ -5,6 +5,7 @@ import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
 import { RANDOM_BYTES, makeApiKey, type NewApiKey } from '@app/workspaces/domain/api-key/api-key.js';
 import { until } from '../support/integrator.js';
 import { Portal, openWorkspace, workspaceEvent } from '../support/portal.js';
+import { DEFAULT_LIMITS } from '../support/patience.js';
 import { startStores, type StartedProcess, type StartedStores } from '../support/start-processes.js';
 import { startTcpProxy, type StartedProxy } from '../support/start-tcp-proxy.js';
 
@@ -60,7 +61,7 @@ beforeAll(async () => {
   [worker, api, remote] = await Promise.all([
     stores.start('worker'),
     stores.start('api', { API_KEY_CACHE_MS: String(LONG_MS) }),
-    stores.start('api', { API_KEY_CACHE_MS: String(CACHE_MS), DATABASE_URL: url.href }),
+    stores.start('api', { ...DEFAULT_LIMITS, API_KEY_CACHE_MS: String(CACHE_MS), DATABASE_URL: url.href }),
   ]);
 });
 

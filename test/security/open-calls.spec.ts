@@ -10,6 +10,7 @@ import { addedToAppend } from '@app/event-sourcing/testing/tally.js';
 import { programPath } from '@app/platform/program-path.js';
 import { openCalls } from '../contract/event-store/support/open-calls.js';
 import { Integrator, person, until } from '../support/integrator.js';
+import { DEFAULT_LIMITS } from '../support/patience.js';
 import { startStack, type StartedStack } from '../support/index.js';
 
 /**
@@ -32,7 +33,7 @@ let readingId: string;
 let atRest: number;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ env: DEFAULT_LIMITS });
   customer = await Integrator.open(stack, 1_000_000);
   await fill();
   ({ readingId } = (await customer.create()).body);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startRelay } from '@app/event-sourcing/testing/relay.js';
 import { until } from '../support/integrator.js';
 import { startApi, startStack, type StartedStack } from '../support/index.js';
+import { DEFAULT_LIMITS } from '../support/patience.js';
 
 let stack: StartedStack;
 
@@ -18,6 +19,7 @@ describe('an API with an unusable connection to the event store', () => {
     const address = new URL(stack.eventStoreUrl.replace(/^esdb:/, 'http:'));
     const relay = await startRelay(Number(address.port));
     const api = await startApi(stack, {
+      ...DEFAULT_LIMITS,
       EVENTSTORE_URL: stack.eventStoreUrl.replace(`:${address.port}`, `:${relay.port}`),
       EVENT_STORE_READ_TIMEOUT_MS: '300',
       EVENT_STORE_STUCK_MS: '900',

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { programPath } from '@app/platform/program-path.js';
 import { readJson } from '../../apps/embedded/src/private-file.js';
 import { observeContract } from './observe-contract.js';
+import { PATIENT } from './patience.js';
 import type { StartedStack } from './start-stack.js';
 
 export interface StartedApi {
@@ -25,7 +26,14 @@ export const startApi = async (
     (one): one is [string, string] => typeof one[1] === 'string',
   );
   const child = spawn(process.execPath, [programPath('api')], {
-    env: { ...process.env, ...Object.fromEntries(settings), PORT: '0', EXIT_WITH_PARENT: '1', ...own },
+    env: {
+      ...process.env,
+      ...Object.fromEntries(settings),
+      PORT: '0',
+      EXIT_WITH_PARENT: '1',
+      ...PATIENT,
+      ...own,
+    },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit').then(([code]) => code as number | null);

@@ -14,6 +14,7 @@ import { startPostgres } from '../../apps/embedded/src/postgres.js';
 import { ProcessRecord } from '../../apps/embedded/src/process-record.js';
 import { loadSecrets } from '../../apps/embedded/src/secrets.js';
 import { removeDataFolder } from './data-dir.js';
+import { PATIENT } from './patience.js';
 import { preparedDataDir } from './prepared-data-dir.js';
 
 const STOP_WITHIN_MS = 5_000;
@@ -52,7 +53,7 @@ export const startStores = async (settings: Readonly<Record<string, string>>): P
     DATABASE_OWNER_URL: postgres.urls.owner,
     EVENTSTORE_URL: eventStore.url,
   };
-  const environment = childEnvironment({ ...process.env, ...settings }, secrets, connections);
+  const environment = childEnvironment({ ...process.env, ...PATIENT, ...settings }, secrets, connections);
   const ops = new OpsProcess(environment);
   return {
     databaseUrl: postgres.urls.admin,

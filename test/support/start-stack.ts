@@ -9,9 +9,10 @@ import { readJson } from '../../apps/embedded/src/private-file.js';
 import { identify, isRunning } from '../../apps/embedded/src/process-identity.js';
 import { removeDataFolder } from './data-dir.js';
 import { assertObserved, observeContract } from './observe-contract.js';
+import { PATIENT } from './patience.js';
 import { preparedDataDir } from './prepared-data-dir.js';
 
-const READY_WITHIN_MS = 60_000;
+const READY_WITHIN_MS = 180_000;
 const POLL_MS = 25;
 
 type ChildName = 'postgres' | 'event-store' | 'api' | 'worker';
@@ -78,6 +79,7 @@ export const startStack = async ({ env = {}, dataDir }: StackStart = {}): Promis
       EXIT_WITH_PARENT: '1',
       DATA_DIR: folder,
       ...UNLIMITED,
+      ...PATIENT,
       ...env,
     },
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -1,0 +1,20 @@
+/**
+ * Time limits that no pause of a slow or shared machine reaches: such a pause is no failure of the service. Every stack
+ * that a test starts has them.
+ */
+export const PATIENT = {
+  DATABASE_CONNECT_TIMEOUT_MS: '60000',
+  DATABASE_QUERY_TIMEOUT_MS: '60000',
+  EVENT_STORE_APPEND_TIMEOUT_MS: '20000',
+  EVENT_STORE_READ_TIMEOUT_MS: '20000',
+  ENQUEUE_TIMEOUT_MS: '60000',
+} as const;
+
+/** The limits that the service has by default, for tests of what happens when a store does not answer. */
+export const DEFAULT_LIMITS = {
+  DATABASE_CONNECT_TIMEOUT_MS: '2000',
+  DATABASE_QUERY_TIMEOUT_MS: '5000',
+  EVENT_STORE_APPEND_TIMEOUT_MS: '1000',
+  EVENT_STORE_READ_TIMEOUT_MS: '2000',
+  ENQUEUE_TIMEOUT_MS: '2500',
+} as const;
