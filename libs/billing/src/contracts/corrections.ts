@@ -79,7 +79,10 @@ export type CorrectionEventOf<T extends CorrectionEvent['type']> = Extract<Corre
 /** What an operator signs. */
 export type SignedCorrectionEvent = Exclude<CorrectionEvent, { type: 'CorrectionBooked' }>;
 
-/** Stream `correctionday-<yyyy-mm-dd>` (UTC): what operators signed on a day, for the daily limit and for lists. */
+/**
+ * Stream `correctionday-<yyyy-mm-dd>` (UTC): what operators were about to sign on a day, for the daily limit and for lists.
+ * Nothing here is signed: the corrections themselves say what counts.
+ */
 export const correctionDayEvents = eventCatalogue('correctionday', {
   /** Before the signature is recorded. `credits`: sum of the amounts without their signs. */
   CorrectionCounted: event(
