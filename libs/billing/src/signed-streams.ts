@@ -97,7 +97,7 @@ export const loadRegisters = async (store: EventStore, rootKeys: readonly string
 };
 
 /** In the order of the log. Servers that give no positions with a stream give the time of the record. */
-const isBefore = (one: StoredEvent, other: StoredEvent): boolean =>
+export const isBefore = (one: StoredEvent, other: StoredEvent): boolean =>
   hasPosition(one) && hasPosition(other)
     ? one.position < other.position
     : (one.recordedAt ?? 0) <= (other.recordedAt ?? 0);

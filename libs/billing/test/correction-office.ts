@@ -58,7 +58,8 @@ const config = {
 export class CorrectionOffice {
   now = Date.parse('2026-04-10T12:00:00.000Z');
   readonly store = new InMemoryEventStore(() => this.now);
-  private readonly clock = { now: () => this.now };
+  readonly clock = { now: () => this.now };
+  readonly config = { ...config, CLOCK_REFUSE_MS: 10_000 };
 
   static async open(): Promise<CorrectionOffice> {
     const office = new CorrectionOffice();
@@ -162,6 +163,32 @@ export class CorrectionOffice {
 
   async status(correctionId = 'c1') {
     return (await this.process().get.execute(new GetCorrection(correctionId)))?.status;
+  }
+
+  /** What somebody can do who runs our code with the event store's login: the hash chain is right. */
+  async bookUnsigned(workspaceId: string, amount: number): Promise<void> {
+    const entry = {
+      adjustmentId: `unsigned-${amount}`,
+      amount,
+      reason: 'a gift',
+      reference: 'none',
+      reversesEventId: null,
+      grantId: null,
+      expiresAt: null,
+    };
+    const command = {
+      type: 'BookCorrection' as const,
+      correctionId: 'c1',
+      approvedBy: 'grace',
+      actor: 'operator:ada',
+      once: false,
+      entries: [entry],
+      known: { corrections: this.entries().length, originals: {} },
+      now: this.now,
+    };
+    const context = { intent: 'forged', by: BY, workspaceId, at: this.now };
+    const { kind } = await createCreditsExecutor(this.store).execute(workspaceId, command, context);
+    if (kind !== 'accepted') throw new Error(`The entry was ${kind}`);
   }
 
   /** Entries that corrections made. */

@@ -100,7 +100,7 @@ beforeAll(async () => {
   const steps = [...BOUGHT, ...overMonthEnds(), ...LATE].sort(([a], [b]) => a - b);
   for (const [at, what] of steps) await what(book, new Date(at).toISOString());
   await book.do('2029-02-01T00:00:00.000Z', { type: 'RecordDue' });
-  const handler = new MonthlyStatementHandler(book.store);
+  const handler = new MonthlyStatementHandler(book.store, { CLOCK_REFUSE_MS: 10_000 });
   statements = await Promise.all(
     MONTHS.map(async (month) => (await handler.execute(new GetMonthlyStatement(WS, month)))!),
   );

@@ -2,11 +2,11 @@ import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
 import { CorruptEvent, decode } from '@app/event-sourcing/core/event-catalogue.js';
 import { isSetAside, type StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
+import type { CorrectionFinding } from '../../contracts/audit.js';
 import {
   correctionDayEvents,
   correctionEvents,
   type CorrectionEvent,
-  type CorrectionFinding,
   type CorrectionsReport,
 } from '../../contracts/corrections.js';
 import { creditsEvents } from '../../contracts/events.js';
