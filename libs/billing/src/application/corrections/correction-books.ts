@@ -96,6 +96,7 @@ export class CorrectionBooks {
   private async known(workspaceId: string, { entries }: Asked): Promise<KnownEntries> {
     const ids = new Set(entries.flatMap(({ reversesEventId }) => reversesEventId ?? []));
     let known = nothingKnown;
+    if (ids.size === 0) return known;
     await visitStream(this.store, streamName(creditsEvents.category, workspaceId), (stored) => {
       if (!isSetAside(stored)) known = learn(known, decode(creditsEvents, stored), ids);
     });
