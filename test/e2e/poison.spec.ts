@@ -116,16 +116,23 @@ it(`After a malformed event, at most ${MOST_COMMANDS} commands make everything w
   expect(quarantined).toHaveLength(most.filter(({ commands }) => commands > 1).length);
 }, 3_600_000);
 
-it('A deleted balance does not pass in silence, and doctor names the command that mends it', async () => {
+it('A deleted balance does not pass in silence: doctor and reconcile name the command that mends it', async () => {
   const customer = await Integrator.open(operated.stack, 1_000);
   const read = async () => customer.untilEnded((await customer.create(person())).body.readingId);
   await read();
+  await handled();
   const book = `credits-${customer.workspaceId}`;
   await operated.database.query('delete from billing.balance where workspace_id = $1', [
     customer.workspaceId,
   ]);
-  await read();
   const command = ['projections', 'replay', 'billing.balance.v1', '--stream', book];
+  // Also before the book's next event, which the view cannot handle.
+  expect(await unusual()).toMatchObject([{ check: 'balances', advice: `ops ${command.join(' ')}` }]);
+  const { differences } = await json(['ledger', 'reconcile', '--all', '--grace', '0']);
+  expect(differences).toMatchObject([
+    { kind: 'balance_missing', message: expect.stringContaining(`ops ${command.join(' ')}`) },
+  ]);
+  await read();
   let found: readonly Finding[] = [];
   await until(
     async () => (found = await unusual()).some(({ advice }) => advice === `ops ${command.join(' ')}`),
