@@ -43,7 +43,7 @@ export const addFind = (ledger: Command): void => {
             one.occurredAt,
             one.type,
             one.credits,
-            one.actor,
+            one.actor || 'unknown',
             one.approvedBy ?? '',
             one.correctionId ?? '',
             one.unreadable ?? one.reason ?? '',
