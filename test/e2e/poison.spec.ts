@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Integrator, person, until } from '../support/integrator.js';
 import { Random } from '../support/random.js';
 import { operatedStack } from './support/operated-stack.js';
@@ -168,3 +169,57 @@ it('A withdrawn quarantine leaves everything as if there had been none', async (
     quarantined: [],
   });
 }, 120_000);
+
+describe('An entry of a book that cannot be read', () => {
+  const reference = 'INC-BAD';
+  let workspaceId: string;
+  let place: string;
+  const ledger = (...args: readonly string[]) => json(['ledger', ...args]);
+  const month = () =>
+    ledger(
+      ...['month', '--period', '2020-01', '--all', '--out', operated.stack.dataDir],
+      ...['--key', join(operated.stack.dataDir, 'seal-private.pem')],
+    );
+  const repairDates = ['ledger', 'repair-dates', '--workspace'];
+  /** Of commands that show the entry, whatever was decided about it. */
+  const shown = async (said: RegExp) => {
+    expect((await ledger('find', reference))['entries']).toMatchObject([
+      { workspaceId, credits: 0, unreadable: expect.stringMatching(said) },
+    ]);
+    const { passedOver } = await json(['readings', 'unreadable']);
+    expect(passedOver).toContain(`${place} (CreditsAdjusted)`);
+  };
+
+  beforeAll(async () => {
+    ({ workspaceId } = await Integrator.open(operated.stack, 100));
+    await operated.stack.ops(['ledger', 'keygen', '--out', operated.stack.dataDir]);
+    const stream = `credits-${workspaceId}`;
+    const revision = await forger.appendTo(stream, 'CreditsAdjusted', { reference, amount: 'many' });
+    place = `${stream}@${revision}`;
+  });
+
+  it('is shown, stops the repair of its dates, and every seal', async () => {
+    await shown(/^cannot be read: /);
+    expect(await operated.stack.runOps([...repairDates, workspaceId])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(place),
+    });
+    expect(await month()).toMatchObject({
+      code: 1,
+      ok: false,
+      problems: [{ workspaceId, revision: place.split('@')[1] }],
+    });
+  });
+
+  it('is passed over once it is quarantined, and every command says so', async () => {
+    await operated.stack.ops(['quarantine', 'add', place, '--reason', 'no fact']);
+    await shown(/^quarantined by operator:.*: no fact$/);
+    expect(await operated.stack.ops([...repairDates, workspaceId])).toMatchObject({
+      misdated: 0,
+      notes: ['1 quarantined entries were passed over'],
+    });
+    const { quarantined, ...sealed } = await month();
+    expect(sealed).toMatchObject({ code: 0, ok: true, books: 0 });
+    expect((quarantined as object[]).at(-1)).toMatchObject({ stream: `credits-${workspaceId}` });
+  });
+});
