@@ -7,8 +7,8 @@ import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js'
 import { Inject } from '@app/platform/injection.js';
 import { referenceOf } from '../../audit/export-rows.js';
 import { bookEvent, isOpaque, sentenceOf, unreadableEntry } from '../../audit/unreadable-entry.js';
-import { FindLedgerEntries, type FoundEntry } from '../../contracts/audit.js';
 import { correctionEvents } from '../../contracts/corrections.js';
+import { FindLedgerEntries, type FoundEntry } from '../../contracts/find-entries.js';
 import type { UnreadableEntry } from '../../contracts/unreadable-entry.js';
 import { creditsEvents, type CreditsEvent } from '../../contracts/events.js';
 import { visitLog } from './read.js';
