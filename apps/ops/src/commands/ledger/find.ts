@@ -12,10 +12,7 @@ export const addFind = (ledger: Command): void => {
       'entries of all books with this reference or correction id: corrections, packs by order, approvals',
     )
     .argument('<reference>', 'the reference, exactly as it was given, or the id of a correction')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  ops ledger find INC-42\n  ops ledger find 4f1c2e9d-6a4c-5f8e-8b5a-7d9c2f4e617f',
-    )
+    .addHelpText('after', '\nExample:\n  ops ledger find INC-42')
     .action(async (reference: string, _: object, command: Command) => {
       const entries = await withSession(({ queries }) =>
         withProgress('find', (progress) => queries.execute(new FindLedgerEntries(reference, progress))),
