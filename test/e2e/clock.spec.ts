@@ -201,6 +201,10 @@ describe('PostgreSQL whose clock is 22 days ahead', () => {
       },
     ]);
     expect((await customer.create(person())).status).toBe(503);
+    expect(await ops.run(['ledger', 'reconcile', '--all'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^Nothing was done: the clock of PostgreSQL is 22 days ahead/),
+    });
     await shiftPostgres(null);
     expect((await customer.untilEnded(body.readingId)).status).toBe('completed');
     expect((await readiness(api)).checks['clock']).toBe(true);

@@ -101,9 +101,10 @@ describe('a correction', () => {
         correction: { status: 'booked', approved: { signedBy: { operator: 'grace' } } },
       });
     expect(await balance()).toMatchObject({ available: before + 20 });
-    const { entries } = (await stack.ops(['ledger', 'find', 'INC-42'])) as { entries: object[] };
-    expect(entries).toMatchObject([{ workspaceId: workspace, credits: 20, actor: 'operator:ada' }]);
-    expect(await stack.ops(['ledger', 'verify', '--workspace', workspace])).toMatchObject({ ok: true });
+    const { entries } = await ada.ops<{ entries: object[] }>(['ledger', 'find', 'INC-42']);
+    const signed = { actor: 'operator:ada', approvedBy: 'grace', correctionId };
+    expect(entries).toMatchObject([{ workspaceId: workspace, credits: 20, ...signed }]);
+    expect(await ada.ops(['ledger', 'verify', '--workspace', workspace])).toMatchObject({ ok: true });
   });
 
   it('is finished by a repeated run when the process dies between approval and booking', async () => {
@@ -117,7 +118,7 @@ describe('a correction', () => {
     });
     const show = ['corrections', 'show', correctionId];
     await until(
-      async () => ((await stack.ops(show)) as Correction).status === 'approved',
+      async () => (await ada.ops<Correction>(show)).status === 'approved',
       () => 'the approval is recorded',
     );
     child.kill('SIGKILL');
@@ -286,6 +287,11 @@ describe('the log', () => {
     expect([code, JSON.parse(stdout)]).toMatchObject([
       1,
       { findings: [{ stream: `credits-${workspace}`, message: expect.stringMatching(/^no two operators/) }] },
+    ]);
+    const ledger = await ada.run(['ledger', 'verify', '--workspace', workspace, '--json']);
+    expect([ledger.code, JSON.parse(ledger.stdout)]).toMatchObject([
+      1,
+      { ok: false, corrections: JSON.parse(stdout).findings },
     ]);
     const other = await ada.run([...verify, '--root', ada.digest]);
     const [first] = (JSON.parse(other.stdout) as CorrectionsReport).findings;

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Integrator, person, until } from '../support/integrator.js';
 import { Random } from '../support/random.js';
 import { operatedStack } from './support/operated-stack.js';
@@ -116,16 +117,23 @@ it(`After a malformed event, at most ${MOST_COMMANDS} commands make everything w
   expect(quarantined).toHaveLength(most.filter(({ commands }) => commands > 1).length);
 }, 3_600_000);
 
-it('A deleted balance does not pass in silence, and doctor names the command that mends it', async () => {
+it('A deleted balance does not pass in silence: doctor and reconcile name the command that mends it', async () => {
   const customer = await Integrator.open(operated.stack, 1_000);
   const read = async () => customer.untilEnded((await customer.create(person())).body.readingId);
   await read();
+  await handled();
   const book = `credits-${customer.workspaceId}`;
   await operated.database.query('delete from billing.balance where workspace_id = $1', [
     customer.workspaceId,
   ]);
-  await read();
   const command = ['projections', 'replay', 'billing.balance.v1', '--stream', book];
+  // Also before the book's next event, which the view cannot handle.
+  expect(await unusual()).toMatchObject([{ check: 'balances', advice: `ops ${command.join(' ')}` }]);
+  const { differences } = await json(['ledger', 'reconcile', '--all', '--grace', '0']);
+  expect(differences).toMatchObject([
+    { kind: 'balance_missing', message: expect.stringContaining(`ops ${command.join(' ')}`) },
+  ]);
+  await read();
   let found: readonly Finding[] = [];
   await until(
     async () => (found = await unusual()).some(({ advice }) => advice === `ops ${command.join(' ')}`),
@@ -161,3 +169,57 @@ it('A withdrawn quarantine leaves everything as if there had been none', async (
     quarantined: [],
   });
 }, 120_000);
+
+describe('An entry of a book that cannot be read', () => {
+  const reference = 'INC-BAD';
+  let workspaceId: string;
+  let place: string;
+  const ledger = (...args: readonly string[]) => json(['ledger', ...args]);
+  const month = () =>
+    ledger(
+      ...['month', '--period', '2020-01', '--all', '--out', operated.stack.dataDir],
+      ...['--key', join(operated.stack.dataDir, 'seal-private.pem')],
+    );
+  const repairDates = ['ledger', 'repair-dates', '--workspace'];
+  /** Of commands that show the entry, whatever was decided about it. */
+  const shown = async (said: RegExp) => {
+    expect((await ledger('find', reference))['entries']).toMatchObject([
+      { workspaceId, credits: 0, unreadable: expect.stringMatching(said) },
+    ]);
+    const { passedOver } = await json(['readings', 'unreadable']);
+    expect(passedOver).toContain(`${place} (CreditsAdjusted)`);
+  };
+
+  beforeAll(async () => {
+    ({ workspaceId } = await Integrator.open(operated.stack, 100));
+    await operated.stack.ops(['ledger', 'keygen', '--out', operated.stack.dataDir]);
+    const stream = `credits-${workspaceId}`;
+    const revision = await forger.appendTo(stream, 'CreditsAdjusted', { reference, amount: 'many' });
+    place = `${stream}@${revision}`;
+  });
+
+  it('is shown, stops the repair of its dates, and every seal', async () => {
+    await shown(/^cannot be read: /);
+    expect(await operated.stack.runOps([...repairDates, workspaceId])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(place),
+    });
+    expect(await month()).toMatchObject({
+      code: 1,
+      ok: false,
+      problems: [{ workspaceId, revision: place.split('@')[1] }],
+    });
+  });
+
+  it('is passed over once it is quarantined, and every command says so', async () => {
+    await operated.stack.ops(['quarantine', 'add', place, '--reason', 'no fact']);
+    await shown(/^quarantined by operator:.*: no fact$/);
+    expect(await operated.stack.ops([...repairDates, workspaceId])).toMatchObject({
+      misdated: 0,
+      notes: ['1 quarantined entries were passed over'],
+    });
+    const { quarantined, ...sealed } = await month();
+    expect(sealed).toMatchObject({ code: 0, ok: true, books: 0 });
+    expect((quarantined as object[]).at(-1)).toMatchObject({ stream: `credits-${workspaceId}` });
+  });
+});

@@ -1,6 +1,7 @@
 import { CreditBooks } from '@app/billing/application/credit-books.js';
 import { createCreditsExecutor } from '@app/billing/credits.executor.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { adjustment } from '../../libs/billing/test/adjustment.js';
 
 /**
  * Gives a workspace credits that nobody paid for. Through the service's commands, two operators would have to sign; this
@@ -21,11 +22,11 @@ export const giveCredits = async (
   try {
     const books = new CreditBooks(createCreditsExecutor(store), { now: () => now });
     const by = { actor: 'operator:test', correlationId: 'test', causationId: 'test' };
-    const entry = { amount, reason, approvedBy: 'test', reversesEventId: null, reference: null };
+    const entry = { amount, reason, approvedBy: 'test', actor: by.actor };
     const adjustmentId = `test-${now}-${amount}`;
     const outcome = await books.execute(
       workspaceId,
-      (at) => ({ type: 'AdjustCredits', ...entry, adjustmentId, actor: by.actor, now: at }),
+      (at) => ({ ...adjustment({ ...entry, adjustmentId }), now: at }),
       adjustmentId,
       by,
     );

@@ -49,3 +49,19 @@ const withhold = (value: unknown): unknown => {
     }),
   );
 };
+
+/**
+ * Who wrote an event, or what is known of that. Events that other programs append may name nobody.
+ * @param owner the workspace of the stream; empty: unknown
+ */
+export const shownActor = ({ metadata }: Pick<StoredEvent, 'metadata'>, owner = ''): string => {
+  const { actor, workspaceId, schemaVersion } = metadata;
+  const isForeign = owner !== '' && workspaceId !== '' && workspaceId !== owner;
+  if (actor !== '') return isForeign ? `${actor} of another workspace, ${workspaceId}` : actor;
+  if (isForeign) return `unknown: event of another workspace, ${workspaceId}`;
+  return schemaVersion === 0 ? 'unknown: event of another program' : 'unknown';
+};
+
+/** The id of what caused an event. */
+export const shownCause = ({ metadata }: Pick<StoredEvent, 'metadata'>): string =>
+  metadata.causationId || 'unknown';

@@ -3,6 +3,7 @@ import { Module } from '@app/platform/injection.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { CreditBooks } from './application/credit-books.js';
 import { CorrectionBooks } from './application/corrections/correction-books.js';
+import { DailyLimit } from './application/corrections/daily-limit.js';
 import { HANDLERS } from './application/handlers.js';
 import { VerifiedRegister } from './application/operators/operator-register.js';
 import { OrderLines } from './application/purchase-pack/order-lines.js';
@@ -21,11 +22,13 @@ import type { Config } from './settings.js';
     },
     {
       provide: CORRECTION_EXECUTORS,
-      useFactory: createCorrectionExecutors,
-      inject: [EVENT_STORE],
+      useFactory: (store: EventStore, config: Pick<Config, 'OPERATOR_ROOT_KEYS'>) =>
+        createCorrectionExecutors(store, config.OPERATOR_ROOT_KEYS),
+      inject: [EVENT_STORE, CONFIG],
     },
     CreditBooks,
     CorrectionBooks,
+    DailyLimit,
     OrderLines,
     VerifiedRegister,
     ...HANDLERS,

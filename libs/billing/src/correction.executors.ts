@@ -8,33 +8,25 @@ import { correctionDay } from './domain/correction-day/correction-day.decider.js
 import { correction } from './domain/correction/correction.decider.js';
 import { operators } from './domain/operators/operators.decider.js';
 import { orderLine } from './domain/order-line/order-line.decider.js';
+import { signedStreams } from './signed-streams.js';
 
-/** The id of the one stream of operators. */
-export const REGISTER = 'register';
-
-/** Run commands on the streams of operators, corrections, their days, and order lines. They are rare: no cache. */
-export const createCorrectionExecutors = (store: EventStore) => ({
-  operators: new CommandExecutor(
-    scopedEventStore(store, [operatorsEvents.category]),
-    operatorsEvents,
-    operators,
-  ),
-  correction: new CommandExecutor(
-    scopedEventStore(store, [correctionEvents.category]),
-    correctionEvents,
-    correction,
-  ),
-  day: new CommandExecutor(
-    scopedEventStore(store, [correctionDayEvents.category]),
-    correctionDayEvents,
-    correctionDay,
-  ),
-  orderLine: new CommandExecutor(
-    scopedEventStore(store, [orderLineEvents.category]),
-    orderLineEvents,
-    orderLine,
-  ),
-});
+/**
+ * Run commands on the streams of operators, corrections, their days, and order lines. They are rare: no cache.
+ * @param rootKeys OPERATOR_ROOT_KEYS
+ */
+export const createCorrectionExecutors = (store: EventStore, rootKeys: readonly string[]) => {
+  const signed = signedStreams(store, rootKeys);
+  return {
+    operators: new CommandExecutor(signed, operatorsEvents, operators),
+    correction: new CommandExecutor(signed, correctionEvents, correction),
+    day: new CommandExecutor(signed, correctionDayEvents, correctionDay),
+    orderLine: new CommandExecutor(
+      scopedEventStore(store, [orderLineEvents.category]),
+      orderLineEvents,
+      orderLine,
+    ),
+  };
+};
 
 export type CorrectionExecutors = ReturnType<typeof createCorrectionExecutors>;
 export const CORRECTION_EXECUTORS = Symbol('CorrectionExecutors');

@@ -33,7 +33,7 @@ export const settings = {
   ),
   OPERATOR_ROOT_KEYS: setting(
     digests,
-    'SHA-256 of the public keys that become operators without others, separated by commas; two of two people',
+    'SHA-256 of the public keys that become operators without others, separated by commas; two of two people. For ops and workers',
   ),
   OPERATOR_KEY_FILE: setting(
     z.string().min(1).optional(),

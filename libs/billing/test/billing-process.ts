@@ -14,7 +14,6 @@ import { CancelSubscriptionHandler } from '../src/application/cancel-subscriptio
 import { CreditBooks } from '../src/application/credit-books.js';
 import { createCorrectionExecutors } from '../src/correction.executors.js';
 import { createCreditsExecutor } from '../src/credits.executor.js';
-import type { CreditsCommand } from '../src/domain/credits/credits.commands.js';
 import { GetBalanceHandler } from '../src/application/get-balance/get-balance.handler.js';
 import { GetCreditsHandler } from '../src/application/get-credits/get-credits.handler.js';
 import { GetLedgerHandler } from '../src/application/get-ledger/get-ledger.handler.js';
@@ -26,30 +25,29 @@ import { ReserveCreditsHandler } from '../src/application/reserve-credits/reserv
 import { SettleReservation } from '../src/application/settle-reservation/settle-reservation.command.js';
 import { SettleReservationHandler } from '../src/application/settle-reservation/settle-reservation.handler.js';
 import { SubscribeToPlanHandler } from '../src/application/subscribe-to-plan/subscribe-to-plan.handler.js';
+import { adjustment } from './adjustment.js';
 
 export const WS = 'ws_0000000000000000000001';
 /** Who gives every command of the process. */
 export const BY = { actor: 'apiKey:k1', correlationId: 'correlation', causationId: 'cause' };
 
 /** Books a correction as the book's decider takes it, without the two operators. */
-const adjust = (
-  books: CreditBooks,
-  entry: Pick<Adjustment, 'adjustmentId' | 'amount' | 'reason' | 'approvedBy'>,
-) =>
+const adjust = (books: CreditBooks, entry: Adjustment) =>
   books.execute(
     WS,
     (now) => ({
-      type: 'AdjustCredits',
-      reversesEventId: null,
-      reference: null,
-      ...entry,
-      actor: BY.actor,
+      ...adjustment({ ...entry, actor: BY.actor }),
       now,
     }),
     `adjust:${entry.adjustmentId}`,
     BY,
   );
-type Adjustment = Extract<CreditsCommand, { type: 'AdjustCredits' }>;
+interface Adjustment {
+  readonly adjustmentId: string;
+  readonly amount: number;
+  readonly reason: string;
+  readonly approvedBy: string;
+}
 
 /** Billing's commands and queries as one process runs them: with its own books, folded in its own memory. */
 export const billingProcess = (store: EventStore, clock: { now(): number }) => {
@@ -60,7 +58,10 @@ export const billingProcess = (store: EventStore, clock: { now(): number }) => {
     settle: new SettleReservationHandler(books),
     subscribe: new SubscribeToPlanHandler(books),
     cancel: new CancelSubscriptionHandler(books),
-    purchase: new PurchasePackHandler(books, new OrderLines(createCorrectionExecutors(store), store, clock)),
+    purchase: new PurchasePackHandler(
+      books,
+      new OrderLines(createCorrectionExecutors(store, []), store, clock),
+    ),
     due: new RecordDueHandler(books),
     balance: new GetBalanceHandler(books),
     credits: new GetCreditsHandler(books),

@@ -9,6 +9,7 @@ import { BookExport } from '../src/audit/export-book.js';
 import { chainAfter } from '../src/audit/verify-book.js';
 import type { ExportRange } from '../src/contracts/export.js';
 import type { CreditsCommand } from '../src/domain/credits/credits.commands.js';
+import { adjustment } from './adjustment.js';
 
 export const WS = 'ws_0000000000000000000001';
 export const STREAM = streamName('credits', WS);
@@ -107,26 +108,13 @@ export const eventfulBook = async (workspaceId = WS): Promise<TestBook> => {
     reservationId: 'r2',
     causeEventId: 'end-r2',
   });
-  await book.do('2026-04-13T09:00:00Z', {
-    type: 'AdjustCredits',
-    adjustmentId: 'a1',
-    amount: 7,
-    reason: '=HYPERLINK("http://evil","a, b")\nsecond line',
-    approvedBy: '@ada',
-    reversesEventId: null,
-    reference: 'INC-42',
-    actor: 'operator:ada',
-  });
-  await book.do('2026-04-14T09:00:00Z', {
-    type: 'AdjustCredits',
-    adjustmentId: 'a2',
-    amount: -5,
-    reason: '-5 because',
-    approvedBy: 'operator:ada',
-    reversesEventId: null,
-    reference: 'INC-42',
-    actor: 'operator:ada',
-  });
+  const formula = '=HYPERLINK("http://evil","a, b")\nsecond line';
+  const [up, down] = [
+    { adjustmentId: 'a1', amount: 7, reason: formula, approvedBy: '@ada' },
+    { adjustmentId: 'a2', amount: -5, reason: '-5 because' },
+  ];
+  await book.do('2026-04-13T09:00:00Z', adjustment({ ...up, reference: 'INC-42' }));
+  await book.do('2026-04-14T09:00:00Z', adjustment({ ...down, reference: 'INC-42' }));
   await reserve('2026-05-09T09:00:00Z', 'r3');
   await book.do('2026-05-11T09:00:00Z', {
     type: 'ReleaseCredits',

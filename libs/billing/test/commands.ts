@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { PACK_IDS, PLAN_IDS } from '../src/contracts/catalogue.js';
 import type { CreditsCommand } from '../src/domain/credits/credits.commands.js';
+import { adjustment } from './adjustment.js';
 import { at } from './events.js';
 
 const LONG_RUN = process.env['PROPERTY_RUNS'];
@@ -48,16 +49,12 @@ const untimed: fc.Arbitrary<Untimed> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: fc.constant('CancelSubscription' as const) }) },
   {
     weight: 2,
-    arbitrary: fc.record({
-      type: fc.constant('AdjustCredits' as const),
-      adjustmentId: fc.integer({ min: 1, max: 6 }).map((number) => `a${number}`),
-      amount: fc.integer({ min: -200, max: 200 }).filter((amount) => amount !== 0),
-      reason: fc.constant('because'),
-      approvedBy: fc.constant('operator:ada'),
-      reversesEventId: fc.constant(null),
-      reference: fc.constant(null),
-      actor: fc.constant('operator:ada'),
-    }),
+    arbitrary: fc
+      .record({
+        adjustmentId: fc.integer({ min: 1, max: 6 }).map((number) => `a${number}`),
+        amount: fc.integer({ min: -200, max: 200 }).filter((amount) => amount !== 0),
+      })
+      .map(adjustment),
   },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('RecordDue' as const) }) },
 );

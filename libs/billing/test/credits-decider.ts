@@ -3,6 +3,7 @@ import type { PackId, PlanId } from '../src/contracts/catalogue.js';
 import type { CreditsEvent } from '../src/contracts/events.js';
 import type { CreditsCommand } from '../src/domain/credits/credits.commands.js';
 import { credits } from '../src/domain/credits/credits.decider.js';
+import { adjustment } from './adjustment.js';
 import { at, bookOpened, planGranted, subscribed } from './events.js';
 
 /** When commands are given, unless a case says otherwise. */
@@ -41,14 +42,7 @@ export const purchase = (pack: PackId, orderRef: string, now = NOW): CreditsComm
   now: at(now),
 });
 export const adjust = (adjustmentId: string, amount: number): CreditsCommand => ({
-  type: 'AdjustCredits',
-  adjustmentId,
-  amount,
-  reason: 'goodwill',
-  approvedBy: 'operator:ada',
-  reversesEventId: null,
-  reference: null,
-  actor: 'operator:ada',
+  ...adjustment({ adjustmentId, amount }),
   now: at(NOW),
 });
 export const adjusted = (

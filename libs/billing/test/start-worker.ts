@@ -28,6 +28,7 @@ const SETTINGS = {
   RESERVATION_SWEEP_MS: 10,
   LEDGER_RECONCILE_EVERY_MS: EVERY_MS,
   LEDGER_RECONCILE_GRACE_MS: 60_000,
+  OPERATOR_ROOT_KEYS: [],
 };
 
 /** Billing as a worker runs it, over a store in memory and a readings module that answers as the case says. */

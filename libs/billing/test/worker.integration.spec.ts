@@ -225,6 +225,16 @@ describe('the scheduled reconciliation', () => {
     ]);
   });
 
+  it('alerts when somebody forges a statement of an operator', async () => {
+    const metadata = { ...BY, workspaceId: '', occurredAt: new Date(START).toISOString(), schemaVersion: 1 };
+    const forged = { id: randomUUID(), type: 'OperatorConfirmed', data: {}, metadata };
+    await worker.store.append('operators-register', 'no_stream', [forged]);
+    await worker.catchUp();
+    await round();
+    expect(await last()).toMatchObject([{ differences: '1' }]);
+    expect(worker.alerts).toMatchObject([{ alert: 'ledger_difference', kind: 'correction' }]);
+  });
+
   it('is done by one of all workers, once in each interval, whatever their own clocks say', async () => {
     const started = async () => (await last())[0].started_at.getTime() as number;
     await Promise.all([round(), round(), round()]);

@@ -4,6 +4,7 @@ import { ReserveCreditsHandler } from '@app/billing/application/reserve-credits/
 import type { CreditsCommand } from '@app/billing/domain/credits/credits.commands.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
+import { adjustment } from '../../../libs/billing/test/adjustment.js';
 
 type Untimed = CreditsCommand extends infer C ? (C extends { now: number } ? Omit<C, 'now'> : never) : never;
 
@@ -26,13 +27,11 @@ export const ledgerOn = (store: EventStore, now: () => number = Date.now) => {
 };
 export type Ledger = ReturnType<typeof ledgerOn>;
 
-const NO_REFERENCE = { reversesEventId: null, reference: null, actor: BY.actor };
-
 /** Opens a book with the given credits. */
 export const openBook = async (ledger: Ledger, workspaceId: string, credits: number): Promise<void> => {
   await ledger.do(workspaceId, { type: 'OpenBook', workspaceId }, 'open');
   const given = { adjustmentId: 'a1', amount: credits, reason: 'bench', approvedBy: 'bench' };
-  await ledger.do(workspaceId, { type: 'AdjustCredits', ...given, ...NO_REFERENCE }, 'adjust');
+  await ledger.do(workspaceId, adjustment({ ...given, actor: BY.actor }), 'adjust');
 };
 
 /** Concurrent calls while a book is filled. */

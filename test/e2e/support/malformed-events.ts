@@ -81,6 +81,12 @@ export class Forger {
     return { stream, type, fault };
   }
 
+  /** Appends one event without metadata. @returns its revision */
+  async appendTo(stream: string, type: string, data: JSONType): Promise<bigint> {
+    const { nextExpectedRevision } = await this.client.appendToStream(stream, [jsonEvent({ type, data })]);
+    return nextExpectedRevision;
+  }
+
   private async misplace(targets: Targets, others: Targets): Promise<MalformedEvent> {
     const { random } = this;
     const fault = random.pick(MISPLACED);

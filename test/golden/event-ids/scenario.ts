@@ -21,6 +21,7 @@ import { Redeliver } from '@app/webhooks/application/redeliver/redeliver.command
 import { RotateSecret } from '@app/webhooks/application/rotate-secret/rotate-secret.command.js';
 import { CreateWebhookEndpoint, EnableWebhookEndpoint } from '@app/webhooks/contracts/index.js';
 import { IssueApiKey, OpenWorkspace, RevokeApiKey } from '@app/workspaces/contracts/index.js';
+import { adjustment } from '../../../libs/billing/test/adjustment.js';
 import type { Service } from './service.js';
 
 const DAY_MS = 86_400_000;
@@ -30,16 +31,12 @@ const byOwner = (request: string) => requestedBy('user:owner', request);
 
 export type Step = readonly [name: string, run: () => Promise<unknown>];
 
-const adjustment = {
-  type: 'AdjustCredits',
+const correction = adjustment({
   adjustmentId: 'adj-7',
   amount: -5,
   reason: 'correction',
   approvedBy: 'finance',
-  reversesEventId: null,
-  reference: null,
-  actor: 'operator:ada',
-} as const;
+});
 
 /** Every use case on every kind of stream, one step each. Add new steps at the end. */
 export const scenario = (service: Service): readonly Step[] => {
@@ -104,7 +101,7 @@ export const scenario = (service: Service): readonly Step[] => {
       () =>
         nest
           .get(CreditBooks)
-          .execute(ws, (now) => ({ ...adjustment, now }), 'adjust:adj-7', byOperator('adjust')),
+          .execute(ws, (now) => ({ ...correction, now }), 'adjust:adj-7', byOperator('adjust')),
     ],
     ['a reading is requested', () => request('one')],
     ['a reading is delayed', () => nest.get(ReadingTimers).delay(jobAfter('ReadingRequested'))],

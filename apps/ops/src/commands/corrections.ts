@@ -27,10 +27,17 @@ export const addCorrectionsCommands = (corrections: Command): void => {
     add(corrections);
 };
 
-const find = async ({ queries }: Session, id: string): Promise<Correction> => {
-  const correction = await queries.execute(new GetCorrection(id));
+const find = async (session: Session, id: string): Promise<Correction> => {
+  requireRootKeys(session);
+  const correction = await session.queries.execute(new GetCorrection(id));
   if (!correction) throw new OpsError(`There is no correction ${id}: ops corrections list shows them.`);
   return correction;
+};
+
+/** @throws OpsError without them: no signature counts, and no correction is one */
+const requireRootKeys = ({ config }: Session): void => {
+  if (config.OPERATOR_ROOT_KEYS.length === 0)
+    throw new OpsError('OPERATOR_ROOT_KEYS is not set here, so nobody knows which operators to trust.');
 };
 
 const addList = (corrections: Command): void => {
@@ -40,7 +47,10 @@ const addList = (corrections: Command): void => {
     .option('--days <number>', 'how many days (UTC), today included', wholeNumber, 32)
     .addHelpText('after', '\nExample:\n  ops corrections list --days 7')
     .action(async ({ days }: { days: number }, command: Command) => {
-      const found = await withSession(({ queries }) => queries.execute(new ListCorrections(days)));
+      const found = await withSession((session) => {
+        requireRootKeys(session);
+        return session.queries.execute(new ListCorrections(days));
+      });
       print(
         command,
         { corrections: found },

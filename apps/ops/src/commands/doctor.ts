@@ -14,6 +14,7 @@ import {
   checkMigrations,
   checkPostgres,
 } from './doctor/dependencies.js';
+import { checkBalances } from './doctor/balances.js';
 import { failure, warning, type Finding } from './doctor/finding.js';
 import { checkIssuerKeys } from './doctor/issuer-keys.js';
 import { checkStoreFile } from './doctor/store-file.js';
@@ -62,6 +63,7 @@ const CHECKS: readonly Check[] = [
   { name: 'parked streams', needs: ['postgres'], run: checkParked },
   { name: 'quarantine', needs: ['event store'], run: checkQuarantines },
   { name: 'jobs', needs: ['postgres'], run: ({ pool, time }) => checkJobs(pool, time) },
+  { name: 'balances', needs: ['postgres', 'event store'], run: checkBalances },
   { name: 'holds', needs: ['postgres'], run: checkHolds },
   { name: 'disk', needs: [], run: ({ config }) => checkDisk(config) },
 ];

@@ -104,8 +104,8 @@ const asTable = (story: readonly Chapter[]): string =>
       afterMs,
       `${stream}@${revision}`,
       type,
-      actor,
-      cause.type ?? cause.id,
+      actor || 'unknown',
+      cause.type ?? (cause.id || 'unknown'),
     ]),
   );
 

@@ -5,6 +5,7 @@ import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import {
+  correctionDayEvents,
   correctionEvents,
   creditsEvents,
   operatorsEvents,
@@ -13,7 +14,11 @@ import {
 import { CorrectionsVerifier } from '@app/billing/offline.js';
 import { OpsError } from '../ops-error.js';
 
-const SIGNED: readonly string[] = [operatorsEvents.category, correctionEvents.category];
+const SIGNED: readonly string[] = [
+  operatorsEvents.category,
+  correctionEvents.category,
+  correctionDayEvents.category,
+];
 
 /** One event a line, as the log has it: what the signatures and the entries are checked from. */
 const line = z.strictObject({

@@ -10,13 +10,18 @@ export class DateNotes {
   private earlier = 0;
   private closedEarlyAt: string | null = null;
 
-  constructor(private readonly period: string) {}
+  /** @param boundMs CLOCK_REFUSE_MS */
+  constructor(
+    private readonly period: string,
+    private readonly boundMs?: number,
+  ) {}
 
   see(event: Recorded<CreditsEvent>): void {
     const { recordedAt, metadata } = event;
-    if (isContradicted(event)) this.misdated += 1;
+    const isMisdated = isContradicted(event, this.boundMs);
+    if (isMisdated) this.misdated += 1;
     if (Date.parse(metadata.occurredAt) < startOfMonth(this.period)) this.earlier += 1;
-    if (event.type === 'PeriodClosed' && isContradicted(event) && recordedAt! < endOfMonth(this.period))
+    if (event.type === 'PeriodClosed' && isMisdated && recordedAt! < endOfMonth(this.period))
       this.closedEarlyAt = instant(recordedAt!);
   }
 

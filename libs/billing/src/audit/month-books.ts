@@ -22,12 +22,14 @@ export class MonthBooks {
   constructor(
     private readonly period: string,
     private readonly key: KeyObject,
+    /** CLOCK_REFUSE_MS */
+    private readonly boundMs?: number,
   ) {}
 
   see(stored: StoredEvent): void {
     if (categoryOf(stored.stream) !== creditsEvents.category) return;
     const book = this.books.get(stored.stream) ?? {
-      verifier: new BookVerifier(stored.stream),
+      verifier: new BookVerifier(stored.stream, undefined, this.boundMs),
       sales: [],
       opened: '',
     };

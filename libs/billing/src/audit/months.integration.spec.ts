@@ -107,7 +107,9 @@ describe('a seal', () => {
 
 describe('a monthly statement', () => {
   const statement = async (period: string) =>
-    new MonthlyStatementHandler(book.store).execute(new GetMonthlyStatement(WS, period));
+    new MonthlyStatementHandler(book.store, { CLOCK_REFUSE_MS: 10_000 }).execute(
+      new GetMonthlyStatement(WS, period),
+    );
 
   it('opens with the closing balance of the month before, and has every movement once', async () => {
     const months = await Promise.all(['2026-04', '2026-05', '2026-06'].map(statement));

@@ -33,6 +33,8 @@ interface Damage {
   /** Credits left in each grant. */
   readonly left: ReadonlyMap<string, number>;
   readonly now: number;
+  /** CLOCK_REFUSE_MS */
+  readonly boundMs: number;
 }
 
 /**
@@ -40,11 +42,13 @@ interface Damage {
  * their original expiry. Grants of future months are taken back, and come back when their month begins. Entries stay as
  * they are, and so do closed months.
  * @param now the trusted time (ms)
+ * @param boundMs CLOCK_REFUSE_MS
  */
 export const planDateRepair = (
   workspaceId: string,
   events: readonly Recorded<CreditsEvent>[],
   now: number,
+  boundMs = RECORD_TIME_BOUND_MS,
 ): DateRepair => {
   const state = events.reduce(evolve, noBook);
   const damage: Damage = {
@@ -56,10 +60,11 @@ export const planDateRepair = (
     ),
     left: new Map(state.grants.map(({ grantId, remaining }) => [grantId, remaining])),
     now,
+    boundMs,
   };
   const amountBooked = (reference: string): number | undefined =>
     damage.booked.get(adjustmentIdOf(workspaceId, reference));
-  const misdated = events.filter((event) => isContradicted(event));
+  const misdated = events.filter((event) => isContradicted(event, boundMs));
   const planned = misdated.flatMap((event) => compensation(event, damage, amountBooked));
   const missed = (one: DateAdjustment): boolean =>
     one.amount > 0 && one.expiresAt !== null && Date.parse(one.expiresAt) <= now;
@@ -69,7 +74,7 @@ export const planDateRepair = (
     misdated: misdated.length,
     adjustments: open.filter((one) => !missed(one)),
     notes: [
-      ...closedEarly(misdated, state.period),
+      ...closedEarly(misdated, state.period, damage),
       ...open
         .filter(missed)
         .map(
@@ -90,8 +95,11 @@ const granted = ({ type, data }: Recorded<CreditsEvent>): (readonly [string, Ter
 };
 
 /** Whether that instant had not come yet when the store recorded the event. */
-const isFuture = (at: string | null | undefined, { recordedAt }: Recorded<CreditsEvent>): boolean =>
-  at !== null && at !== undefined && Date.parse(at) > recordedAt! + RECORD_TIME_BOUND_MS;
+const isFuture = (
+  at: string | null | undefined,
+  { recordedAt }: Recorded<CreditsEvent>,
+  { boundMs }: Damage,
+): boolean => at !== null && at !== undefined && Date.parse(at) > recordedAt! + boundMs;
 
 const compensation = (
   event: Recorded<CreditsEvent>,
@@ -100,19 +108,20 @@ const compensation = (
 ): DateAdjustment[] => {
   switch (event.type) {
     case 'GrantExpired':
-      return isFuture(event.data.expiredAt, event)
+      return isFuture(event.data.expiredAt, event, damage)
         ? [comesBack(event, damage, event.data.grantId, event.data.amount, `clock:${event.id}`)]
         : [];
     case 'CreditsReleased':
       return event.data.allocations
         .filter(
-          ({ grantId, to }) => to === 'expired' && isFuture(damage.grants.get(grantId)?.expiresAt, event),
+          ({ grantId, to }) =>
+            to === 'expired' && isFuture(damage.grants.get(grantId)?.expiresAt, event, damage),
         )
         .map(({ grantId, amount }) =>
           comesBack(event, damage, grantId, amount, `clock:${event.id}:${grantId}`),
         );
     case 'PlanGranted':
-      return isFuture(event.data.validFrom, event) ? takenBack(event, damage, amountBooked) : [];
+      return isFuture(event.data.validFrom, event, damage) ? takenBack(event, damage, amountBooked) : [];
     default:
       return [];
   }
@@ -164,10 +173,11 @@ const takenBack = (
 
 const spentEarly = (
   event: Recorded<CreditsEvent>,
-  { left, now }: Damage,
+  damage: Damage,
   amountBooked: (reference: string) => number | undefined,
 ): string[] => {
-  if (event.type !== 'PlanGranted' || !isFuture(event.data.validFrom, event)) return [];
+  if (event.type !== 'PlanGranted' || !isFuture(event.data.validFrom, event, damage)) return [];
+  const { left, now } = damage;
   const { grantId, credits, validFrom } = event.data;
   const spent = credits + (amountBooked(`clock:${event.id}`) ?? 0) - (left.get(grantId) ?? 0);
   return spent > 0 && Date.parse(validFrom) > now
@@ -175,9 +185,13 @@ const spentEarly = (
     : [];
 };
 
-const closedEarly = (misdated: readonly Recorded<CreditsEvent>[], openPeriod: string): string[] => {
+const closedEarly = (
+  misdated: readonly Recorded<CreditsEvent>[],
+  openPeriod: string,
+  damage: Damage,
+): string[] => {
   const months = misdated.flatMap((event) =>
-    event.type === 'PeriodClosed' && isFuture(instant(endOfMonth(event.data.period)), event)
+    event.type === 'PeriodClosed' && isFuture(instant(endOfMonth(event.data.period)), event, damage)
       ? [`${event.data.period} (closed at ${instant(event.recordedAt!)})`]
       : [],
   );

@@ -115,10 +115,7 @@ export class Reconciler {
       const row = this.rows.get(workspaceId);
       const at = { creditsEventId: headEventId };
       if (!row) {
-        missing(
-          openedAt,
-          difference('balance_missing', workspaceId, 'the balance view has no such book', at),
-        );
+        missing(openedAt, difference('balance_missing', workspaceId, withoutRow(workspaceId), at));
       } else if (row.revision > headRevision) {
         const message = `the balance view is at revision ${row.revision}, the book ends at ${headRevision}`;
         this.differences.push(difference('balance_differs', workspaceId, message, at));
@@ -232,6 +229,10 @@ export class Reconciler {
     }
   }
 }
+
+/** Nothing deletes a book, so its row was deleted. */
+const withoutRow = (workspaceId: string): string =>
+  `the balance view has no such book: ops projections replay billing.balance.v1 --stream credits-${workspaceId}`;
 
 const difference = (
   kind: LedgerDifference['kind'],

@@ -1,6 +1,6 @@
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 
-/** A date this much after the record time (ms) is wrong, unless CLOCK_REFUSE_MS is another. */
+/** A date this much after the record time (ms) is wrong, where no CLOCK_REFUSE_MS is given. */
 export const RECORD_TIME_BOUND_MS = 10_000;
 
 /** Whether the store recorded the event before the date that its writer gave it. */

@@ -15,18 +15,20 @@ type MutableGrant = { -readonly [K in keyof GrantMovement]: GrantMovement[K] };
 /**
  * The statement of one month, from its part of the stream: from the last PeriodClosed to its own. `null` when nothing
  * is recorded of it.
+ * @param boundMs CLOCK_REFUSE_MS
  */
 export const statementOf = async (
   workspaceId: string,
   period: string,
   stored: AsyncIterable<StoredEvent>,
+  boundMs?: number,
 ): Promise<MonthlyStatement | null> => {
   let state = noBook;
   let opening: Accounts | null = null;
   let totals: Totals = noBook.totals;
   let closed = false;
   const entries: LedgerEntry[] = [];
-  const dates = new DateNotes(period);
+  const dates = new DateNotes(period, boundMs);
   const grants = new Map<string, MutableGrant>();
   const money = new BookMoney();
   const begin = (first: Credits): void => {

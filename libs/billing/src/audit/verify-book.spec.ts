@@ -92,16 +92,22 @@ describe('verifying a book', () => {
     }
     const store = { read } as unknown as EventStore;
     const verified = async (bound: number) =>
-      (await new VerifyLedgerHandler(store, { CLOCK_REFUSE_MS: bound }).execute(new VerifyLedger(WS)))[0]!;
+      (
+        await new VerifyLedgerHandler(store, { CLOCK_REFUSE_MS: bound, OPERATOR_ROOT_KEYS: [] }).execute(
+          new VerifyLedger(WS),
+        )
+      ).books[0]!;
     expect((await verified(10_000)).findings).toMatchObject([{ check: 'clock', revision: last.revision }]);
     expect((await verified(20_000)).findings).toEqual([]);
   });
 
   it('reads one book, or every book of the log', async () => {
-    const handler = new VerifyLedgerHandler(book.store, { CLOCK_REFUSE_MS: 10_000 });
-    const [report] = await handler.execute(new VerifyLedger(WS));
+    const handler = new VerifyLedgerHandler(book.store, { CLOCK_REFUSE_MS: 10_000, OPERATOR_ROOT_KEYS: [] });
+    const {
+      books: [report],
+    } = await handler.execute(new VerifyLedger(WS));
     expect(report).toEqual(verify(book.events));
-    expect(await handler.execute(new VerifyLedger(null))).toEqual([report]);
-    expect(await handler.execute(new VerifyLedger('ws_nobody'))).toEqual([]);
+    expect(await handler.execute(new VerifyLedger(null))).toEqual({ books: [report], corrections: [] });
+    expect(await handler.execute(new VerifyLedger('ws_nobody'))).toEqual({ books: [], corrections: [] });
   });
 });

@@ -13,6 +13,7 @@ import { balanceOf } from '../domain/credits/balance.js';
 import { credits } from '../domain/credits/credits.decider.js';
 import { noBook } from '../domain/credits/credits.state.js';
 import { STREAM, TestBook, WS } from '../../test/book.js';
+import { adjustment } from '../../test/adjustment.js';
 import { writeReading } from '../../test/readings.js';
 import { BookExport } from './export-book.js';
 import { Reconciler } from './reconcile.js';
@@ -32,17 +33,7 @@ const on = (day: string, command: Parameters<TestBook['do']>[1]): Step => [
   (book, at) => book.do(at, command),
 ];
 
-const adjust = (adjustmentId: string, amount: number) =>
-  ({
-    type: 'AdjustCredits',
-    adjustmentId,
-    amount,
-    reason: 'goodwill',
-    approvedBy: 'operator:ada',
-    reversesEventId: null,
-    reference: null,
-    actor: 'operator:ada',
-  }) as const;
+const adjust = (adjustmentId: string, amount: number) => adjustment({ adjustmentId, amount });
 
 /**
  * A customer's purchases in the year: a plan from the 31st on, over the leap day, changed, cancelled, another, packs.
@@ -100,7 +91,7 @@ beforeAll(async () => {
   const steps = [...BOUGHT, ...overMonthEnds(), ...LATE].sort(([a], [b]) => a - b);
   for (const [at, what] of steps) await what(book, new Date(at).toISOString());
   await book.do('2029-02-01T00:00:00.000Z', { type: 'RecordDue' });
-  const handler = new MonthlyStatementHandler(book.store);
+  const handler = new MonthlyStatementHandler(book.store, { CLOCK_REFUSE_MS: 10_000 });
   statements = await Promise.all(
     MONTHS.map(async (month) => (await handler.execute(new GetMonthlyStatement(WS, month)))!),
   );

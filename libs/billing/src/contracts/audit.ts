@@ -31,11 +31,29 @@ export interface LedgerReport {
   readonly quarantined: readonly UnreadableEntry[];
 }
 
+/** A statement of an operator that does not count, or an entry that no two operators signed. */
+export interface CorrectionFinding {
+  readonly stream: string;
+  readonly revision: bigint;
+  /** One sentence. */
+  readonly message: string;
+}
+
+/** In the order of the log. */
+export type AuditedCorrections = readonly CorrectionFinding[];
+
+export interface LedgerVerification {
+  /** None when there is no such book. */
+  readonly books: readonly LedgerReport[];
+  /** Of one book: only its own entries. */
+  readonly corrections: AuditedCorrections;
+}
+
 /**
- * Checks hash chain, revisions and invariants from the raw stream: of one book, or of every book in the log (`null`).
- * Returns no report when there is no such book.
+ * Checks hash chain, revisions and invariants from the raw stream, and the signatures of corrections: of one book, or of
+ * every book in the log (`null`).
  */
-export class VerifyLedger extends Query<readonly LedgerReport[]> {
+export class VerifyLedger extends Query<LedgerVerification> {
   constructor(
     readonly workspaceId: string | null,
     readonly progress?: Progress,
@@ -110,33 +128,6 @@ export class ExplainReading extends Query<ReadingExplanation | null> {
   }
 }
 
-/** An entry that carries a reference. */
-export interface FoundEntry {
-  readonly workspaceId: string;
-  readonly eventId: string;
-  readonly revision: bigint;
-  /** The type of a credits event; any text for an entry that is not interpreted. */
-  readonly type: string;
-  readonly occurredAt: string;
-  /** Signed; 0 for a subscription. */
-  readonly credits: number;
-  /** Of a correction. */
-  readonly reason: string | null;
-  readonly actor: string;
-  /** Of an entry that moves nothing: it cannot be read, or it is quarantined. One sentence. */
-  readonly unreadable?: string;
-}
-
-/** Entries of all books with a reference: a correction's, the order of a pack, the approval of a plan. */
-export class FindLedgerEntries extends Query<readonly FoundEntry[]> {
-  constructor(
-    readonly reference: string,
-    readonly progress?: Progress,
-  ) {
-    super();
-  }
-}
-
 export interface LedgerDifference {
   readonly kind:
     | 'not_captured'
@@ -147,7 +138,9 @@ export interface LedgerDifference {
     | 'balance_differs'
     | 'balance_behind'
     | 'balance_missing'
-    | 'unreadable';
+    | 'unreadable'
+    /** `workspaceId` is empty for a statement of an operator. */
+    | 'correction';
   readonly workspaceId: string;
   readonly readingId: string | null;
   /** Id of the event in the book. */
@@ -169,7 +162,10 @@ export interface Reconciliation {
   readonly quarantined: readonly UnreadableEntry[];
 }
 
-/** Compares captures, ReadingCompleted events and the balance view, of one workspace or of all (`null`). */
+/**
+ * Compares captures, ReadingCompleted events and the balance view, of one workspace or of all (`null`). For all, it also
+ * checks the signatures of corrections.
+ */
 export class ReconcileLedger extends Query<Reconciliation> {
   constructor(
     readonly workspaceId: string | null,

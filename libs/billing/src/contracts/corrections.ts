@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { event, eventCatalogue, type EventOf } from '@app/event-sourcing/core/event-catalogue.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { Command, Query } from '@app/platform/cqrs/message.js';
-import type { Progress } from './audit.js';
+import type { CorrectionFinding, Progress } from './audit.js';
 import { instant, operatorName, sha256, signed, type Signed } from './signed.js';
 
 /** What a correction is made for. All kinds book entries `CreditsAdjusted`. */
@@ -79,7 +79,10 @@ export type CorrectionEventOf<T extends CorrectionEvent['type']> = Extract<Corre
 /** What an operator signs. */
 export type SignedCorrectionEvent = Exclude<CorrectionEvent, { type: 'CorrectionBooked' }>;
 
-/** Stream `correctionday-<yyyy-mm-dd>` (UTC): what operators signed on a day, for the daily limit and for lists. */
+/**
+ * Stream `correctionday-<yyyy-mm-dd>` (UTC): what operators were about to sign on a day, for the daily limit and for lists.
+ * Nothing here is signed: the corrections themselves say what counts.
+ */
 export const correctionDayEvents = eventCatalogue('correctionday', {
   /** Before the signature is recorded. `credits`: sum of the amounts without their signs. */
   CorrectionCounted: event(
@@ -196,13 +199,6 @@ export class ListCorrections extends Query<readonly Correction[]> {
   constructor(readonly days: number) {
     super();
   }
-}
-
-export interface CorrectionFinding {
-  readonly stream: string;
-  readonly revision: bigint;
-  /** One sentence. */
-  readonly message: string;
 }
 
 export interface CorrectionsReport {

@@ -5,6 +5,7 @@ export * from './corrections.js';
 export * from './date-repair.js';
 export * from './events.js';
 export * from './export.js';
+export * from './find-entries.js';
 export * from './money.js';
 export * from './month.js';
 export * from './operators.js';

@@ -1,4 +1,5 @@
 import { createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
+import type { OperatorRegister } from '../contracts/operators.js';
 import type { Signed } from '../contracts/signed.js';
 import { keyDigest, signedText, type Statement } from '../domain/signed-text.js';
 
@@ -30,6 +31,17 @@ export const signStatement = <T extends Statement>(
   const text = signedText({ type: statement.type, data });
   const signature = sign(null, Buffer.from(text), privateKey).toString('base64');
   return { type: statement.type, data: { ...data, signature } } as unknown as T;
+};
+
+/** Whether somebody signed it whose key is trusted. @param statement perhaps one that no program knows */
+export const isSignedByOperator = (
+  { type, data }: { readonly type: string; readonly data: unknown },
+  register: OperatorRegister,
+): boolean => {
+  const { signedBy, signature } = (data ?? {}) as Partial<Signed>;
+  if (typeof signature !== 'string' || typeof signedBy?.keySha256 !== 'string') return false;
+  const key = register.keys.find(({ keySha256 }) => keySha256 === signedBy.keySha256);
+  return key?.status === 'active' && isSignedWith({ type, data: data as object }, key.publicKey);
 };
 
 /** @param publicKey base64 of DER (SPKI) */

@@ -62,7 +62,7 @@ describe('a statement to print', () => {
   });
 
   it('is a PDF/UA file, the same bytes each time; nothing when nothing is recorded', async () => {
-    const handler = new TypesetStatementHandler(book.store);
+    const handler = new TypesetStatementHandler(book.store, { CLOCK_REFUSE_MS: 10_000 });
     const pdf = (await handler.execute(new TypesetMonthlyStatement(WS, '2026-04')))!;
     const source = Buffer.from(pdf).toString('latin1');
     expect(source.slice(0, 5)).toBe('%PDF-');

@@ -6,6 +6,7 @@ import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { InMemoryEventStore as Store } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { PUBLIC_EVENT_TYPES } from '@app/webhooks/contracts/index.js';
+import { adjustment } from '../../../../libs/billing/test/adjustment.js';
 import { buy, type Customer } from './customers.js';
 import { breachesOf } from './invariants.js';
 import { isQuiet } from './quiet.js';
@@ -91,11 +92,10 @@ const prepare = async (
   const opening = async (): Promise<void> => {
     for (const workspaceId of workspaces) {
       await books.execute(workspaceId, (now) => ({ type: 'OpenBook', workspaceId, now }), 'open', by);
-      const texts = { adjustmentId: 'a', reason: 'test', approvedBy: 'test' };
-      const adjustment = { ...texts, reversesEventId: null, reference: null, actor: by.actor };
+      const texts = { adjustmentId: 'a', reason: 'test', approvedBy: 'test', actor: by.actor };
       await books.execute(
         workspaceId,
-        (now) => ({ type: 'AdjustCredits', amount: readings * READING_COST, ...adjustment, now }),
+        (now) => ({ ...adjustment({ ...texts, amount: readings * READING_COST }), now }),
         'adjust',
         by,
       );

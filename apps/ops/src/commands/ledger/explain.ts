@@ -3,7 +3,7 @@ import { CURRENCY, ExplainReading, type ReadingExplanation } from '@app/billing/
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
-import { movement } from './movement.js';
+import { causeOf, movement } from './movement.js';
 import { passedOver } from './passed-over.js';
 
 export const addExplain = (ledger: Command): void => {
@@ -41,13 +41,13 @@ const describe = ({
     '',
     table(
       ['credits event', 'event id', 'at', 'movement', 'paid by', 'caused by'],
-      credits.map(({ type, eventId, occurredAt, postings, paidBy, cause }) => [
-        type,
-        eventId,
-        occurredAt,
-        movement(postings),
-        paidBy.map(paid).join(', '),
-        cause ? `${cause.type} ${cause.eventId}` : '',
+      credits.map((one) => [
+        one.type,
+        one.eventId,
+        one.occurredAt,
+        movement(one.postings),
+        one.paidBy.map(paid).join(', '),
+        causeOf(one),
       ]),
     ),
     '',

@@ -8,31 +8,44 @@ import { withSession } from '../../session.js';
 export const addFind = (ledger: Command): void => {
   ledger
     .command('find')
-    .description('entries of all books with this reference: a correction, the order of a pack, an approval')
-    .argument('<reference>', 'the reference, exactly as it was given')
+    .description(
+      'entries of all books with this reference or correction id: corrections, packs by order, approvals',
+    )
+    .argument('<reference>', 'the reference, exactly as it was given, or the id of a correction')
     .addHelpText('after', '\nExample:\n  ops ledger find INC-42')
     .action(async (reference: string, _: object, command: Command) => {
       const entries = await withSession(({ queries }) =>
         withProgress('find', (progress) => queries.execute(new FindLedgerEntries(reference, progress))),
       );
-      if (entries.length === 0) throw new OpsError(`No entry has the reference ${reference}.`);
+      if (entries.length === 0) throw new OpsError(`No entry has the reference or correction ${reference}.`);
       print(
         command,
         { reference, entries },
         table(
-          ['workspace', 'revision', 'at', 'event', 'credits', 'by', 'reason', 'event id'],
-          entries.map(
-            ({ workspaceId, revision, occurredAt, type, credits, actor, reason, unreadable, eventId }) => [
-              workspaceId,
-              String(revision),
-              occurredAt,
-              type,
-              credits,
-              actor,
-              unreadable ?? reason ?? '',
-              eventId,
-            ],
-          ),
+          [
+            'workspace',
+            'revision',
+            'at',
+            'event',
+            'credits',
+            'by',
+            'approved by',
+            'correction',
+            'reason',
+            'event id',
+          ],
+          entries.map((one) => [
+            one.workspaceId,
+            String(one.revision),
+            one.occurredAt,
+            one.type,
+            one.credits,
+            one.actor || 'unknown',
+            one.approvedBy ?? '',
+            one.correctionId ?? '',
+            one.unreadable ?? one.reason ?? '',
+            one.eventId,
+          ]),
         ),
       );
     });

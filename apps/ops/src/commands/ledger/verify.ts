@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { VerifyLedger, type LedgerReport } from '@app/billing/contracts/index.js';
+import { VerifyLedger, type LedgerVerification } from '@app/billing/contracts/index.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
@@ -10,7 +10,9 @@ import { passedOver } from './passed-over.js';
 export const addVerify = (ledger: Command): void => {
   ledger
     .command('verify')
-    .description('check hash chain, revisions and invariants from the raw events; exit code 1 on any finding')
+    .description(
+      'check hash chain, revisions, invariants and signatures of corrections; exit code 1 on any finding',
+    )
     .option('--workspace <id>', 'one workspace')
     .option('--all', 'every credit book in the log')
     .addHelpText(
@@ -19,20 +21,20 @@ export const addVerify = (ledger: Command): void => {
     )
     .action(async (options: Chosen, command: Command) => {
       const workspaceId = chosenWorkspace(options);
-      const books = await withSession(async ({ queries, requireWorkspace }) => {
+      const { books, corrections } = await withSession(async ({ queries, requireWorkspace }) => {
         if (workspaceId !== null) await requireWorkspace(workspaceId);
         return withProgress('verify', (progress) => queries.execute(new VerifyLedger(workspaceId, progress)));
       });
       if (workspaceId !== null && books.length === 0) {
         throw new OpsError(`The workspace ${workspaceId} has no credit book.`);
       }
-      const bad = books.filter(({ findings }) => findings.length > 0);
-      print(command, { ok: bad.length === 0, books }, describe(books));
-      if (bad.length > 0) process.exitCode = 1;
+      const ok = corrections.length === 0 && books.every(({ findings }) => findings.length === 0);
+      print(command, { ok, books, corrections }, describe({ books, corrections }));
+      if (!ok) process.exitCode = 1;
     });
 };
 
-const describe = (books: readonly LedgerReport[]): string =>
+const describe = ({ books, corrections }: LedgerVerification): string =>
   [
     table(
       ['workspace', 'events', 'findings', 'first bad', 'head hash'],
@@ -51,5 +53,8 @@ const describe = (books: readonly LedgerReport[]): string =>
       findings.map(
         ({ revision, check, message }) => `${workspaceId} revision ${revision}: ${check}: ${message}`,
       ),
+    ),
+    ...corrections.map(
+      ({ stream, revision, message }) => `${stream} revision ${revision}: correction: ${message}`,
     ),
   ].join('\n');

@@ -1,6 +1,7 @@
 import { printable } from '@app/platform/text/printable.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
+import { shownActor } from '../../shown-event.js';
 
 /** Which events an operator wants to see; an absent member matches every event. */
 export interface Choice {
@@ -26,5 +27,7 @@ export const isChosen = (
   ].every(([wanted, given]) => wanted === undefined || wanted === given);
 
 /** An event in one line. */
-export const line = ({ position, stream, revision, type, metadata }: StoredEvent): string =>
-  `${position}  ${metadata.occurredAt}  ${stream}@${revision}  ${type}  by ${printable(metadata.actor)}`;
+export const line = (event: StoredEvent): string => {
+  const { position, stream, revision, type, metadata } = event;
+  return `${position}  ${metadata.occurredAt}  ${stream}@${revision}  ${type}  by ${printable(shownActor(event))}`;
+};

@@ -4,7 +4,7 @@ import { printable } from '@app/platform/text/printable.js';
 import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';
 import { withSession } from '../../session.js';
-import { shownEvent } from '../../shown-event.js';
+import { shownActor, shownCause, shownEvent } from '../../shown-event.js';
 import { catalogueOf } from '../../catalogues.js';
 import { ownerOf, problemOf } from '../quarantine/place.js';
 
@@ -24,24 +24,26 @@ export const addShow = (streams: Command): void => {
       '\nExamples:\n  ops streams show credits-ws_…\n  ops streams show credits-ws_… --newest --json',
     )
     .action(async (stream: string, { newest }: { newest?: true }, command: Command) => {
-      const events = await withSession(async ({ store }) => {
+      const { events, owner } = await withSession(async ({ store }) => {
         const found: ListedEvent[] = [];
         const owner = await ownerOf(store, stream);
         const direction = newest ? 'backwards' : 'forwards';
         for await (const event of store.read(stream, { limit: MOST, direction }))
           found.push({ ...shownEvent(event), problem: catalogueOf(stream) ? problemOf(event, owner) : null });
-        return newest ? found.toReversed() : found;
+        return { events: newest ? found.toReversed() : found, owner };
       });
       if (events.length === 0) throw new OpsError(`There is no stream ${stream}.`);
-      print(command, { stream, events }, events.map(describe).join('\n'));
+      print(command, { stream, events }, events.map((event) => describe(event, owner)).join('\n'));
     });
 };
 
-const describe = ({ revision, type, id, data, metadata, quarantine, problem }: ListedEvent): string =>
-  [
-    `${revision}  ${type}  ${metadata.occurredAt}  by ${printable(metadata.actor)}`,
-    `   id ${id}  caused by ${metadata.causationId}`,
+const describe = (event: ListedEvent, owner: string): string => {
+  const { revision, type, id, data, metadata, quarantine, problem } = event;
+  return [
+    `${revision}  ${type}  ${metadata.occurredAt}  by ${printable(shownActor(event, owner))}`,
+    `   id ${id}  caused by ${printable(shownCause(event))}`,
     `   ${JSON.stringify(data)}`,
     ...(problem === null ? [] : [`   cannot be read: ${problem}`]),
     ...(quarantine ? [`   quarantined by ${quarantine.by}: ${printable(quarantine.reason)}`] : []),
   ].join('\n');
+};

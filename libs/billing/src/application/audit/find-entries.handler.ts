@@ -7,8 +7,8 @@ import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js'
 import { Inject } from '@app/platform/injection.js';
 import { referenceOf } from '../../audit/export-rows.js';
 import { bookEvent, isOpaque, sentenceOf, unreadableEntry } from '../../audit/unreadable-entry.js';
-import { FindLedgerEntries, type FoundEntry } from '../../contracts/audit.js';
 import { correctionEvents } from '../../contracts/corrections.js';
+import { FindLedgerEntries, type FoundEntry } from '../../contracts/find-entries.js';
 import type { UnreadableEntry } from '../../contracts/unreadable-entry.js';
 import { creditsEvents, type CreditsEvent } from '../../contracts/events.js';
 import { visitLog } from './read.js';
@@ -55,6 +55,8 @@ export class FindEntriesHandler implements IQueryHandler<FindLedgerEntries> {
         credits: 'credits' in data ? data.credits : 'amount' in data ? data.amount : 0,
         reason: 'reason' in data ? data.reason : null,
         actor: 'actor' in data && data.actor !== null ? data.actor : event.metadata.actor,
+        approvedBy: 'approvedBy' in data ? data.approvedBy : null,
+        correctionId: ('correctionId' in data && data.correctionId) || null,
       });
     };
     await visitLog(this.store, visit, progress);
@@ -75,6 +77,8 @@ const opaque = (workspaceId: string, entry: UnreadableEntry): FoundEntry => ({
   credits: 0,
   reason: null,
   actor: '',
+  approvedBy: null,
+  correctionId: null,
   unreadable: sentenceOf(entry),
 });
 
@@ -87,4 +91,5 @@ const hasText = (data: unknown, text: string): boolean =>
 /** Corrections of version 1 do not state their reference, but their id is made of it. */
 const matches = (data: CreditsEvent['data'], workspaceId: string, reference: string): boolean =>
   referenceOf(data) === reference ||
+  ('correctionId' in data && data.correctionId === reference) ||
   ('adjustmentId' in data && data.adjustmentId === uuid5(workspaceId, 'adjustment', reference));

@@ -2,15 +2,21 @@ import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
+import { CONFIG } from '@app/platform/tokens.js';
 import { statementOf } from '../../audit/statement.js';
 import { GetMonthlyStatement, type MonthlyStatement } from '../../contracts/audit.js';
 import { creditsEvents } from '../../contracts/events.js';
+import type { Config } from '../../settings.js';
 
 @QueryHandler(GetMonthlyStatement)
 export class MonthlyStatementHandler implements IQueryHandler<GetMonthlyStatement> {
-  constructor(@Inject(EVENT_STORE) private readonly store: EventStore) {}
+  constructor(
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS'>,
+  ) {}
 
   async execute({ workspaceId, period }: GetMonthlyStatement): Promise<MonthlyStatement | null> {
-    return statementOf(workspaceId, period, this.store.read(streamName(creditsEvents.category, workspaceId)));
+    const stream = this.store.read(streamName(creditsEvents.category, workspaceId));
+    return statementOf(workspaceId, period, stream, this.config.CLOCK_REFUSE_MS);
   }
 }

@@ -4,31 +4,68 @@ import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-st
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
 import { CONFIG } from '@app/platform/tokens.js';
+import { auditedCorrections } from '../../audit/corrections/as-differences.js';
+import { CorrectionsVerifier } from '../../audit/corrections/verify-corrections.js';
 import { BookVerifier } from '../../audit/verify-book.js';
-import { VerifyLedger, type LedgerReport } from '../../contracts/audit.js';
+import { VerifyLedger, type LedgerVerification } from '../../contracts/audit.js';
+import { correctionEvents } from '../../contracts/corrections.js';
 import { creditsEvents } from '../../contracts/events.js';
+import { operatorsEvents } from '../../contracts/operators.js';
 import type { Config } from '../../settings.js';
+import { isBefore, REGISTER } from '../../signed-streams.js';
 import { visitLog, visitStream } from './read.js';
 
 @QueryHandler(VerifyLedger)
 export class VerifyLedgerHandler implements IQueryHandler<VerifyLedger> {
   constructor(
     @Inject(EVENT_STORE) private readonly store: EventStore,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS' | 'OPERATOR_ROOT_KEYS'>,
   ) {}
 
-  async execute({ workspaceId, progress }: VerifyLedger): Promise<readonly LedgerReport[]> {
+  async execute({ workspaceId, progress }: VerifyLedger): Promise<LedgerVerification> {
     const { category } = creditsEvents;
+    const roots = this.config.OPERATOR_ROOT_KEYS;
+    const corrections = new CorrectionsVerifier(roots);
+    const adjusted: StoredEvent[] = [];
     const books = new Map<string, BookVerifier>();
     const visit = (event: StoredEvent): void => {
       if (categoryOf(event.stream) !== category) return;
       const book = books.get(event.stream) ?? this.verifierOf(event.stream);
       books.set(event.stream, book);
       book.see(event);
+      if (event.type === 'CreditsAdjusted') adjusted.push(event);
     };
-    if (workspaceId === null) await visitLog(this.store, visit, progress);
-    else await visitStream(this.store, streamName(category, workspaceId), visit, progress);
-    return [...books.values()].map((book) => book.report());
+    if (workspaceId === null) {
+      const visitAll = (event: StoredEvent): void => {
+        visit(event);
+        corrections.see(event);
+      };
+      await visitLog(this.store, visitAll, progress);
+    } else {
+      await visitStream(this.store, streamName(category, workspaceId), visit, progress);
+      for (const event of await this.signedFor(adjusted)) corrections.see(event);
+    }
+    const found = auditedCorrections(corrections, roots);
+    return {
+      books: [...books.values()].map((book) => book.report()),
+      corrections:
+        workspaceId === null
+          ? found
+          : found.filter(({ stream }) => stream === streamName(category, workspaceId)),
+    };
+  }
+
+  /** Entries of a book, the operators, and the corrections that the entries name, in the order of the log. */
+  private async signedFor(entries: readonly StoredEvent[]): Promise<readonly StoredEvent[]> {
+    if (entries.length === 0) return [];
+    const ids = entries.map(({ data }) => (data as { correctionId?: unknown } | null)?.correctionId);
+    const streams = [...new Set(ids)].flatMap((id) =>
+      typeof id === 'string' ? [streamName(correctionEvents.category, id)] : [],
+    );
+    const events = [...entries];
+    for (const stream of [streamName(operatorsEvents.category, REGISTER), ...streams])
+      for await (const event of this.store.read(stream)) events.push(event);
+    return events.toSorted((one, other) => (isBefore(one, other) ? -1 : 1));
   }
 
   private verifierOf(stream: string): BookVerifier {

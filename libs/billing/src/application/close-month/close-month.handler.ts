@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
+import { instant } from '@app/event-sourcing/core/clock.js';
+import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import {
   COMMAND_BUS,
@@ -9,7 +10,9 @@ import {
 } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { CLOCK } from '@app/platform/tokens.js';
+import { CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
+import { auditedCorrections, correctionDifferences } from '../../audit/corrections/as-differences.js';
+import { CorrectionsVerifier } from '../../audit/corrections/verify-corrections.js';
 import { MonthBooks } from '../../audit/month-books.js';
 import { monthFiles, signedMonth, sumsOf } from '../../audit/month-files.js';
 import { Reconciler } from '../../audit/reconcile.js';
@@ -19,6 +22,8 @@ import { CloseMonth, type CloseMonthResult } from '../../contracts/month.js';
 import { endOfMonth } from '../../domain/credits/calendar.js';
 import { balanceRows } from '../audit/balance-rows.js';
 import { visitLog } from '../audit/read.js';
+import { serverNow } from '../audit/server-now.js';
+import type { Config } from '../../settings.js';
 import { passOverUnreadable } from '../pass-over-unreadable.js';
 
 /** Books closed at the same time. */
@@ -30,30 +35,37 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
     @Inject(COMMAND_BUS) private readonly commands: CommandBus,
     @Inject(EVENT_STORE) private readonly store: EventStore,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
-    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(TRUSTED_CLOCK) private readonly clock: TrustedClock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS' | 'OPERATOR_ROOT_KEYS'>,
   ) {}
 
   async execute(command: CloseMonth): Promise<CloseMonthResult> {
     const { period, privateKey, graceMs, progress } = command;
     const key = readSealKey(privateKey);
     if (!key) return { outcome: 'not_an_ed25519_key' };
-    if (this.clock.now() < endOfMonth(period)) return { outcome: 'not_over' };
+    const now = await serverNow(this.pool, this.clock);
+    if (now < endOfMonth(period)) return { outcome: 'not_over' };
     const closedNow = await this.close(command);
     // Reads the view first, so that the log then has everything the view shows.
-    const settledBefore = this.clock.now() - graceMs;
+    const settledBefore = (await serverNow(this.pool, this.clock)) - graceMs;
     const reconciler = new Reconciler(null, await balanceRows(this.pool, null));
-    const months = new MonthBooks(period, key);
+    const months = new MonthBooks(period, key, this.config.CLOCK_REFUSE_MS);
+    const roots = this.config.OPERATOR_ROOT_KEYS;
+    const corrections = new CorrectionsVerifier(roots);
     await visitLog(
       this.store,
       (event) => {
         months.see(event);
         reconciler.see(event);
+        corrections.see(event);
       },
       (done, total) => progress?.('verify and reconcile', done, total),
     );
     const { books, problems } = months.result();
     const reconciliation = reconciler.report(settledBefore);
-    const { differences, quarantined } = reconciliation;
+    const { quarantined } = reconciliation;
+    const unsigned = correctionDifferences(auditedCorrections(corrections, roots));
+    const differences = [...reconciliation.differences, ...unsigned];
     if (problems.length + differences.length > 0) return { outcome: 'not_right', problems, differences };
     const files = monthFiles(period, books, reconciliation, command.codes);
     // Imported only here: only a process that prints needs the compiler and its fonts.

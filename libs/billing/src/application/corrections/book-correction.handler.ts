@@ -11,7 +11,6 @@ import {
 import type { OperatorRegister } from '../../contracts/operators.js';
 import { CORRECTION_EXECUTORS, type CorrectionExecutors } from '../../correction.executors.js';
 import { statusAt, type CorrectionState } from '../../domain/correction/correction.state.js';
-import { isApprovedByTwo } from '../../audit/corrections/approved-by-two.js';
 import { VerifiedRegister } from '../operators/operator-register.js';
 import { askedOf, byWorkspace, CorrectionBooks } from './correction-books.js';
 import { correctionView } from './correction-view.js';
@@ -33,40 +32,38 @@ export class BookCorrectionHandler implements ICommandHandler<BookCorrection> {
       this.register.load(),
     ]);
     if (!state) return refused({ code: 'unknown' });
-    const status = statusAt(state, now);
+    const done = await this.books.booked(state);
+    const status = statusAt(state, now, done);
     if (status !== 'approved' && status !== 'booked') return refused({ code: 'wrong_status', status });
-    // The stream may hold what did not pass our commands.
-    if (!isApprovedByTwo(state, register)) return refused({ code: 'bad_signature' });
-    const { open, later } = openPositions(state, now);
+    const { open, later } = openPositions(state, done, now);
     const refusals: BookRefusal[] = [];
-    const done: number[] = [];
     for (const [workspaceId, positions] of byWorkspace(state.proposed, open)) {
       const refusal = await this.books.book(workspaceId, askedOf(state, workspaceId, positions), by);
       if (refusal) refusals.push(refusal);
       else done.push(...positions);
     }
-    const after = done.length === 0 ? state : await this.record(state, done, { now, by, register });
+    const isNoted = done.every((position) => state.noted.includes(position));
+    if (!isNoted) await this.record(state, done, { now, by, register });
     const outcome = refusals.length + later.length === 0 ? 'booked' : 'incomplete';
-    return { outcome, correction: correctionView(after, now), refusals, later };
+    return { outcome, correction: correctionView(state, done, now), refusals, later };
   }
 
   private async record(
     state: CorrectionState,
     positions: readonly number[],
     { now, by, register }: Pick<BookCorrection, 'by'> & { now: number; register: OperatorRegister },
-  ): Promise<CorrectionState> {
+  ): Promise<void> {
     const { correctionId, entries } = state.proposed;
     const data = { correctionId, proposal: state.proposal, positions: [...positions] };
-    const outcome = await this.executors.correction.execute(
+    await this.executors.correction.execute(
       correctionId,
-      { event: { type: 'CorrectionBooked', data }, register, maxCredits: 0, now },
+      { event: { type: 'CorrectionBooked', data }, register, maxCredits: 0, now, booked: positions },
       { intent: `booked:${positions.join()}`, by, workspaceId: entries[0]!.workspaceId, at: now },
     );
-    return outcome.state ?? state;
   }
 }
 
-const openPositions = ({ proposed, booked }: CorrectionState, now: number) => {
+const openPositions = ({ proposed }: CorrectionState, booked: readonly number[], now: number) => {
   const open: number[] = [];
   const later: number[] = [];
   for (const [position, { notBefore }] of proposed.entries.entries()) {

@@ -59,6 +59,16 @@ export class CorrectionBooks {
     @Inject(EVENT_STORE) private readonly store: EventStore,
   ) {}
 
+  /** Positions of the entries that are in their books. What the stream of a correction says of them proves nothing. */
+  async booked({ proposed, proposal }: Pick<CorrectionState, 'proposed' | 'proposal'>): Promise<number[]> {
+    const workspaces = [...new Set(proposed.entries.map(({ workspaceId }) => workspaceId))];
+    const books = await Promise.all(workspaces.map((workspaceId) => this.books.current(workspaceId)));
+    return proposed.entries.flatMap(({ workspaceId }, position) => {
+      const book = books[workspaces.indexOf(workspaceId)];
+      return book?.adjustmentIds.includes(adjustmentIdOf(proposal, position)) ? [position] : [];
+    });
+  }
+
   /** What the book would refuse now; `null`: nothing. Changes nothing. */
   async refusal(workspaceId: string, asked: Asked, now: number): Promise<BookRefusal | null> {
     const book = await this.books.current(workspaceId);
@@ -86,6 +96,7 @@ export class CorrectionBooks {
   private async known(workspaceId: string, { entries }: Asked): Promise<KnownEntries> {
     const ids = new Set(entries.flatMap(({ reversesEventId }) => reversesEventId ?? []));
     let known = nothingKnown;
+    if (ids.size === 0) return known;
     await visitStream(this.store, streamName(creditsEvents.category, workspaceId), (stored) => {
       if (!isSetAside(stored)) known = learn(known, decode(creditsEvents, stored), ids);
     });

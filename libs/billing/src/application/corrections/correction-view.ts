@@ -2,13 +2,17 @@ import type { Correction } from '../../contracts/corrections.js';
 import type { Signed } from '../../contracts/signed.js';
 import { creditsOf, statusAt, type CorrectionState } from '../../domain/correction/correction.state.js';
 
-/** @param now milliseconds */
-export const correctionView = (state: CorrectionState, now: number): Correction => {
-  const { proposed, proposal, approved, ended, booked } = state;
+/** @param booked positions of the entries that their books have @param now milliseconds */
+export const correctionView = (
+  state: CorrectionState,
+  booked: readonly number[],
+  now: number,
+): Correction => {
+  const { proposed, proposal, approved, ended } = state;
   const { correctionId, kind, reason, reference, entries, expiresAt } = proposed;
   return {
     correctionId,
-    status: statusAt(state, now),
+    status: statusAt(state, now, booked),
     kind,
     reason,
     reference,

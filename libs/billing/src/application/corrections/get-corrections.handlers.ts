@@ -4,6 +4,7 @@ import { Inject } from '@app/platform/injection.js';
 import { CLOCK } from '@app/platform/tokens.js';
 import { GetCorrection, ListCorrections, type Correction } from '../../contracts/corrections.js';
 import { CORRECTION_EXECUTORS, type CorrectionExecutors } from '../../correction.executors.js';
+import { CorrectionBooks } from './correction-books.js';
 import { correctionView } from './correction-view.js';
 
 const DAY_MS = 86_400_000;
@@ -12,12 +13,13 @@ const DAY_MS = 86_400_000;
 export class GetCorrectionHandler implements IQueryHandler<GetCorrection> {
   constructor(
     @Inject(CORRECTION_EXECUTORS) private readonly executors: CorrectionExecutors,
+    private readonly books: CorrectionBooks,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async execute({ correctionId }: GetCorrection): Promise<Correction | null> {
     const { state } = await this.executors.correction.load(correctionId);
-    return state && correctionView(state, this.clock.now());
+    return state && correctionView(state, await this.books.booked(state), this.clock.now());
   }
 }
 
@@ -26,6 +28,7 @@ export class GetCorrectionHandler implements IQueryHandler<GetCorrection> {
 export class ListCorrectionsHandler implements IQueryHandler<ListCorrections> {
   constructor(
     @Inject(CORRECTION_EXECUTORS) private readonly executors: CorrectionExecutors,
+    private readonly books: CorrectionBooks,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -35,8 +38,9 @@ export class ListCorrectionsHandler implements IQueryHandler<ListCorrections> {
     const signed = await Promise.all(dates.map((date) => this.executors.day.load(date)));
     const ids = [...new Set(signed.flatMap(({ state }) => state.map(({ correctionId }) => correctionId)))];
     const found = await Promise.all(ids.map((id) => this.executors.correction.load(id)));
-    return found
-      .flatMap(({ state }) => (state ? [correctionView(state, now)] : []))
-      .toSorted((a, b) => (a.proposed.at < b.proposed.at ? 1 : -1));
+    const views = found.flatMap(({ state }) =>
+      state ? [this.books.booked(state).then((booked) => correctionView(state, booked, now))] : [],
+    );
+    return (await Promise.all(views)).toSorted((a, b) => (a.proposed.at < b.proposed.at ? 1 : -1));
   }
 }

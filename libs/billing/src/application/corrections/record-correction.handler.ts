@@ -1,4 +1,3 @@
-import { instant } from '@app/event-sourcing/core/clock.js';
 import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { CommandHandler, type ICommandHandler } from '@app/platform/cqrs/handler.js';
@@ -6,7 +5,7 @@ import { Inject } from '@app/platform/injection.js';
 import { CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import {
   RecordCorrection,
-  type CorrectionDayEvent,
+  type Correction,
   type CorrectionRefusal,
   type RecordCorrectionResult,
   type SignedCorrectionEvent,
@@ -26,18 +25,18 @@ import { VerifiedRegister } from '../operators/operator-register.js';
 import { isSignedNow } from '../operators/signed-now.js';
 import { askedOf, byWorkspace, CorrectionBooks } from './correction-books.js';
 import { correctionView } from './correction-view.js';
+import { DailyLimit } from './daily-limit.js';
 
-type Limits = Pick<Config, 'CORRECTION_MAX_CREDITS' | 'CORRECTION_DAILY_CREDITS'>;
-
-/** Decides first, then counts the credits of the day, then records: a crash in between counts too much, never too little. */
+/** Decides first, then counts the credits of the day, then records: commands that run at once keep to the limit. */
 @CommandHandler(RecordCorrection)
 export class RecordCorrectionHandler implements ICommandHandler<RecordCorrection> {
   constructor(
     @Inject(CORRECTION_EXECUTORS) private readonly executors: CorrectionExecutors,
     private readonly books: CorrectionBooks,
+    private readonly dailyLimit: DailyLimit,
     private readonly register: VerifiedRegister,
     @Inject(TRUSTED_CLOCK) private readonly clock: TrustedClock,
-    @Inject(CONFIG) private readonly limits: Limits,
+    @Inject(CONFIG) private readonly limits: Pick<Config, 'CORRECTION_MAX_CREDITS'>,
   ) {}
 
   async execute({ statement, by }: RecordCorrection): Promise<RecordCorrectionResult> {
@@ -49,11 +48,13 @@ export class RecordCorrectionHandler implements ICommandHandler<RecordCorrection
     if (!isSignedWith(statement, key.publicKey)) return refused({ code: 'bad_signature' });
     if (!isSignedNow(at, now)) return refused({ code: 'stale' });
     const maxCredits = this.limits.CORRECTION_MAX_CREDITS;
-    const command: CorrectionCommand = { event: statement, register, maxCredits, now };
     const { state } = await this.executors.correction.load(correctionId);
+    const booked = state ? await this.books.booked(state) : [];
+    const command: CorrectionCommand = { event: statement, register, maxCredits, now, booked };
     const decision = correction.decide(command, state);
     if (decision.kind === 'reject') return refused(refusalOf(decision));
-    if (decision.kind === 'ignore') return { outcome: 'already', correction: correctionView(state!, now) };
+    if (decision.kind === 'ignore')
+      return { outcome: 'already', correction: correctionView(state!, booked, now) };
     const refusal = await this.prepare(statement, state, now, by);
     if (refusal) return refused(refusal);
     const outcome = await this.executors.correction.execute(correctionId, command, {
@@ -65,8 +66,12 @@ export class RecordCorrectionHandler implements ICommandHandler<RecordCorrection
     if (outcome.kind === 'rejected') return refused(refusalOf(outcome));
     return {
       outcome: outcome.kind === 'accepted' ? 'recorded' : 'already',
-      correction: correctionView(outcome.state!, now),
+      correction: await this.view(outcome.state!, now),
     };
+  }
+
+  private async view(state: CorrectionState, now: number): Promise<Correction> {
+    return correctionView(state, await this.books.booked(state), now);
   }
 
   /** What the books and the day say. Rejecting and withdrawing need neither. */
@@ -86,29 +91,20 @@ export class RecordCorrectionHandler implements ICommandHandler<RecordCorrection
         const refusal = await this.books.refusal(workspaceId, asked, now);
         if (refusal) return refusal;
       }
-      return this.count(proposed, 'proposed', creditsOf(proposed), now, by);
-    }
-    return statement.type === 'CorrectionApproved'
-      ? this.count(statement.data, 'approved', creditsOf(state!.proposed), now, by)
-      : null;
-  }
-
-  private async count(
-    { correctionId, signedBy }: SignedCorrectionEvent['data'],
-    act: CorrectionDayEvent['data']['act'],
-    credits: number,
-    now: number,
-    by: RequestContext,
-  ): Promise<CorrectionRefusal | null> {
-    const { operator } = signedBy;
-    const count = { correctionId, operator, act, credits };
-    const dailyCredits = this.limits.CORRECTION_DAILY_CREDITS;
-    const outcome = await this.executors.day.execute(
-      instant(now).slice(0, 10),
-      { count, dailyCredits },
-      { intent: `${act}:${correctionId}:${operator}:${credits}`, by, workspaceId: '', at: now },
+    } else if (statement.type !== 'CorrectionApproved') return null;
+    const { correctionId, signedBy } = statement.data;
+    const isProposal = statement.type === 'CorrectionProposed';
+    return this.dailyLimit.count(
+      {
+        correctionId,
+        operator: signedBy.operator,
+        act: isProposal ? 'proposed' : 'approved',
+        credits: creditsOf(isProposal ? statement.data : state!.proposed),
+      },
+      statementDigest(statement),
+      now,
+      by,
     );
-    return outcome.kind === 'rejected' ? { code: 'above_limit', ...outcome.details } : null;
   }
 }
 

@@ -9,12 +9,13 @@ import {
   type OperatorRefusal,
   type OperatorsEvent,
 } from '../../contracts/operators.js';
-import { CORRECTION_EXECUTORS, REGISTER, type CorrectionExecutors } from '../../correction.executors.js';
+import { CORRECTION_EXECUTORS, type CorrectionExecutors } from '../../correction.executors.js';
 import { operators, type OperatorsRejection } from '../../domain/operators/operators.decider.js';
 import { keyOf } from '../../domain/operators/operators.state.js';
 import { keyDigest, statementDigest } from '../../domain/signed-text.js';
 import type { Config } from '../../settings.js';
 import { isSignedWith } from '../../signatures/signatures.js';
+import { REGISTER } from '../../signed-streams.js';
 import { VerifiedRegister } from './operator-register.js';
 import { isSignedNow } from './signed-now.js';
 

@@ -1,12 +1,11 @@
 import type { OperatorRegister, OperatorsEvent } from '../../contracts/operators.js';
 import { operators } from '../../domain/operators/operators.decider.js';
 import { evolve, isSelfSigned, keyOf } from '../../domain/operators/operators.state.js';
-import { statementDigest } from '../../domain/signed-text.js';
 import { isSignedWith } from '../../signatures/signatures.js';
 
 /**
  * The register after a statement, if its signature fits and the rules allow it. Whoever can append to the event store can
- * put any statement into the stream: one that is not allowed changes no key.
+ * put any statement into the stream: one that is not allowed changes nothing, and no statement names it as the one before.
  */
 export const admitOperator = (
   register: OperatorRegister,
@@ -14,10 +13,7 @@ export const admitOperator = (
   rootKeys: readonly string[],
 ): { readonly register: OperatorRegister; readonly refusal: string | null } => {
   const publicKey = signerOf(change, register);
-  const refuse = (refusal: string) => ({
-    register: { ...register, head: statementDigest(change) },
-    refusal,
-  });
+  const refuse = (refusal: string) => ({ register, refusal });
   if (!publicKey || !isSignedWith(change, publicKey)) return refuse('the signature does not fit');
   const decision = operators.decide({ change, rootKeys }, register);
   if (decision.kind === 'accept') return { register: evolve(register, change), refusal: null };

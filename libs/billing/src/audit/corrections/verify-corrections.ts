@@ -2,24 +2,25 @@ import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
 import { CorruptEvent, decode } from '@app/event-sourcing/core/event-catalogue.js';
 import { isSetAside, type StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
+import type { CorrectionFinding } from '../../contracts/audit.js';
 import {
+  correctionDayEvents,
   correctionEvents,
   type CorrectionEvent,
-  type CorrectionFinding,
   type CorrectionsReport,
 } from '../../contracts/corrections.js';
 import { creditsEvents } from '../../contracts/events.js';
 import { operatorsEvents, type OperatorsEvent } from '../../contracts/operators.js';
-import { correction } from '../../domain/correction/correction.decider.js';
 import { adjustmentIdOf, type CorrectionState } from '../../domain/correction/correction.state.js';
-import { keyOf, noOperators } from '../../domain/operators/operators.state.js';
-import { isSignedWith } from '../../signatures/signatures.js';
+import { noOperators } from '../../domain/operators/operators.state.js';
+import { admitCorrection } from './admit-correction.js';
 import { admitOperator } from './admit-operator.js';
 
 /** An entry that two operators signed, as its book must have it. */
 const CATEGORIES: ReadonlySet<string> = new Set([
   operatorsEvents.category,
   correctionEvents.category,
+  correctionDayEvents.category,
   creditsEvents.category,
 ]);
 
@@ -40,6 +41,8 @@ export class CorrectionsVerifier {
   private readonly corrections = new Map<string, CorrectionState | null>();
   /** By adjustment id; each may be booked once. */
   private readonly signed = new Map<string, SignedEntry>();
+  /** Adjustment ids of the entries in the books so far. */
+  private readonly booked = new Set<unknown>();
   private signedEntries = 0;
   private earlierEntries = 0;
   private quarantined = 0;
@@ -47,16 +50,21 @@ export class CorrectionsVerifier {
   constructor(private readonly rootKeys: readonly string[]) {}
 
   see(stored: StoredEvent): void {
+    const category = categoryOf(stored.stream);
+    if (category === creditsEvents.category && stored.type === 'CreditsAdjusted')
+      this.booked.add((stored.data as { adjustmentId?: unknown } | null)?.adjustmentId);
     if (isSetAside(stored)) {
-      if (CATEGORIES.has(categoryOf(stored.stream))) this.quarantined += 1;
+      if (CATEGORIES.has(category)) this.quarantined += 1;
       return;
     }
     try {
-      switch (categoryOf(stored.stream)) {
+      switch (category) {
         case operatorsEvents.category:
           return this.operator(decode(operatorsEvents, stored), stored);
         case correctionEvents.category:
           return this.correction(decode(correctionEvents, stored), stored);
+        case correctionDayEvents.category:
+          return void decode(correctionDayEvents, stored);
         case creditsEvents.category:
           return stored.type === 'CreditsAdjusted' ? this.entry(stored) : undefined;
         default:
@@ -86,23 +94,16 @@ export class CorrectionsVerifier {
 
   private correction(event: CorrectionEvent, stored: StoredEvent): void {
     const id = streamId(stored.stream);
-    const state = this.corrections.get(id) ?? null;
+    const before = this.corrections.get(id) ?? null;
+    const { occurredAt } = stored.metadata;
+    const { state, refusal } = admitCorrection(id, before, event, this.register, occurredAt);
     this.corrections.set(id, state);
-    if (event.data.correctionId !== id) return this.find(stored, 'the statement is of another correction');
-    if (event.type !== 'CorrectionBooked') {
-      const key = keyOf(this.register, event.data.signedBy.keySha256);
-      if (!key || !isSignedWith(event, key.publicKey))
-        return this.find(stored, 'the signature does not fit the statement');
-    }
-    // Limits are settings, and may have been others.
-    const now = 'at' in event.data ? Date.parse(event.data.at) : Date.parse(stored.metadata.occurredAt);
-    const { register } = this;
-    const decision = correction.decide({ event, register, maxCredits: Infinity, now }, state);
-    if (decision.kind !== 'accept')
-      return this.find(stored, `the correction does not allow it: ${reasonOf(decision)}`);
-    const after = correction.evolve(state, event);
-    this.corrections.set(id, after);
-    if (event.type === 'CorrectionApproved') this.expect(after!);
+    if (refusal !== null) return this.find(stored, refusal);
+    if (event.type === 'CorrectionApproved') this.expect(state!);
+    if (event.type !== 'CorrectionBooked') return;
+    const { proposal, positions } = event.data;
+    const missing = positions.filter((position) => !this.booked.has(adjustmentIdOf(proposal, position)));
+    if (missing.length > 0) this.find(stored, `no book had these entries: ${missing.join(', ')}`);
   }
 
   private expect({ proposed, proposal, approved }: CorrectionState): void {
@@ -143,6 +144,3 @@ type CreditsFacts = Record<string, unknown> & {
   readonly correctionId?: string;
   readonly allocations: unknown;
 };
-
-const reasonOf = (decision: { kind: 'reject'; code: string } | { kind: 'ignore'; reason: string }): string =>
-  decision.kind === 'reject' ? decision.code : decision.reason;

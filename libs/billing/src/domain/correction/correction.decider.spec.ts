@@ -68,6 +68,7 @@ const record = (event: CorrectionEvent, more: Partial<CorrectionCommand> = {}): 
   register,
   maxCredits: 100,
   now: NOW,
+  booked: [],
   ...more,
 });
 const correctionWith = (...events: readonly CorrectionEvent[]) => given(correction, events);
@@ -79,9 +80,17 @@ describe('a proposal', () => {
     correctionWith(proposed())
       .when(record(proposed(30)))
       .thenRejects('ReferenceInUse', { status: 'proposed' });
-    correctionWith(proposed(), approved(), booked)
-      .when(record(proposed(30)))
+    correctionWith(proposed(), approved())
+      .when(record(proposed(30), { booked: [0] }))
       .thenRejects('ReferenceInUse', { status: 'booked' });
+  });
+
+  it('does not come back once it has ended', () => {
+    const end = ended('CorrectionWithdrawn', 'ada');
+    correctionWith(proposed(), end).when(record(proposed())).thenRejects('Stale');
+    correctionWith(proposed(), end, proposed(30), ended('CorrectionRejected', 'grace'))
+      .when(record(proposed()))
+      .thenRejects('Stale');
   });
 
   it('may follow one that was withdrawn, rejected, or has expired', () => {
@@ -154,8 +163,8 @@ describe('an end', () => {
       correctionWith(proposed()).when(record(end)).then(end);
       correctionWith(proposed(), approved()).when(record(end)).then(end);
       correctionWith(proposed(), end).when(record(end)).thenIgnores('AlreadyEnded');
-      correctionWith(proposed(), approved(), booked)
-        .when(record(end))
+      correctionWith(proposed(), approved())
+        .when(record(end, { booked: [0] }))
         .thenRejects('WrongStatus', { status: 'booked' });
       correctionWith(proposed(), end).when(record(approved())).thenRejects('WrongStatus');
     }
@@ -166,6 +175,12 @@ describe('an end', () => {
 });
 
 describe('a booking', () => {
+  it('is what the books have, whatever the stream says', () => {
+    correctionWith(proposed(), approved(), booked)
+      .when(record(proposed(30)))
+      .thenRejects('ReferenceInUse', { status: 'approved' });
+  });
+
   it('is recorded once, after an approval', () => {
     correctionWith(proposed(), approved()).when(record(booked)).then(booked);
     correctionWith(proposed(), approved(), booked).when(record(booked)).thenIgnores('AlreadyBooked');

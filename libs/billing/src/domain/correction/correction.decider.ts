@@ -11,6 +11,7 @@ import {
 import type { CorrectionEvent, CorrectionEventOf, CorrectionStatus } from '../../contracts/corrections.js';
 import type { OperatorKey, OperatorRegister } from '../../contracts/operators.js';
 import { trustedKey } from '../operators/operators.state.js';
+import { statementDigest } from '../signed-text.js';
 import { creditsOf, evolve, noCorrection, statusAt, type CorrectionState } from './correction.state.js';
 
 /** A statement whose signature fits the key that it names, or a record of what was booked. */
@@ -21,6 +22,8 @@ export interface CorrectionCommand {
   readonly maxCredits: number;
   /** Milliseconds. */
   readonly now: number;
+  /** Positions of the entries of the present proposal that their books have. */
+  readonly booked: readonly number[];
 }
 
 export type CorrectionRejection =
@@ -61,14 +64,15 @@ export const correction: Decider<
 
 const propose = (
   event: CorrectionEventOf<'CorrectionProposed'>,
-  { register, maxCredits, now }: CorrectionCommand,
+  { register, maxCredits, now, booked }: CorrectionCommand,
   state: CorrectionState | null,
 ): CorrectionDecision => {
   const { data } = event;
   if (state) {
-    const status = statusAt(state, now);
+    const status = statusAt(state, now, booked);
     if (['proposed', 'approved', 'booked'].includes(status))
       return isSame(data, state.proposed) ? ignore('AlreadyProposed') : reject('ReferenceInUse', { status });
+    if ([...state.earlier, state.proposal].includes(statementDigest(event))) return reject('Stale', null);
   }
   const key = trustedKey(register, data.signedBy, 'propose');
   if (!key) return reject('NotTrusted', { operator: data.signedBy.operator });
@@ -96,10 +100,10 @@ const aboveLimit = (credits: number, { maxCredits, operator }: OperatorKey, most
 /** Another person with another key, while the proposer is still trusted. */
 const approve = (
   event: CorrectionEventOf<'CorrectionApproved'>,
-  { register, maxCredits, now }: CorrectionCommand,
+  { register, maxCredits, now, booked }: CorrectionCommand,
   state: CorrectionState,
 ): CorrectionDecision => {
-  const status = statusAt(state, now);
+  const status = statusAt(state, now, booked);
   if (status === 'approved' || status === 'booked') return ignore('AlreadyApproved');
   if (status !== 'proposed') return reject('WrongStatus', { status });
   const { signedBy } = event.data;
@@ -116,10 +120,10 @@ const approve = (
 /** Before the last entry is booked. What is in a book stays there. */
 const end = (
   event: CorrectionEventOf<'CorrectionRejected'> | CorrectionEventOf<'CorrectionWithdrawn'>,
-  { register, now }: CorrectionCommand,
+  { register, now, booked }: CorrectionCommand,
   state: CorrectionState,
 ): CorrectionDecision => {
-  const status = statusAt(state, now);
+  const status = statusAt(state, now, booked);
   if (status === 'withdrawn' || status === 'rejected') return ignore('AlreadyEnded');
   if (status === 'booked') return reject('WrongStatus', { status });
   const { operator } = event.data.signedBy;
@@ -131,7 +135,7 @@ const end = (
 };
 
 const book = (event: CorrectionEventOf<'CorrectionBooked'>, state: CorrectionState): CorrectionDecision => {
-  const positions = event.data.positions.filter((position) => !state.booked.includes(position));
+  const positions = event.data.positions.filter((position) => !state.noted.includes(position));
   if (positions.length === 0) return ignore('AlreadyBooked');
   if (state.approved === null) return reject('WrongStatus', { status: state.status });
   return accept({ ...event, data: { ...event.data, positions } });

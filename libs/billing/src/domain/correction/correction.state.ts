@@ -10,11 +10,14 @@ export interface CorrectionState {
   readonly proposed: Data<'CorrectionProposed'>;
   /** What both operators sign. */
   readonly proposal: string;
-  readonly status: Exclude<CorrectionStatus, 'expired'>;
+  /** As far as the stream says. */
+  readonly status: Exclude<CorrectionStatus, 'expired' | 'booked'>;
   readonly approved: Data<'CorrectionApproved'> | null;
   readonly ended: Data<'CorrectionRejected'> | null;
-  /** Positions of entries that are in their books. */
-  readonly booked: readonly number[];
+  /** Positions that somebody recorded as booked. Only the books prove it. */
+  readonly noted: readonly number[];
+  /** Digests of the proposals before this one: none of them comes back. */
+  readonly earlier: readonly string[];
 }
 
 export const noCorrection: CorrectionState | null = null;
@@ -27,7 +30,8 @@ export const evolve = (state: CorrectionState | null, event: CorrectionEvent): C
       status: 'proposed',
       approved: null,
       ended: null,
-      booked: [],
+      noted: [],
+      earlier: state ? [...state.earlier, state.proposal] : [],
     };
   if (!state) return null;
   const { type, data } = event;
@@ -38,19 +42,26 @@ export const evolve = (state: CorrectionState | null, event: CorrectionEvent): C
       return { ...state, status: 'rejected', ended: data };
     case 'CorrectionWithdrawn':
       return { ...state, status: 'withdrawn', ended: data };
-    case 'CorrectionBooked': {
-      const booked = [...new Set([...state.booked, ...data.positions])];
-      const isDone = booked.length === state.proposed.entries.length;
-      return { ...state, booked, status: isDone ? 'booked' : state.status };
-    }
+    case 'CorrectionBooked':
+      return { ...state, noted: [...new Set([...state.noted, ...data.positions])] };
     default:
       return assertNever(type);
   }
 };
 
-/** A proposal that nobody approved in time has expired. @param now milliseconds */
-export const statusAt = ({ status, proposed }: CorrectionState, now: number): CorrectionStatus =>
-  status === 'proposed' && Date.parse(proposed.expiresAt) <= now ? 'expired' : status;
+/**
+ * A proposal that nobody approved in time has expired.
+ * @param now milliseconds
+ * @param booked positions of the entries that their books have
+ */
+export const statusAt = (
+  { status, proposed, approved }: CorrectionState,
+  now: number,
+  booked: readonly number[],
+): CorrectionStatus => {
+  if (approved && booked.length === proposed.entries.length) return 'booked';
+  return status === 'proposed' && Date.parse(proposed.expiresAt) <= now ? 'expired' : status;
+};
 
 /** What limits count: credits without their signs. */
 export const creditsOf = ({ entries }: Pick<Data<'CorrectionProposed'>, 'entries'>): number =>

@@ -50,28 +50,15 @@ export type CreditsCommand = At &
         readonly grantId?: string;
       }
     | {
-        readonly type: 'AdjustCredits';
-        readonly adjustmentId: string;
-        readonly amount: number;
-        readonly reason: string;
-        readonly approvedBy: string;
-        readonly reversesEventId: string | null;
-        readonly reference: string | null;
-        /** Who books it, as in the event's metadata. */
-        readonly actor: string;
-        /** Of credits that it adds (RFC 3339); default: never. */
-        readonly expiresAt?: string | null;
-        /** The grant that it takes credits from; default: in burn order. */
-        readonly grantId?: string | null;
-      }
-    | {
         /** Books all entries, or none of them. */
         readonly type: 'BookCorrection';
+        /** Empty for entries like those from before there were operators. */
         readonly correctionId: string;
         readonly approvedBy: string;
         /** The proposer, `operator:<name>`. */
         readonly actor: string;
         readonly entries: readonly EntryToBook[];
+        /** Of the entries that they reverse. */
         readonly known: KnownEntries;
         /** Refuse when a correction names the same entry already. */
         readonly once: boolean;

@@ -77,6 +77,6 @@ describe('an adjustment', () => {
   it('is made once', () => {
     book(adjusted('a1', 30, ['adjustment:a1', 30]))
       .when(adjust('a1', 30))
-      .thenIgnores('AlreadyAdjusted');
+      .thenIgnores('AlreadyBooked');
   });
 });

@@ -4,7 +4,7 @@ import { PACKS, type PackId } from '../../contracts/catalogue.js';
 import type { CreditsEvent, CreditsEventOf, Hold } from '../../contracts/events.js';
 import { allocate, hasExpired } from './burn-order.js';
 import { monthOf } from './calendar.js';
-import type { CreditsCommand, CreditsRejection } from './credits.commands.js';
+import type { CreditsCommand, CreditsRejection, EntryToBook } from './credits.commands.js';
 import { available, evolve, holdOf, isSettled, noBook, orderLineOf, type Credits } from './credits.state.js';
 import { dueBy } from './due.js';
 import { refuseReversal, withReversal } from './reversals.js';
@@ -37,8 +37,6 @@ const decide = (command: CreditsCommand, book: Credits): CreditsDecision => {
       return cancel(command, due);
     case 'PurchasePack':
       return purchase(command, due);
-    case 'AdjustCredits':
-      return adjust(command, due);
     case 'BookCorrection':
       return bookCorrection(command, due);
     case 'RecordDue':
@@ -110,19 +108,14 @@ const purchase = (command: Of<'PurchasePack'>, { events, state }: Due): CreditsD
   return accept(...events, { type: 'PackPurchased', data });
 };
 
-const adjust = (command: Of<'AdjustCredits'>, { events, state }: Due): CreditsDecision => {
-  const { type: _, now: __, ...entry } = command;
-  if (state.adjustmentIds.includes(entry.adjustmentId)) return ignore('AlreadyAdjusted');
-  const event = adjustment(entry, state);
-  return event.type === 'CreditsAdjusted' ? accept(...events, event) : event;
-};
-
 /** All entries are booked together, or none is. Those that are in the book already are left out. */
 const bookCorrection = (command: Of<'BookCorrection'>, due: Due): CreditsDecision => {
   const { correctionId, approvedBy, actor, once } = command;
   const entries = command.entries.filter((one) => !due.state.adjustmentIds.includes(one.adjustmentId));
   if (entries.length === 0) return ignore('AlreadyBooked');
-  if (command.known.corrections !== due.state.adjustmentIds.length) return reject('BookChanged', null);
+  const isReversal = entries.some(({ reversesEventId }) => reversesEventId !== null);
+  if (isReversal && command.known.corrections !== due.state.adjustmentIds.length)
+    return reject('BookChanged', null);
   let { known } = command;
   let { state } = due;
   const events = [...due.events];
@@ -141,7 +134,7 @@ const bookCorrection = (command: Of<'BookCorrection'>, due: Due): CreditsDecisio
   return accept(...events);
 };
 
-type Adjustment = Omit<Of<'AdjustCredits'>, 'type' | 'now'> & { readonly correctionId?: string };
+type Adjustment = EntryToBook & Pick<Of<'BookCorrection'>, 'approvedBy' | 'actor' | 'correctionId'>;
 
 /** The entry, or a refusal when the grants do not have the credits that it takes. */
 const adjustment = (

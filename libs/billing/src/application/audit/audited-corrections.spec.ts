@@ -1,0 +1,75 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { beforeEach, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { CorrectionOffice } from '../../../test/correction-office.js';
+import { CloseMonth, ReconcileLedger, VerifyLedger } from '../../contracts/index.js';
+import { CloseMonthHandler } from '../close-month/close-month.handler.js';
+import { ReconcileLedgerHandler } from './reconcile-ledger.handler.js';
+import { VerifyLedgerHandler } from './verify-ledger.handler.js';
+
+const UNSIGNED = 'no two operators signed this entry, or it is booked twice';
+const FORGED = 'the signature does not fit the statement';
+const pool = {
+  query: async (text: string) => ({ rows: text.includes('clock_timestamp') ? [{ now: office.now }] : [] }),
+} as unknown as pg.Pool;
+let office: CorrectionOffice;
+
+/** A signed correction, one that nobody signed, and a forged approval. */
+beforeEach(async () => {
+  office = await CorrectionOffice.open();
+  const genuine = office.proposed({ amount: 20 });
+  await office.record(genuine);
+  await office.record(office.approved(genuine));
+  await office.book();
+  await office.bookUnsigned('ws_1', 500);
+  const { data } = office.approved(genuine);
+  await office.forge('correction-c1', { type: 'CorrectionApproved', data: { ...data, signature: 'AAAA' } });
+});
+
+const verify = (workspaceId: string | null, roots = office.config.OPERATOR_ROOT_KEYS) =>
+  new VerifyLedgerHandler(office.store, { ...office.config, OPERATOR_ROOT_KEYS: roots }).execute(
+    new VerifyLedger(workspaceId),
+  );
+
+it('ledger verify names entries that no two operators signed, and forged statements', async () => {
+  const { books, corrections } = await verify(null);
+  expect(books.flatMap(({ findings }) => findings)).toEqual([]);
+  expect(corrections).toMatchObject([
+    { stream: 'credits-ws_1', revision: 2n, message: UNSIGNED },
+    { stream: 'correction-c1', message: FORGED },
+  ]);
+});
+
+it('ledger verify of one book checks the signatures of its own entries', async () => {
+  expect((await verify('ws_1')).corrections).toMatchObject([{ revision: 2n, message: UNSIGNED }]);
+  expect((await verify('ws_2')).corrections).toEqual([]);
+});
+
+it('ledger verify says in one finding that it knows no root keys', async () => {
+  expect((await verify(null, [])).corrections).toMatchObject([
+    { message: expect.stringMatching(/^OPERATOR_ROOT_KEYS is not set/) },
+  ]);
+});
+
+it('ledger reconcile and the worker’s reconciliation find them', async () => {
+  const handler = new ReconcileLedgerHandler(office.store, pool, office.clock, office.config);
+  const { differences } = await handler.execute(new ReconcileLedger(null, 60_000));
+  expect(differences.filter(({ kind }) => kind === 'correction')).toMatchObject([
+    { workspaceId: 'ws_1', message: `credits-ws_1@2: ${UNSIGNED}` },
+    { workspaceId: '', message: `correction-c1@3: ${FORGED}` },
+  ]);
+});
+
+it('ledger month seals nothing while they are there', async () => {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+  const never = { execute: () => Promise.reject(new Error('nothing is due')) } as never;
+  const handler = new CloseMonthHandler(never, office.store, pool, office.clock, office.config);
+  const result = await handler.execute(
+    new CloseMonth('2026-03', pem, 60_000, {} as never, () => null as never),
+  );
+  expect(result).toMatchObject({
+    outcome: 'not_right',
+    differences: expect.arrayContaining([expect.objectContaining({ kind: 'correction' })]),
+  });
+});

@@ -1,0 +1,95 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { ClockUntrusted } from '@app/event-sourcing/core/trusted-clock.js';
+import { TestBook, WS } from '../../../test/book.js';
+import {
+  CloseMonth,
+  GetMonthlyStatement,
+  PlanDateRepair,
+  ReconcileLedger,
+  VerifyLedger,
+} from '../../contracts/index.js';
+import { CloseMonthHandler } from '../close-month/close-month.handler.js';
+import { MonthlyStatementHandler } from './monthly-statement.handler.js';
+import { PlanDateRepairHandler } from './plan-date-repair.handler.js';
+import { ReconcileLedgerHandler } from './reconcile-ledger.handler.js';
+import { VerifyLedgerHandler } from './verify-ledger.handler.js';
+
+const PERIOD = '2026-04';
+const IN_MAY = Date.parse('2026-05-01T00:00:05.000Z');
+const KEY = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+let book: TestBook;
+/** PostgreSQL's clock (ms). */
+let serverNow: number;
+let clock: { now: () => number };
+const pool = {
+  query: async (text: string) => ({ rows: text.includes('clock_timestamp') ? [{ now: serverNow }] : [] }),
+} as unknown as pg.Pool;
+
+beforeEach(async () => {
+  serverNow = IN_MAY;
+  clock = { now: () => serverNow };
+  book = new TestBook();
+  await book.do('2026-04-10T12:00:00.000Z', { type: 'OpenBook', workspaceId: WS });
+  await book.do('2026-04-10T12:00:00.000Z', { type: 'PurchasePack', pack: 'flex', orderRef: 'o' });
+  await book.do('2026-05-01T00:00:01.000Z', { type: 'RecordDue' });
+});
+
+const closeMonth = (bound = 10_000) => {
+  const none = { execute: () => Promise.reject(new Error('nothing is due')) } as never;
+  const config = { CLOCK_REFUSE_MS: bound, OPERATOR_ROOT_KEYS: [] };
+  const handler = new CloseMonthHandler(none, book.store, pool, clock, config);
+  return handler.execute(new CloseMonth(PERIOD, KEY, 60_000, {} as never, () => null as never));
+};
+
+describe('An entry dated 15 s after its record', () => {
+  beforeEach(() => {
+    const [, bought] = book.events;
+    Object.assign(bought!, { recordedAt: Date.parse(bought!.metadata.occurredAt) - 15_000 });
+  });
+
+  it.each([
+    [10_000, 1],
+    [20_000, 0],
+  ])('is judged by CLOCK_REFUSE_MS, here %i ms, in every report', async (bound, misdated) => {
+    const config = { CLOCK_REFUSE_MS: bound, OPERATOR_ROOT_KEYS: [] };
+    const { books } = await new VerifyLedgerHandler(book.store, config).execute(new VerifyLedger(WS));
+    expect(books[0]!.findings).toHaveLength(misdated);
+    const repair = new PlanDateRepairHandler(book.store, clock, config);
+    expect(await repair.execute(new PlanDateRepair(WS))).toMatchObject({ misdated });
+    const statement = new MonthlyStatementHandler(book.store, config);
+    const { notes } = (await statement.execute(new GetMonthlyStatement(WS, PERIOD)))!;
+    expect(notes).toHaveLength(misdated);
+    const month = await closeMonth(bound);
+    expect('problems' in month ? month.problems : []).toHaveLength(misdated);
+  });
+});
+
+describe('The end of a month and the grace', () => {
+  it('are those of the server, whatever the machine of ops says', async () => {
+    // Within the bound, so that the clock is trusted: this machine is 9 s ahead.
+    clock = { now: () => serverNow + 9_000 };
+    serverNow = Date.parse('2026-05-01T00:00:00.000Z') - 1;
+    expect(await closeMonth()).toEqual({ outcome: 'not_over' });
+    serverNow += 1;
+    expect(await closeMonth()).not.toEqual({ outcome: 'not_over' });
+    const handler = new ReconcileLedgerHandler(book.store, pool, clock, { OPERATOR_ROOT_KEYS: [] });
+    serverNow = Date.parse('2026-04-10T12:01:00.000Z');
+    const reconcile = () => handler.execute(new ReconcileLedger(WS, 60_000));
+    expect(await reconcile()).toMatchObject({ pending: [{ kind: 'balance_missing' }], differences: [] });
+    serverNow += 1;
+    expect(await reconcile()).toMatchObject({ pending: [], differences: [{ kind: 'balance_missing' }] });
+  });
+
+  it('are not known while the clocks differ', async () => {
+    clock = {
+      now: () => {
+        throw new ClockUntrusted('the clock of this process is 40 days ahead');
+      },
+    };
+    await expect(closeMonth()).rejects.toThrow(ClockUntrusted);
+    const handler = new ReconcileLedgerHandler(book.store, pool, clock, { OPERATOR_ROOT_KEYS: [] });
+    await expect(handler.execute(new ReconcileLedger(WS, 60_000))).rejects.toThrow(ClockUntrusted);
+  });
+});

@@ -1,0 +1,71 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ada, CorrectionOffice, eve } from '../../../test/correction-office.js';
+
+const MOST = 1_000;
+const HOUR_MS = 3_600_000;
+let office: CorrectionOffice;
+
+beforeEach(async () => {
+  office = await CorrectionOffice.open();
+});
+
+const proposal = (id: string, who = ada) => office.proposedAs(id, [{ amount: MOST, reference: id }], who);
+/** Ada proposes 1,000 credits; 5,000 a day are allowed. */
+const propose = (id: string) => office.record(proposal(id));
+const refused = (used: number) => ({
+  refusal: { code: 'above_limit', limit: 'CORRECTION_DAILY_CREDITS', value: 5_000, credits: MOST, used },
+});
+
+describe('The limit of a day', () => {
+  it('counts proposals that are open or booked, and no others', async () => {
+    const [one, two] = [proposal('c1'), proposal('c2')];
+    for (const each of [one, two]) await office.record(each);
+    for (const id of ['c3', 'c4', 'c5']) await propose(id);
+    expect(await propose('c6')).toMatchObject(refused(5_000));
+    await office.record(office.withdrawn(one));
+    expect(await propose('c6')).toMatchObject({ outcome: 'recorded' });
+    expect(await propose('c7')).toMatchObject(refused(5_000));
+    await office.record(office.approved(two));
+    await office.book('c2');
+    expect(await propose('c7')).toMatchObject(refused(5_000));
+    office.now += 23 * HOUR_MS;
+    expect(office.findings()).toEqual([]);
+  });
+
+  it('counts a proposal once that is made again after its withdrawal', async () => {
+    for (let time = 0; time < 7; time += 1) {
+      office.now += 1;
+      const again = proposal('c1');
+      expect(await office.record(again)).toMatchObject({ outcome: 'recorded' });
+      if (time < 6) await office.record(office.withdrawn(again));
+    }
+    for (const id of ['c2', 'c3', 'c4', 'c5'])
+      expect(await propose(id)).toMatchObject({ outcome: 'recorded' });
+    expect(await propose('c6')).toMatchObject(refused(5_000));
+  });
+
+  it('holds for commands that run at once', async () => {
+    const ids = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7', 'c8'];
+    const outcomes = (await Promise.all(ids.map(propose))).map(({ outcome }) => outcome);
+    expect(outcomes.filter((outcome) => outcome === 'recorded').length).toBeLessThanOrEqual(5);
+    expect(outcomes).toContain('refused');
+  });
+
+  it('counts nothing of a command that died before it recorded the signature', async () => {
+    const append = office.store.append.bind(office.store);
+    office.store.append = (stream, ...rest) =>
+      stream.startsWith('correction-') ? Promise.reject(new Error('killed')) : append(stream, ...rest);
+    for (const id of ['c1', 'c2', 'c3', 'c4', 'c5']) await expect(propose(id)).rejects.toThrow('killed');
+    office.store.append = append;
+    expect(await propose('c6')).toMatchObject(refused(5_000));
+    office.now += 60_000;
+    expect(await propose('c6')).toMatchObject({ outcome: 'recorded' });
+  });
+
+  it('is of one operator, whatever others sign', async () => {
+    for (const id of ['c1', 'c2', 'c3', 'c4', 'c5']) await propose(id);
+    expect(await office.record(proposal('c6', eve))).toMatchObject({ refusal: { code: 'not_trusted' } });
+    office.now += 24 * HOUR_MS;
+    expect(await propose('c7')).toMatchObject({ outcome: 'recorded' });
+  });
+});

@@ -1,0 +1,27 @@
+import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
+import type { AuditedCorrections, LedgerDifference } from '../../contracts/audit.js';
+import { creditsEvents } from '../../contracts/events.js';
+import type { CorrectionsVerifier } from './verify-corrections.js';
+
+/** What an audit of the ledger says of corrections: without root keys, only that it cannot judge them. */
+export const auditedCorrections = (
+  verifier: CorrectionsVerifier,
+  rootKeys: readonly string[],
+): AuditedCorrections => {
+  const { findings } = verifier.report();
+  const first = findings.find(({ stream }) => categoryOf(stream) !== creditsEvents.category);
+  if (rootKeys.length > 0 || !first) return findings;
+  const message = 'OPERATOR_ROOT_KEYS is not set here, so nobody knows which operators to trust';
+  return [{ ...first, message: `${message}: ${findings.length} findings` }];
+};
+
+/** The same, for the reports of reconciliations. */
+export const correctionDifferences = (found: AuditedCorrections): readonly LedgerDifference[] =>
+  found.map(({ stream, revision, message }) => ({
+    kind: 'correction',
+    workspaceId: categoryOf(stream) === creditsEvents.category ? streamId(stream) : '',
+    readingId: null,
+    creditsEventId: null,
+    readingEventId: null,
+    message: `${stream}@${revision}: ${message}`,
+  }));

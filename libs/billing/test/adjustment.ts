@@ -1,0 +1,42 @@
+import type { CreditsCommand } from '../src/domain/credits/credits.commands.js';
+import { nothingKnown } from '../src/domain/credits/reversals.js';
+
+type BookCorrection = Extract<CreditsCommand, { type: 'BookCorrection' }>;
+
+/**
+ * The command that books one entry without two operators, as books have it from before there were any: without a
+ * correction.
+ */
+export const adjustment = ({
+  adjustmentId,
+  amount,
+  reason = 'goodwill',
+  approvedBy = 'operator:ada',
+  actor = 'operator:ada',
+  reference = null,
+}: {
+  readonly adjustmentId: string;
+  readonly amount: number;
+  readonly reason?: string;
+  readonly approvedBy?: string;
+  readonly actor?: string;
+  readonly reference?: string | null;
+}): Omit<BookCorrection, 'now'> => ({
+  type: 'BookCorrection',
+  correctionId: '',
+  approvedBy,
+  actor,
+  once: false,
+  known: nothingKnown,
+  entries: [
+    {
+      adjustmentId,
+      amount,
+      reason,
+      reversesEventId: null,
+      reference: reference as string,
+      expiresAt: null,
+      grantId: null,
+    },
+  ],
+});
