@@ -1,14 +1,15 @@
 import type pg from 'pg';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { eventStoreOptions } from '@app/platform/config/event-store-options.js';
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { CLOCK } from '@app/platform/tokens.js';
-import { Reconciler } from '../../audit/reconcile.js';
+import { CLOCK, CONFIG } from '@app/platform/tokens.js';
 import { ReconcileLedger, type Reconciliation } from '../../contracts/audit.js';
+import type { Config } from '../../settings.js';
 import { balanceRows } from './balance-rows.js';
-import { visitLog } from './read.js';
+import { auditLog } from './log-parts/log-audit.js';
 
 @QueryHandler(ReconcileLedger)
 export class ReconcileLedgerHandler implements IQueryHandler<ReconcileLedger> {
@@ -16,13 +17,21 @@ export class ReconcileLedgerHandler implements IQueryHandler<ReconcileLedger> {
     @Inject(EVENT_STORE) private readonly store: EventStore,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   /** Reads the view first, so that the log then has everything the view shows. */
-  async execute({ workspaceId, graceMs, progress }: ReconcileLedger): Promise<Reconciliation> {
+  async execute({ workspaceId, graceMs, progress, threads }: ReconcileLedger): Promise<Reconciliation> {
     const settledBefore = this.clock.now() - graceMs;
-    const reconciler = new Reconciler(workspaceId, await balanceRows(this.pool, workspaceId));
-    await visitLog(this.store, (event) => reconciler.see(event), progress);
-    return reconciler.report(settledBefore);
+    const rows = await balanceRows(this.pool, workspaceId);
+    const task = { verify: null, reconcile: { workspaceId, rows } };
+    const connection = eventStoreOptions(this.config);
+    const audit = auditLog(this.store, task, rows.size, threads, connection);
+    try {
+      await audit.read(progress);
+      return (await audit.result(settledBefore)).reconciliation;
+    } finally {
+      await audit.close();
+    }
   }
 }

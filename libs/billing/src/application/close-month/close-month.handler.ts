@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { instant, type Clock } from '@app/event-sourcing/core/clock.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { eventStoreOptions } from '@app/platform/config/event-store-options.js';
 import {
   COMMAND_BUS,
   CommandHandler,
@@ -9,16 +10,17 @@ import {
 } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
-import { CLOCK } from '@app/platform/tokens.js';
-import { MonthBooks } from '../../audit/month-books.js';
+import { CLOCK, CONFIG } from '@app/platform/tokens.js';
+import { monthOfBooks } from '../../audit/month-books.js';
 import { monthFiles, signedMonth, sumsOf } from '../../audit/month-files.js';
-import { Reconciler } from '../../audit/reconcile.js';
 import { readSealKey } from '../../audit/seal.js';
 import { RecordDue } from '../../contracts/commands.js';
 import { CloseMonth, type CloseMonthResult } from '../../contracts/month.js';
 import { endOfMonth } from '../../domain/credits/calendar.js';
+import type { Config } from '../../settings.js';
 import { balanceRows } from '../audit/balance-rows.js';
-import { visitLog } from '../audit/read.js';
+import { auditLog, type LogAudit } from '../audit/log-parts/log-audit.js';
+import { CreditBooks } from '../credit-books.js';
 import { passOverUnreadable } from '../pass-over-unreadable.js';
 
 /** Books closed at the same time. */
@@ -28,44 +30,55 @@ const AT_ONCE = 16;
 export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
   constructor(
     @Inject(COMMAND_BUS) private readonly commands: CommandBus,
+    private readonly creditBooks: CreditBooks,
     @Inject(EVENT_STORE) private readonly store: EventStore,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   async execute(command: CloseMonth): Promise<CloseMonthResult> {
-    const { period, privateKey, graceMs, progress } = command;
+    const { period, privateKey, graceMs, codes, threads } = command;
     const key = readSealKey(privateKey);
     if (!key) return { outcome: 'not_an_ed25519_key' };
     if (this.clock.now() < endOfMonth(period)) return { outcome: 'not_over' };
-    const closedNow = await this.close(command);
+    let settledBefore = this.clock.now() - graceMs;
     // Reads the view first, so that the log then has everything the view shows.
-    const settledBefore = this.clock.now() - graceMs;
-    const reconciler = new Reconciler(null, await balanceRows(this.pool, null));
-    const months = new MonthBooks(period, key);
-    await visitLog(
-      this.store,
-      (event) => {
-        months.see(event);
-        reconciler.see(event);
-      },
-      (done, total) => progress?.('verify and reconcile', done, total),
-    );
-    const { books, problems } = months.result();
-    const reconciliation = reconciler.report(settledBefore);
-    const { differences, quarantined } = reconciliation;
-    if (problems.length + differences.length > 0) return { outcome: 'not_right', problems, differences };
-    const files = monthFiles(period, books, reconciliation, command.codes);
-    // Imported only here: only a process that prints needs the compiler and its fonts.
-    const { monthPdf } = await import('../../statement-pdf/month-pdf.js');
-    files.set('trial-balance.pdf', monthPdf(period, books));
-    const { manifest, json, signature } = signedMonth(period, books, reconciliation, files, key);
-    files.set('month.json', json).set('month.sig', Buffer.from(`${signature}\n`));
-    return { outcome: 'sealed', closedNow, manifest, sums: sumsOf(books), quarantined, files };
+    const rows = await balanceRows(this.pool, null);
+    const task = { verify: { period }, reconcile: { workspaceId: null, rows } };
+    const connection = eventStoreOptions(this.config);
+    const audit = auditLog(this.store, task, rows.size, threads, connection);
+    try {
+      const read = (): Promise<void> =>
+        audit.read((done, total) => command.progress?.('verify and reconcile', done, total));
+      await read();
+      const closedNow = await this.close(command, audit);
+      if (closedNow > 0) {
+        settledBefore = this.clock.now() - graceMs;
+        await audit.refresh(await balanceRows(this.pool, null));
+        await read();
+      }
+      const { verified, reconciliation } = await audit.result(settledBefore);
+      const { books, problems } = monthOfBooks(period, verified, key);
+      const { differences, quarantined } = reconciliation;
+      if (problems.length + differences.length > 0) return { outcome: 'not_right', problems, differences };
+      const files = monthFiles(period, books, reconciliation, codes);
+      // Imported only here: only a process that prints needs the compiler and its fonts.
+      const { monthPdf } = await import('../../statement-pdf/month-pdf.js');
+      files.set('trial-balance.pdf', monthPdf(period, books));
+      const { manifest, json, signature } = signedMonth(period, books, reconciliation, files, key);
+      files.set('month.json', json).set('month.sig', Buffer.from(`${signature}\n`));
+      return { outcome: 'sealed', closedNow, manifest, sums: sumsOf(books), quarantined, files };
+    } finally {
+      await audit.close();
+    }
   }
 
-  /** Books that have nothing due from before the end of the month have closed it already. */
-  private async close({ period, by, progress }: CloseMonth): Promise<number> {
+  /**
+   * Books that have nothing due from before the end of the month have closed it already. The others continue from what
+   * was just read.
+   */
+  private async close({ period, by, progress }: CloseMonth, audit: LogAudit): Promise<number> {
     const { rows } = await this.pool.query<{ workspace_id: string }>(
       'select workspace_id from billing.balance where due_at <= $1 order by workspace_id',
       [instant(endOfMonth(period))],
@@ -74,6 +87,8 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
     const worker = async (): Promise<void> => {
       while (next < rows.length) {
         const { workspace_id } = rows[next++]!;
+        const folded = await audit.folded(workspace_id);
+        if (folded) this.creditBooks.remember(workspace_id, folded);
         // It is found again as a book that does not verify.
         await this.commands.execute(new RecordDue(workspace_id, by())).catch(passOverUnreadable);
         done += 1;
