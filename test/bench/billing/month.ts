@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import type pg from 'pg';
 import { programPath } from '@app/platform/program-path.js';
 import type { StartedStores } from '../../support/start-processes.js';
 import { cpuMilliseconds } from '../service/process-cpu.js';
@@ -44,6 +45,7 @@ const describe = ({ seconds, cpu }: Measured): string =>
 /** What finance runs on all books, with its duration. */
 export const measureMonth = async (
   stores: StartedStores,
+  pool: Pick<pg.Pool, 'query'>,
   { books, period, folder }: { books: number; period: string; folder: string },
   add: AddRow,
 ): Promise<void> => {
@@ -61,8 +63,9 @@ export const measureMonth = async (
     add({ what, measured: describe(measured), aim: `≤ ${most.toFixed(0)} s`, met: seconds <= most });
   };
   await run(`ledger month of ${books} books that are still open`, month);
+  // No worker follows the log here.
+  await pool.query('update billing.balance set revision = revision + 1, due_at = now()');
   await run('the same month again, all books closed', month);
-  await run('the same with --threads 1', [...month, '--threads', '1']);
   await run('ledger reconcile --all', ['ledger', 'reconcile', '--all']);
   await run('ledger verify --all', ['ledger', 'verify', '--all']);
   if (roots.size !== 1) throw new Error('The runs made different seals');
