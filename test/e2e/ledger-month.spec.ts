@@ -43,8 +43,18 @@ const write = async (n: number): Promise<void> => {
   await store.append(`workspace-${workspaceId}`, 'no_stream', [opened]);
 };
 
-const close = (period: string) =>
-  json('month', '--period', period, '--all', '--key', path('seal-private.pem'), '--out', stack.dataDir);
+const close = (period: string, ...more: string[]) =>
+  json(
+    'month',
+    '--period',
+    period,
+    '--all',
+    '--key',
+    path('seal-private.pem'),
+    '--out',
+    stack.dataDir,
+    ...more,
+  );
 const verifyMonth = (...more: string[]) =>
   json('verify-file', '--month', path('2026-07'), '--public-key', path('seal-public.pem'), ...more);
 
@@ -72,7 +82,12 @@ describe('a month of all books', () => {
       money: { currency: 'USD', opening: 0, sales: 8_700, earned: 3_480, breakage: 0, closing: 5_220 },
     });
     const { merkleRoot, archive } = closed;
-    expect(await close('2026-07')).toMatchObject({ merkleRoot });
+    expect(await close('2026-07')).toMatchObject({ merkleRoot, closedNow: 0 });
+    const written = readFileSync(archive);
+    // Threads read the log in parts.
+    expect(await close('2026-07', '--threads', '3')).toMatchObject({ code: 0, merkleRoot });
+    expect(readFileSync(archive).equals(written)).toBe(true);
+    expect(await json('reconcile', '--all', '--threads', '2')).toMatchObject({ code: 0, ok: true, books: 3 });
     const listed = execFileSync('tar', ['-tzf', archive], { encoding: 'utf8' }).trim().split('\n');
     expect(listed).toContain('2026-07/trial-balance.pdf');
     expect(listed).toContain('2026-07/month.sig');

@@ -1,26 +1,39 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
+import { startStores } from '../../support/start-processes.js';
+import { lastMonth } from '../last-month.js';
 import type { Benchmark } from '../report.js';
-import { serveStore } from './event-store.js';
+import { connect } from './books.js';
+import { fillMonth } from './month-books.js';
 import { measureMonth } from './month.js';
 
 /** Workspaces whose month is closed. */
 const BOOKS = 1_000;
 
-/** The month close of all books on the embedded event store. `--count` is the number of books. */
+/** The commands that read all books, on the embedded stores. `--count` is the number of books. */
 export const monthBenchmark: Benchmark = {
   name: 'month',
   title: 'The month close',
-  explanation: `All books of a month: closed, verified, reconciled with their readings, sealed, and written as an archive.
-The embedded event store has a process of its own; the time to fill it does not count.`,
-  async run({ count = BOOKS, add }) {
+  explanation: `The operator's commands on all books. Each book has 1,000 events, and its 499 readings have 998 more, in one log.
+The embedded stores have processes of their own; the time to fill them does not count.`,
+  async run({ count = BOOKS, add, say }) {
     const folder = mkdtempSync(join(tmpdir(), 'month-bench-'));
-    const store = await serveStore(join(folder, 'store'));
+    const stores = await startStores({});
+    const pool = new pg.Pool({ connectionString: stores.databaseUrl });
+    const store = connect(stores.eventStoreUrl);
     try {
-      await measureMonth(store, count, (row) => add({ ...row, floor: '', value: null }));
+      const period = lastMonth();
+      say(`  Filling ${count} books…`);
+      await fillMonth(store, pool, count, period);
+      await measureMonth(stores, pool, { books: count, period, folder }, (row) =>
+        add({ ...row, floor: '', value: null }),
+      );
     } finally {
-      await store.stop();
+      await store.close();
+      await pool.end();
+      await stores.stop();
       rmSync(folder, { recursive: true, force: true });
     }
   },

@@ -1,6 +1,7 @@
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { ClockUntrusted, type TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import type { Outcome } from '@app/event-sourcing/handling/command-executor.js';
+import type { Folded } from '@app/event-sourcing/handling/stream-folder.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import type { CreditsEvent } from '../contracts/events.js';
@@ -35,6 +36,11 @@ export class CreditBooks {
     const now = await this.clock.now();
     const asked = { actor: by.actor, ...command(now) } as CreditsCommand;
     return this.executor.execute(workspaceId, asked, { intent, by, workspaceId, at: now });
+  }
+
+  /** Starts the book's next command from a state that was just read, if it is still free of quarantines. */
+  remember(workspaceId: string, folded: Folded<Credits>): void {
+    this.executor.remember(workspaceId, folded);
   }
 
   /**

@@ -5,7 +5,7 @@ import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
 import type { CreditsEvent } from '../contracts/events.js';
 import type { UsedCredits } from '../domain/credits/value.js';
 import { postings } from '../domain/credits/postings.js';
-import { SETTLEMENT } from './reconcile.js';
+import { SETTLEMENT } from './reconcile-part.js';
 import { sentenceOf } from './unreadable-entry.js';
 
 type Movement = Extract<

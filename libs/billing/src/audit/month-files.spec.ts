@@ -5,7 +5,10 @@ import { eventfulBook, exportOf, type TestBook } from '../../test/book.js';
 import { parsedCsv } from '../../test/parsed-csv.js';
 import type { Reconciliation } from '../contracts/audit.js';
 import type { MonthBook } from '../contracts/month.js';
-import { MonthBooks } from './month-books.js';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { monthOfBooks } from './month-books.js';
+import { bookEvent } from './unreadable-entry.js';
+import { VerifiedBooks } from './verified-books.js';
 import { monthFiles, signedMonth } from './month-files.js';
 import { handoverOf } from './seal.js';
 
@@ -40,10 +43,18 @@ beforeAll(async () => {
   for (const n of [3, 1, 5, 2, 4]) written.push(await eventfulBook(`ws_${String(n).padStart(22, '0')}`));
 });
 
+const monthOf = (events: readonly StoredEvent[], period = PERIOD, by = key) => {
+  const books = new VerifiedBooks(period);
+  // As in one log.
+  events.forEach((event, index) => {
+    const stored = { ...event, position: BigInt(index) };
+    books.see(stored, bookEvent(stored));
+  });
+  return monthOfBooks(period, books.result(), by);
+};
+
 const sealed = (count = written.length): readonly MonthBook[] => {
-  const months = new MonthBooks(PERIOD, key);
-  for (const { events } of written.slice(0, count)) for (const event of events) months.see(event);
-  const { books, problems } = months.result();
+  const { books, problems } = monthOf(written.slice(0, count).flatMap(({ events }) => events));
   expect(problems).toEqual([]);
   return books;
 };
@@ -113,24 +124,29 @@ describe('a closed month of all books', () => {
   });
 
   it('names a book that does not verify, or whose month is open, and seals the others', () => {
-    const months = new MonthBooks('2026-06', key);
-    for (const { events } of written.slice(0, 2)) for (const event of events) months.see(event);
-    expect(months.result()).toMatchObject({
+    expect(
+      monthOf(
+        written.slice(0, 2).flatMap(({ events }) => events),
+        '2026-06',
+      ),
+    ).toMatchObject({
       books: [],
       problems: [{ message: 'the month 2026-06 is not closed' }, {}],
     });
-    const bad = new MonthBooks(PERIOD, key);
     const [one, other] = written;
-    for (const event of [...one!.events, ...other!.events.toSpliced(3, 1)]) bad.see(event);
-    expect(bad.result()).toMatchObject({ books: [{}], problems: [{ revision: 3n }] });
+    expect(monthOf([...one!.events, ...other!.events.toSpliced(3, 1)])).toMatchObject({
+      books: [{}],
+      problems: [{ revision: 3n }],
+    });
   });
 });
 
-const sealedBy = (privateKey: string): readonly MonthBook[] => {
-  const months = new MonthBooks(PERIOD, createPrivateKey(privateKey));
-  for (const { events } of written) for (const event of events) months.see(event);
-  return months.result().books;
-};
+const sealedBy = (privateKey: string): readonly MonthBook[] =>
+  monthOf(
+    written.flatMap(({ events }) => events),
+    PERIOD,
+    createPrivateKey(privateKey),
+  ).books;
 
 describe('the journal of a month', () => {
   it('balances in every entry, and moves deferred value as the money of the books says', () => {

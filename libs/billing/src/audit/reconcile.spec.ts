@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { TestBook, WS } from '../../test/book.js';
 import { writeReading } from '../../test/readings.js';
-import { Reconciler, type BalanceRow } from './reconcile.js';
+import type { BalanceRow } from './book-balances.js';
+import { ReconcilePart } from './reconcile-part.js';
+import { Reconciler } from './reconcile.js';
 
 const AT = '2026-04-12T09:00:01.000Z';
 const BALANCE = { available: 10, held: 0, consumed: 40, expired: 0, granted: 50, adjusted: 0 };
@@ -31,6 +33,39 @@ const reconcile = (
   for (const event of book.store.log) reconciler.see(event);
   return reconciler.report(settledBefore);
 };
+
+const AHEAD = { available: 30, held: 20, consumed: 0, expired: 0, granted: 50, adjusted: 0 };
+
+describe('rows of the view that are newer than the reading', () => {
+  /** The book was read up to its third entry; then the row was read again, and the rest of the book. */
+  const refreshed = (row: BalanceRow) => {
+    const part = new ReconcilePart(
+      null,
+      new Map([[WS, { revision: 1n, balance: BALANCE }]]),
+      () => undefined,
+    );
+    for (const event of book.events.slice(0, 3)) part.see(event);
+    part.refresh(new Map([[WS, row]]));
+    for (const event of book.events.slice(3)) part.see(event);
+    const { differences, missing } = part.result();
+    return [...differences.map(({ found }) => found), ...missing.map(({ difference }) => difference)];
+  };
+
+  it('count when they have reached what was read', () => {
+    expect(refreshed({ revision: 2n, balance: AHEAD })).toMatchObject([{ kind: 'balance_behind' }]);
+    const held = { ...AHEAD, available: 10, held: 40 };
+    expect(refreshed({ revision: 3n, balance: held })).toEqual([]);
+    expect(refreshed({ revision: 3n, balance: { ...held, held: 41 } })).toMatchObject([
+      { kind: 'balance_differs', message: expect.stringContaining('held 41, not 40') },
+    ]);
+  });
+
+  it('do not when they are still behind: the earlier row was compared', () => {
+    const found = refreshed({ revision: 0n, balance: AHEAD });
+    expect(found.map(({ kind }) => kind)).toEqual(['balance_differs', 'balance_behind']);
+    expect(found[1]!.message).toMatch(/at revision 1, the book is at 3/);
+  });
+});
 
 describe('reconciling', () => {
   it('finds no difference when every capture has its reading and the view its balance', async () => {

@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto';
 import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
-import type { Recorded } from '@app/event-sourcing/core/event.js';
+import type { EventMetadata } from '@app/event-sourcing/core/event.js';
 import type { Seal, SealManifest } from '../contracts/audit.js';
 import type { Money } from '../contracts/money.js';
 import type { CreditsEventOf } from '../contracts/events.js';
@@ -15,12 +15,16 @@ export const readSealKey = (pem: string): KeyObject | null => {
   }
 };
 
+/** What a seal needs of the event that closed the month. */
+export interface ClosedMonth {
+  readonly id: string;
+  readonly revision: bigint;
+  readonly metadata: Pick<EventMetadata, 'occurredAt' | 'chain'>;
+  readonly data: Pick<CreditsEventOf<'PeriodClosed'>['data'], 'workspaceId' | 'period' | 'closing'>;
+}
+
 /** Signs the end of a month. Ed25519 (RFC 8032) is deterministic: the same month and key give the same seal. */
-export const sealOf = (
-  closed: Recorded<CreditsEventOf<'PeriodClosed'>>,
-  money: Money,
-  privateKey: KeyObject,
-): Seal => {
+export const sealOf = (closed: ClosedMonth, money: Money, privateKey: KeyObject): Seal => {
   const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
   const manifest: SealManifest = {
     format: 'credit-ledger-seal/2',

@@ -10,7 +10,7 @@ import type { Money } from '../contracts/money.js';
 import type { CreditsEvent } from '../contracts/events.js';
 import { BookMoney } from './book-money.js';
 import { endOfMonth, startOfMonth } from '../domain/credits/calendar.js';
-import { noBook } from '../domain/credits/credits.state.js';
+import { noBook, type Credits } from '../domain/credits/credits.state.js';
 import { InvariantWatch } from '../domain/credits/invariants.js';
 import { bookEvent, isOpaque, sentenceOf, unreadableEntry } from './unreadable-entry.js';
 
@@ -79,10 +79,10 @@ export class BookVerifier {
     this.isNew = false;
   }
 
-  see(stored: StoredEvent): void {
+  /** @param event the same event decoded, if the caller has it */
+  see(stored: StoredEvent, event = bookEvent(stored)): void {
     this.events += 1;
     this.checkRevision(stored);
-    const event = bookEvent(stored);
     if (isOpaque(event) && event.quarantine) return this.passOver(event);
     this.checkChain(stored);
     if (this.watch || this.isWaiting) this.checkBook(event);
@@ -116,6 +116,12 @@ export class BookVerifier {
 
   get hasFindings(): boolean {
     return this.findings.length > 0;
+  }
+
+  /** The book after all events seen; `null` when something was found or passed over. */
+  get folded(): { readonly state: Credits; readonly chain: string } | null {
+    if (!this.watch || this.findings.length + this.quarantined.length > 0) return null;
+    return { state: this.watch.state, chain: this.chain };
   }
 
   /** The open month. Empty before the book is opened, or after something was found. */

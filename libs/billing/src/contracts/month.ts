@@ -94,8 +94,8 @@ export type CloseMonthResult =
 export type MonthStep = 'close' | 'verify and reconcile';
 
 /**
- * Closes a month (`yyyy-mm`, UTC) of all books, then verifies, reconciles and seals them in one pass over the log. Safe to
- * repeat: a closed month stays as it is, and the same month and key give the same seals.
+ * Verifies and reconciles all books in one pass over the log, closes a month (`yyyy-mm`, UTC) in those that have not, and
+ * seals it. Safe to repeat: a closed month stays as it is, and the same month and key give the same seals.
  * Seals all books, or none when one of them or their reconciliation is not right.
  */
 export class CloseMonth extends Command<CloseMonthResult> {
@@ -108,6 +108,8 @@ export class CloseMonth extends Command<CloseMonthResult> {
     readonly codes: AccountCodes,
     readonly by: () => RequestContext,
     readonly progress?: (step: MonthStep, done: number, total: number) => void,
+    /** How many threads read the log; `auto`: as many as its books and the cores suggest. The result is the same. */
+    readonly threads: number | 'auto' = 1,
   ) {
     super();
   }

@@ -20,6 +20,44 @@ const add = (executor: TallyExecutor, by: number, ref: string) =>
 const refsInLog = (): string[] => store.log.map(({ data }) => (data as { ref?: string }).ref ?? 'none');
 
 describe('What CommandExecutor reads', () => {
+  describe('a state that the caller has folded', () => {
+    const folded = (total: number) => {
+      const { id: _, metadata, revision } = store.log.at(-1)!;
+      const last = { occurredAt: Date.parse(metadata.occurredAt), recordedAt: Infinity };
+      const state = { ...tally.initialState, total };
+      return { state, revision, chain: '', last, workspaceId: metadata.workspaceId };
+    };
+
+    it('is decided on without a read', async () => {
+      await add(executorOn(store), 1, 'a');
+      const unread = intercept(store, {
+        read: () => {
+          throw new Error('was read');
+        },
+      });
+      const executor = executorOn(unread, { cachedStreams: 1 });
+      executor.remember('1', folded(40));
+      expect(await add(executor, 2, 'b')).toMatchObject({ kind: 'accepted', state: { total: 42 } });
+    });
+
+    it('that another writer has continued is read on', async () => {
+      await add(executorOn(store), 1, 'a');
+      const executor = executorOn(store, { cachedStreams: 1 });
+      executor.remember('1', folded(1));
+      await add(executorOn(store), 10, 'b');
+      expect(await add(executor, 2, 'c')).toMatchObject({ kind: 'accepted', state: { total: 13 } });
+      expect(refsInLog()).toEqual(['a', 'b', 'c']);
+    });
+
+    it('is not taken when the stream has had a quarantine', async () => {
+      await add(executorOn(store), 1, 'a');
+      const quarantines = { changesOf: () => 1, refresh: async () => undefined };
+      const executor = executorOn({ ...intercept(store, {}), quarantines }, { cachedStreams: 1 });
+      executor.remember('1', folded(40));
+      expect(await add(executor, 2, 'b')).toMatchObject({ state: { total: 3 } });
+    });
+  });
+
   describe('a fresh stream', () => {
     const fresh = (executor: TallyExecutor, ref: string, at?: string) =>
       executor.execute('1', { type: 'add', by: 1, ref }, contextOf(ref, at), { fresh: true });

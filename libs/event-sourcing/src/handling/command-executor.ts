@@ -13,7 +13,7 @@ import { AppendPacing } from './append-pacing.js';
 import { metadataOf, type CommandContext, type Metadata } from './command-context.js';
 import { prepareEvent } from './prepare-event.js';
 import { RecentlyUsed } from './recently-used.js';
-import { StreamFolder, type Loaded } from './stream-folder.js';
+import { StreamFolder, type Folded, type Loaded } from './stream-folder.js';
 
 export type Outcome<E, S, R extends Rejection> =
   | {
@@ -109,6 +109,16 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
   /** The folded state of a stream and its revision, read from the store. */
   async load(id: string): Promise<{ state: S; revision: ExpectedRevision }> {
     return this.streams.read(streamName(this.catalogue.category, id), null);
+  }
+
+  /**
+   * Starts the next command on a stream from a state that the caller has folded, instead of reading it. If the stream has
+   * continued since, the append meets a conflict and reads the rest, as always.
+   */
+  remember(id: string, folded: Folded<S>): void {
+    const stream = streamName(this.catalogue.category, id);
+    const loaded = this.streams.accept(stream, folded);
+    if (loaded) this.cache.set(stream, loaded);
   }
 
   private enqueue(

@@ -5,8 +5,8 @@ import { isSetAside, type StoredEvent } from '../core/event.js';
 import { CHAIN_START, continuesChain } from '../core/hash-chain.js';
 import type { EventStore, ExpectedRevision } from '../store/event-store.js';
 
-/** A stream as it was read: its folded state, the revision of its last event, and the end of its hash chain. */
-export interface Loaded<S> {
+/** A folded stream: its state, the revision of its last event, and the end of its hash chain. */
+export interface Folded<S> {
   state: S;
   revision: ExpectedRevision;
   chain: string;
@@ -14,6 +14,10 @@ export interface Loaded<S> {
   last: { readonly occurredAt: number; readonly recordedAt: number } | null;
   /** Of its events; empty before the first. */
   workspaceId: string;
+}
+
+/** A stream as it was read. */
+export interface Loaded<S> extends Folded<S> {
   /** How often the stream's quarantines had changed: a state folded before the last change is out of date. */
   quarantineChanges: number;
 }
@@ -42,6 +46,11 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
   /** Whether a state was folded before an operator quarantined an event of the stream, or withdrew a quarantine. */
   isOutdated(stream: string, { quarantineChanges }: Loaded<S>): boolean {
     return this.changes(stream) !== quarantineChanges;
+  }
+
+  /** A state that somebody else folded; `null` when it may lack a quarantine, so that the stream has to be read. */
+  accept(stream: string, folded: Folded<S>): Loaded<S> | null {
+    return this.changes(stream) === 0 ? { ...folded, quarantineChanges: 0 } : null;
   }
 
   private changes(stream: string): number {

@@ -1,5 +1,6 @@
 import type { EventToAppend, StoredEvent } from '../core/event.js';
 import type { ServerTime } from './server-time.js';
+import type { StreamSelection } from './stream-selection.js';
 
 /** The revision the writer saw. There is no "any": a repeated append would not be harmless with it. */
 export type ExpectedRevision = 'no_stream' | bigint;
@@ -16,6 +17,16 @@ export interface ReadOptions {
   readonly direction?: 'forwards' | 'backwards';
   /** At most this many events. */
   readonly limit?: number;
+}
+
+export interface ReadAllOptions {
+  /** Position of the last event not to read; `null`, the default, starts at the beginning, or at the end when reading backwards. */
+  readonly after?: bigint | null;
+  readonly direction?: 'forwards' | 'backwards';
+  /** At most this many events. */
+  readonly limit?: number;
+  /** Only these streams. The server sends no others. */
+  readonly only?: StreamSelection;
 }
 
 export interface SubscribeOptions {
@@ -43,11 +54,7 @@ export interface EventStore {
   /** Reads one stream; a stream that does not exist yields nothing. */
   read(stream: string, options?: ReadOptions): AsyncIterable<StoredEvent>;
   /** Reads all streams in log order, without system events. */
-  readAll(options?: {
-    after?: bigint | null;
-    direction?: 'forwards' | 'backwards';
-    limit?: number;
-  }): AsyncIterable<StoredEvent>;
+  readAll(options?: ReadAllOptions): AsyncIterable<StoredEvent>;
   subscribe(options: SubscribeOptions): EventSubscription;
   /** Position of the newest event, or `null` in an empty store. */
   head(): Promise<bigint | null>;

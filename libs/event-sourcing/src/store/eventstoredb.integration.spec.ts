@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { StoredEvent } from '../core/event.js';
 import { StoreUnavailable, WrongExpectedRevision } from './errors.js';
 import type { ExpectedRevision } from './event-store.js';
+import type { StreamSelection } from './stream-selection.js';
 import { ageOf } from './record-age.js';
 import { serverClockAt } from './server-time.js';
 import { collect, newEvents, newStream, storeUnderTest } from './testing/store-under-test.js';
@@ -137,6 +138,26 @@ describe('the log', () => {
     const backwards = await collect(port.store.readAll({ after: last, direction: 'backwards', limit: 3 }));
     expect(ids(backwards)).toEqual(ids(written.slice(2, 5).toReversed()));
     expect(await port.store.head()).toBe(last);
+  });
+
+  it('is read in parts, each with its own streams', async () => {
+    const before = await port.store.head();
+    const [left, right] = [`credits-${randomUUID()}`, `reading-${randomUUID()}`];
+    const names = [left, right, newStream(), ...Array.from({ length: 8 }, () => `reading-${randomUUID()}`)];
+    for (const name of names) await port.store.append(name, 'no_stream', newEvents(2));
+    const streamsOf = async (only: StreamSelection, limit = Infinity) => {
+      const events = await collect(port.store.readAll({ after: before, only, limit }));
+      return events.map(({ stream }) => stream);
+    };
+    const categories = ['credits', 'reading'];
+    const selected = names.filter((_, index) => index !== 2).flatMap((name) => [name, name]);
+    expect(await streamsOf({ categories })).toEqual(selected);
+    expect(await streamsOf({ categories }, 3)).toEqual(selected.slice(0, 3));
+    expect(await streamsOf({ categories: ['credits'] })).toEqual([left, left]);
+    const parts = await Promise.all(
+      [0, 1, 2].map((index) => streamsOf({ categories, part: { index, of: 3 } })),
+    );
+    expect(parts.flat().toSorted()).toEqual(selected.toSorted());
   });
 
   it('shows no system events, and has a head even when it ends with many of them', async () => {

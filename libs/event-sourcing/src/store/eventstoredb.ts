@@ -19,6 +19,8 @@ import './native-base64.js';
 import { toClientEvent, toStored } from './events.js';
 import type { AppendResult, EventStore, ExpectedRevision, ReadOptions } from './event-store.js';
 import { afterBarren, pageSizes, readPage } from './page.js';
+import { readAllMatching } from './selected-read.js';
+import { isSelected, patternOf } from './stream-selection.js';
 import type { StoreConnection } from './store-connection.js';
 import type { ServerTime } from './server-time.js';
 import { withDeadline } from '../timing/deadline.js';
@@ -130,8 +132,9 @@ export const openEventStore = ({
       }
     },
 
-    async *readAll({ after = null, direction = 'forwards', limit = Infinity } = {}) {
+    async *readAll({ after = null, direction = 'forwards', limit = Infinity, only } = {}) {
       const forwards = direction === 'forwards';
+      const pattern = only && patternOf(only);
       let [left, reached, least] = [limit, after, 0];
       for (const size of pageSizes(limit < Infinity)) {
         if (left <= 0) return;
@@ -143,17 +146,19 @@ export const openEventStore = ({
         least = afterBarren(wanted);
         const fromPosition: ReadPosition =
           before === null ? (forwards ? START : END) : { commit: before, prepare: before };
+        const request = {
+          fromPosition,
+          direction: directionOf(forwards),
+          maxCount: asked,
+          requiresLeader: true,
+        };
         const page = await readEvents(({ client }) =>
-          client.readAll({
-            fromPosition,
-            direction: directionOf(forwards),
-            maxCount: asked,
-            requiresLeader: true,
-          }),
+          pattern === undefined ? client.readAll(request) : readAllMatching(client, pattern, request),
         );
         for (const event of page) {
           if (!event || event.position === reached) continue;
           reached = event.position;
+          if (only && !isSelected(only, event.stream)) continue;
           if (event.type.startsWith('$') || event.stream.startsWith('$')) continue;
           least = 0;
           yield event;

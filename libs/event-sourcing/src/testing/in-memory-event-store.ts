@@ -2,6 +2,7 @@ import type { EventToAppend, StoredEvent } from '../core/event.js';
 import { categoryOf } from '../core/stream-name.js';
 import { WrongExpectedRevision } from '../store/errors.js';
 import type { EventStore, ExpectedRevision } from '../store/event-store.js';
+import { isSelected } from '../store/stream-selection.js';
 
 /**
  * An event store without a server, for specs of deciders and consumers. Has revisions, idempotent retries and positions
@@ -59,11 +60,13 @@ export class InMemoryEventStore implements EventStore {
     after = null,
     direction = 'forwards',
     limit = Infinity,
+    only,
   }: Parameters<EventStore['readAll']>[0] = {}) {
+    const own = this.log.filter(({ stream }) => !only || isSelected(only, stream));
     const chosen =
       direction === 'forwards'
-        ? this.log.filter(({ position }) => after === null || position > after)
-        : this.log.filter(({ position }) => after === null || position < after).reverse();
+        ? own.filter(({ position }) => after === null || position > after)
+        : own.filter(({ position }) => after === null || position < after).reverse();
     yield* chosen.slice(0, limit);
   }
 

@@ -12,7 +12,7 @@ import { OpsError } from '../../ops-error.js';
 import { print, table, tell } from '../../output.js';
 import { withSession } from '../../session.js';
 import { tar } from '../../tar.js';
-import { parsePeriod } from './options.js';
+import { parsePeriod, threadsOption } from './options.js';
 import { passedOver } from './passed-over.js';
 import { onFile } from './seal.js';
 import { accountTable, moneyTable } from './statement.js';
@@ -22,6 +22,7 @@ interface Options {
   readonly all: true;
   readonly key: string;
   readonly out: string;
+  readonly threads: number | 'auto';
 }
 
 /** As in `ledger reconcile`. */
@@ -37,6 +38,7 @@ export const addMonth = (ledger: Command): void => {
     .requiredOption('--all', 'every book')
     .requiredOption('--key <file>', 'the private key from ops ledger keygen')
     .requiredOption('--out <folder>', 'an existing folder for the month and its archive')
+    .addOption(threadsOption())
     .addHelpText(
       'after',
       `
@@ -45,7 +47,7 @@ Safe to repeat: what is closed stays closed, and the same month and key give the
 Example:
   ops ledger month --period 2026-10 --all --key seal-private.pem --out closings`,
     )
-    .action(async ({ period, key, out }: Options, command: Command) => {
+    .action(async ({ period, key, out, threads }: Options, command: Command) => {
       const privateKey = onFile(key, () => readFileSync(key, 'utf8'));
       const result = await withSession(({ commands, by, config }) => {
         const codes = {
@@ -55,7 +57,9 @@ Example:
           breakage: config.LEDGER_ACCOUNT_BREAKAGE,
           corrections: config.LEDGER_ACCOUNT_CORRECTIONS,
         };
-        return commands.execute(new CloseMonth(period, privateKey, GRACE_MS, codes, by, reportStep()));
+        return commands.execute(
+          new CloseMonth(period, privateKey, GRACE_MS, codes, by, reportStep(), threads),
+        );
       });
       if (result.outcome === 'not_over')
         throw new OpsError(`The month ${period} is not over. Nothing was closed.`);

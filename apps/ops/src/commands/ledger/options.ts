@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { OpsError } from '../../ops-error.js';
 
 export interface Chosen {
@@ -12,6 +12,21 @@ export const chosenWorkspace = ({ workspace, all }: Chosen): string | null => {
     throw new OpsError('Choose either --workspace <id> or --all.');
   }
   return workspace ?? null;
+};
+
+const MOST_THREADS = 64;
+
+/** For commands that read all books. */
+export const threadsOption = (): Option =>
+  new Option('--threads <n>', 'threads that read at the same time; 1: none but its own')
+    .argParser(parseThreads)
+    .default('auto', 'from the number of books and cores');
+
+const parseThreads = (text: string): number => {
+  const threads = Number(text);
+  if (!Number.isInteger(threads) || threads < 1 || threads > MOST_THREADS)
+    throw new InvalidArgumentError(`must be a whole number from 1 to ${MOST_THREADS}`);
+  return threads;
 };
 
 /** A calendar month in UTC, `yyyy-mm`. */

@@ -2,7 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { ReconcileLedger, type LedgerDifference } from '@app/billing/contracts/index.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
-import { chosenWorkspace, type Chosen } from './options.js';
+import { chosenWorkspace, threadsOption, type Chosen } from './options.js';
 import { withProgress } from '../../progress.js';
 import { passedOver } from './passed-over.js';
 
@@ -21,13 +21,14 @@ export const addReconcile = (ledger: Command): void => {
       parseSeconds,
       GRACE_S,
     )
+    .addOption(threadsOption())
     .addHelpText('after', '\nExample:\n  ops ledger reconcile --all --json')
-    .action(async (options: Chosen & { grace: number }, command: Command) => {
+    .action(async (options: Chosen & { grace: number; threads: number | 'auto' }, command: Command) => {
       const workspaceId = chosenWorkspace(options);
       const result = await withSession(async ({ queries, requireWorkspace }) => {
         if (workspaceId !== null) await requireWorkspace(workspaceId);
         return withProgress('reconcile', (progress) =>
-          queries.execute(new ReconcileLedger(workspaceId, options.grace * 1_000, progress)),
+          queries.execute(new ReconcileLedger(workspaceId, options.grace * 1_000, progress, options.threads)),
         );
       });
       const { books, captures, completed, differences, pending, quarantined } = result;

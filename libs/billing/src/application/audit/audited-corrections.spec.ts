@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { CorrectionOffice } from '../../../test/correction-office.js';
 import { CloseMonth, ReconcileLedger, VerifyLedger } from '../../contracts/index.js';
 import { CloseMonthHandler } from '../close-month/close-month.handler.js';
+import { auditConfig } from '../../../test/audit-config.js';
 import { ReconcileLedgerHandler } from './reconcile-ledger.handler.js';
 import { VerifyLedgerHandler } from './verify-ledger.handler.js';
 
@@ -52,7 +53,7 @@ it('ledger verify says in one finding that it knows no root keys', async () => {
 });
 
 it('ledger reconcile and the worker’s reconciliation find them', async () => {
-  const handler = new ReconcileLedgerHandler(office.store, pool, office.clock, office.config);
+  const handler = new ReconcileLedgerHandler(office.store, pool, office.clock, auditConfig(office.config));
   const { differences } = await handler.execute(new ReconcileLedger(null, 60_000));
   expect(differences.filter(({ kind }) => kind === 'correction')).toMatchObject([
     { workspaceId: 'ws_1', message: `credits-ws_1@2: ${UNSIGNED}` },
@@ -64,7 +65,14 @@ it('ledger month seals nothing while they are there', async () => {
   const { privateKey } = generateKeyPairSync('ed25519');
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
   const never = { execute: () => Promise.reject(new Error('nothing is due')) } as never;
-  const handler = new CloseMonthHandler(never, office.store, pool, office.clock, office.config);
+  const handler = new CloseMonthHandler(
+    never,
+    never,
+    office.store,
+    pool,
+    office.clock,
+    auditConfig(office.config),
+  );
   const result = await handler.execute(
     new CloseMonth('2026-03', pem, 60_000, {} as never, () => null as never),
   );

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { BalanceRow } from '../../audit/reconcile.js';
+import type { BalanceRow } from '../../audit/book-balances.js';
 
 /** The balance view of one workspace or of all (`null`), by workspace. */
 export const balanceRows = async (

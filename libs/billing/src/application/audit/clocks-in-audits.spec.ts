@@ -13,6 +13,7 @@ import {
 import { CloseMonthHandler } from '../close-month/close-month.handler.js';
 import { MonthlyStatementHandler } from './monthly-statement.handler.js';
 import { PlanDateRepairHandler } from './plan-date-repair.handler.js';
+import { auditConfig } from '../../../test/audit-config.js';
 import { ReconcileLedgerHandler } from './reconcile-ledger.handler.js';
 import { VerifyLedgerHandler } from './verify-ledger.handler.js';
 
@@ -38,8 +39,8 @@ beforeEach(async () => {
 
 const closeMonth = (bound = 10_000) => {
   const none = { execute: () => Promise.reject(new Error('nothing is due')) } as never;
-  const config = { CLOCK_REFUSE_MS: bound, OPERATOR_ROOT_KEYS: [] };
-  const handler = new CloseMonthHandler(none, book.store, pool, clock, config);
+  const config = auditConfig({ CLOCK_REFUSE_MS: bound });
+  const handler = new CloseMonthHandler(none, none, book.store, pool, clock, config);
   return handler.execute(new CloseMonth(PERIOD, KEY, 60_000, {} as never, () => null as never));
 };
 
@@ -53,7 +54,7 @@ describe('An entry dated 15 s after its record', () => {
     [10_000, 1],
     [20_000, 0],
   ])('is judged by CLOCK_REFUSE_MS, here %i ms, in every report', async (bound, misdated) => {
-    const config = { CLOCK_REFUSE_MS: bound, OPERATOR_ROOT_KEYS: [] };
+    const config = auditConfig({ CLOCK_REFUSE_MS: bound });
     const { books } = await new VerifyLedgerHandler(book.store, config).execute(new VerifyLedger(WS));
     expect(books[0]!.findings).toHaveLength(misdated);
     const repair = new PlanDateRepairHandler(book.store, clock, config);
@@ -74,7 +75,7 @@ describe('The end of a month and the grace', () => {
     expect(await closeMonth()).toEqual({ outcome: 'not_over' });
     serverNow += 1;
     expect(await closeMonth()).not.toEqual({ outcome: 'not_over' });
-    const handler = new ReconcileLedgerHandler(book.store, pool, clock, { OPERATOR_ROOT_KEYS: [] });
+    const handler = new ReconcileLedgerHandler(book.store, pool, clock, auditConfig());
     serverNow = Date.parse('2026-04-10T12:01:00.000Z');
     const reconcile = () => handler.execute(new ReconcileLedger(WS, 60_000));
     expect(await reconcile()).toMatchObject({ pending: [{ kind: 'balance_missing' }], differences: [] });
@@ -89,7 +90,7 @@ describe('The end of a month and the grace', () => {
       },
     };
     await expect(closeMonth()).rejects.toThrow(ClockUntrusted);
-    const handler = new ReconcileLedgerHandler(book.store, pool, clock, { OPERATOR_ROOT_KEYS: [] });
+    const handler = new ReconcileLedgerHandler(book.store, pool, clock, auditConfig());
     await expect(handler.execute(new ReconcileLedger(WS, 60_000))).rejects.toThrow(ClockUntrusted);
   });
 });

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { instant } from '@app/event-sourcing/core/clock.js';
 import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
+import { eventStoreOptions } from '@app/platform/config/event-store-options.js';
 import {
   COMMAND_BUS,
   CommandHandler,
@@ -11,19 +12,18 @@ import {
 import { Inject } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
-import { auditedCorrections, correctionDifferences } from '../../audit/corrections/as-differences.js';
-import { CorrectionsVerifier } from '../../audit/corrections/verify-corrections.js';
-import { MonthBooks } from '../../audit/month-books.js';
+import { auditCorrections } from '../../audit/corrections/as-differences.js';
+import { monthOfBooks } from '../../audit/month-books.js';
 import { monthFiles, signedMonth, sumsOf } from '../../audit/month-files.js';
-import { Reconciler } from '../../audit/reconcile.js';
 import { readSealKey } from '../../audit/seal.js';
 import { RecordDue } from '../../contracts/commands.js';
 import { CloseMonth, type CloseMonthResult } from '../../contracts/month.js';
 import { endOfMonth } from '../../domain/credits/calendar.js';
-import { balanceRows } from '../audit/balance-rows.js';
-import { visitLog } from '../audit/read.js';
-import { serverNow } from '../audit/server-now.js';
 import type { Config } from '../../settings.js';
+import { balanceRows } from '../audit/balance-rows.js';
+import { auditLog, type LogAudit } from '../audit/log-parts/log-audit.js';
+import { serverNow } from '../audit/server-now.js';
+import { CreditBooks } from '../credit-books.js';
 import { passOverUnreadable } from '../pass-over-unreadable.js';
 
 /** Books closed at the same time. */
@@ -33,51 +33,62 @@ const AT_ONCE = 16;
 export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
   constructor(
     @Inject(COMMAND_BUS) private readonly commands: CommandBus,
+    private readonly creditBooks: CreditBooks,
     @Inject(EVENT_STORE) private readonly store: EventStore,
     @Inject(POSTGRES) private readonly pool: pg.Pool,
     @Inject(TRUSTED_CLOCK) private readonly clock: TrustedClock,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS' | 'OPERATOR_ROOT_KEYS'>,
+    @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   async execute(command: CloseMonth): Promise<CloseMonthResult> {
-    const { period, privateKey, graceMs, progress } = command;
+    const { period, privateKey, graceMs, codes, threads } = command;
     const key = readSealKey(privateKey);
     if (!key) return { outcome: 'not_an_ed25519_key' };
     const now = await serverNow(this.pool, this.clock);
     if (now < endOfMonth(period)) return { outcome: 'not_over' };
-    const closedNow = await this.close(command);
+    let settledBefore = now - graceMs;
     // Reads the view first, so that the log then has everything the view shows.
-    const settledBefore = (await serverNow(this.pool, this.clock)) - graceMs;
-    const reconciler = new Reconciler(null, await balanceRows(this.pool, null));
-    const months = new MonthBooks(period, key, this.config.CLOCK_REFUSE_MS);
-    const roots = this.config.OPERATOR_ROOT_KEYS;
-    const corrections = new CorrectionsVerifier(roots);
-    await visitLog(
-      this.store,
-      (event) => {
-        months.see(event);
-        reconciler.see(event);
-        corrections.see(event);
-      },
-      (done, total) => progress?.('verify and reconcile', done, total),
-    );
-    const { books, problems } = months.result();
-    const reconciliation = reconciler.report(settledBefore);
-    const { quarantined } = reconciliation;
-    const unsigned = correctionDifferences(auditedCorrections(corrections, roots));
-    const differences = [...reconciliation.differences, ...unsigned];
-    if (problems.length + differences.length > 0) return { outcome: 'not_right', problems, differences };
-    const files = monthFiles(period, books, reconciliation, command.codes);
-    // Imported only here: only a process that prints needs the compiler and its fonts.
-    const { monthPdf } = await import('../../statement-pdf/month-pdf.js');
-    files.set('trial-balance.pdf', monthPdf(period, books));
-    const { manifest, json, signature } = signedMonth(period, books, reconciliation, files, key);
-    files.set('month.json', json).set('month.sig', Buffer.from(`${signature}\n`));
-    return { outcome: 'sealed', closedNow, manifest, sums: sumsOf(books), quarantined, files };
+    const rows = await balanceRows(this.pool, null);
+    const task = {
+      verify: { period, boundMs: this.config.CLOCK_REFUSE_MS },
+      reconcile: { workspaceId: null, rows },
+      corrections: true,
+    };
+    const connection = eventStoreOptions(this.config);
+    const audit = auditLog(this.store, task, rows.size, threads, connection);
+    try {
+      const read = (): Promise<void> =>
+        audit.read((done, total) => command.progress?.('verify and reconcile', done, total));
+      await read();
+      const closedNow = await this.close(command, audit);
+      if (closedNow > 0) {
+        settledBefore = (await serverNow(this.pool, this.clock)) - graceMs;
+        await audit.refresh(await balanceRows(this.pool, null));
+        await read();
+      }
+      const { verified, reconciliation, corrections } = await audit.result(settledBefore);
+      const { books, problems } = monthOfBooks(period, verified, key);
+      const { quarantined } = reconciliation;
+      const unsigned = auditCorrections(corrections, this.config.OPERATOR_ROOT_KEYS);
+      const differences = [...reconciliation.differences, ...unsigned];
+      if (problems.length + differences.length > 0) return { outcome: 'not_right', problems, differences };
+      const files = monthFiles(period, books, reconciliation, codes);
+      // Imported only here: only a process that prints needs the compiler and its fonts.
+      const { monthPdf } = await import('../../statement-pdf/month-pdf.js');
+      files.set('trial-balance.pdf', monthPdf(period, books));
+      const { manifest, json, signature } = signedMonth(period, books, reconciliation, files, key);
+      files.set('month.json', json).set('month.sig', Buffer.from(`${signature}\n`));
+      return { outcome: 'sealed', closedNow, manifest, sums: sumsOf(books), quarantined, files };
+    } finally {
+      await audit.close();
+    }
   }
 
-  /** Books that have nothing due from before the end of the month have closed it already. */
-  private async close({ period, by, progress }: CloseMonth): Promise<number> {
+  /**
+   * Books that have nothing due from before the end of the month have closed it already. The others continue from what
+   * was just read.
+   */
+  private async close({ period, by, progress }: CloseMonth, audit: LogAudit): Promise<number> {
     const { rows } = await this.pool.query<{ workspace_id: string }>(
       'select workspace_id from billing.balance where due_at <= $1 order by workspace_id',
       [instant(endOfMonth(period))],
@@ -86,6 +97,8 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
     const worker = async (): Promise<void> => {
       while (next < rows.length) {
         const { workspace_id } = rows[next++]!;
+        const folded = await audit.folded(workspace_id);
+        if (folded) this.creditBooks.remember(workspace_id, folded);
         // It is found again as a book that does not verify.
         await this.commands.execute(new RecordDue(workspace_id, by())).catch(passOverUnreadable);
         done += 1;

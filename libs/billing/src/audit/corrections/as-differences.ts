@@ -1,7 +1,18 @@
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { AuditedCorrections, LedgerDifference } from '../../contracts/audit.js';
 import { creditsEvents } from '../../contracts/events.js';
-import type { CorrectionsVerifier } from './verify-corrections.js';
+import { CorrectionsVerifier } from './verify-corrections.js';
+
+/** What an audit of the ledger says of corrections, from the events that concern them in log order. */
+export const auditCorrections = (
+  events: Iterable<StoredEvent>,
+  rootKeys: readonly string[],
+): readonly LedgerDifference[] => {
+  const verifier = new CorrectionsVerifier(rootKeys);
+  for (const event of events) verifier.see(event);
+  return correctionDifferences(auditedCorrections(verifier, rootKeys));
+};
 
 /** What an audit of the ledger says of corrections: without root keys, only that it cannot judge them. */
 export const auditedCorrections = (
@@ -16,7 +27,7 @@ export const auditedCorrections = (
 };
 
 /** The same, for the reports of reconciliations. */
-export const correctionDifferences = (found: AuditedCorrections): readonly LedgerDifference[] =>
+const correctionDifferences = (found: AuditedCorrections): readonly LedgerDifference[] =>
   found.map(({ stream, revision, message }) => ({
     kind: 'correction',
     workspaceId: categoryOf(stream) === creditsEvents.category ? streamId(stream) : '',

@@ -16,14 +16,22 @@ import { noOperators } from '../../domain/operators/operators.state.js';
 import { admitCorrection } from './admit-correction.js';
 import { admitOperator } from './admit-operator.js';
 
-/** An entry that two operators signed, as its book must have it. */
-const CATEGORIES: ReadonlySet<string> = new Set([
+/** What corrections consist of, besides entries in books. */
+export const CORRECTION_CATEGORIES: readonly string[] = [
   operatorsEvents.category,
   correctionEvents.category,
   correctionDayEvents.category,
-  creditsEvents.category,
-]);
+];
+const CATEGORIES: ReadonlySet<string> = new Set([...CORRECTION_CATEGORIES, creditsEvents.category]);
 
+/** Whether a {@link CorrectionsVerifier} looks at this event. */
+export const concernsCorrections = (stored: StoredEvent): boolean => {
+  const category = categoryOf(stored.stream);
+  if (category === creditsEvents.category) return stored.type === 'CreditsAdjusted' || isSetAside(stored);
+  return CATEGORIES.has(category);
+};
+
+/** An entry that two operators signed, as its book must have it. */
 interface SignedEntry {
   readonly workspaceId: string;
   readonly correctionId: string;

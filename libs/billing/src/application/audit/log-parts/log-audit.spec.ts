@@ -1,0 +1,96 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
+import { altered, appendUnknown, eventfulBook, quarantine, type TestBook } from '../../../../test/book.js';
+import { writeReading } from '../../../../test/readings.js';
+import type { BalanceRow } from '../../../audit/book-balances.js';
+import { monthOfBooks } from '../../../audit/month-books.js';
+import { monthFiles, signedMonth } from '../../../audit/month-files.js';
+import { StorePart, type PartTask } from './log-part.js';
+import { LogAudit } from './log-audit.js';
+
+const PERIOD = '2026-05';
+const { privateKey: key } = generateKeyPairSync('ed25519');
+const CODES = { receivable: '1', deferred: '2', revenue: '3', breakage: '4', corrections: '5' };
+const WRONG = { available: 1, held: 2, consumed: 3, expired: 4, granted: 5, adjusted: 6 };
+
+const workspaceOf = (n: number): string => `ws_${String(n * 7).padStart(22, '0')}`;
+
+/** A log of several books and their readings, of which some are damaged. */
+const damagedLog = async (): Promise<StoredEvent[]> => {
+  const books: TestBook[] = [];
+  for (const n of [4, 1, 3, 2, 5, 6]) books.push(await eventfulBook(workspaceOf(n)));
+  await writeReading(books[0]!.store, 'r9', 'ReadingCompleted');
+  await writeReading(books[1]!.store, 'r1', 'ReadingFailed');
+  quarantine(await appendUnknown(books[2]!, true, 'newer'));
+  await appendUnknown(books[3]!, false, 'foreign');
+  const log = books.flatMap(({ store }) => store.log);
+  const changed = log.findIndex(({ stream, revision }) => stream.endsWith(workspaceOf(5)) && revision === 3n);
+  return log.with(changed, altered(log[changed]!, { credits: 9 }));
+};
+
+let store: InMemoryEventStore;
+beforeAll(async () => {
+  store = new InMemoryEventStore();
+  store.log.push(...(await damagedLog()).map((event, n) => ({ ...event, position: BigInt(n + 1) * 10n })));
+});
+
+const rows: ReadonlyMap<string, BalanceRow> = new Map([
+  [workspaceOf(1), { revision: 3n, balance: WRONG }],
+  [workspaceOf(3), { revision: 99n, balance: WRONG }],
+]);
+const task: PartTask = {
+  verify: { period: PERIOD, boundMs: 10_000 },
+  reconcile: { workspaceId: null, rows },
+  corrections: true,
+};
+const audited = (of: number): LogAudit =>
+  new LogAudit(store, of, (report, part) => new StorePart(store, task, report, part));
+
+/** Everything that a month close writes or reports. */
+const monthIn = async (of: number) => {
+  const audit = audited(of);
+  await audit.read();
+  const { verified, reconciliation, corrections } = await audit.result(Date.parse('2026-06-01T00:00:00Z'));
+  const { books, problems } = monthOfBooks(PERIOD, verified, key);
+  const files = monthFiles(PERIOD, books, reconciliation, CODES);
+  const { json, signature } = signedMonth(PERIOD, books, reconciliation, files, key);
+  return { verified, reconciliation, corrections, problems, files, json: json.toString(), signature };
+};
+
+describe('an audit of the log', () => {
+  it('finds and writes the same, into however many parts the log is divided', async () => {
+    const whole = await monthIn(1);
+    expect(whole.problems.length).toBeGreaterThan(1);
+    expect(whole.reconciliation.differences.length).toBeGreaterThan(5);
+    expect(whole.reconciliation.quarantined).toHaveLength(1);
+    expect(JSON.parse(whole.json)).toMatchObject({ books: 4 });
+    for (const parts of [2, 3, 5]) expect(await monthIn(parts)).toEqual(whole);
+  });
+
+  it('gives a book to continue only if nothing was found or passed over in it', async () => {
+    const audit = audited(3);
+    await audit.read();
+    const folded = await audit.folded(workspaceOf(1));
+    expect(folded).toMatchObject({ workspaceId: workspaceOf(1), state: { period: '2026-06' } });
+    expect(folded!.chain).toBe(
+      store.log.findLast(({ stream }) => stream.endsWith(workspaceOf(1)))!.metadata.chain,
+    );
+    for (const n of [2, 3, 5, 9]) expect(await audit.folded(workspaceOf(n))).toBeNull();
+  });
+
+  it('reads on where it ended, and reports how far it is', async () => {
+    const grown = new InMemoryEventStore();
+    grown.log.push(...store.log.slice(0, 20));
+    const positions: [number, number][] = [];
+    const audit = new LogAudit(grown, 1, (report) => new StorePart(grown, task, report));
+    await audit.read((done, total) => positions.push([done, total]));
+    grown.log.push(...store.log.slice(20));
+    await audit.read((done, total) => positions.push([done, total]));
+    const { verified } = await audit.result(0);
+    expect(verified).toEqual((await monthIn(1)).verified);
+    expect(positions.at(0)).toEqual([200, 200]);
+    expect(positions.at(-1)).toEqual([store.log.length * 10, store.log.length * 10]);
+  });
+});

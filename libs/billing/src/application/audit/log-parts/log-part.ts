@@ -1,0 +1,133 @@
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { categoryOf, streamName } from '@app/event-sourcing/core/stream-name.js';
+import type { Folded } from '@app/event-sourcing/handling/stream-folder.js';
+import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import type { StreamSelection } from '@app/event-sourcing/store/stream-selection.js';
+import { readingEvents } from '@app/readings/contracts/index.js';
+import type { BalanceRow } from '../../../audit/book-balances.js';
+import { ReconcilePart, type ReconciledPart } from '../../../audit/reconcile-part.js';
+import { CORRECTION_CATEGORIES, concernsCorrections } from '../../../audit/corrections/verify-corrections.js';
+import type { ReadingFact } from '../../../audit/settlements.js';
+import { bookEvent } from '../../../audit/unreadable-entry.js';
+import { VerifiedBooks, type VerifiedBook } from '../../../audit/verified-books.js';
+import { creditsEvents } from '../../../contracts/events.js';
+import type { Credits } from '../../../domain/credits/credits.state.js';
+
+/** What is done with each book of the log. Plain data, because threads receive it. */
+export interface PartTask {
+  /** Verify the books, and take a month of each (`yyyy-mm`; `null`: none). `boundMs` is CLOCK_REFUSE_MS. */
+  readonly verify: { readonly period: string | null; readonly boundMs: number } | null;
+  /** Reconcile one workspace or all (`null`) with these rows of the balance view, read before the log. */
+  readonly reconcile: {
+    readonly workspaceId: string | null;
+    readonly rows: ReadonlyMap<string, BalanceRow>;
+  } | null;
+  /** Collect the events that concern corrections. */
+  readonly corrections: boolean;
+}
+
+export interface PartResult {
+  readonly verified: readonly VerifiedBook[];
+  readonly reconciled: ReconciledPart | null;
+  /** In log order. */
+  readonly corrections: readonly StoredEvent[];
+}
+
+/** What a part reports while it reads. */
+export interface PartReport {
+  readonly facts: readonly ReadingFact[];
+  /** Position in the log up to which it has read. */
+  readonly reached: bigint;
+}
+
+/** A part of the log: whole streams, read once in log order. */
+export interface LogPart {
+  /** Reads on, up to a position. @throws StoreUnavailable */
+  read(upTo: bigint): Promise<void>;
+  /** A book of this part after its last event; `null` when it is of another part, or has to be read again. */
+  folded(workspaceId: string): Promise<Folded<Credits> | null>;
+  /** Takes newer rows of the balance view. */
+  refresh(rows: ReadonlyMap<string, BalanceRow>): Promise<void>;
+  result(): Promise<PartResult>;
+  close(): Promise<void>;
+}
+
+/** Events between two reports. */
+const REPORT_EVERY = 1_024;
+
+/** Reads its part of the log in this thread. */
+export class StorePart implements LogPart {
+  private readonly only: StreamSelection;
+  private readonly books: VerifiedBooks | null;
+  private readonly reconcile: ReconcilePart | null;
+  private readonly corrections: StoredEvent[] | null;
+  private facts: ReadingFact[] = [];
+  private reached: bigint | null = null;
+
+  /** @param part of how many; without it, the whole log */
+  constructor(
+    private readonly store: Pick<EventStore, 'readAll'>,
+    { verify, reconcile, corrections }: PartTask,
+    private readonly report: (report: PartReport) => void,
+    part?: StreamSelection['part'],
+  ) {
+    const categories = [
+      creditsEvents.category,
+      ...(reconcile ? [readingEvents.category] : []),
+      ...(corrections ? CORRECTION_CATEGORIES : []),
+    ];
+    this.only = { categories, ...(part && { part }) };
+    this.books = verify && new VerifiedBooks(verify.period, verify.boundMs);
+    this.corrections = corrections ? [] : null;
+    this.reconcile =
+      reconcile && new ReconcilePart(reconcile.workspaceId, reconcile.rows, (fact) => this.facts.push(fact));
+  }
+
+  async read(upTo: bigint): Promise<void> {
+    let seen = 0;
+    for await (const event of this.store.readAll({ after: this.reached, only: this.only })) {
+      if (event.position > upTo) break;
+      this.see(event);
+      if ((seen += 1) % REPORT_EVERY === 0) this.tell(event.position);
+    }
+    this.tell(upTo);
+  }
+
+  async folded(workspaceId: string): Promise<Folded<Credits> | null> {
+    return this.books?.folded(streamName(creditsEvents.category, workspaceId)) ?? null;
+  }
+
+  async refresh(rows: ReadonlyMap<string, BalanceRow>): Promise<void> {
+    this.reconcile?.refresh(rows);
+  }
+
+  async result(): Promise<PartResult> {
+    return {
+      verified: this.books?.result() ?? [],
+      reconciled: this.reconcile?.result() ?? null,
+      corrections: this.corrections ?? [],
+    };
+  }
+
+  async close(): Promise<void> {
+    // The store belongs to the caller.
+  }
+
+  private see(stored: StoredEvent): void {
+    if (concernsCorrections(stored)) this.corrections?.push(stored);
+    if (categoryOf(stored.stream) !== creditsEvents.category) {
+      this.reconcile?.see(stored);
+      return;
+    }
+    // Decoding costs as much as judging: once for both.
+    const event = bookEvent(stored);
+    this.books?.see(stored, event);
+    this.reconcile?.see(stored, event);
+  }
+
+  private tell(reached: bigint): void {
+    this.reached = reached;
+    this.report({ facts: this.facts, reached });
+    this.facts = [];
+  }
+}

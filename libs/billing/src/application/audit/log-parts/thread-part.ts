@@ -1,0 +1,70 @@
+import { Worker } from 'node:worker_threads';
+import type { Folded } from '@app/event-sourcing/handling/stream-folder.js';
+import { programPath } from '@app/platform/program-path.js';
+import type { BalanceRow } from '../../../audit/book-balances.js';
+import type { Credits } from '../../../domain/credits/credits.state.js';
+import type { LogPart, PartReport, PartResult } from './log-part.js';
+import { receivedError, type ThreadAnswer, type ThreadCall, type ThreadData } from './messages.js';
+
+/** MiB. Buffers of received events die young; with less room, many are copied. */
+const YOUNG_GENERATION = 96;
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** A part of the log that a thread of its own reads. */
+export class ThreadPart implements LogPart {
+  private readonly worker: Worker;
+  private readonly waiting: Waiting[] = [];
+  private failure: Error | null = null;
+
+  constructor(data: ThreadData, report: (report: PartReport) => void) {
+    this.worker = new Worker(programPath('ledger-thread'), {
+      workerData: data,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION },
+    });
+    this.worker.on('message', (message: ThreadAnswer) => {
+      if ('report' in message) return report(message.report);
+      const call = this.waiting.shift();
+      if ('returned' in message) call?.resolve(message.returned);
+      else call?.reject(receivedError(message.thrown));
+    });
+    this.worker.on('error', (error) => this.fail(error));
+    this.worker.on('exit', () => this.fail(new Error('A thread that reads the ledger ended')));
+  }
+
+  read(upTo: bigint): Promise<void> {
+    return this.call('read', upTo);
+  }
+
+  folded(workspaceId: string): Promise<Folded<Credits> | null> {
+    return this.call('folded', workspaceId);
+  }
+
+  refresh(rows: ReadonlyMap<string, BalanceRow>): Promise<void> {
+    return this.call('refresh', rows);
+  }
+
+  result(): Promise<PartResult> {
+    return this.call('result', undefined);
+  }
+
+  async close(): Promise<void> {
+    await this.worker.terminate();
+  }
+
+  private call<T>(method: ThreadCall['method'], argument: unknown): Promise<T> {
+    if (this.failure) return Promise.reject(this.failure);
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ resolve: resolve as Waiting['resolve'], reject });
+      this.worker.postMessage({ method, argument } satisfies ThreadCall);
+    });
+  }
+
+  private fail(error: Error): void {
+    this.failure ??= error;
+    for (const { reject } of this.waiting.splice(0)) reject(this.failure);
+  }
+}

@@ -1,0 +1,154 @@
+import { decodeOrShow, isOpaque, type OpaqueEvent } from '@app/event-sourcing/core/event-catalogue.js';
+import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
+import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
+import { readingEvents, type ReadingEvent } from '@app/readings/contracts/index.js';
+import type { LedgerDifference } from '../contracts/audit.js';
+import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
+import { creditsEvents, type CreditsEvent, type CreditsEventOf } from '../contracts/events.js';
+import { BookBalances, type BalanceRow } from './book-balances.js';
+import { byPosition, differenceOf, type Missing, type Placed } from './ledger-difference.js';
+import type { ReadingFact } from './settlements.js';
+import { bookEvent, sentenceOf, unreadableEntry } from './unreadable-entry.js';
+
+/** The process that captures: a reading that it passes over is not captured. */
+export const SETTLEMENT = 'billing.settlement.v1';
+
+interface Requested {
+  readonly workspaceId: string;
+  readonly cost: number;
+  readonly position: bigint;
+}
+
+/** What a part of the log shows, besides its reading facts. Plain data, because threads send it. */
+export interface ReconciledPart {
+  readonly books: number;
+  readonly differences: readonly Placed<LedgerDifference>[];
+  readonly missing: readonly Missing[];
+  readonly quarantined: readonly Placed<UnreadableEntry>[];
+}
+
+/**
+ * Compares the books in a part of the log with the balance view, and reports the facts of its readings and captures. A
+ * part has whole streams; a reading and its capture may be in different parts. Keeps the requested readings in memory
+ * until they complete.
+ */
+export class ReconcilePart {
+  private readonly requested = new Map<string, Requested>();
+  private readonly balances: BookBalances;
+  private readonly differences: Placed<LedgerDifference>[] = [];
+  private readonly quarantined: Placed<UnreadableEntry>[] = [];
+
+  /**
+   * @param workspaceId only this one; `null`: all
+   * @param rows of the balance view, read before the log
+   */
+  constructor(
+    private readonly workspaceId: string | null,
+    rows: ReadonlyMap<string, BalanceRow>,
+    private readonly tell: (fact: ReadingFact) => void,
+  ) {
+    this.balances = new BookBalances(rows);
+  }
+
+  /** @param bookEntry the event decoded, if it is of a book and the caller has it */
+  see(stored: StoredEvent, bookEntry?: Recorded<CreditsEvent> | OpaqueEvent): void {
+    const category = categoryOf(stored.stream);
+    if (category === readingEvents.category) {
+      const event = decodeOrShow(readingEvents, stored);
+      if (!isOpaque(event)) this.seeReading(event);
+      else if (this.follows(stored.metadata.workspaceId))
+        this.seeUnreadable(event, stored.metadata.workspaceId);
+    }
+    if (category !== creditsEvents.category || !this.follows(streamId(stored.stream))) return;
+    const event = bookEntry ?? bookEvent(stored);
+    if (isOpaque(event)) return this.seeUnreadable(event, streamId(stored.stream));
+    this.balances.see(event);
+    if (event.type === 'CreditsCaptured') this.tellCapture(event);
+  }
+
+  /** Takes newer rows of the view, before the rest of the log is read. */
+  refresh(rows: ReadonlyMap<string, BalanceRow>): void {
+    this.balances.refresh(rows);
+  }
+
+  result(): ReconciledPart {
+    const { books, differences, missing } = this.balances.result();
+    return {
+      books,
+      differences: [...this.differences, ...differences].sort(byPosition),
+      missing,
+      quarantined: this.quarantined,
+    };
+  }
+
+  private seeReading(event: Recorded<ReadingEvent>): void {
+    const readingId = streamId(event.stream);
+    const { position } = event;
+    if (event.type === 'ReadingRequested' && this.follows(event.data.workspaceId)) {
+      const { workspaceId, cost } = event.data;
+      this.requested.set(readingId, { workspaceId, cost, position });
+      if (event.revision > 0n) this.tell({ kind: 'ended', readingId, position });
+    }
+    if (event.type === 'ReadingFailed' || event.type === 'ReadingAbandoned') {
+      this.requested.delete(readingId);
+      this.tell({ kind: 'ended', readingId, position });
+    }
+    if (event.type !== 'ReadingCompleted' || !this.follows(event.data.workspaceId)) return;
+    const { workspaceId, reservationId } = event.data;
+    const request = this.requested.get(readingId);
+    this.requested.delete(readingId);
+    const isExcused = event.quarantine?.consumers?.includes(SETTLEMENT) ?? false;
+    if (isExcused)
+      this.addQuarantined({ opaque: true, stored: event, problem: null, quarantine: event.quarantine! });
+    this.tell({
+      kind: 'completed',
+      readingId,
+      position,
+      workspaceId,
+      eventId: event.id,
+      reservationId,
+      at: Date.parse(event.metadata.occurredAt),
+      cost: request?.cost ?? null,
+      requestedBy: request?.workspaceId ?? workspaceId,
+      firstPosition: request?.position ?? position,
+      isExcused,
+    });
+  }
+
+  private tellCapture({ id, stream, position, data }: Recorded<CreditsEventOf<'CreditsCaptured'>>): void {
+    const { readingId, causeEventId, reservationId, amount } = data;
+    const workspaceId = streamId(stream);
+    this.tell({
+      kind: 'captured',
+      readingId,
+      position,
+      workspaceId,
+      eventId: id,
+      causeEventId,
+      reservationId,
+      amount,
+    });
+  }
+
+  private seeUnreadable(event: OpaqueEvent, workspaceId: string): void {
+    const entry = unreadableEntry(event);
+    if (entry.quarantine) return this.addQuarantined(event);
+    const { stream, revision, eventId, type } = entry;
+    const message = `${stream}@${revision} (${type}) ${sentenceOf(entry)}`;
+    const isCredits = categoryOf(stream) === creditsEvents.category;
+    const ids = isCredits
+      ? { creditsEventId: eventId }
+      : { readingId: streamId(stream), readingEventId: eventId };
+    const found = differenceOf('unreadable', workspaceId, message, ids);
+    this.differences.push({ position: event.stored.position, found });
+    if (isCredits) this.balances.markUnreadable(workspaceId);
+  }
+
+  private addQuarantined(event: OpaqueEvent): void {
+    this.quarantined.push({ position: event.stored.position, found: unreadableEntry(event) });
+  }
+
+  private follows(workspaceId: string): boolean {
+    return this.workspaceId === null || this.workspaceId === workspaceId;
+  }
+}

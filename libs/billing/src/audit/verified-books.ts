@@ -1,0 +1,126 @@
+import type { OpaqueEvent } from '@app/event-sourcing/core/event-catalogue.js';
+import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { Folded } from '@app/event-sourcing/handling/stream-folder.js';
+import type { LedgerReport } from '../contracts/audit.js';
+import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
+import type { Money } from '../contracts/money.js';
+import type { MonthSale } from '../contracts/month.js';
+import type { Credits } from '../domain/credits/credits.state.js';
+import { isOpaque } from './unreadable-entry.js';
+import { BookVerifier } from './verify-book.js';
+
+/** A verified month of a book, ready for its seal. Plain data, because threads send it. */
+export interface VerifiedMonth {
+  readonly closed: Pick<Recorded, 'id' | 'revision' | 'metadata'> & {
+    readonly data: Pick<
+      CreditsEventOf<'PeriodClosed'>['data'],
+      'workspaceId' | 'period' | 'opening' | 'totals' | 'closing'
+    >;
+  };
+  readonly money: Money;
+  readonly sales: readonly MonthSale[];
+}
+
+/** What was found in a book. */
+export interface VerifiedBook {
+  /** Of its first event in the log: reports are in this order. */
+  readonly position: bigint;
+  readonly report: LedgerReport;
+  /** Month of its opening; empty when it was not opened, or something was found before. */
+  readonly opened: string;
+  readonly month: VerifiedMonth | null;
+}
+
+interface Book {
+  readonly position: bigint;
+  readonly verifier: BookVerifier;
+  readonly sales: MonthSale[];
+  opened: string;
+  month: VerifiedMonth | null;
+  last: StoredEvent;
+}
+
+/** Verifies whole books of the log, and takes one month of each as soon as its part of the stream has verified. */
+export class VerifiedBooks {
+  private readonly books = new Map<string, Book>();
+
+  /**
+   * @param period the month; `null`: none
+   * @param boundMs as for a {@link BookVerifier}
+   */
+  constructor(
+    private readonly period: string | null,
+    private readonly boundMs?: number,
+  ) {}
+
+  /** @param event the same event decoded */
+  see(stored: StoredEvent, event: Recorded<CreditsEvent> | OpaqueEvent): void {
+    const book = this.books.get(stored.stream) ?? {
+      position: stored.position,
+      verifier: new BookVerifier(stored.stream, undefined, this.boundMs),
+      sales: [],
+      opened: '',
+      month: null,
+      last: stored,
+    };
+    this.books.set(stored.stream, book);
+    book.last = stored;
+    const month = book.verifier.period;
+    book.verifier.see(stored, event);
+    if (book.verifier.hasFindings || isOpaque(event)) return;
+    if (event.type === 'BookOpened') book.opened = book.verifier.period;
+    if (month !== this.period) return;
+    if (event.type === 'PeriodClosed') book.month = monthOf(event, book);
+    if (event.type === 'PlanGranted' || event.type === 'PackPurchased') book.sales.push(saleOf(event));
+  }
+
+  /** The book after its last event, for a command that continues it; `null` when it has to be read again. */
+  folded(stream: string): Folded<Credits> | null {
+    const { verifier, last } = this.books.get(stream) ?? {};
+    const folded = verifier?.folded;
+    if (!folded || !last) return null;
+    const { revision, metadata, recordedAt = Infinity } = last;
+    const { workspaceId, occurredAt } = metadata;
+    return {
+      ...folded,
+      revision,
+      workspaceId,
+      last: { occurredAt: Date.parse(occurredAt), recordedAt },
+    };
+  }
+
+  result(): VerifiedBook[] {
+    return [...this.books.values()].map(({ position, verifier, opened, month }) => ({
+      position,
+      report: verifier.report(),
+      opened,
+      month,
+    }));
+  }
+}
+
+const monthOf = (
+  { id, revision, metadata, data }: Recorded<CreditsEventOf<'PeriodClosed'>>,
+  { verifier, sales }: Book,
+): VerifiedMonth | null => {
+  const money = verifier.money.closedMonth;
+  const { workspaceId, period, opening, totals, closing } = data;
+  return (
+    money && {
+      closed: { id, revision, metadata, data: { workspaceId, period, opening, totals, closing } },
+      money,
+      sales,
+    }
+  );
+};
+
+const saleOf = ({
+  type,
+  data,
+  metadata,
+}: Recorded<CreditsEventOf<'PlanGranted'> | CreditsEventOf<'PackPurchased'>>): MonthSale => ({
+  grantId: data.grantId,
+  kind: type === 'PlanGranted' ? 'plan' : 'pack',
+  at: metadata.occurredAt,
+  cents: data.priceCents,
+});
