@@ -22,7 +22,7 @@ export interface SwitchRequest {
 /** How long a switch waits for its lock. Readers queue behind it meanwhile, so it then retries after a pause. */
 const LOCK_WITHIN = '1s';
 /** Readers wait during the exchange, so a frozen switch is undone soon. */
-const PAUSE_WITHIN = '2s';
+const PAUSE_WITHIN = '10s';
 const TRIES = 20;
 const PAUSE_MS = 250;
 const LOCK_NOT_AVAILABLE = '55P03';
