@@ -61,9 +61,7 @@ export const restoreEmbedded = async (
   try {
     const previous = replaces ? erasedIn(join(dataDir, 'event-store')) : NOTHING_BEFORE;
     const listed = keys.erased.filter(({ readingId }) => !previous.notErased.includes(readingId));
-    const erased = [
-      ...new Map([...listed, ...previous.erased].map((one) => [one.readingId, one])).values(),
-    ];
+    const erased = [...new Map([...listed, ...previous.erased].map((one) => [one.readingId, one])).values()];
     removeDataFolder(draft);
     const { keys: keyDirectory, secrets: secretsFile } = openDataFolder(draft);
     restoreKeys(keys.folder, { keyDirectory, secretsFile });
