@@ -124,7 +124,16 @@ it('A restored service has what the backup has, keeps erased persons erased, and
   expect((await onto(dataDir)).stderr).toMatch(/has data: choose another DATA_DIR, or add --replace/);
   expect((await ops.run([...restore, '--replace'], { DATA_DIR: dataDir })).stderr).toMatch(/Already running/);
   expect((await ops.run(['restore', '--from', scratch, '--keys', keys])).stderr).toMatch(/no manifest\.json/);
-  expect(await ops.json([...restore, '--dry-run'])).toMatchObject({ outcome: 'not_restored' });
+  expect(await ops.json([...restore, '--dry-run'])).toMatchObject({
+    outcome: 'not_restored',
+    targets: [restoredDir],
+    inTheWay: [],
+  });
+  const planned = await ops.run([...restore, '--dry-run'], { DATA_DIR: dataDir });
+  expect([planned.code, planned.stderr]).toEqual([1, '']);
+  expect(planned.stdout).toMatch(
+    /^Would restore the backup of .*In the way:.*add --replace.*Already running/s,
+  );
   expect(readdirSync(restoredDir)).toEqual([]);
 
   // The live file is damaged: one finding names it and the way out.
@@ -148,7 +157,8 @@ it('A restored service has what the backup has, keeps erased persons erased, and
   });
   expect(existsSync(`${restoredDir}.restoring`)).toBe(false);
 
-  stack = await startStack({ dataDir: restoredDir });
+  // As npm start does.
+  stack = await startStack({ dataDir: restoredDir, env: { EMBEDDED_SKIP_DEMO_WORKSPACE: '0' } });
   customer = customer.at(stack);
   const afterwards = await finished(customer);
   for (const readingId of [kept, afterwards]) {
@@ -196,5 +206,7 @@ it('A restored service has what the backup has, keeps erased persons erased, and
     readings: [{ refunded: true }, { refunded: true }],
   });
   expect(await ada.ops(['ledger', 'verify', '--all'])).toMatchObject({ ok: true, corrections: [] });
+  // No demo workspace beside restored data.
+  expect(await stack.ops(['workspace', 'list'])).toMatchObject({ workspaces: [{}] });
   expect(await stack.ops(['projections', 'lag', '--max-seconds', '30'])).toBeDefined();
 });

@@ -13,6 +13,8 @@ const FULL_BELOW = 8 * MEBIBYTE;
 /** Room in which PostgreSQL starts after a crash: a segment of its log. */
 const START_FROM = 24 * MEBIBYTE;
 const LOOK_EVERY_MS = 500;
+/** Pause between two calls of `onShort` (ms). */
+const SHORT_EVERY_MS = 1_000;
 
 interface Watched {
   /** The data folder. */
@@ -22,18 +24,25 @@ interface Watched {
   readonly say: (line: string) => void;
   /** Called when there is room again after the disk was full. */
   readonly onRoom: () => void;
+  /** Called again and again while there is less than the reserve: reuse what is on the disk. */
+  readonly onShort: () => Promise<void>;
 }
 
 /**
  * Watches the disk of the data folder. Below the reserve, the API refuses new work by itself. When the disk is full
  * although nothing new was accepted, this deletes a ballast file, so that the databases can continue. No service is
  * started on a full disk: it could not live, and its deaths would end the stack.
+ *
+ * PostgreSQL panics when it needs a new file for its log and has no room, and reads stop with it. So below the reserve,
+ * `onShort` makes it reuse its old files.
  */
 export class DiskRoom {
   private readonly ballast: string;
   private readonly timer: NodeJS.Timeout;
   private state: 'enough' | 'low' | 'full' = 'enough';
   private isFilling = false;
+  private reusesAt = 0;
+  private isReusing = false;
   private waiting: (() => void)[] = [];
 
   constructor(private readonly watched: Watched) {
@@ -67,10 +76,19 @@ export class DiskRoom {
     const before = this.state;
     this.state = free < START_FROM ? 'full' : free < reserve ? 'low' : 'enough';
     if (this.state !== 'full') for (const resume of this.waiting.splice(0)) resume();
+    if (this.state !== 'enough') void this.reuse();
     if (this.state === 'enough' && free >= reserve + BALLAST_BYTES) void this.fill();
     if (this.state === before) return;
     if (before === 'full') onRoom();
     say(lineOf(this.state, folder, reserve));
+  }
+
+  private async reuse(): Promise<void> {
+    if (this.isReusing || performance.now() < this.reusesAt) return;
+    this.isReusing = true;
+    await this.watched.onShort().catch(() => undefined);
+    this.reusesAt = performance.now() + SHORT_EVERY_MS;
+    this.isReusing = false;
   }
 
   /** Random bytes, because some file systems store zeros in no space. */

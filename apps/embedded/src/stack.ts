@@ -13,6 +13,7 @@ import { startEventStore } from './event-store-process.js';
 import { listenOnce } from './listen-once.js';
 import { takeLock } from './lock.js';
 import { startPostgres } from './postgres.js';
+import { checkpoint, type DatabaseUrls } from './postgres/database.js';
 import { ProcessRecord } from './process-record.js';
 import { removeRuntimeFile, writeRuntimeFile } from './runtime-file.js';
 import { loadSecrets, type Secrets } from './secrets.js';
@@ -58,6 +59,7 @@ export class Stack {
   private folder?: DataFolder;
   private record?: ProcessRecord;
   private disk?: DiskRoom;
+  private database?: DatabaseUrls;
 
   constructor(private readonly options: StackOptions) {}
 
@@ -109,6 +111,9 @@ export class Stack {
         record.save();
         this.publish();
       },
+      onShort: async () => {
+        if (this.database) await checkpoint(this.database);
+      },
     });
     this.disk.requireRoom();
     await record.endOrphans();
@@ -136,6 +141,7 @@ export class Stack {
       ),
       startEventStore(folder, record, this.events(), (child) => this.adopt('event-store', child)),
     ]);
+    this.database = postgres.urls;
     return {
       DATABASE_URL: postgres.urls.application,
       DATABASE_OWNER_URL: postgres.urls.owner,

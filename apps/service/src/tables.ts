@@ -27,7 +27,7 @@ export const EXPENDABLE_TABLES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     JOB_TABLES.map((table) => [
       table,
-      'waiting jobs. Restart the workers: they add those of unfinished readings, publications and replays again; timers of readings are gone',
+      'waiting jobs. Restart the workers: they add those of unfinished readings, their time-outs, publications and replays again; a reading is not marked as delayed',
     ]),
   ),
 };

@@ -16,7 +16,7 @@ import {
   THEME_CALCULATOR,
   themeCalculator,
 } from './application/generate-reading/generate-reading.job.js';
-import { ReadingTimers } from './application/reading-timers.js';
+import { ReadingTimers, lostTimeOuts } from './application/reading-timers.js';
 import { readingJobAgain } from './contracts/reading-job.js';
 import { DOCUMENT_PUBLISHER, type DocumentPublisher } from './contracts/ports/index.js';
 import {
@@ -76,6 +76,17 @@ export class ReadingsWorkerModule implements OnModuleInit {
       rescueOverdue(
         this.pool,
         { kind: GENERATE_READING, overdue: OVERDUE_READINGS, jobOf: readingJobAgain(GENERATE_READING) },
+        this.log,
+      ),
+    );
+    this.work.addLoop(
+      rescueOverdue(
+        this.pool,
+        {
+          kind: TIME_OUT_READING,
+          overdue: lostTimeOuts(READING_TIMEOUT_MS),
+          jobOf: readingJobAgain(TIME_OUT_READING),
+        },
         this.log,
       ),
     );

@@ -46,6 +46,9 @@ export const ensureCluster = async (
         `--username=${ADMINISTRATOR}`,
         `--pwfile=${passwordFile}`,
         '--auth=scram-sha-256',
+        // MiB of a file of the log. On a full disk PostgreSQL needs room for a whole one, and few of the default (16)
+        // fit into the ballast.
+        '--wal-segsize=4',
         '--encoding=UTF8',
         '--locale=C',
         '--locale-provider=builtin',

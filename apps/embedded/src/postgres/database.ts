@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import pg from 'pg';
 import { migrate } from '@app/platform/postgres/migrate.js';
 import { prepareDatabase } from '@app/platform/postgres/prepare-database.js';
 import { MODULES } from '../../../service/src/modules.js';
@@ -46,4 +47,20 @@ export const prepareEmbeddedRoles = async ({ admin, owner, application }: Databa
 export const prepareEmbeddedDatabase = async (urls: DatabaseUrls): Promise<void> => {
   await prepareEmbeddedRoles(urls);
   await migrate(urls.owner, MODULES, APPLICATION);
+};
+
+/**
+ * Makes PostgreSQL write a checkpoint. The files of its log from before it are used again, so that the log needs no
+ * further room.
+ */
+export const checkpoint = async ({ admin }: DatabaseUrls): Promise<void> => {
+  const client = new pg.Client({ connectionString: admin, connectionTimeoutMillis: 2_000 });
+  // Without a listener, a server that ends meanwhile would end this process.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('checkpoint');
+  } finally {
+    await client.end();
+  }
 };

@@ -24,6 +24,8 @@ const SETTINGS = {
   wal_level: 'minimal',
   max_wal_senders: '0',
   max_wal_size: '1GB',
+  // Files of the log that a checkpoint keeps for further use.
+  min_wal_size: '80MB',
   checkpoint_timeout: '10min',
   random_page_cost: '1.1',
   io_method: 'sync',

@@ -48,7 +48,9 @@ export const readMirror = (folder: string, installation: string): MirrorNote => 
 
 /**
  * Makes a folder the mirror of the present keys: what is gone here goes there too. It keeps no older generation, because
- * an old key would open what an erasure closed. Erased readings are only ever added.
+ * an old key would open what an erasure closed. An erased reading stays listed, unless the log proves that a bad event
+ * listed it.
+ * @param notErased ids of readings that only a bad event calls erased
  * @throws OpsError when the folder has something else
  */
 export const mirrorKeys = (
@@ -56,10 +58,12 @@ export const mirrorKeys = (
   installation: string,
   { keyDirectory, secretsFile }: KeySources,
   erased: readonly ErasedReading[],
+  notErased: readonly string[] = [],
 ): void => {
   const isNew = !existsSync(folder) || readdirSync(folder).length === 0;
   const known = isNew ? [] : readMirror(folder, installation).erased;
   const all = new Map([...known, ...erased].map((one) => [one.readingId, one]));
+  for (const readingId of notErased) all.delete(readingId);
   mkdirSync(join(folder, KEYS), { recursive: true, mode: 0o700 });
   for (const path of [folder, join(folder, KEYS)]) chmodSync(path, 0o700);
   writePrivate(

@@ -1,28 +1,56 @@
 import { LogStore } from '@app/embedded-event-store/log/log-store.js';
+import type { StoredRecord } from '@app/embedded-event-store/log/record.js';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { QuarantineRegister } from '@app/event-sourcing/quarantine/quarantine-register.js';
+import { readMetadata } from '@app/event-sourcing/store/events.js';
+import { Erasures } from './read-log.js';
 
 /**
- * Prints the erased readings of an embedded event store, one JSON value per line. A program of its own, because a
- * damaged file may end the process that reads it: what was printed until then still counts.
+ * Prints the erased readings of an embedded event store, one JSON value per line, and at the end `{ notErased }` for each
+ * reading that only a bad event calls erased. A program of its own, because a damaged file may end the process that
+ * reads it: what was printed until then still counts.
  *
  *   node list-erased.js <folder>
  */
 
-/** @returns undefined for an event that no program can read: it erases nobody */
-const workspaceOf = (data: Buffer): string | undefined => {
+const parsed = (bytes: Buffer): unknown => {
+  const text = bytes.toString('utf8');
   try {
-    const { workspaceId } = JSON.parse(data.toString('utf8')) as { workspaceId?: unknown };
-    return typeof workspaceId === 'string' ? workspaceId : undefined;
+    return JSON.parse(text) as unknown;
   } catch {
-    return undefined;
+    return text;
   }
 };
 
+const asStored = (record: StoredRecord): StoredEvent => ({
+  id: record.id,
+  stream: record.stream,
+  revision: record.revision,
+  position: record.position,
+  type: record.type,
+  data: parsed(record.data),
+  metadata: readMetadata(parsed(record.metadata), new Date(record.createdAt)),
+});
+
 const store = await LogStore.inspect(process.argv[2] ?? '');
+
+const quarantines = new QuarantineRegister({
+  async *read(stream) {
+    const head = store.head(stream);
+    for (let revision = 0n; head && revision <= head.last; revision += 1n) {
+      const record = store.recordOf(head.number, revision);
+      if (record) yield Promise.resolve(asStored(record));
+    }
+  },
+});
+// A damaged decision must not hide the erasures.
+await quarantines.refresh().catch(() => undefined);
+
+const erasures = new Erasures();
 for (const record of store.records({ from: 0n, limit: Number.MAX_SAFE_INTEGER })) {
-  if (record.type !== 'ReadingErased' || !record.stream.startsWith('reading-')) continue;
-  const workspaceId = workspaceOf(record.data);
-  if (workspaceId === undefined) continue;
-  const line = { readingId: record.stream.slice('reading-'.length), workspaceId };
-  console.log(JSON.stringify(line));
+  if (record.type !== 'ReadingErased') continue;
+  const reading = erasures.see(quarantines.marked(asStored(record)));
+  if (reading) console.log(JSON.stringify(reading));
 }
+for (const notErased of erasures.notErased) console.log(JSON.stringify({ notErased }));
 await store.close();

@@ -38,11 +38,17 @@ const storeOf = (...events: StoredEvent[]): EventStore =>
 
 describe('The log of a backup', () => {
   it('counts no reading as erased by an event that cannot be read, or is quarantined', async () => {
-    const { log, erased } = await readLog(
-      storeOf(erasure('a'), erasure('b', { data: '{"workspa' }), erasure('c', { quarantine })),
+    const { log, erased, notErased } = await readLog(
+      storeOf(
+        erasure('a'),
+        erasure('b', { data: '{"workspa' }),
+        erasure('c', { quarantine }),
+        erasure('a', { quarantine, revision: 4n }),
+      ),
       64n,
     );
-    expect(log.events).toBe(3);
+    expect(log.events).toBe(4);
     expect(erased).toEqual([{ readingId: 'a', workspaceId: 'ws_1' }]);
+    expect(notErased).toEqual(['b', 'c']);
   });
 });

@@ -10,15 +10,43 @@ export interface LogContents {
   readonly log: LogFingerprint;
   /** Readings that the log says are erased. */
   readonly erased: readonly ErasedReading[];
+  /** Ids of readings that only a bad event calls erased: it cannot be read, or is quarantined. */
+  readonly notErased: readonly string[];
 }
 
 const ERASURES = selectEvents(readingEvents, 'ReadingErased');
 
-/** An event that cannot be read, or is quarantined, erases nobody: a restore would destroy the key of a reading for it. */
-const isErasure = (event: StoredEvent): boolean =>
-  event.type === 'ReadingErased' &&
-  event.stream.startsWith('reading-') &&
-  !isOpaque(decodeOrShow(ERASURES, event));
+/** Collects which readings are erased. An event that cannot be read, or is quarantined, erases nobody. */
+export class Erasures {
+  private readonly valid = new Map<string, ErasedReading>();
+  private readonly bad = new Set<string>();
+
+  /**
+   * @param event marked with its quarantine, if it has one
+   * @returns the reading that it erases, the first time
+   */
+  see(event: StoredEvent): ErasedReading | null {
+    const { stream, type } = event;
+    if (type !== 'ReadingErased' || !stream.startsWith('reading-')) return null;
+    const readingId = stream.slice('reading-'.length);
+    if (isOpaque(decodeOrShow(ERASURES, event))) {
+      this.bad.add(readingId);
+      return null;
+    }
+    if (this.valid.has(readingId)) return null;
+    const reading = { readingId, workspaceId: event.metadata.workspaceId };
+    this.valid.set(readingId, reading);
+    return reading;
+  }
+
+  get erased(): readonly ErasedReading[] {
+    return [...this.valid.values()];
+  }
+
+  get notErased(): readonly string[] {
+    return [...this.bad].filter((readingId) => !this.valid.has(readingId));
+  }
+}
 
 /** Events between two progress reports. */
 const STEP = 1_000;
@@ -33,7 +61,7 @@ export const readLog = async (
   onProgress: (done: number, total: number) => void = () => undefined,
 ): Promise<LogContents> => {
   const hash = createHash('sha256');
-  const erased: ErasedReading[] = [];
+  const erasures = new Erasures();
   let events = 0;
   let last: bigint | null = null;
   for await (const event of end === null ? [] : store.readAll()) {
@@ -41,14 +69,14 @@ export const readLog = async (
     const { stream, revision, position, id, type, data, metadata } = event;
     const lines = [stream, revision, position, id, type, JSON.stringify(data), JSON.stringify(metadata)];
     hash.update(`${lines.join('\n')}\n`);
-    if (isErasure(event))
-      erased.push({ readingId: stream.slice('reading-'.length), workspaceId: metadata.workspaceId });
+    erasures.see(event);
     events += 1;
     last = position;
     if (events % STEP === 0) onProgress(Number(position), Number(end));
   }
   return {
     log: { events, lastPosition: last === null ? null : String(last), sha256: hash.digest('hex') },
-    erased,
+    erased: erasures.erased,
+    notErased: erasures.notErased,
   };
 };

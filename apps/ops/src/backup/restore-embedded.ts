@@ -9,6 +9,7 @@ import { OpsError } from '../ops-error.js';
 import { withProgress } from '../progress.js';
 import { buildDataFolder } from './embedded-folder.js';
 import { restoreKeys } from './keys-mirror.js';
+import { refusalOf, requireNone } from './obstacles.js';
 import { settleTables, type ErasedReading } from './load-tables.js';
 import { syncPath, type Manifest } from './manifest.js';
 
@@ -23,15 +24,14 @@ export interface RestoredFolder {
   readonly previousLogRead: boolean;
 }
 
-/** @throws OpsError when the folder has data and may not be replaced, or a stack runs on it */
-export const checkDataDir = (dataDir: string, replace: boolean): void => {
-  if (!existsSync(dataDir) || readdirSync(dataDir).length === 0) return;
-  if (!replace)
-    throw new OpsError(
-      `${dataDir} has data: choose another DATA_DIR, or add --replace, which keeps the old data beside it.`,
-    );
-  lockOf(dataDir)();
+/** What keeps a restore from this folder, a sentence each. */
+export const embeddedObstacles = (dataDir: string, replace: boolean): readonly string[] => {
+  if (!hasData(dataDir)) return [];
+  const refusal = `${dataDir} has data: choose another DATA_DIR, or add --replace, which keeps the old data beside it.`;
+  return [...(replace ? [] : [refusal]), ...refusalOf(() => lockOf(dataDir)())];
 };
+
+const hasData = (dataDir: string): boolean => existsSync(dataDir) && readdirSync(dataDir).length > 0;
 
 const lockOf = (dataDir: string): (() => void) => {
   try {
@@ -54,15 +54,14 @@ export const restoreEmbedded = async (
   replace: boolean,
 ): Promise<RestoredFolder> => {
   const dataDir = resolve(givenDataDir);
-  checkDataDir(dataDir, replace);
-  const hasData = existsSync(dataDir) && readdirSync(dataDir).length > 0;
-  const release = hasData ? lockOf(dataDir) : () => undefined;
+  requireNone(embeddedObstacles(dataDir, replace));
+  const replaces = hasData(dataDir);
+  const release = replaces ? lockOf(dataDir) : () => undefined;
   const draft = `${dataDir}.restoring`;
   try {
-    const previous = hasData ? erasedIn(join(dataDir, 'event-store')) : { erased: [], complete: true };
-    const erased = [
-      ...new Map([...keys.erased, ...previous.erased].map((one) => [one.readingId, one])).values(),
-    ];
+    const previous = replaces ? erasedIn(join(dataDir, 'event-store')) : NOTHING_BEFORE;
+    const listed = keys.erased.filter(({ readingId }) => !previous.notErased.includes(readingId));
+    const erased = [...new Map([...listed, ...previous.erased].map((one) => [one.readingId, one])).values()];
     removeDataFolder(draft);
     const { keys: keyDirectory, secrets: secretsFile } = openDataFolder(draft);
     restoreKeys(keys.folder, { keyDirectory, secretsFile });
@@ -76,7 +75,7 @@ export const restoreEmbedded = async (
         ({ urls }) => settleTables(urls.owner, erased),
       ),
     );
-    const aside = hasData ? `${dataDir}.before-restore-${Date.now()}` : null;
+    const aside = replaces ? `${dataDir}.before-restore-${Date.now()}` : null;
     if (aside) renameSync(dataDir, aside);
     else if (existsSync(dataDir)) rmdirSync(dataDir);
     renameSync(draft, dataDir);
@@ -90,14 +89,30 @@ export const restoreEmbedded = async (
   }
 };
 
+interface ErasedBefore {
+  readonly erased: readonly ErasedReading[];
+  readonly notErased: readonly string[];
+  /** Whether the log could be read to its end. */
+  readonly complete: boolean;
+}
+
+const NOTHING_BEFORE: ErasedBefore = { erased: [], notErased: [], complete: true };
+
 /** In a process of its own: the old file may be damaged, and end its reader. */
-const erasedIn = (eventStore: string): { erased: readonly ErasedReading[]; complete: boolean } => {
-  if (!existsSync(join(eventStore, 'data', 'data.mdb'))) return { erased: [], complete: false };
+const erasedIn = (eventStore: string): ErasedBefore => {
+  if (!existsSync(join(eventStore, 'data', 'data.mdb'))) return { ...NOTHING_BEFORE, complete: false };
   const { stdout, status } = spawnSync(
     process.execPath,
     [projectPath('dist/apps/ops/src/backup/list-erased.js'), eventStore],
     { encoding: 'utf8', maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'ignore'] },
   );
-  const lines = stdout.split('\n').filter((line) => line.endsWith('}'));
-  return { erased: lines.map((line) => JSON.parse(line) as ErasedReading), complete: status === 0 };
+  const lines = stdout
+    .split('\n')
+    .filter((line) => line.endsWith('}'))
+    .map((line) => JSON.parse(line) as ErasedReading | { readonly notErased: string });
+  return {
+    erased: lines.flatMap((line) => ('notErased' in line ? [] : [line])),
+    notErased: lines.flatMap((line) => ('notErased' in line ? [line.notErased] : [])),
+    complete: status === 0,
+  };
 };

@@ -9,6 +9,7 @@ import { withProgress } from '../progress.js';
 import { appliedCounts } from './embedded-folder.js';
 import { requireEmpty, restoreNode, type NodeFolders } from './event-store-files.js';
 import { restoreKeys } from './keys-mirror.js';
+import { refusalOf, requireNone } from './obstacles.js';
 import {
   dropSchemas,
   filledTables,
@@ -30,28 +31,29 @@ export interface ServersPlan {
   readonly replace: boolean;
 }
 
-/** @throws OpsError when something would be overwritten, or is missing */
-export const checkServers = async (
+/** What keeps a restore from these servers, a sentence each: what is missing, runs, or would be overwritten. */
+export const serverObstacles = async (
   { config, node, command, keys, replace }: ServersPlan,
   { eventStore }: Manifest,
-): Promise<void> => {
+): Promise<readonly string[]> => {
+  const found: string[] = [];
   if (eventStore.kind === 'files' && !node)
-    throw new OpsError('Name the data folder of the stopped EventStoreDB node: --event-store-data.');
+    found.push('Name the data folder of the stopped EventStoreDB node: --event-store-data.');
   if (eventStore.kind === 'command' && command === null)
-    throw new OpsError('A command took the log: name the one that restores it with --event-store-command.');
-  if (node) requireEmpty(node.db, node.index);
+    found.push('A command took the log: name the one that restores it with --event-store-command.');
+  if (node) found.push(...refusalOf(() => requireEmpty(node.db, node.index)));
   const { KEY_DIRECTORY } = config;
   if (keys !== null && KEY_DIRECTORY && existsSync(KEY_DIRECTORY) && readdirSync(KEY_DIRECTORY).length > 0)
-    throw new OpsError(
+    found.push(
       `${KEY_DIRECTORY} has keys: add --without-keys to use them, or move them away to restore the mirror.`,
     );
   const url = ownerUrl(config);
   const sessions = await serviceSessions(url, applicationOf(config));
-  if (sessions > 0)
-    throw new OpsError(`Stop API and workers first: they have ${sessions} sessions on the database.`);
-  const [filled] = await filledTables(url);
-  if (filled !== undefined && !replace)
-    throw new OpsError(`The database has data (${filled}): add --replace to delete it and load the backup.`);
+  if (sessions > 0) found.push(`Stop API and workers first: they have ${sessions} sessions on the database.`);
+  const [filled] = replace ? [] : await filledTables(url);
+  if (filled !== undefined)
+    found.push(`The database has data (${filled}): add --replace to delete it and load the backup.`);
+  return found;
 };
 
 /** The role of API and worker. */
@@ -71,7 +73,7 @@ export const restoreServers = async (
   plan: ServersPlan,
   erased: readonly ErasedReading[],
 ): Promise<number> => {
-  await checkServers(plan, manifest);
+  requireNone(await serverObstacles(plan, manifest));
   const { config, node, command, keys } = plan;
   const url = ownerUrl(config);
   if (keys !== null && config.KEY_DIRECTORY)

@@ -13,7 +13,7 @@ import { copyNode, type NodeFolders } from './event-store-files.js';
 import { installationOf } from './installation.js';
 import { mirrorKeys, type KeySources } from './keys-mirror.js';
 import { describeFile, syncPath, writeManifest, type BackupFile, type Manifest } from './manifest.js';
-import { readLog } from './read-log.js';
+import { readLog, type LogContents } from './read-log.js';
 
 /** How the log of the event store gets into the backup. */
 export type LogSource =
@@ -65,7 +65,7 @@ export const takeBackup = async (config: Config, store: EventStore, plan: Backup
     const files = await withProgress('event store', (progress) =>
       copyLog(plan.log, unfinished, end, progress ?? none),
     );
-    const { log, erased } = await withProgress('log', (progress) => readLog(store, end, progress));
+    const { log, ...erasures } = await withProgress('log', (progress) => readLog(store, end, progress));
     const manifest: Manifest = {
       format: 'reading-service-backup/1',
       installation,
@@ -75,7 +75,7 @@ export const takeBackup = async (config: Config, store: EventStore, plan: Backup
       eventStore: { kind: plan.log.kind, files: [...files], log },
     };
     writeManifest(unfinished, manifest);
-    if (plan.keys) mirror(plan.keys, installation, erased);
+    if (plan.keys) mirror(plan.keys, installation, erasures);
     if (existsSync(to)) rmSync(to, { recursive: true });
     renameSync(unfinished, to);
     syncPath(dirname(to));
@@ -89,10 +89,11 @@ export const takeBackup = async (config: Config, store: EventStore, plan: Backup
 /** Its folder is on another disk than the backup, so an error names that one. */
 const mirror = (
   { to, from }: NonNullable<BackupPlan['keys']>,
-  ...[installation, erased]: [string, Parameters<typeof mirrorKeys>[3]]
+  installation: string,
+  { erased, notErased }: Pick<LogContents, 'erased' | 'notErased'>,
 ): void => {
   try {
-    mirrorKeys(to, installation, from, erased);
+    mirrorKeys(to, installation, from, erased, notErased);
   } catch (error) {
     throw explained(error, to);
   }

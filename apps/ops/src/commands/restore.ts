@@ -5,6 +5,7 @@ import type { MirrorNote } from '../backup/keys-mirror.js';
 import { readConnection } from '../connection.js';
 import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';
+import { planText, restoredText, type Restored, type RestorePlan } from './restore-text.js';
 
 interface Options {
   readonly from: string;
@@ -15,13 +16,6 @@ interface Options {
   readonly eventStoreCommand?: string;
   readonly replace?: boolean;
   readonly dryRun?: true;
-}
-
-interface Restored {
-  readonly aside: string | null;
-  readonly keptOut: number;
-  readonly erased: readonly { readonly readingId: string; readonly workspaceId: string }[];
-  readonly previousLogRead: boolean;
 }
 
 const HELP = `
@@ -45,7 +39,7 @@ export const addRestoreCommand = (restore: Command): void => {
     .option('--event-store-index <folder>', 'servers: its index folder; default: index in its data folder')
     .option('--event-store-command <command>', 'servers: a command that restores the event store')
     .option('--replace', 'replace existing data; the embedded stack’s is kept beside the new')
-    .option('--dry-run', 'check everything, and change nothing')
+    .option('--dry-run', 'show what would be restored and what is in the way, and change nothing')
     .addHelpText('after', HELP)
     .action(async (options: Options, command: Command) => {
       const from = resolve(options.from);
@@ -55,37 +49,22 @@ export const addRestoreCommand = (restore: Command): void => {
         ? await onServers(from, manifest, options, note)
         : await onEmbedded(from, manifest, options, note);
       const { takenAt } = manifest.postgres;
-      if (!restored) {
-        print(command, { outcome: 'not_restored', takenAt }, `Would restore the backup of ${takenAt}.`);
+      if ('inTheWay' in restored) {
+        print(
+          command,
+          { outcome: 'not_restored', takenAt, ...restored },
+          planText(takenAt, restored).join('\n'),
+        );
+        if (restored.inTheWay.length > 0) process.exitCode = 1;
         return;
       }
       print(
         command,
         { outcome: 'restored', takenAt, ...restored },
-        [
-          `Restored the backup of ${takenAt}.`,
-          ...(restored.aside ? [`The data from before is in ${restored.aside}.`] : []),
-          ...(restored.previousLogRead ? [] : [UNREAD]),
-          ...nextSteps(options, restored),
-        ].join('\n'),
+        restoredText(takenAt, restored, options.keys).join('\n'),
       );
     });
 };
-
-const UNREAD =
-  'The log from before could not be read: readings erased after the last mirror of the keys may have returned. Erase them again.';
-
-const nextSteps = ({ keys }: Options, { erased }: Restored): readonly string[] => [
-  'Next:',
-  '  1. Start one worker without the role upkeep, and no API. Embedded: WORKER_ROLES=follow,jobs,webhooks npm start',
-  '  2. ops projections lag, until nothing is behind; ops doctor; ops ledger verify --all',
-  ...(erased.length > 0 && keys !== undefined
-    ? [`  3. ops readings erase-again --keys ${keys} --yes: repeats ${erased.length} erasures in the log`]
-    : []),
-  '  4. ops readings unreadable: what customers paid and cannot read; ops readings refund',
-  '  5. Revoke again operators who were revoked after the backup; ops corrections verify',
-  '  6. Restart API and workers as usual, and take a new backup.',
-];
 
 /** @throws OpsError when the backup is damaged, or a newer program took it */
 const soundManifest = async (from: string): Promise<Manifest> => {
@@ -122,15 +101,21 @@ const onEmbedded = async (
   manifest: Manifest,
   { keys, replace = false, dryRun }: Options,
   note: MirrorNote | null,
-): Promise<Restored | null> => {
+): Promise<Restored | RestorePlan> => {
   if (manifest.stores !== 'embedded')
     throw new OpsError('This backup is of servers: set DATABASE_URL and DATABASE_OWNER_URL to restore it.');
   if (keys === undefined || !note)
     throw new OpsError('The embedded stack needs its secrets: name the mirror of keys with --keys.');
-  const { checkDataDir, restoreEmbedded } = await import('../backup/restore-embedded.js');
+  const { embeddedObstacles, restoreEmbedded } = await import('../backup/restore-embedded.js');
   const dataDir = resolve(process.env['DATA_DIR'] ?? '.data');
-  checkDataDir(dataDir, replace);
-  if (dryRun) return null;
+  if (dryRun)
+    return {
+      events: manifest.eventStore.log.events,
+      targets: [dataDir],
+      replace,
+      staysErased: note.erased.length,
+      inTheWay: embeddedObstacles(dataDir, replace),
+    };
   return restoreEmbedded(from, manifest, { folder: resolve(keys), erased: note.erased }, dataDir, replace);
 };
 
@@ -139,10 +124,10 @@ const onServers = async (
   manifest: Manifest,
   options: Options,
   note: MirrorNote | null,
-): Promise<Restored | null> => {
+): Promise<Restored | RestorePlan> => {
   if (manifest.stores !== 'servers')
     throw new OpsError('This backup is of an embedded stack: unset DATABASE_URL and set DATA_DIR.');
-  const { checkServers, restoreServers } = await import('../backup/restore-servers.js');
+  const { restoreServers, serverObstacles } = await import('../backup/restore-servers.js');
   const { eventStoreData, eventStoreIndex, eventStoreCommand, keys, replace = false } = options;
   const db = eventStoreData === undefined ? null : resolve(eventStoreData);
   const config = readConnection(process.env);
@@ -153,9 +138,20 @@ const onServers = async (
     keys: keys === undefined ? null : resolve(keys),
     replace,
   };
-  await checkServers(plan, manifest);
-  if (options.dryRun) return null;
   const erased = note?.erased ?? [];
+  if (options.dryRun)
+    return {
+      events: manifest.eventStore.log.events,
+      targets: [
+        `database ${new URL(config.DATABASE_URL).pathname.slice(1)}`,
+        ...(plan.node ? [plan.node.db] : []),
+        ...(plan.command === null ? [] : ['event store, by the command']),
+        ...(plan.keys !== null && config.KEY_DIRECTORY ? [resolve(config.KEY_DIRECTORY)] : []),
+      ],
+      replace,
+      staysErased: erased.length,
+      inTheWay: await serverObstacles(plan, manifest),
+    };
   const keptOut = await restoreServers(from, manifest, plan, erased);
   return { aside: null, keptOut, erased, previousLogRead: true };
 };

@@ -179,8 +179,17 @@ export class StoredRecord {
     return this.bytes.subarray(HEADER_BYTES);
   }
 
-  /** The event's data, found by scanning the message's fields: the data field is the last one. */
   get data(): Buffer {
+    return this.field(8);
+  }
+
+  /** What the appending program wrote beside the data. */
+  get metadata(): Buffer {
+    return this.field(7);
+  }
+
+  /** A field of the message, found by scanning it; empty when it is absent. */
+  private field(number: number): Buffer {
     const { message } = this;
     let offset = ID_FIELD_BYTES;
     while (offset < message.length) {
@@ -188,7 +197,7 @@ export class StoredRecord {
       const value = readVarint(message, offset);
       offset = value.next;
       if ((tag & 7) !== 2) continue;
-      if (tag >> 3 === 8) return message.subarray(offset, offset + value.value);
+      if (tag >> 3 === number) return message.subarray(offset, offset + value.value);
       offset += value.value;
     }
     return Buffer.alloc(0);

@@ -32,7 +32,7 @@ export const refill = async (
   };
   // What an interrupted run left, and what an operator was building: without the live rows, nobody can verify it.
   await dropVersions(workshop, projection, { unfinished: true });
-  return transaction(workshop.pool, async (client) => {
+  const fill = async (client: PoolClient): Promise<{ events: number | null }> => {
     const held = await holdCheckpoint(client, checkpointOf(projection));
     const isNew = held === null || held.position === null;
     const built = isNew ? null : await rebuild(workshop, elsewhere, onProgress ? { onProgress } : {});
@@ -56,7 +56,9 @@ export const refill = async (
       [projection.name, built.version],
     );
     return { events: built.events };
-  });
+  };
+  // It holds the checkpoint while the log is read, however long that takes.
+  return transaction(workshop.pool, fill, { longestPauseMs: 0 });
 };
 
 const requireEmpty = async (client: PoolClient, table: string): Promise<void> => {

@@ -21,6 +21,8 @@ export interface SwitchRequest {
 
 /** How long a switch waits for its lock. Readers queue behind it meanwhile, so it then retries after a pause. */
 const LOCK_WITHIN = '1s';
+/** Readers wait during the exchange, so a frozen switch is undone soon. */
+const PAUSE_WITHIN = '10s';
 const TRIES = 20;
 const PAUSE_MS = 250;
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -75,7 +77,10 @@ const exchange = (
     const { version } = building;
     await requireSameShape(client, projection, version);
     const live = (await versionsOf(client, projection)).find(({ state }) => state === 'live')!.version;
-    await client.query(`set local lock_timeout = '${LOCK_WITHIN}'; set local synchronous_commit = on`);
+    await client.query(
+      `set local lock_timeout = '${LOCK_WITHIN}'; set local synchronous_commit = on;
+       set local idle_in_transaction_session_timeout = '${PAUSE_WITHIN}'`,
+    );
     for (const view of projection.views) await exchangeTables(client, view, live, version);
     await client.query(
       `insert into event_sourcing.projection_version (projection, version, state) values ($1, $2, 'retired')

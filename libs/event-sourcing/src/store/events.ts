@@ -28,13 +28,15 @@ export const toStored = ({ event }: ResolvedEvent): StoredEvent | null =>
         position: event.position?.commit ?? 0n,
         type: event.type,
         data: event.data instanceof Uint8Array ? asText(event.data) : event.data,
-        metadata: isOurs(event.metadata)
-          ? event.metadata
-          : repaired(event.metadata, event.created ?? new Date(0)),
+        metadata: readMetadata(event.metadata, event.created ?? new Date(0)),
         // The client leaves it out when it cannot read it.
         ...(event.created && { recordedAt: event.created.getTime() }),
       }
     : null;
+
+/** The metadata of an event, whoever wrote it. @param created the store's own time */
+export const readMetadata = (metadata: unknown, created: Date): EventMetadata =>
+  isOurs(metadata) ? metadata : repaired(metadata, created);
 
 const TEXTS = ['correlationId', 'causationId', 'workspaceId', 'actor', 'occurredAt'] as const;
 

@@ -55,7 +55,7 @@ export const grantToApplication = async (
   modules: Migrated,
   application: string,
 ): Promise<void> => {
-  await client.query('begin');
+  await client.query(`begin; set local idle_in_transaction_session_timeout = '60s'`);
   try {
     await client.query('select pg_advisory_xact_lock($1)', [GRANTING]);
     for (const statement of [...grants(modules, application), ...(await policies(client, application))]) {

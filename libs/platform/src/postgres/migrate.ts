@@ -63,6 +63,8 @@ const applyMigrations = async (
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
+    // A frozen migration must not keep its locks for ever.
+    await client.query(`set idle_in_transaction_session_timeout = '60s'`);
     await client.query('create schema if not exists migrations');
     for (const owner of migratedLibraries(modules)) {
       const dir = migrationsOf(owner);

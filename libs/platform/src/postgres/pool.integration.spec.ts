@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
@@ -62,6 +63,31 @@ describe('transaction', () => {
       expect(isDependencyAway((result as PromiseRejectedResult).reason)).toBe(true);
     }
     expect(await notes()).toEqual(['committed']);
+  });
+
+  it('of a frozen process ends after its longest pause, as an unavailable dependency, and frees its locks', async () => {
+    const frozen = transaction(
+      pool,
+      async (client) => {
+        await client.query('lock table note in access exclusive mode');
+        await delay(500);
+        await client.query('select');
+      },
+      { longestPauseMs: 100 },
+    ).catch((error: unknown) => error);
+    await delay(50);
+    expect(await Promise.race([notes(), frozen])).toEqual(['committed']);
+    expect(isDependencyAway(await frozen)).toBe(true);
+    expect((await pool.query('show idle_in_transaction_session_timeout')).rows).toEqual([
+      { idle_in_transaction_session_timeout: '0' },
+    ]);
+  });
+
+  it('may pause for a minute unless its caller says otherwise', async () => {
+    const { rows } = await transaction(pool, (client) =>
+      client.query('show idle_in_transaction_session_timeout'),
+    );
+    expect(rows).toEqual([{ idle_in_transaction_session_timeout: '1min' }]);
   });
 });
 

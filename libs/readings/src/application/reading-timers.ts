@@ -8,8 +8,24 @@ import { CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import { readingEvents } from '../contracts/events.js';
 import type { ReadingJob } from '../contracts/reading-job.js';
 import type { ReadingCommand } from '../domain/reading/reading.commands.js';
+import { TIME_OUT_READING } from '../processes/generation.process.js';
 import { READING_EXECUTOR, type ReadingExecutor } from '../reading.executor.js';
 import type { Config } from '../settings.js';
+
+/** A time-out that is later than this was lost with its job queue (seconds). */
+const LOST_AFTER_SECONDS = 30;
+
+/**
+ * SQL: unfinished readings whose time is over and that no job will time out, the oldest first; at most $1. The queue may
+ * have lost the jobs: its tables were dropped, or restored from a backup.
+ */
+export const lostTimeOuts = (timeoutMs: number): string => `
+  select reading_id, workspace_id, correlation_id from readings.reading
+  where due_at is not null and created_at < now() - make_interval(secs => ${timeoutMs / 1_000 + LOST_AFTER_SECONDS})
+    and not exists (
+      select from graphile_worker._private_jobs as job
+      where job.key = '${TIME_OUT_READING.task}:' || reading_id and job.attempts < job.max_attempts)
+  order by created_at limit $1`;
 
 /**
  * What a reading's durable timers do when they fire. A reading that has ended does not change.

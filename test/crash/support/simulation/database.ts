@@ -24,7 +24,7 @@ export const simulatedPool = (tables: Tables, scheduler: Scheduler, life: Life):
     return {
       release: () => undefined,
       query: async (asked: Query, values?: Values) => {
-        if (asked === 'begin' || asked === 'rollback') {
+        if (asked === 'rollback' || (typeof asked === 'string' && asked.startsWith('begin'))) {
           pending = [];
           return { rows: [], rowCount: 0 };
         }

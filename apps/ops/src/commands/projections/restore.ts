@@ -245,7 +245,7 @@ const withClient = async <T>({ pool }: Workshop, work: (client: PoolClient) => P
 };
 
 const inTransaction = async (client: PoolClient, work: () => Promise<unknown>): Promise<void> => {
-  await client.query('begin');
+  await client.query(`begin; set local idle_in_transaction_session_timeout = '60s'`);
   try {
     await work();
     await client.query('commit');

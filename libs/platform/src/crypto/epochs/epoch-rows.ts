@@ -174,19 +174,15 @@ export class EpochRows {
    * @returns whether all of them have ended
    */
   async writersPassed(): Promise<boolean> {
-    const client = await this.pool.connect();
     try {
-      await client.query('begin');
-      await client.query(`set local lock_timeout = '${WRITERS_PASS_WITHIN_MS}ms'`);
-      await client.query('lock table platform.subject_key in share mode');
-      await client.query('commit');
+      // One message is one implicit transaction: the server ends it, even if this process freezes meanwhile.
+      await this.pool.query(
+        `set local lock_timeout = '${WRITERS_PASS_WITHIN_MS}ms'; lock table platform.subject_key in share mode`,
+      );
       return true;
     } catch (error) {
-      await client.query('rollback').catch(() => undefined);
       if ((error as { code?: unknown }).code === LOCK_NOT_AVAILABLE) return false;
       throw error;
-    } finally {
-      client.release();
     }
   }
 }

@@ -7,6 +7,7 @@ import { startKms, type Kms } from '../../../../../test/support/start-kms.js';
 import { KeyRing } from '../key-ring.js';
 import { SubjectKeys } from '../subject-keys.js';
 import type { EpochKeys } from './epoch-keys.js';
+import { EpochRows } from './epoch-rows.js';
 import { FileKeyStore } from './file-key-store.js';
 import { RING, epochsUnderTest } from './testing/epochs-under-test.js';
 import { VaultClient } from './vault-client.js';
@@ -188,6 +189,43 @@ describe('Destroying keys', () => {
     }
     await upkeepOf(keys).rewrapAll(() => undefined);
     expect((await epochs.rows.find(id))!.emptiedAt).not.toBeNull();
+  });
+
+  it('blocks no statement that stores a key when the process freezes while it waits for earlier ones', async () => {
+    const keys = keysBy('file');
+    await keys.current();
+    const frozen = await epochs.pool.connect();
+    try {
+      await new Promise<void>((answered) => {
+        const once = async (text: string) => {
+          await frozen.query(text);
+          if (!text.includes('lock table')) return;
+          answered();
+          await new Promise(() => undefined);
+        };
+        const connect = () => Promise.resolve({ query: once, release: () => undefined });
+        void new EpochRows({ query: once, connect } as never).writersPassed();
+      });
+      expect(await Promise.race([make(keys), delay(2_000, 'blocked')])).not.toBe('blocked');
+    } finally {
+      frozen.release(true);
+    }
+  });
+
+  it('leaves its connection usable after it gave up waiting', async () => {
+    const [writer, own] = [await epochs.pool.connect(), await epochs.pool.connect()];
+    await writer.query('begin; lock table platform.subject_key in row exclusive mode');
+    try {
+      const rows = new EpochRows(own as never);
+      expect(await rows.writersPassed()).toBe(false);
+      const { rows: settings } = await own.query('show lock_timeout');
+      expect(settings).toEqual([{ lock_timeout: '0' }]);
+      await writer.query('rollback');
+      expect(await rows.writersPassed()).toBe(true);
+    } finally {
+      writer.release(true);
+      own.release();
+    }
   });
 });
 

@@ -1,0 +1,61 @@
+export interface Restored {
+  /** Where the previous data is now; `null` when there was none. */
+  readonly aside: string | null;
+  readonly keptOut: number;
+  readonly erased: readonly { readonly readingId: string; readonly workspaceId: string }[];
+  readonly previousLogRead: boolean;
+}
+
+/** What a restore would do. */
+export interface RestorePlan {
+  readonly events: number;
+  /** What the backup would be loaded into. */
+  readonly targets: readonly string[];
+  /** Whether existing data would be replaced. */
+  readonly replace: boolean;
+  /** Readings that the mirror of keys lists as erased. */
+  readonly staysErased: number;
+  /** What keeps the restore from starting, a sentence each. */
+  readonly inTheWay: readonly string[];
+}
+
+export const planText = (
+  takenAt: string,
+  { events, targets, replace, staysErased, inTheWay }: RestorePlan,
+): readonly string[] => [
+  `Would restore the backup of ${takenAt}, with ${events} events, to ${targets.join(', ')}.`,
+  ...(replace ? ['It would replace the data there.'] : []),
+  ...(staysErased > 0 ? [`${staysErased} readings that the mirror of keys lists would stay erased.`] : []),
+  ...(inTheWay.length > 0
+    ? ['In the way:', ...inTheWay.map((one) => `  - ${one}`)]
+    : ['Nothing is in the way.']),
+];
+
+/** @param keys the mirror of keys, if there is one */
+export const restoredText = (
+  takenAt: string,
+  restored: Restored,
+  keys: string | undefined,
+): readonly string[] => [
+  `Restored the backup of ${takenAt}.`,
+  ...(restored.aside ? [`The data from before is in ${restored.aside}.`] : []),
+  ...(restored.previousLogRead ? [] : [UNREAD]),
+  ...nextSteps(restored, keys),
+];
+
+const UNREAD =
+  'The log from before could not be read: readings erased after the last mirror of the keys may have returned. Erase them again.';
+
+const nextSteps = ({ erased }: Restored, keys: string | undefined): readonly string[] => {
+  const steps = [
+    'Start one worker without the role upkeep, and no API. Embedded: WORKER_ROLES=follow,jobs,webhooks npm start',
+    'ops projections lag, until nothing is behind; ops doctor; ops ledger verify --all',
+    ...(erased.length > 0 && keys !== undefined
+      ? [`ops readings erase-again --keys ${keys} --yes: repeats ${erased.length} erasures in the log`]
+      : []),
+    'ops readings unreadable: what customers paid and cannot read; ops readings refund',
+    'Revoke again operators who were revoked after the backup; ops corrections verify',
+    'Restart API and workers as usual, and take a new backup.',
+  ];
+  return ['Next:', ...steps.map((step, index) => `  ${index + 1}. ${step}`)];
+};

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { addJob } from '@app/platform/jobs/job.js';
+import { rescueOverdue } from '@app/platform/jobs/rescue.js';
+import { openPool } from '@app/platform/postgres/pool.js';
+import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
+import { readingJobAgain, readingJobKey } from '../contracts/reading-job.js';
+import { TIME_OUT_READING } from '../processes/generation.process.js';
+import { lostTimeOuts } from './reading-timers.js';
+
+const TIMEOUT_MS = 60_000;
+let postgres: StartedPostgres;
+let pool: pg.Pool;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  pool = openPool(postgres.applicationUrl, { size: 2, applicationName: 'timers', onError: () => undefined });
+});
+afterAll(async () => {
+  await pool.end();
+  await postgres.stop();
+});
+
+const reading = async (ageSeconds: number, { ended = false } = {}): Promise<string> => {
+  const id = randomUUID();
+  await pool.query(
+    `insert into readings.reading (reading_id, workspace_id, status, product_id, profile_id, locale, sealed_input,
+       created_at, updated_at, due_at, correlation_id)
+     values ($1, 'ws_1', $2, 'p', 'p', 'en-US', '', now() - make_interval(secs => $3), now(), $4, 'req_1')`,
+    [id, ended ? 'completed' : 'processing', ageSeconds, ended ? null : new Date()],
+  );
+  return id;
+};
+
+/** One round of the rescue, as the worker runs it. */
+const rescue = async (): Promise<void> => {
+  const abort = new AbortController();
+  const watched = {
+    query: async (text: string, values: unknown[]) => {
+      const answer: unknown = await pool.query(text, values);
+      if (text.includes('readings.reading')) setTimeout(() => abort.abort(), 300);
+      return answer;
+    },
+  } as unknown as pg.Pool;
+  const jobs = {
+    kind: TIME_OUT_READING,
+    overdue: lostTimeOuts(TIMEOUT_MS),
+    jobOf: readingJobAgain(TIME_OUT_READING),
+  };
+  await rescueOverdue(watched, jobs, { warn: () => undefined }).run(abort.signal);
+};
+
+const waiting = async () =>
+  (
+    await pool.query<{ key: string; due: boolean }>(
+      'select key, run_at <= now() as due from graphile_worker._private_jobs order by key',
+    )
+  ).rows;
+
+it('adds the time-outs of readings again that a lost job queue had, once each', async () => {
+  const lost = await reading(120);
+  await reading(70);
+  await reading(120, { ended: true });
+  const kept = await reading(120);
+  const key = readingJobKey(TIME_OUT_READING, kept);
+  const payload = readingJobAgain(TIME_OUT_READING)({
+    reading_id: kept,
+    workspace_id: 'ws_1',
+    correlation_id: 'req_1',
+  }).payload;
+  const later = addJob(TIME_OUT_READING, payload, { key, runAt: '2100-01-01T00:00:00Z' });
+  await pool.query(later.text, later.values as unknown[]);
+  for (let round = 0; round < 2; round += 1) await rescue();
+  expect(await waiting()).toEqual(
+    [
+      { key: readingJobKey(TIME_OUT_READING, lost), due: true },
+      { key, due: false },
+    ].toSorted((one, other) => (one.key < other.key ? -1 : 1)),
+  );
+});

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startStack, type StartedStack } from '../support/index.js';
+import { Integrator, person } from '../support/integrator.js';
+import { Random } from '../support/random.js';
+
+/** Only in the long form: FROZEN_ROUNDS=200 npm test -- test/crash/frozen-worker. FROZEN_SEED repeats a run. */
+const ROUNDS = Number(process.env['FROZEN_ROUNDS'] ?? 0);
+const SEED = Number(process.env['FROZEN_SEED'] ?? Date.now() % 1_000_000);
+const POSTS = 8;
+
+(ROUNDS > 0 ? describe : describe.skip)(`a worker that freezes at random moments (seed ${SEED})`, () => {
+  let stack: StartedStack;
+  beforeAll(async () => {
+    // Epochs end all the time, so that keys are rewrapped and destroyed while readings are created.
+    stack = await startStack({
+      env: {
+        KEY_EPOCH_MS: '5000',
+        KEY_RETENTION_MS: '5000',
+        KEY_DESTROY_NOTICE_MS: '0',
+        KEY_UPKEEP_EVERY_MS: '200',
+      },
+    });
+  });
+  afterAll(() => stack?.stop());
+
+  it('keeps no POST from being accepted', async () => {
+    const random = new Random(SEED);
+    const customer = await Integrator.open(stack, 1_000_000);
+    const refused: string[] = [];
+    let slowestMs = 0;
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      // Work for the worker, at which it is frozen.
+      await Promise.all(Array.from({ length: POSTS }, () => customer.create(person())));
+      await delay(random.between(0, 400));
+      const { worker } = stack.pids();
+      process.kill(worker, 'SIGSTOP');
+      try {
+        for (let post = 0; post < POSTS; post += 1) {
+          const startedAt = performance.now();
+          const { status, body } = await customer.create(person());
+          slowestMs = Math.max(slowestMs, performance.now() - startedAt);
+          if (status !== 202) refused.push(`round ${round}: ${status} ${JSON.stringify(body)}`);
+        }
+      } finally {
+        process.kill(worker, 'SIGCONT');
+      }
+    }
+    process.stderr.write(
+      `${ROUNDS * POSTS} readings while frozen, the slowest ${Math.round(slowestMs)} ms\n`,
+    );
+    expect(refused).toEqual([]);
+  }, 3_600_000);
+});
