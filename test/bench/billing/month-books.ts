@@ -6,6 +6,7 @@ import { instant } from '@app/event-sourcing/core/clock.js';
 import { uuid5 } from '@app/event-sourcing/core/event-id.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { CHAIN_START, chainedFacts, nextChain } from '@app/event-sourcing/core/hash-chain.js';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import type pg from 'pg';
@@ -18,6 +19,7 @@ const TOGETHER = 10;
 /** Books filled at the same time. */
 const AT_ONCE = 32;
 const PRICE = 20;
+const ATTEMPTS = 5;
 
 /**
  * Fills books with one month of readings, all completed and captured, interleaved in the log as a service would write them.
@@ -25,13 +27,14 @@ const PRICE = 20;
  * @param period `yyyy-mm`
  */
 export const fillMonth = async (
-  store: EventStore,
+  events: EventStore,
   pool: Pick<pg.Pool, 'query'>,
   books: number,
   period: string,
 ): Promise<void> => {
   const at = `${period}-15T12:00:00.000Z`;
   const model = await modelBook(at);
+  const store = insistent(events);
   let next = 0;
   const writer = async (): Promise<void> => {
     while (next < books) {
@@ -42,6 +45,21 @@ export const fillMonth = async (
   };
   await Promise.all(Array.from({ length: AT_ONCE }, writer));
 };
+
+type Appends = Pick<EventStore, 'append'>;
+
+/** On a busy machine an append may have no answer in time. The same events at the same revision may be sent again. */
+const insistent = (store: Appends): Appends => ({
+  append: async (...given) => {
+    for (let left = ATTEMPTS; ; left -= 1) {
+      try {
+        return await store.append(...given);
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable) || left === 1) throw error;
+      }
+    }
+  },
+});
 
 const MODEL = 'ws_model00000000000000000';
 
@@ -69,7 +87,7 @@ const modelBook = async (at: string): Promise<{ events: readonly StoredEvent[]; 
 
 /** Writes the model with ids and a chain of its own, and each reading before its capture. */
 const writeBook = async (
-  store: EventStore,
+  store: Appends,
   workspaceId: string,
   at: string,
   model: readonly StoredEvent[],

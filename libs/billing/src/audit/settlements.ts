@@ -46,28 +46,51 @@ interface Completion {
   captureEventId?: string;
 }
 
+/** A completed reading and its capture that agree, in half the memory of the two facts. */
+interface Settled {
+  readonly workspaceId: string;
+  readonly eventId: string;
+  readonly captureEventId: string;
+  readonly reservationId: string;
+  readonly amount: number;
+  readonly at: number;
+  readonly cost: number | null;
+  readonly isExcused: boolean;
+  readonly position: bigint;
+  readonly firstPosition: bigint;
+  readonly capturePosition: bigint;
+}
+
 /**
- * Matches captures with completed readings. Facts may arrive in any order; each reading is judged in log order. Keeps the
- * facts of all readings in memory.
+ * Matches captures with completed readings. Facts may arrive in any order; each reading is judged in log order. Keeps one
+ * entry of ids per reading in memory.
  */
 export class Settlements {
-  private readonly facts = new Map<string, ReadingFact[]>();
+  private readonly facts = new Map<string, Settled | ReadingFact[]>();
+  /** Each name once: those that arrive are copies. */
+  private readonly workspaces = new Map<string, string>();
   captures = 0;
   completed = 0;
 
   add(fact: ReadingFact): void {
     if (fact.kind === 'captured') this.captures += 1;
     if (fact.kind === 'completed') this.completed += 1;
-    const others = this.facts.get(fact.readingId);
-    if (others) others.push(fact);
-    else this.facts.set(fact.readingId, [fact]);
+    const { readingId } = fact;
+    const others = this.facts.get(readingId);
+    if (!others) {
+      this.facts.set(readingId, [fact]);
+      return;
+    }
+    const facts = [...(Array.isArray(others) ? others : factsOf(readingId, others)), fact];
+    this.facts.set(readingId, this.settled(facts) ?? facts);
   }
 
   judge(): { differences: Placed<LedgerDifference>[]; missing: Missing[] } {
     const differences: Placed<LedgerDifference>[] = [];
     const missing: Missing[] = [];
     for (const facts of this.facts.values()) {
-      const completion = judgeReading(facts.sort(byPosition), differences);
+      if (!Array.isArray(facts)) continue;
+      const completion = judgeReading(facts.toSorted(byPosition), differences);
       if (!completion || completion.captureEventId !== undefined || completion.isExcused) continue;
       const { firstPosition, at, requestedBy, readingId, eventId } = completion.first;
       const message = 'the reading is completed, but no credits were captured for it';
@@ -77,7 +100,48 @@ export class Settlements {
     }
     return { differences, missing };
   }
+
+  /** `null` unless the facts are a completed reading and its capture, and agree. */
+  private settled(facts: readonly ReadingFact[]): Settled | null {
+    const [first, second] = facts.toSorted(byPosition);
+    if (facts.length !== 2 || first?.kind !== 'completed' || second?.kind !== 'captured') return null;
+    const findings: Placed<LedgerDifference>[] = [];
+    judgeReading([first, second], findings);
+    if (findings.length > 0 || first.workspaceId !== second.workspaceId) return null;
+    const { workspaceId } = first;
+    const name = this.workspaces.get(workspaceId) ?? workspaceId;
+    this.workspaces.set(name, name);
+    return {
+      workspaceId: name,
+      eventId: first.eventId,
+      captureEventId: second.eventId,
+      reservationId: first.reservationId,
+      amount: second.amount,
+      at: first.at,
+      cost: first.cost,
+      isExcused: first.isExcused,
+      position: first.position,
+      firstPosition: first.firstPosition,
+      capturePosition: second.position,
+    };
+  }
 }
+
+const factsOf = (readingId: string, settled: Settled): ReadingFact[] => {
+  const { workspaceId, eventId, captureEventId, reservationId, amount, capturePosition, ...rest } = settled;
+  const own = { readingId, workspaceId, reservationId };
+  return [
+    { kind: 'completed', ...own, ...rest, eventId, requestedBy: workspaceId },
+    {
+      kind: 'captured',
+      ...own,
+      position: capturePosition,
+      eventId: captureEventId,
+      causeEventId: eventId,
+      amount,
+    },
+  ];
+};
 
 const judgeReading = (
   facts: readonly ReadingFact[],
