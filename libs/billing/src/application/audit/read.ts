@@ -1,5 +1,6 @@
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import type { StreamSelection } from '@app/event-sourcing/store/stream-selection.js';
 import type { Progress } from '../../contracts/audit.js';
 
 /** Events between two progress reports. */
@@ -71,15 +72,20 @@ export const visitStream = async (
   progress?.(seen, Math.max(total, seen));
 };
 
-/** Visits the whole log up to its head at the start of the visit. Reports progress in positions. */
+/**
+ * Visits the log up to its head at the start of the visit. Reports progress in positions.
+ * @param only some of its streams; without it, all
+ */
 export const visitLog = async (
   store: EventStore,
   visit: (event: StoredEvent) => void,
   progress?: Progress,
+  only?: StreamSelection,
 ): Promise<void> => {
   const head = await store.head();
   if (head === null) return;
   const onStep = (_: number, { position }: StoredEvent): void => progress?.(Number(position), Number(head));
-  await visitAll(store.readAll(), visit, onStep, ({ position }) => position > head);
+  const events = store.readAll({ ...(only && { only }) });
+  await visitAll(events, visit, onStep, ({ position }) => position > head);
   progress?.(Number(head), Number(head));
 };

@@ -5,7 +5,7 @@ import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js'
 import { Inject } from '@app/platform/injection.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { auditedCorrections } from '../../audit/corrections/as-differences.js';
-import { CorrectionsVerifier } from '../../audit/corrections/verify-corrections.js';
+import { CORRECTION_CATEGORIES, CorrectionsVerifier } from '../../audit/corrections/verify-corrections.js';
 import { BookVerifier } from '../../audit/verify-book.js';
 import { VerifyLedger, type LedgerVerification } from '../../contracts/audit.js';
 import { correctionEvents } from '../../contracts/corrections.js';
@@ -40,7 +40,8 @@ export class VerifyLedgerHandler implements IQueryHandler<VerifyLedger> {
         visit(event);
         corrections.see(event);
       };
-      await visitLog(this.store, visitAll, progress);
+      const only = { categories: [category, ...CORRECTION_CATEGORIES] };
+      await visitLog(this.store, visitAll, progress, only);
     } else {
       await visitStream(this.store, streamName(category, workspaceId), visit, progress);
       for (const event of await this.signedFor(adjusted)) corrections.see(event);
