@@ -9,7 +9,7 @@ export const openPool = (
     size: number;
     onError: (error: Error) => void;
     applicationName: string;
-    /** Longest wait for a connection, in the queue or from the server (ms). */
+    /** Longest wait for a connection, in the queue or from the server (ms). Default 30 s, where no caller waits. */
     connectTimeoutMs?: number;
     /** Longest wait for the answer to one query (ms); without it, a frozen server would block callers forever. */
     queryTimeoutMs?: number;
@@ -20,7 +20,7 @@ export const openPool = (
   const pool = new pg.Pool({
     connectionString: url,
     max: options.size,
-    connectionTimeoutMillis: options.connectTimeoutMs ?? 2_000,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 30_000,
     application_name: options.applicationName,
     ...(options.sessionSettings === undefined ? {} : { options: options.sessionSettings }),
     ...(options.queryTimeoutMs === undefined ? {} : { query_timeout: options.queryTimeoutMs }),
