@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { programPath } from '@app/platform/program-path.js';
+import { patient } from './store-under-test.js';
 
 const PROGRAM = programPath('embedded-event-store');
 
@@ -59,7 +60,7 @@ export const startChildStore = async (
   const listening = JSON.parse(line) as { port: number };
   return {
     process: child,
-    connectionString: `esdb://127.0.0.1:${String(listening.port)}?tls=false`,
+    connectionString: patient(`esdb://127.0.0.1:${String(listening.port)}?tls=false`),
     said: () => said,
     end: async (signal) => {
       const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;

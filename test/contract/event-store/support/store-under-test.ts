@@ -8,6 +8,10 @@ import { startEmbeddedEventStore, type EmbeddedEventStoreOptions } from '@app/em
 /** Address of a real EventStoreDB to run the suite against; without it, the suite starts the embedded server. */
 export const EXTERNAL_URL = process.env.EVENTSTORE_URL;
 
+/** The client's own deadline is 10 s, which a pause of a slow machine can reach. */
+export const patient = (connectionString: string): string =>
+  `${connectionString}${connectionString.includes('?') ? '&' : '?'}defaultDeadline=120000`;
+
 /** The store that a contract spec runs against, and its client. */
 export interface StoreUnderTest {
   readonly client: EventStoreDBClient;
@@ -22,11 +26,11 @@ export const storeUnderTest = (options: Partial<EmbeddedEventStoreOptions> = {})
 
   beforeAll(async () => {
     if (EXTERNAL_URL) {
-      connectionString = EXTERNAL_URL;
+      connectionString = patient(EXTERNAL_URL);
     } else {
       const dataDir = mkdtempSync(join(tmpdir(), 'event-store-contract-'));
       const store = await startEmbeddedEventStore({ dataDir, ...options });
-      connectionString = store.connectionString;
+      connectionString = patient(store.connectionString);
       release = async () => {
         await store.stop();
         rmSync(dataDir, { recursive: true, force: true });
