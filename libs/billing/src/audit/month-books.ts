@@ -1,4 +1,6 @@
 import type { KeyObject } from 'node:crypto';
+import { streamId } from '@app/event-sourcing/core/stream-name.js';
+import type { CompensatedEntry } from '../contracts/audited-corrections.js';
 import type { MonthBook, MonthNote, MonthProblem } from '../contracts/month.js';
 import { byPosition } from './ledger-difference.js';
 import { allowsSeal, sealOf } from './seal.js';
@@ -11,6 +13,7 @@ import type { VerifiedBook } from './verified-books.js';
 export const monthOfBooks = (
   period: string,
   verified: readonly VerifiedBook[],
+  compensated: readonly CompensatedEntry[],
   key: KeyObject,
 ): {
   books: readonly MonthBook[];
@@ -18,6 +21,7 @@ export const monthOfBooks = (
   notes: readonly MonthNote[];
 } => {
   const notes: MonthNote[] = [];
+  const unsigned = compensated.map(noteOf);
   const problems: MonthProblem[] = [];
   const books: MonthBook[] = [];
   for (const { report, opened, month } of verified.toSorted(byPosition)) {
@@ -30,7 +34,8 @@ export const monthOfBooks = (
       const { closed, money, sales } = month;
       const { opening, totals } = closed.data;
       books.push({ seal: sealOf(closed, money, key), opening, totals, sales });
-      for (const { revision, message } of report.findings)
+      const own = unsigned.filter((note) => note.workspaceId === workspaceId);
+      for (const { revision, message } of [...report.findings, ...own])
         if (revision <= closed.revision) notes.push({ workspaceId, revision, message });
     } else if (opened <= period)
       problems.push({ workspaceId, revision: null, message: `the month ${period} is not closed` });
@@ -39,3 +44,9 @@ export const monthOfBooks = (
     a.seal.workspaceId < b.seal.workspaceId ? -1 : 1;
   return { books: books.sort(byWorkspace), problems, notes };
 };
+
+const noteOf = ({ stream, revision, message, compensatedBy }: CompensatedEntry): MonthNote => ({
+  workspaceId: streamId(stream),
+  revision,
+  message: `${message}; compensated by ${compensatedBy}`,
+});

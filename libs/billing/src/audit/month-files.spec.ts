@@ -35,6 +35,7 @@ const RECONCILED: Reconciliation = {
   differences: [],
   pending: [],
   quarantined: [],
+  compensated: [],
 };
 
 let written: TestBook[];
@@ -50,7 +51,7 @@ const monthOf = (events: readonly StoredEvent[], period = PERIOD, by = key) => {
     const stored = { ...event, position: BigInt(index) };
     books.see(stored, bookEvent(stored));
   });
-  return monthOfBooks(period, books.result(), by);
+  return monthOfBooks(period, books.result(), [], by);
 };
 
 const sealed = (count = written.length): readonly MonthBook[] => {

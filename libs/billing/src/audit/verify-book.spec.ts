@@ -107,7 +107,15 @@ describe('verifying a book', () => {
       books: [report],
     } = await handler.execute(new VerifyLedger(WS));
     expect(report).toEqual(verify(book.events));
-    expect(await handler.execute(new VerifyLedger(null))).toEqual({ books: [report], corrections: [] });
-    expect(await handler.execute(new VerifyLedger('ws_nobody'))).toEqual({ books: [], corrections: [] });
+    expect(await handler.execute(new VerifyLedger(null))).toEqual({
+      books: [report],
+      corrections: [],
+      compensated: [],
+    });
+    expect(await handler.execute(new VerifyLedger('ws_nobody'))).toEqual({
+      books: [],
+      corrections: [],
+      compensated: [],
+    });
   });
 });

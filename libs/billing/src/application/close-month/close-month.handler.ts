@@ -66,11 +66,13 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
         await audit.refresh(await balanceRows(this.pool, null));
         await read();
       }
-      const { verified, reconciliation, corrections } = await audit.result(settledBefore);
-      const { books, problems, notes } = monthOfBooks(period, verified, key);
+      const { verified, corrections, reconciliation: compared } = await audit.result(settledBefore);
+      const signatures = auditCorrections(corrections, this.config.OPERATOR_ROOT_KEYS);
+      const { compensated } = signatures;
+      const reconciliation = { ...compared, compensated };
+      const { books, problems, notes } = monthOfBooks(period, verified, compensated, key);
       const { quarantined } = reconciliation;
-      const unsigned = auditCorrections(corrections, this.config.OPERATOR_ROOT_KEYS);
-      const differences = [...reconciliation.differences, ...unsigned];
+      const differences = [...reconciliation.differences, ...signatures.differences];
       if (problems.length + differences.length > 0) return { outcome: 'not_right', problems, differences };
       const files = monthFiles(period, books, reconciliation, notes, codes);
       // Imported only here: only a process that prints needs the compiler and its fonts.
