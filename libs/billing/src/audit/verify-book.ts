@@ -7,7 +7,8 @@ import type { LedgerFinding, LedgerReport } from '../contracts/audit.js';
 import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
 import { isContradicted, RECORD_TIME_BOUND_MS } from './record-time.js';
 import type { Money } from '../contracts/money.js';
-import type { CreditsEvent } from '../contracts/events.js';
+import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
+import { repairedEvent } from './repair-reference.js';
 import { BookMoney } from './book-money.js';
 import { endOfMonth, startOfMonth } from '../domain/credits/calendar.js';
 import { noBook, type Credits } from '../domain/credits/credits.state.js';
@@ -216,20 +217,26 @@ export class BookVerifier {
 
   /**
    * A date later than the store's own clock was is wrong. An earlier one proves nothing: a copied log has new record
-   * times. A correction that names one such entry explains all of them so far.
+   * times.
    */
   private checkRecordTime(event: Recorded<CreditsEvent>): void {
-    if (
-      event.type === 'CreditsAdjusted' &&
-      this.misdated.some(({ eventId }) => eventId === event.data.reversesEventId)
-    ) {
-      this.repairedDates += this.misdated.length;
-      this.misdated = [];
-    }
+    if (event.type === 'CreditsAdjusted') this.explainDates(event.data);
     const { id, revision, metadata, recordedAt } = event;
     if (!isContradicted(event, this.boundMs)) return;
     const message = `dated ${metadata.occurredAt}, but the store recorded it at ${instant(recordedAt!)}`;
     this.misdated.push({ finding: { revision, check: 'clock', message }, eventId: id });
+  }
+
+  /**
+   * A correction explains the entry that it reverses. A repair of dates explains all wrong dates so far: it compensates
+   * the book as a whole.
+   */
+  private explainDates({ reversesEventId, reference }: CreditsEventOf<'CreditsAdjusted'>['data']): void {
+    if (!this.misdated.some(({ eventId }) => eventId === reversesEventId)) return;
+    const isRepair = reference !== null && repairedEvent(reference) === reversesEventId;
+    const left = isRepair ? [] : this.misdated.filter(({ eventId }) => eventId !== reversesEventId);
+    this.repairedDates += this.misdated.length - left.length;
+    this.misdated = left;
   }
 
   /** Credits are earned once: one capture per completed reading. */
