@@ -45,6 +45,7 @@ class LastCauses {
  */
 export class BookVerifier {
   private readonly findings: LedgerFinding[] = [];
+  private taken = 0;
   private readonly quarantined: UnreadableEntry[] = [];
   private readonly causes = new LastCauses();
   /** The book in money, as long as nothing was found. */
@@ -115,6 +116,14 @@ export class BookVerifier {
     };
   }
 
+  /** What was found since the last call, in that order, without wrong dates: a later correction may explain those. */
+  takeNewFindings(): readonly LedgerFinding[] {
+    const found = this.findings.slice(this.taken);
+    this.taken = this.findings.length;
+    return found;
+  }
+
+  /** Whether something was found that allows no seal: anything but wrong dates. */
   get hasFindings(): boolean {
     return this.findings.length > 0;
   }

@@ -23,8 +23,10 @@ export class SealPeriodHandler implements IQueryHandler<SealPeriod> {
     const verifier = new BookVerifier(stream);
     for await (const stored of this.store.read(stream)) {
       verifier.see(stored);
-      const bad = verifier.report().findings.find((one) => !allowsSeal(one));
-      if (bad) return { outcome: 'does_not_verify', firstBadRevision: bad.revision };
+      if (verifier.hasFindings) {
+        const bad = verifier.report().findings.find((one) => !allowsSeal(one))!;
+        return { outcome: 'does_not_verify', firstBadRevision: bad.revision };
+      }
       const closed = closing(stored);
       if (closed?.data.period === period)
         return { outcome: 'sealed', seal: sealOf(closed, verifier.money.closedMonth!, key) };
