@@ -1,5 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { instant } from '@app/event-sourcing/core/clock.js';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { decode } from '@app/event-sourcing/core/event-catalogue.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { BookCorrectionHandler } from '../src/application/corrections/book-correction.handler.js';
 import { CorrectionBooks } from '../src/application/corrections/correction-books.js';
@@ -16,14 +18,17 @@ import {
   GetCorrection,
   OpenBook,
   RecordCorrection,
+  creditsEvents,
   RecordOperatorChange,
   type CorrectionEntry,
   type CorrectionEventOf,
+  type CorrectionsReport,
   type OperatorsEventOf,
   type SignedCorrectionEvent,
 } from '../src/contracts/index.js';
 import { createCorrectionExecutors } from '../src/correction.executors.js';
 import { createCreditsExecutor } from '../src/credits.executor.js';
+import { learn, nothingKnown } from '../src/domain/credits/reversals.js';
 import { keyDigest, statementDigest } from '../src/domain/signed-text.js';
 import { publicKeyOf, signStatement } from '../src/signatures/signatures.js';
 
@@ -166,13 +171,19 @@ export class CorrectionOffice {
   }
 
   /** What somebody can do who runs our code with the event store's login: the hash chain is right. */
-  async bookUnsigned(workspaceId: string, amount: number): Promise<void> {
+  async bookUnsigned(
+    workspaceId: string,
+    amount: number,
+    reversesEventId: string | null = null,
+  ): Promise<StoredEvent> {
+    const stream = `credits-${workspaceId}`;
+    const ids = new Set(reversesEventId === null ? [] : [reversesEventId]);
     const entry = {
-      adjustmentId: `unsigned-${amount}`,
+      adjustmentId: `unsigned-${this.entries().length}`,
       amount,
       reason: 'a gift',
       reference: 'none',
-      reversesEventId: null,
+      reversesEventId,
       grantId: null,
       expiresAt: null,
     };
@@ -183,12 +194,15 @@ export class CorrectionOffice {
       actor: 'operator:ada',
       once: false,
       entries: [entry],
-      known: { corrections: this.entries().length, originals: {} },
+      known: this.store.log
+        .filter((event) => event.stream === stream)
+        .reduce((known, event) => learn(known, decode(creditsEvents, event), ids), nothingKnown),
       now: this.now,
     };
-    const context = { intent: 'forged', by: BY, workspaceId, at: this.now };
+    const context = { intent: `forged ${this.entries().length}`, by: BY, workspaceId, at: this.now };
     const { kind } = await createCreditsExecutor(this.store).execute(workspaceId, command, context);
     if (kind !== 'accepted') throw new Error(`The entry was ${kind}`);
+    return this.entries().at(-1)!;
   }
 
   /** Entries that corrections made. */
@@ -217,11 +231,24 @@ export class CorrectionOffice {
     ]);
   }
 
+  /** Proposes, approves and books a correction. @throws Error when the book does not take it */
+  async correct(correctionId: string, entry: Partial<CorrectionEntry> & { amount: number }): Promise<void> {
+    const proposal = this.proposedAs(correctionId, [entry]);
+    await this.record(proposal);
+    await this.record(this.approved(proposal));
+    const { outcome } = await this.book(correctionId);
+    if (outcome !== 'booked') throw new Error(`The correction ${correctionId} is ${outcome}`);
+  }
+
   /** What `ops corrections verify` finds. */
   findings(): readonly string[] {
+    return this.report().findings.map(({ message }) => message);
+  }
+
+  report(): CorrectionsReport {
     const verifier = new CorrectionsVerifier(config.OPERATOR_ROOT_KEYS);
     for (const event of this.store.log) verifier.see(event);
-    return verifier.report().findings.map(({ message }) => message);
+    return verifier.report();
   }
 
   private sign<T extends Parameters<typeof signStatement>[0]>(statement: T, who: Person) {

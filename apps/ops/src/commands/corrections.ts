@@ -11,7 +11,12 @@ import {
   type CorrectionsReport,
   type SignedCorrectionEvent,
 } from '@app/billing/contracts/index.js';
-import { describeBookRefusal, describeCorrection, describeRefusal } from '../corrections/describe.js';
+import {
+  describeBookRefusal,
+  describeCompensated,
+  describeCorrection,
+  describeRefusal,
+} from '../corrections/describe.js';
 import { KEY_OPTION, signerOf } from '../corrections/operator-key.js';
 import { signatureLines, verifySignatureFile } from '../corrections/signatures-file.js';
 import { OpsError } from '../ops-error.js';
@@ -242,13 +247,21 @@ Examples:
     )
     .action(async (options: VerifyOptions, command: Command) => {
       const report = await verifyFrom(options);
-      const { findings, corrections: count, signedEntries, earlierEntries, quarantined } = report;
+      const {
+        findings,
+        corrections: count,
+        signedEntries,
+        earlierEntries,
+        quarantined,
+        compensated,
+      } = report;
       print(
         command,
         { ok: findings.length === 0, ...report },
         [
           `${count} corrections; ${signedEntries} entries signed by two operators, ${earlierEntries} from before there were operators; ${quarantined} events were quarantined.`,
           ...findings.map(({ stream, revision, message }) => `${stream} revision ${revision}: ${message}`),
+          ...compensated.map(describeCompensated),
         ].join('\n'),
       );
       if (findings.length > 0) process.exitCode = 1;

@@ -1,5 +1,15 @@
-import type { Correction, CorrectionRefusal, BookRefusal, Signed } from '@app/billing/contracts/index.js';
+import type {
+  CompensatedEntry,
+  Correction,
+  CorrectionRefusal,
+  BookRefusal,
+  Signed,
+} from '@app/billing/contracts/index.js';
 import { table } from '../output.js';
+
+/** An entry that is no finding any more. */
+export const describeCompensated = ({ stream, revision, message, compensatedBy }: CompensatedEntry): string =>
+  `${stream} revision ${revision}: ${message}; compensated by ${compensatedBy}`;
 
 /** One sentence without its full stop. */
 export const describeRefusal = (refusal: CorrectionRefusal): string => {

@@ -6,6 +6,7 @@ import type { Balance } from '../contracts/queries.js';
 import { balanceOf } from '../domain/credits/balance.js';
 import { evolve, noBook } from '../domain/credits/credits.state.js';
 import { dueBy } from '../domain/credits/due.js';
+import { timeOf } from './record-time.js';
 
 /**
  * Folds a book up to a revision or an instant. At an instant, credits expired by then count as expired.
@@ -17,10 +18,7 @@ export const balanceAsOf = async (
 ): Promise<Balance | null> => {
   let state = noBook;
   for await (const event of stored) {
-    const later =
-      'revision' in asOf
-        ? event.revision > asOf.revision
-        : Date.parse(event.metadata.occurredAt) > asOf.instant;
+    const later = 'revision' in asOf ? event.revision > asOf.revision : timeOf(event) > asOf.instant;
     if (later) break;
     if (!isSetAside(event)) state = evolve(state, decode(creditsEvents, event));
   }

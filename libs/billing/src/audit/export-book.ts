@@ -10,6 +10,7 @@ import { evolve, noBook } from '../domain/credits/credits.state.js';
 import { balances, emptyAccounts, emptyTotals, post, postings } from '../domain/credits/postings.js';
 import { BookMoney } from './book-money.js';
 import { csv, jsonLines, postingRows, type ExportWriter } from './export-rows.js';
+import { timeOf } from './record-time.js';
 import { bookEvent, isOpaque, unreadableEntry } from './unreadable-entry.js';
 
 /** Writes a book event by event, so that memory use does not grow with the book. */
@@ -46,13 +47,13 @@ export class BookExport {
         waiting.push(event);
         continue;
       }
-      if (!this.isBegun && !this.startsWith(event, Date.parse(event.metadata.occurredAt))) {
+      if (!this.isBegun && !this.startsWith(event, timeOf(event))) {
         for (const { stored: entry } of waiting) this.skip(null, entry);
         this.skip(event, one);
         waiting = [];
         continue;
       }
-      if ('to' in this.range && isBefore(this.range.to, event.metadata.occurredAt)) break;
+      if ('to' in this.range && isBefore(this.range.to, event)) break;
       yield* this.opaqueRows(waiting);
       waiting = [];
       yield* this.begin(event.revision);
@@ -111,11 +112,10 @@ export class BookExport {
   private atTheEnd(waiting: readonly OpaqueEvent[]): readonly OpaqueEvent[] {
     if (!('from' in this.range)) return this.isBegun ? waiting : [];
     const { from, to } = this.range;
-    const dateOf = ({ stored }: OpaqueEvent): string => stored.metadata.occurredAt;
     const rest = [...waiting];
-    while (rest[0] && !this.isBegun && from !== null && !isBefore(from, dateOf(rest[0])))
+    while (rest[0] && !this.isBegun && from !== null && !isBefore(from, rest[0].stored))
       this.skip(null, rest.shift()!.stored);
-    const end = rest.findIndex((one) => isBefore(to, dateOf(one)));
+    const end = rest.findIndex((one) => isBefore(to, one.stored));
     return end < 0 ? rest : rest.slice(0, end);
   }
 
@@ -172,5 +172,5 @@ export class BookExport {
   }
 }
 
-const isBefore = (to: number | null, occurredAt: string): boolean =>
-  to !== null && Date.parse(occurredAt) >= to;
+const isBefore = (to: number | null, event: Pick<StoredEvent, 'metadata' | 'recordedAt'>): boolean =>
+  to !== null && timeOf(event) >= to;

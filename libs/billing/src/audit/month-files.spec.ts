@@ -4,7 +4,7 @@ import { linesIn, trustedKeys, verifyExport, verifyMonth } from '../../../../too
 import { eventfulBook, exportOf, type TestBook } from '../../test/book.js';
 import { parsedCsv } from '../../test/parsed-csv.js';
 import type { Reconciliation } from '../contracts/audit.js';
-import type { MonthBook } from '../contracts/month.js';
+import type { MonthBook, MonthNote } from '../contracts/month.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { monthOfBooks } from './month-books.js';
 import { bookEvent } from './unreadable-entry.js';
@@ -35,6 +35,7 @@ const RECONCILED: Reconciliation = {
   differences: [],
   pending: [],
   quarantined: [],
+  compensated: [],
 };
 
 let written: TestBook[];
@@ -50,7 +51,7 @@ const monthOf = (events: readonly StoredEvent[], period = PERIOD, by = key) => {
     const stored = { ...event, position: BigInt(index) };
     books.see(stored, bookEvent(stored));
   });
-  return monthOfBooks(period, books.result(), by);
+  return monthOfBooks(period, books.result(), [], by);
 };
 
 const sealed = (count = written.length): readonly MonthBook[] => {
@@ -59,9 +60,13 @@ const sealed = (count = written.length): readonly MonthBook[] => {
   return books;
 };
 
-const filesOf = (books: readonly MonthBook[], by = key): Map<string, Buffer> => {
-  const files = monthFiles(PERIOD, books, RECONCILED, CODES);
-  const { json, signature } = signedMonth(PERIOD, books, RECONCILED, files, by);
+const filesOf = (
+  books: readonly MonthBook[],
+  by = key,
+  notes: readonly MonthNote[] = [],
+): Map<string, Buffer> => {
+  const files = monthFiles(PERIOD, books, RECONCILED, notes, CODES);
+  const { json, signature } = signedMonth(PERIOD, books, RECONCILED, notes, files, by);
   files.set('month.json', json).set('month.sig', Buffer.from(signature));
   return new Map([...files].map(([name, bytes]) => [name, Buffer.from(bytes)]));
 };
@@ -138,6 +143,31 @@ describe('a closed month of all books', () => {
       books: [{}],
       problems: [{ revision: 3n }],
     });
+  });
+});
+
+describe('a book with a misdated entry', () => {
+  it('is sealed with the clean ones, and the archive names the entry', () => {
+    const [clean, other] = written;
+    const held = other!.events.findIndex(({ type }) => type === 'CreditsReserved');
+    const entry = other!.events[held]!;
+    const recordedAt = Date.parse(entry.metadata.occurredAt) - 60_000;
+    const misdated = other!.events.with(held, { ...entry, recordedAt });
+    const { books, problems, notes } = monthOf([...clean!.events, ...misdated]);
+    expect(problems).toEqual([]);
+    expect(books).toHaveLength(2);
+    const named = {
+      workspaceId: other!.workspaceId,
+      revision: entry.revision,
+      message: expect.stringMatching(/^dated .*, but the store recorded it at /),
+    };
+    expect(notes).toEqual([named]);
+    const files = filesOf(books, key, notes);
+    expect(JSON.parse(files.get('notes.json')!.toString())).toMatchObject([
+      { ...named, revision: String(entry.revision) },
+    ]);
+    expect(JSON.parse(files.get('month.json')!.toString())).toMatchObject({ notes: 1 });
+    expect(verify(files).result).toMatchObject({ ok: true, books: 2 });
   });
 });
 

@@ -4,7 +4,7 @@ import type { Reconciliation } from '../contracts/audit.js';
 import { CURRENCY } from '../contracts/catalogue.js';
 import { ACCOUNTS, type Accounts } from '../contracts/events.js';
 import { MONEY_FIGURES, type Money } from '../contracts/money.js';
-import type { AccountCodes, MonthBook, MonthManifest, MonthSums } from '../contracts/month.js';
+import type { AccountCodes, MonthBook, MonthManifest, MonthNote, MonthSums } from '../contracts/month.js';
 import { csvRecord } from './csv.js';
 import { journalCsv } from './journal.js';
 import { merkleRoot } from './merkle.js';
@@ -34,6 +34,7 @@ export const monthFiles = (
   period: string,
   books: readonly MonthBook[],
   reconciliation: Reconciliation,
+  notes: readonly MonthNote[],
   codes: AccountCodes,
 ): Map<string, Uint8Array> =>
   new Map(
@@ -42,7 +43,8 @@ export const monthFiles = (
       'trial-balance.csv': trialBalanceCsv(books),
       'money.csv': moneyCsv(books),
       'journal.csv': journalCsv(period, books, codes),
-      'reconciliation.json': `${JSON.stringify(reconciliation, bigintAsText, 2)}\n`,
+      'reconciliation.json': jsonText(reconciliation),
+      'notes.json': jsonText(notes),
     }).map(([name, text]) => [name, Buffer.from(text)]),
   );
 
@@ -51,6 +53,7 @@ export const signedMonth = (
   period: string,
   books: readonly MonthBook[],
   { captures, completed, pending, quarantined }: Reconciliation,
+  notes: readonly MonthNote[],
   files: Files,
   privateKey: KeyObject,
 ): { manifest: MonthManifest; json: Buffer; signature: string } => {
@@ -64,6 +67,7 @@ export const signedMonth = (
     closing,
     money,
     reconciliation: { captures, completed, pending: pending.length, quarantined: quarantined.length },
+    notes: notes.length,
     files: Object.fromEntries([...files].map(([name, bytes]) => [name, sha256(bytes)])),
     publicKeySha256: sha256(publicKey),
   };
@@ -107,5 +111,6 @@ const moneyCsv = (books: readonly MonthBook[]): string => {
 };
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+const jsonText = (value: object): string => `${JSON.stringify(value, bigintAsText, 2)}\n`;
 const bigintAsText = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? String(value) : value;

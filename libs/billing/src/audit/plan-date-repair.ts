@@ -5,6 +5,7 @@ import type { DateAdjustment, DateRepair } from '../contracts/date-repair.js';
 import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
 import { endOfMonth } from '../domain/credits/calendar.js';
 import { evolve, noBook } from '../domain/credits/credits.state.js';
+import { repairReference } from './repair-reference.js';
 import { isContradicted, RECORD_TIME_BOUND_MS } from './record-time.js';
 
 /** The id under which a book knows the adjustment of a reference. */
@@ -109,7 +110,7 @@ const compensation = (
   switch (event.type) {
     case 'GrantExpired':
       return isFuture(event.data.expiredAt, event, damage)
-        ? [comesBack(event, damage, event.data.grantId, event.data.amount, `clock:${event.id}`)]
+        ? [comesBack(event, damage, event.data.grantId, event.data.amount, repairReference(event.id))]
         : [];
     case 'CreditsReleased':
       return event.data.allocations
@@ -118,7 +119,7 @@ const compensation = (
             to === 'expired' && isFuture(damage.grants.get(grantId)?.expiresAt, event, damage),
         )
         .map(({ grantId, amount }) =>
-          comesBack(event, damage, grantId, amount, `clock:${event.id}:${grantId}`),
+          comesBack(event, damage, grantId, amount, repairReference(event.id, grantId)),
         );
     case 'PlanGranted':
       return isFuture(event.data.validFrom, event, damage) ? takenBack(event, damage, amountBooked) : [];
@@ -156,7 +157,7 @@ const takenBack = (
   amountBooked: (reference: string) => number | undefined,
 ): DateAdjustment[] => {
   const { grantId, validFrom } = event.data;
-  const [out, back] = [`clock:${event.id}`, `clock:${event.id}:month`];
+  const [out, back] = [repairReference(event.id), repairReference(event.id, 'month')];
   const taken = amountBooked(out);
   const hasBegun = Date.parse(validFrom) <= damage.now;
   const amount = taken === undefined ? (hasBegun ? 0 : (damage.left.get(grantId) ?? 0)) : -taken;
@@ -179,7 +180,7 @@ const spentEarly = (
   if (event.type !== 'PlanGranted' || !isFuture(event.data.validFrom, event, damage)) return [];
   const { left, now } = damage;
   const { grantId, credits, validFrom } = event.data;
-  const spent = credits + (amountBooked(`clock:${event.id}`) ?? 0) - (left.get(grantId) ?? 0);
+  const spent = credits + (amountBooked(repairReference(event.id)) ?? 0) - (left.get(grantId) ?? 0);
   return spent > 0 && Date.parse(validFrom) > now
     ? [`${spent} credits of ${grantId}, valid from ${validFrom}, were used, held or expired before`]
     : [];

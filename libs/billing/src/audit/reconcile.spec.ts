@@ -80,6 +80,7 @@ describe('reconciling', () => {
       differences: [],
       pending: [],
       quarantined: [],
+      compensated: [],
     });
     expect(reconcile({}, Infinity, WS)).toMatchObject({ captures: 2, differences: [] });
     expect(reconcile({}, Infinity, 'ws_other')).toMatchObject({ books: 0, captures: 0, completed: 0 });

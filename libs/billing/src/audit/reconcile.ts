@@ -34,6 +34,7 @@ export const reconciliationOf = (
       .flatMap(({ quarantined }) => quarantined)
       .sort(byPosition)
       .map(({ found: entry }) => entry),
+    compensated: [],
   };
 };
 

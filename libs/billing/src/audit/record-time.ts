@@ -8,3 +8,7 @@ export const isContradicted = (
   { metadata, recordedAt }: Pick<StoredEvent, 'metadata' | 'recordedAt'>,
   boundMs = RECORD_TIME_BOUND_MS,
 ): boolean => recordedAt !== undefined && Date.parse(metadata.occurredAt) > recordedAt + boundMs;
+
+/** When the event happened (ms): by its date, or by its record time if that contradicts the date. */
+export const timeOf = (event: Pick<StoredEvent, 'metadata' | 'recordedAt'>): number =>
+  isContradicted(event) ? event.recordedAt! : Date.parse(event.metadata.occurredAt);

@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto';
 import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
 import type { EventMetadata } from '@app/event-sourcing/core/event.js';
-import type { Seal, SealManifest } from '../contracts/audit.js';
+import type { LedgerFinding, Seal, SealManifest } from '../contracts/audit.js';
 import type { Money } from '../contracts/money.js';
 import type { CreditsEventOf } from '../contracts/events.js';
 
@@ -14,6 +14,9 @@ export const readSealKey = (pem: string): KeyObject | null => {
     return null;
   }
 };
+
+/** Whether a book may be sealed in spite of a finding: after a wrong date, the chain and the credits are still whole. */
+export const allowsSeal = ({ check }: Pick<LedgerFinding, 'check'>): boolean => check === 'clock';
 
 /** What a seal needs of the event that closed the month. */
 export interface ClosedMonth {

@@ -101,13 +101,38 @@ describe('verifying a book', () => {
     expect((await verified(20_000)).findings).toEqual([]);
   });
 
+  it('takes one wrong date as explained by a correction of its entry, and all by a repair of dates', () => {
+    const index = book.events.findLastIndex(({ type }) => type === 'CreditsAdjusted');
+    const misdated = book.events.map((event, n) =>
+      n < index ? { ...event, recordedAt: Date.parse(event.metadata.occurredAt) - 60_000 } : event,
+    );
+    const named = misdated[index - 1]!.id;
+    const after = (reference: string) => {
+      const correction = altered(misdated[index]!, { reference, reversesEventId: named });
+      const { findings, repairedDates } = verify(rechained(misdated.with(index, correction)));
+      return [findings.filter(({ check }) => check === 'clock').length, repairedDates];
+    };
+    expect(after('INC-42')).toEqual([index - 1, 1]);
+    expect(after('clock:of another entry')).toEqual([index - 1, 1]);
+    expect(after(`clock:${named}`)).toEqual([0, index]);
+    expect(after(`clock:${named}:month`)).toEqual([0, index]);
+  });
+
   it('reads one book, or every book of the log', async () => {
     const handler = new VerifyLedgerHandler(book.store, { CLOCK_REFUSE_MS: 10_000, OPERATOR_ROOT_KEYS: [] });
     const {
       books: [report],
     } = await handler.execute(new VerifyLedger(WS));
     expect(report).toEqual(verify(book.events));
-    expect(await handler.execute(new VerifyLedger(null))).toEqual({ books: [report], corrections: [] });
-    expect(await handler.execute(new VerifyLedger('ws_nobody'))).toEqual({ books: [], corrections: [] });
+    expect(await handler.execute(new VerifyLedger(null))).toEqual({
+      books: [report],
+      corrections: [],
+      compensated: [],
+    });
+    expect(await handler.execute(new VerifyLedger('ws_nobody'))).toEqual({
+      books: [],
+      corrections: [],
+      compensated: [],
+    });
   });
 });

@@ -7,7 +7,8 @@ import type { LedgerFinding, LedgerReport } from '../contracts/audit.js';
 import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
 import { isContradicted, RECORD_TIME_BOUND_MS } from './record-time.js';
 import type { Money } from '../contracts/money.js';
-import type { CreditsEvent } from '../contracts/events.js';
+import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
+import { repairedEvent } from './repair-reference.js';
 import { BookMoney } from './book-money.js';
 import { endOfMonth, startOfMonth } from '../domain/credits/calendar.js';
 import { noBook, type Credits } from '../domain/credits/credits.state.js';
@@ -44,6 +45,7 @@ class LastCauses {
  */
 export class BookVerifier {
   private readonly findings: LedgerFinding[] = [];
+  private taken = 0;
   private readonly quarantined: UnreadableEntry[] = [];
   private readonly causes = new LastCauses();
   /** The book in money, as long as nothing was found. */
@@ -114,6 +116,14 @@ export class BookVerifier {
     };
   }
 
+  /** What was found since the last call, in that order, without wrong dates: a later correction may explain those. */
+  takeNewFindings(): readonly LedgerFinding[] {
+    const found = this.findings.slice(this.taken);
+    this.taken = this.findings.length;
+    return found;
+  }
+
+  /** Whether something was found that allows no seal: anything but wrong dates. */
   get hasFindings(): boolean {
     return this.findings.length > 0;
   }
@@ -216,20 +226,26 @@ export class BookVerifier {
 
   /**
    * A date later than the store's own clock was is wrong. An earlier one proves nothing: a copied log has new record
-   * times. A correction that names one such entry explains all of them so far.
+   * times.
    */
   private checkRecordTime(event: Recorded<CreditsEvent>): void {
-    if (
-      event.type === 'CreditsAdjusted' &&
-      this.misdated.some(({ eventId }) => eventId === event.data.reversesEventId)
-    ) {
-      this.repairedDates += this.misdated.length;
-      this.misdated = [];
-    }
+    if (event.type === 'CreditsAdjusted') this.explainDates(event.data);
     const { id, revision, metadata, recordedAt } = event;
     if (!isContradicted(event, this.boundMs)) return;
     const message = `dated ${metadata.occurredAt}, but the store recorded it at ${instant(recordedAt!)}`;
     this.misdated.push({ finding: { revision, check: 'clock', message }, eventId: id });
+  }
+
+  /**
+   * A correction explains the entry that it reverses. A repair of dates explains all wrong dates so far: it compensates
+   * the book as a whole.
+   */
+  private explainDates({ reversesEventId, reference }: CreditsEventOf<'CreditsAdjusted'>['data']): void {
+    if (!this.misdated.some(({ eventId }) => eventId === reversesEventId)) return;
+    const isRepair = reference !== null && repairedEvent(reference) === reversesEventId;
+    const left = isRepair ? [] : this.misdated.filter(({ eventId }) => eventId !== reversesEventId);
+    this.repairedDates += this.misdated.length - left.length;
+    this.misdated = left;
   }
 
   /** Credits are earned once: one capture per completed reading. */

@@ -1,4 +1,5 @@
 import { Query } from '@app/platform/cqrs/message.js';
+import type { AuditedCorrections, CompensatedEntry } from './audited-corrections.js';
 import type { Accounts, CreditsEvent, Totals } from './events.js';
 import type { Money } from './money.js';
 import type { Balance, LedgerEntry, Posting } from './queries.js';
@@ -31,22 +32,12 @@ export interface LedgerReport {
   readonly quarantined: readonly UnreadableEntry[];
 }
 
-/** A statement of an operator that does not count, or an entry that no two operators signed. */
-export interface CorrectionFinding {
-  readonly stream: string;
-  readonly revision: bigint;
-  /** One sentence. */
-  readonly message: string;
-}
-
-/** In the order of the log. */
-export type AuditedCorrections = readonly CorrectionFinding[];
-
 export interface LedgerVerification {
   /** None when there is no such book. */
   readonly books: readonly LedgerReport[];
   /** Of one book: only its own entries. */
   readonly corrections: AuditedCorrections;
+  readonly compensated: readonly CompensatedEntry[];
 }
 
 /**
@@ -160,6 +151,8 @@ export interface Reconciliation {
   readonly pending: readonly LedgerDifference[];
   /** Events that were passed over by an operator's decision, also those that only settlement passes over. */
   readonly quarantined: readonly UnreadableEntry[];
+  /** For all workspaces: entries that nobody signed, and that signed corrections took back. */
+  readonly compensated: readonly CompensatedEntry[];
 }
 
 /**

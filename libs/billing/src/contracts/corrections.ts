@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { event, eventCatalogue, type EventOf } from '@app/event-sourcing/core/event-catalogue.js';
 import type { RequestContext } from '@app/event-sourcing/core/request-context.js';
 import { Command, Query } from '@app/platform/cqrs/message.js';
-import type { CorrectionFinding, Progress } from './audit.js';
+import type { Progress } from './audit.js';
+import type { CompensatedEntry, CorrectionFinding } from './audited-corrections.js';
 import { instant, operatorName, sha256, signed, type Signed } from './signed.js';
 
 /** What a correction is made for. All kinds book entries `CreditsAdjusted`. */
@@ -210,6 +211,7 @@ export interface CorrectionsReport {
   /** Events passed over, because operators quarantined them. */
   readonly quarantined: number;
   readonly findings: readonly CorrectionFinding[];
+  readonly compensated: readonly CompensatedEntry[];
 }
 
 /** Checks every signature in the log, and that each correction of a book was signed by two operators. */

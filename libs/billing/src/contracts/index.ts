@@ -1,4 +1,5 @@
 export * from './audit.js';
+export * from './audited-corrections.js';
 export * from './catalogue.js';
 export * from './commands.js';
 export * from './corrections.js';

@@ -31,6 +31,14 @@ export interface MonthProblem {
   readonly message: string;
 }
 
+/** An entry under the seals that an auditor should look at. It prevents no seal. */
+export interface MonthNote {
+  readonly workspaceId: string;
+  readonly revision: bigint;
+  /** One sentence. */
+  readonly message: string;
+}
+
 /** Codes of the accounts in the company's own books (settings `LEDGER_ACCOUNT_…`). */
 export interface AccountCodes {
   readonly receivable: string;
@@ -65,6 +73,8 @@ export interface MonthManifest {
     /** Events that were passed over by an operator's decision; reconciliation.json lists them. */
     readonly quarantined: number;
   };
+  /** Entries that notes.json lists. */
+  readonly notes: number;
   /** Lowercase hex SHA-256 by file name. */
   readonly files: Readonly<Record<string, string>>;
   readonly publicKeySha256: string;
@@ -87,6 +97,7 @@ export type CloseMonthResult =
       readonly sums: MonthSums;
       /** Events that were passed over by an operator's decision. */
       readonly quarantined: readonly UnreadableEntry[];
+      readonly notes: readonly MonthNote[];
       /** By name, month.json and its signature last. */
       readonly files: ReadonlyMap<string, Uint8Array>;
     };

@@ -73,12 +73,12 @@ Example:
         process.exitCode = 1;
         return;
       }
-      const { manifest, closedNow, quarantined, files } = result;
+      const { manifest, closedNow, quarantined, notes, files } = result;
       const written = { folder: join(out, period), archive: join(out, `ledger-${period}.tar.gz`) };
       onFile(out, () => write(files, written, period));
       print(
         command,
-        { ok: true, ...written, closedNow, ...manifest, quarantined },
+        { ok: true, ...written, closedNow, ...manifest, quarantined, notes },
         describe(result, written.archive),
       );
     });
@@ -127,7 +127,7 @@ const describeProblems = (period: string, problems: readonly MonthProblem[], dif
 
 type Sealed = Extract<CloseMonthResult, { outcome: 'sealed' }>;
 
-const describe = ({ manifest, sums, quarantined }: Sealed, archive: string): string => {
+const describe = ({ manifest, sums, quarantined, notes }: Sealed, archive: string): string => {
   const { opening, debit, credit, closing, money } = sums;
   return [
     `Sealed ${manifest.books} books of ${manifest.period}; Merkle root ${manifest.merkleRoot}`,
@@ -138,6 +138,7 @@ const describe = ({ manifest, sums, quarantined }: Sealed, archive: string): str
     moneyTable(money),
     '',
     ...quarantined.map(passedOver),
+    ...notes.map(({ workspaceId, revision, message }) => `${workspaceId} revision ${revision}: ${message}`),
     `Archive: ${archive}`,
   ].join('\n');
 };

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { ReconcileLedger, type LedgerDifference } from '@app/billing/contracts/index.js';
+import { describeCompensated } from '../../corrections/describe.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
 import { chosenWorkspace, threadsOption, type Chosen } from './options.js';
@@ -31,7 +32,7 @@ export const addReconcile = (ledger: Command): void => {
           queries.execute(new ReconcileLedger(workspaceId, options.grace * 1_000, progress, options.threads)),
         );
       });
-      const { books, captures, completed, differences, pending, quarantined } = result;
+      const { books, captures, completed, differences, pending, quarantined, compensated } = result;
       const summary = `${books} books, ${completed} completed readings, ${captures} captures: ${differences.length} differences, ${pending.length} pending`;
       print(
         command,
@@ -41,6 +42,7 @@ export const addReconcile = (ledger: Command): void => {
           ...describe('Differences', differences),
           ...describe('Pending', pending),
           ...quarantined.map(passedOver),
+          ...compensated.map(describeCompensated),
         ].join('\n'),
       );
       if (differences.length > 0) process.exitCode = 1;

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { VerifyLedger, type LedgerVerification } from '@app/billing/contracts/index.js';
+import { describeCompensated } from '../../corrections/describe.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withSession } from '../../session.js';
@@ -21,7 +22,7 @@ export const addVerify = (ledger: Command): void => {
     )
     .action(async (options: Chosen, command: Command) => {
       const workspaceId = chosenWorkspace(options);
-      const { books, corrections } = await withSession(async ({ queries, requireWorkspace }) => {
+      const { books, corrections, compensated } = await withSession(async ({ queries, requireWorkspace }) => {
         if (workspaceId !== null) await requireWorkspace(workspaceId);
         return withProgress('verify', (progress) => queries.execute(new VerifyLedger(workspaceId, progress)));
       });
@@ -29,12 +30,13 @@ export const addVerify = (ledger: Command): void => {
         throw new OpsError(`The workspace ${workspaceId} has no credit book.`);
       }
       const ok = corrections.length === 0 && books.every(({ findings }) => findings.length === 0);
-      print(command, { ok, books, corrections }, describe({ books, corrections }));
+      const found = { books, corrections, compensated };
+      print(command, { ok, ...found }, describe(found));
       if (!ok) process.exitCode = 1;
     });
 };
 
-const describe = ({ books, corrections }: LedgerVerification): string =>
+const describe = ({ books, corrections, compensated }: LedgerVerification): string =>
   [
     table(
       ['workspace', 'events', 'findings', 'first bad', 'head hash'],
@@ -57,4 +59,5 @@ const describe = ({ books, corrections }: LedgerVerification): string =>
     ...corrections.map(
       ({ stream, revision, message }) => `${stream} revision ${revision}: correction: ${message}`,
     ),
+    ...compensated.map(describeCompensated),
   ].join('\n');

@@ -33,8 +33,8 @@ export class ReconcileLedgerHandler implements IQueryHandler<ReconcileLedger> {
       await audit.read(progress);
       const { reconciliation, corrections } = await audit.result(settledBefore);
       if (workspaceId !== null) return reconciliation;
-      const unsigned = auditCorrections(corrections, this.config.OPERATOR_ROOT_KEYS);
-      return { ...reconciliation, differences: [...reconciliation.differences, ...unsigned] };
+      const { differences, compensated } = auditCorrections(corrections, this.config.OPERATOR_ROOT_KEYS);
+      return { ...reconciliation, differences: [...reconciliation.differences, ...differences], compensated };
     } finally {
       await audit.close();
     }

@@ -4,7 +4,7 @@ import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
-import { readSealKey, sealOf } from '../../audit/seal.js';
+import { allowsSeal, readSealKey, sealOf } from '../../audit/seal.js';
 import { BookVerifier } from '../../audit/verify-book.js';
 import { SealPeriod, type SealResult } from '../../contracts/audit.js';
 import { creditsEvents, type CreditsEventOf } from '../../contracts/events.js';
@@ -23,8 +23,10 @@ export class SealPeriodHandler implements IQueryHandler<SealPeriod> {
     const verifier = new BookVerifier(stream);
     for await (const stored of this.store.read(stream)) {
       verifier.see(stored);
-      const bad = verifier.report().findings.find(({ check }) => check !== 'clock');
-      if (bad) return { outcome: 'does_not_verify', firstBadRevision: bad.revision };
+      if (verifier.hasFindings) {
+        const bad = verifier.report().findings.find((one) => !allowsSeal(one))!;
+        return { outcome: 'does_not_verify', firstBadRevision: bad.revision };
+      }
       const closed = closing(stored);
       if (closed?.data.period === period)
         return { outcome: 'sealed', seal: sealOf(closed, verifier.money.closedMonth!, key) };

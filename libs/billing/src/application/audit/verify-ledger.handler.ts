@@ -8,6 +8,7 @@ import { auditedCorrections } from '../../audit/corrections/as-differences.js';
 import { CORRECTION_CATEGORIES, CorrectionsVerifier } from '../../audit/corrections/verify-corrections.js';
 import { BookVerifier } from '../../audit/verify-book.js';
 import { VerifyLedger, type LedgerVerification } from '../../contracts/audit.js';
+import type { CorrectionFinding } from '../../contracts/audited-corrections.js';
 import { correctionEvents } from '../../contracts/corrections.js';
 import { creditsEvents } from '../../contracts/events.js';
 import { operatorsEvents } from '../../contracts/operators.js';
@@ -47,12 +48,12 @@ export class VerifyLedgerHandler implements IQueryHandler<VerifyLedger> {
       for (const event of await this.signedFor(adjusted)) corrections.see(event);
     }
     const found = auditedCorrections(corrections, roots);
+    const isAsked = ({ stream }: CorrectionFinding): boolean =>
+      workspaceId === null || stream === streamName(category, workspaceId);
     return {
       books: [...books.values()].map((book) => book.report()),
-      corrections:
-        workspaceId === null
-          ? found
-          : found.filter(({ stream }) => stream === streamName(category, workspaceId)),
+      corrections: found.filter(isAsked),
+      compensated: corrections.report().compensated.filter(isAsked),
     };
   }
 

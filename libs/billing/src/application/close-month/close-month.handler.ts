@@ -66,19 +66,21 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
         await audit.refresh(await balanceRows(this.pool, null));
         await read();
       }
-      const { verified, reconciliation, corrections } = await audit.result(settledBefore);
-      const { books, problems } = monthOfBooks(period, verified, key);
+      const { verified, corrections, reconciliation: compared } = await audit.result(settledBefore);
+      const signatures = auditCorrections(corrections, this.config.OPERATOR_ROOT_KEYS);
+      const { compensated } = signatures;
+      const reconciliation = { ...compared, compensated };
+      const { books, problems, notes } = monthOfBooks(period, verified, compensated, key);
       const { quarantined } = reconciliation;
-      const unsigned = auditCorrections(corrections, this.config.OPERATOR_ROOT_KEYS);
-      const differences = [...reconciliation.differences, ...unsigned];
+      const differences = [...reconciliation.differences, ...signatures.differences];
       if (problems.length + differences.length > 0) return { outcome: 'not_right', problems, differences };
-      const files = monthFiles(period, books, reconciliation, codes);
+      const files = monthFiles(period, books, reconciliation, notes, codes);
       // Imported only here: only a process that prints needs the compiler and its fonts.
       const { monthPdf } = await import('../../statement-pdf/month-pdf.js');
       files.set('trial-balance.pdf', monthPdf(period, books));
-      const { manifest, json, signature } = signedMonth(period, books, reconciliation, files, key);
+      const { manifest, json, signature } = signedMonth(period, books, reconciliation, notes, files, key);
       files.set('month.json', json).set('month.sig', Buffer.from(`${signature}\n`));
-      return { outcome: 'sealed', closedNow, manifest, sums: sumsOf(books), quarantined, files };
+      return { outcome: 'sealed', closedNow, manifest, sums: sumsOf(books), quarantined, notes, files };
     } finally {
       await audit.close();
     }

@@ -1,6 +1,7 @@
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
-import type { AuditedCorrections, LedgerDifference } from '../../contracts/audit.js';
+import type { LedgerDifference } from '../../contracts/audit.js';
+import type { AuditedCorrections, CompensatedEntry } from '../../contracts/audited-corrections.js';
 import { creditsEvents } from '../../contracts/events.js';
 import { CorrectionsVerifier } from './verify-corrections.js';
 
@@ -8,10 +9,14 @@ import { CorrectionsVerifier } from './verify-corrections.js';
 export const auditCorrections = (
   events: Iterable<StoredEvent>,
   rootKeys: readonly string[],
-): readonly LedgerDifference[] => {
+): {
+  readonly differences: readonly LedgerDifference[];
+  readonly compensated: readonly CompensatedEntry[];
+} => {
   const verifier = new CorrectionsVerifier(rootKeys);
   for (const event of events) verifier.see(event);
-  return correctionDifferences(auditedCorrections(verifier, rootKeys));
+  const { compensated } = verifier.report();
+  return { differences: correctionDifferences(auditedCorrections(verifier, rootKeys)), compensated };
 };
 
 /** What an audit of the ledger says of corrections: without root keys, only that it cannot judge them. */

@@ -2,7 +2,7 @@ import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
 import { CorruptEvent, decode } from '@app/event-sourcing/core/event-catalogue.js';
 import { isSetAside, type StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
-import type { CorrectionFinding } from '../../contracts/audit.js';
+import type { CorrectionFinding } from '../../contracts/audited-corrections.js';
 import {
   correctionDayEvents,
   correctionEvents,
@@ -15,6 +15,7 @@ import { adjustmentIdOf, type CorrectionState } from '../../domain/correction/co
 import { noOperators } from '../../domain/operators/operators.state.js';
 import { admitCorrection } from './admit-correction.js';
 import { admitOperator } from './admit-operator.js';
+import { UnsignedEntries } from './unsigned-entries.js';
 
 /** What corrections consist of, besides entries in books. */
 export const CORRECTION_CATEGORIES: readonly string[] = [
@@ -45,6 +46,7 @@ interface SignedEntry {
  */
 export class CorrectionsVerifier {
   private readonly findings: CorrectionFinding[] = [];
+  private readonly unsigned = new UnsignedEntries();
   private register = noOperators;
   private readonly corrections = new Map<string, CorrectionState | null>();
   /** By adjustment id; each may be booked once. */
@@ -90,7 +92,7 @@ export class CorrectionsVerifier {
       signedEntries: this.signedEntries,
       earlierEntries: this.earlierEntries,
       quarantined: this.quarantined,
-      findings: this.findings,
+      ...this.unsigned.divide(this.findings),
     };
   }
 
@@ -106,7 +108,7 @@ export class CorrectionsVerifier {
     const { occurredAt } = stored.metadata;
     const { state, refusal } = admitCorrection(id, before, event, this.register, occurredAt);
     this.corrections.set(id, state);
-    if (refusal !== null) return this.find(stored, refusal);
+    if (refusal !== null) return void this.find(stored, refusal);
     if (event.type === 'CorrectionApproved') this.expect(state!);
     if (event.type !== 'CorrectionBooked') return;
     const { proposal, positions } = event.data;
@@ -135,20 +137,35 @@ export class CorrectionsVerifier {
       this.earlierEntries += 1;
       return;
     }
-    if (!expected) return this.find(stored, 'no two operators signed this entry, or it is booked twice');
     this.signed.delete(facts.adjustmentId);
-    if (expected.workspaceId !== streamId(stored.stream) || expected.facts !== canonicalJson(facts))
-      return this.find(stored, `the entry is not the one that was signed in ${expected.correctionId}`);
+    const fault = faultOf(stored, facts, expected);
+    if (fault !== null) return this.unsigned.addUnsigned(stored, facts, this.find(stored, fault));
+    this.unsigned.addSigned(stored, facts);
     this.signedEntries += 1;
   }
 
-  private find({ stream, revision }: StoredEvent, message: string): void {
-    this.findings.push({ stream, revision, message });
+  private find({ stream, revision }: StoredEvent, message: string): CorrectionFinding {
+    const finding = { stream, revision, message };
+    this.findings.push(finding);
+    return finding;
   }
 }
 
 type CreditsFacts = Record<string, unknown> & {
   readonly adjustmentId: string;
+  readonly amount: number;
+  readonly reversesEventId: string | null;
   readonly correctionId?: string;
   readonly allocations: unknown;
+};
+
+/** Why an entry is none that two operators signed; `null`: it is. */
+const faultOf = (
+  { stream }: StoredEvent,
+  facts: Omit<CreditsFacts, 'allocations'>,
+  expected: SignedEntry | undefined,
+): string | null => {
+  if (!expected) return 'no two operators signed this entry, or it is booked twice';
+  const isSame = expected.workspaceId === streamId(stream) && expected.facts === canonicalJson(facts);
+  return isSame ? null : `the entry is not the one that was signed in ${expected.correctionId}`;
 };

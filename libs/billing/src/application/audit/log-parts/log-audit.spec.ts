@@ -53,9 +53,9 @@ const monthIn = async (of: number) => {
   const audit = audited(of);
   await audit.read();
   const { verified, reconciliation, corrections } = await audit.result(Date.parse('2026-06-01T00:00:00Z'));
-  const { books, problems } = monthOfBooks(PERIOD, verified, key);
-  const files = monthFiles(PERIOD, books, reconciliation, CODES);
-  const { json, signature } = signedMonth(PERIOD, books, reconciliation, files, key);
+  const { books, problems, notes } = monthOfBooks(PERIOD, verified, [], key);
+  const files = monthFiles(PERIOD, books, reconciliation, notes, CODES);
+  const { json, signature } = signedMonth(PERIOD, books, reconciliation, notes, files, key);
   return { verified, reconciliation, corrections, problems, files, json: json.toString(), signature };
 };
 
