@@ -38,6 +38,8 @@ export const describeBookRefusal = (refusal: BookRefusal): string => {
       return `Workspace ${workspaceId} has no credit book`;
     case 'busy':
       return `The book of ${workspaceId} is busy: repeat the command`;
+    case 'booked_before':
+      return `The book of ${workspaceId} has an entry of an earlier proposal of this correction: propose what is left under another reference`;
     case 'insufficient':
       return `Workspace ${workspaceId}: only ${refusal.available} credits are available, not ${refusal.required}`;
     case 'nothing_to_reverse':
