@@ -52,6 +52,13 @@ export const describeBookRefusal = (refusal: BookRefusal): string => {
 const by = ({ at, signedBy }: Signed): string =>
   `${signedBy.operator} at ${at} (key ${signedBy.keySha256.slice(0, 16)}…)`;
 
+/** The command that approves this proposal, and no other one that has taken its place since. */
+export const approvalOf = ({
+  correctionId,
+  proposal,
+}: Pick<Correction, 'correctionId' | 'proposal'>): string =>
+  `ops corrections approve ${correctionId} --proposal ${proposal} --yes`;
+
 /** Everything that an approver must see. */
 export const describeCorrection = (correction: Correction): string => {
   const { correctionId, status, kind, reason, reference, credits, entries } = correction;
