@@ -7,7 +7,7 @@ import { programPath } from '@app/platform/program-path.js';
 import { giveCredits } from '../support/give-credits.js';
 import { startStack, type StartedStack } from '../support/index.js';
 import { until } from '../support/integrator.js';
-import { Operator, twoOperators } from '../support/operators.js';
+import { approval, Operator, twoOperators } from '../support/operators.js';
 import { storeThatFallsSilent } from '../support/silent-store.js';
 
 let stack: StartedStack;
@@ -28,13 +28,6 @@ const adjust = (amount: number, reference: string, of = workspace): string[] => 
 ];
 const proposed = async (args: readonly string[], by = ada): Promise<Correction> =>
   (await by.ops<{ correction: Correction }>(args)).correction;
-const approve = (id: string): string[] => ['corrections', 'approve', id, '--yes'];
-const lastEntry = async (of = workspace): Promise<string> => {
-  const { entries } = (await stack.ops(['ledger', 'statement', '--workspace', of])) as {
-    entries: { eventId: string }[];
-  };
-  return entries.at(-1)!.eventId;
-};
 
 beforeAll(async () => {
   stack = await startStack();
@@ -70,24 +63,25 @@ describe('operators', () => {
   });
 
   it('replace their key, and stay the same person', async () => {
-    const { correctionId } = await proposed(adjust(7, 'ROTATED'), lin);
+    const correction = await proposed(adjust(7, 'ROTATED'), lin);
     const next = new Operator(stack, 'lin.next', settings);
     await lin.ops(['operators', 'rotate', '--public-key', next.publicKeyFile]);
-    expect((await next.run(approve(correctionId))).stderr).toBe(
+    expect((await next.run(approval(correction))).stderr).toBe(
       'lin proposed it: another person must approve it. Nothing changed.\n',
     );
-    expect((await lin.run(approve(correctionId))).stderr).toMatch(/The key of lin is retired/);
+    expect((await lin.run(approval(correction))).stderr).toMatch(/The key of lin is retired/);
   });
 });
 
 describe('a correction', () => {
   it('changes nothing until another person has approved it, and is then booked once', async () => {
     const before = (await balance()).available;
-    const { correctionId, proposal } = await proposed(adjust(20, 'INC-42'));
+    const correction = await proposed(adjust(20, 'INC-42'));
+    const { correctionId, proposal } = correction;
     expect(await ada.ops(adjust(20, 'INC-42'))).toMatchObject({ outcome: 'already_proposed' });
     expect((await ada.run(adjust(30, 'INC-42'))).stderr).toMatch(/has this reference, and is proposed/);
     expect(await balance()).toMatchObject({ available: before });
-    expect(await ada.run(approve(correctionId))).toMatchObject({
+    expect(await ada.run(approval(correction))).toMatchObject({
       code: 1,
       stderr: 'ada proposed it: another person must approve it. Nothing changed.\n',
     });
@@ -96,7 +90,7 @@ describe('a correction', () => {
       correction: { status: 'proposed', proposal, credits: 20 },
     });
     for (let time = 0; time < 2; time += 1)
-      expect(await grace.ops(approve(correctionId))).toMatchObject({
+      expect(await grace.ops(approval(correction))).toMatchObject({
         outcome: 'booked',
         correction: { status: 'booked', approved: { signedBy: { operator: 'grace' } } },
       });
@@ -109,14 +103,14 @@ describe('a correction', () => {
 
   it('is finished by a repeated run when the process dies between approval and booking', async () => {
     const before = (await balance()).available;
-    const { correctionId } = await proposed(adjust(11, 'KILLED'));
+    const correction = await proposed(adjust(11, 'KILLED'));
     const asGrace = { DATA_DIR: stack.dataDir, OPERATOR_KEY_FILE: grace.keyFile };
     const silent = await storeThatFallsSilent(stack, 'CorrectionApproved');
-    const child = spawn(process.execPath, [programPath('ops'), ...approve(correctionId)], {
+    const child = spawn(process.execPath, [programPath('ops'), ...approval(correction)], {
       env: { ...process.env, ...settings, ...asGrace, EVENTSTORE_URL: silent.url },
       stdio: 'ignore',
     });
-    const show = ['corrections', 'show', correctionId];
+    const show = ['corrections', 'show', correction.correctionId];
     await until(
       async () => (await ada.ops<Correction>(show)).status === 'approved',
       () => 'the approval is recorded',
@@ -125,7 +119,7 @@ describe('a correction', () => {
     await once(child, 'exit');
     silent.close();
     expect(await balance()).toMatchObject({ available: before });
-    const run = ['corrections', 'run', correctionId, '--json'];
+    const run = ['corrections', 'run', correction.correctionId, '--json'];
     expect(JSON.parse((await ada.run(run)).stdout)).toMatchObject({ outcome: 'booked' });
     expect(JSON.parse((await ada.run(run)).stdout)).toMatchObject({ outcome: 'booked' });
     expect(await balance()).toMatchObject({ available: before + 11 });
@@ -154,14 +148,15 @@ describe('a correction', () => {
     await grace.ops(['operators', 'confirm', 'eve', '--digest', eve.digest]);
     const [byAda, byEve] = [await proposed(adjust(3, 'R-1')), await proposed(adjust(3, 'R-2'), eve)];
     await grace.ops(['operators', 'revoke', 'eve', '--reason', 'laptop stolen']);
-    expect((await eve.run(approve(byAda.correctionId))).stderr).toMatch(/The key of eve is revoked/);
-    expect((await grace.run(approve(byEve.correctionId))).stderr).toMatch(/^eve is not trusted with this/);
+    expect((await eve.run(approval(byAda))).stderr).toMatch(/The key of eve is revoked/);
+    expect((await grace.run(approval(byEve))).stderr).toMatch(/^eve is not trusted with this/);
     const { operators } = await ada.ops<{ operators: OperatorKey[] }>(['operators', 'list']);
     expect(operators.find(({ operator }) => operator === 'eve')).toMatchObject({ status: 'revoked' });
   });
 
   it('ends when it is withdrawn or rejected, and may be proposed again', async () => {
-    const { correctionId } = await proposed(adjust(4, 'AGAIN'));
+    const first = await proposed(adjust(4, 'AGAIN'));
+    const { correctionId } = first;
     const because = ['--reason', 'wrong workspace'];
     expect((await grace.run(['corrections', 'withdraw', correctionId, ...because])).stderr).toMatch(
       /^Only ada, who proposed it/,
@@ -169,8 +164,11 @@ describe('a correction', () => {
     expect(await ada.ops(['corrections', 'withdraw', correctionId, ...because])).toMatchObject({
       status: 'withdrawn',
     });
-    expect((await grace.run(approve(correctionId))).stderr).toMatch(/^The correction is withdrawn/);
-    expect(await proposed(adjust(4, 'AGAIN'))).toMatchObject({ correctionId, status: 'proposed' });
+    expect((await grace.run(approval(first))).stderr).toMatch(/^The correction is withdrawn/);
+    expect(await proposed(adjust(400, 'AGAIN'))).toMatchObject({ correctionId, status: 'proposed' });
+    expect((await grace.run(approval(first).toSpliced(3, 2))).stderr).toMatch(/^Add --proposal/);
+    expect((await grace.run(approval(first))).stderr).toMatch(/has the digest .* Nothing was signed/);
+    expect(await ada.ops(['corrections', 'show', correctionId])).toMatchObject({ approved: null });
     expect(await grace.ops(['corrections', 'reject', correctionId, ...because])).toMatchObject({
       status: 'rejected',
       ended: { reason: 'wrong workspace' },
@@ -187,15 +185,17 @@ describe('a reversal', () => {
       ...['credits', 'reverse', '--workspace', workspace, '--event', gift],
       ...['--reason', 'granted twice', '--reference', reference, ...more],
     ];
-    const gift = await lastEntry();
+    const statement = ['ledger', 'statement', '--workspace', workspace];
+    const { entries } = await ada.ops<{ entries: { eventId: string }[] }>(statement);
+    const gift = entries.at(-1)!.eventId;
     const before = (await balance()).available;
     await correct(reverse('PART', '--amount', '-30'));
     expect((await ada.run(reverse('TOO-MUCH', '--amount', '-21'))).stderr).toMatch(
       /-50 credits may be reversed; -30 are already/,
     );
     const [one, other] = [await proposed(reverse('REST')), await proposed(reverse('REST-2'))];
-    await grace.ops(approve(one.correctionId));
-    expect(await grace.run(approve(other.correctionId))).toMatchObject({ code: 1 });
+    await grace.ops(approval(one));
+    expect(await grace.run(approval(other))).toMatchObject({ code: 1 });
     expect(await balance()).toMatchObject({ available: before - 50 });
     expect((await ada.run(reverse('MORE'))).stderr).toMatch(/has nothing left to reverse/);
   });

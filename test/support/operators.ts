@@ -1,6 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Correction } from '@app/billing/contracts/index.js';
 import { keyDigest, publicKeyOf } from '@app/billing/offline.js';
 import type { OpsAnswer } from './ops-server.js';
 import type { StartedStack } from './start-stack.js';
@@ -42,10 +43,16 @@ export class Operator {
   }
 }
 
+type Signed = Pick<Correction, 'correctionId' | 'proposal'>;
 interface Proposed {
-  readonly proposal?: { readonly correction: { readonly correctionId: string } } | null;
-  readonly correction?: { readonly correctionId: string };
+  readonly proposal?: { readonly correction: Signed } | null;
+  readonly correction?: Signed;
 }
+
+/** The command that approves this proposal, and no other. */
+export const approval = ({ correctionId, proposal }: Signed): string[] => [
+  ...['corrections', 'approve', correctionId, '--proposal', proposal, '--yes'],
+];
 
 /** The first two operators of a stack, whose keys its configuration names. */
 export const twoOperators = async (stack: Pick<StartedStack, 'runOps' | 'dataDir'>) => {
@@ -61,7 +68,7 @@ export const twoOperators = async (stack: Pick<StartedStack, 'runOps' | 'dataDir
     async correct(args: readonly string[]): Promise<Record<string, unknown>> {
       const { proposal, correction } = await ada.ops<Proposed>(args);
       const proposed = correction ?? proposal!.correction;
-      return grace.ops(['corrections', 'approve', proposed.correctionId, '--yes']);
+      return grace.ops(approval(proposed));
     },
   };
 };

@@ -14,6 +14,7 @@ import {
 import {
   describeBookRefusal,
   describeCompensated,
+  approvalOf,
   describeCorrection,
   describeRefusal,
 } from '../corrections/describe.js';
@@ -109,18 +110,24 @@ const addApprove = (corrections: Command): void => {
     .command('approve <id>')
     .description('sign a proposal as the second operator, and book it')
     .option(...KEY_OPTION)
-    .option('--proposal <sha256>', 'refuse unless this is the digest of the proposal')
+    .option('--proposal <sha256>', 'the digest of the proposal that you looked at; --yes needs it')
     .option('--yes', 'approve; without this, only show what would be approved')
     .addHelpText(
       'after',
       `
-Repeating the command is safe: it books what an interrupted run has left. Exit code 1 when a book refuses.
+Look first, without --yes: it prints the command with the digest of what you see. Another proposal that has taken its
+place since is refused. Repeating the command is safe: it books what an interrupted run has left. Exit code 1 when a
+book refuses.
 
 Examples:
   ops corrections approve 4f1c2e9d-6a4c-5f8e-8b5a-7d9c2f4e617f
-  ops corrections approve 4f1c2e9d-6a4c-5f8e-8b5a-7d9c2f4e617f --key ~/.keys/grace.pem --yes`,
+  ops corrections approve 4f1c2e9d-6a4c-5f8e-8b5a-7d9c2f4e617f --proposal 41ab… --key ~/.keys/grace.pem --yes`,
     )
     .action(async (id: string, options: ApproveOptions, command: Command) => {
+      if (options.yes && options.proposal === undefined)
+        throw new OpsError(
+          `Add --proposal with the digest of what you approve: ops corrections approve ${id} shows it. Nothing was signed.`,
+        );
       const answer = await withSession(async (session) => {
         const correction = await find(session, id);
         if (options.proposal !== undefined && options.proposal !== correction.proposal)
@@ -133,7 +140,11 @@ Examples:
         return session.commands.execute(new BookCorrection(correctionId, session.by()));
       }, HARMLESS_TO_REPEAT);
       if (answer.outcome !== 'not_approved') return printBooked(command, answer);
-      print(command, answer, `${describeCorrection(answer.correction)}\nAdd --yes to approve it.`);
+      print(
+        command,
+        answer,
+        `${describeCorrection(answer.correction)}\nTo approve it: ${approvalOf(answer.correction)}`,
+      );
     });
 };
 

@@ -5,6 +5,7 @@ import { ownRequest } from '@app/platform/cqrs/own-request.js';
 import { EraseReading, GetReadingSummary } from '@app/readings/contracts/index.js';
 import { readMirror } from '../backup/keys-mirror.js';
 import { installationOf } from '../backup/installation.js';
+import { approvalOf } from '../corrections/describe.js';
 import {
   addProposalOptions,
   entryOf,
@@ -102,7 +103,7 @@ Examples:
       const answer = await withSession((session) => refund(session, ids, options), HARMLESS_TO_REPEAT);
       const { refunds, credits, proposal } = answer;
       const next = proposal
-        ? `Another operator approves it: ops corrections approve ${proposal.correction.correctionId} --yes`
+        ? `Another operator approves it: ${approvalOf(proposal.correction)}`
         : 'Add --yes to propose it.';
       const lines = refunds.map(({ readingId, amount, outcome }) => [readingId, amount, outcome] as const);
       print(

@@ -48,6 +48,8 @@ export const describeBookRefusal = (refusal: BookRefusal): string => {
       return `Workspace ${workspaceId} has no credit book`;
     case 'busy':
       return `The book of ${workspaceId} is busy: repeat the command`;
+    case 'booked_before':
+      return `The book of ${workspaceId} has an entry of an earlier proposal of this correction: propose what is left under another reference`;
     case 'insufficient':
       return `Workspace ${workspaceId}: only ${refusal.available} credits are available, not ${refusal.required}`;
     case 'nothing_to_reverse':
@@ -59,6 +61,13 @@ export const describeBookRefusal = (refusal: BookRefusal): string => {
 
 const by = ({ at, signedBy }: Signed): string =>
   `${signedBy.operator} at ${at} (key ${signedBy.keySha256.slice(0, 16)}…)`;
+
+/** The command that approves this proposal, and no other one that has taken its place since. */
+export const approvalOf = ({
+  correctionId,
+  proposal,
+}: Pick<Correction, 'correctionId' | 'proposal'>): string =>
+  `ops corrections approve ${correctionId} --proposal ${proposal} --yes`;
 
 /** Everything that an approver must see. */
 export const describeCorrection = (correction: Correction): string => {

@@ -13,7 +13,7 @@ import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';
 import type { Session } from '../session.js';
 import { wholeNumber } from '../commands/options.js';
-import { describeCorrection, describeRefusal } from './describe.js';
+import { approvalOf, describeCorrection, describeRefusal } from './describe.js';
 import { KEY_OPTION, signerOf } from './operator-key.js';
 
 const DAY_MS = 86_400_000;
@@ -70,7 +70,7 @@ export const printProposal = (command: Command, proposal: Proposal): void => {
   const { correction } = proposal;
   const next =
     correction.status === 'proposed'
-      ? `\nNothing is booked yet. Another operator approves it: ops corrections approve ${correction.correctionId} --yes`
+      ? `\nNothing is booked yet. Another operator approves it: ${approvalOf(correction)}`
       : '';
   print(command, proposal, `${describeCorrection(correction)}${next}`);
 };

@@ -53,7 +53,8 @@ const repair = async () => {
   }));
   const asked = { type: 'BookCorrection', correctionId, entries, once: false } as const;
   const by = { actor: 'operator:ada', correlationId: 'repair', causationId: 'repair' };
-  const refusal = await books.book(WS, { ...asked, approvedBy: 'grace', actor: 'operator:ada' }, by);
+  const signed = { ...asked, approvedBy: 'grace', actor: 'operator:ada' };
+  const refusal = await books.book(WS, signed, () => Promise.resolve(true), by);
   expect(refusal).toBeNull();
 };
 const correctionId = 'c1';

@@ -120,6 +120,8 @@ export type CorrectionRefusal =
 /** A book that does not take the entries. Credits are signed. */
 export type BookRefusal = { readonly workspaceId: string } & (
   | { readonly code: 'book_not_open' | 'busy' }
+  /** The book has an entry of an earlier proposal of this correction, which would be repeated. */
+  | { readonly code: 'booked_before' }
   | { readonly code: 'insufficient'; readonly required: number; readonly available: number }
   | { readonly code: 'nothing_to_reverse'; readonly eventId: string }
   | {

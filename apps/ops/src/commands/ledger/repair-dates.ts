@@ -5,6 +5,7 @@ import {
   type DateAdjustment,
   type DateRepair,
 } from '@app/billing/contracts/index.js';
+import { approvalOf } from '../../corrections/describe.js';
 import {
   addProposalOptions,
   propose,
@@ -96,8 +97,6 @@ const describe = ({ misdated, adjustments, notes, proposal }: Answer): string =>
         ),
     ...notes.map((note) => `Note: ${note}.`),
     ...(proposal
-      ? [
-          `Proposed as one correction. Another operator approves it: ops corrections approve ${proposal.correction.correctionId} --yes`,
-        ]
+      ? [`Proposed as one correction. Another operator approves it: ${approvalOf(proposal.correction)}`]
       : []),
   ].join('\n');

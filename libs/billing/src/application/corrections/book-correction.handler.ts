@@ -12,7 +12,7 @@ import type { OperatorRegister } from '../../contracts/operators.js';
 import { CORRECTION_EXECUTORS, type CorrectionExecutors } from '../../correction.executors.js';
 import { statusAt, type CorrectionState } from '../../domain/correction/correction.state.js';
 import { VerifiedRegister } from '../operators/operator-register.js';
-import { askedOf, byWorkspace, CorrectionBooks } from './correction-books.js';
+import { askedOf, byWorkspace, CorrectionBooks, NO_WORKSPACE } from './correction-books.js';
 import { correctionView } from './correction-view.js';
 
 /** Safe to repeat after a crash at any point: each book knows the entries that it has. */
@@ -37,15 +37,27 @@ export class BookCorrectionHandler implements ICommandHandler<BookCorrection> {
     if (status !== 'approved' && status !== 'booked') return refused({ code: 'wrong_status', status });
     const { open, later } = openPositions(state, done, now);
     const refusals: BookRefusal[] = [];
+    const isApproved = async () => (await this.endOf(state)) === null;
     for (const [workspaceId, positions] of byWorkspace(state.proposed, open)) {
-      const refusal = await this.books.book(workspaceId, askedOf(state, workspaceId, positions), by);
+      const asked = askedOf(state, workspaceId, positions);
+      const refusal = await this.books.book(workspaceId, asked, isApproved, by);
+      if (refusal === 'ended') break;
       if (refusal) refusals.push(refusal);
       else done.push(...positions);
     }
     const isNoted = done.every((position) => state.noted.includes(position));
     if (!isNoted) await this.record(state, done, { now, by, register });
+    const end = await this.endOf(state);
+    if (end) return refused(end);
     const outcome = refusals.length + later.length === 0 ? 'booked' : 'incomplete';
     return { outcome, correction: correctionView(state, done, now), refusals, later };
+  }
+
+  /** What has ended an approved proposal since it was loaded; `null`: nothing. */
+  private async endOf({ proposed, proposal }: CorrectionState): Promise<CorrectionRefusal | null> {
+    const { state: latest } = await this.executors.correction.load(proposed.correctionId);
+    if (latest?.proposal !== proposal) return { code: 'stale' };
+    return latest.status === 'approved' ? null : { code: 'wrong_status', status: latest.status };
   }
 
   private async record(
@@ -53,12 +65,12 @@ export class BookCorrectionHandler implements ICommandHandler<BookCorrection> {
     positions: readonly number[],
     { now, by, register }: Pick<BookCorrection, 'by'> & { now: number; register: OperatorRegister },
   ): Promise<void> {
-    const { correctionId, entries } = state.proposed;
+    const { correctionId } = state.proposed;
     const data = { correctionId, proposal: state.proposal, positions: [...positions] };
     await this.executors.correction.execute(
       correctionId,
       { event: { type: 'CorrectionBooked', data }, register, maxCredits: 0, now, booked: positions },
-      { intent: `booked:${positions.join()}`, by, workspaceId: entries[0]!.workspaceId, at: now },
+      { intent: `booked:${positions.join()}`, by, workspaceId: NO_WORKSPACE, at: now },
     );
   }
 }

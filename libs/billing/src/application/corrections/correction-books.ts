@@ -6,9 +6,13 @@ import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-st
 import { Inject, Injectable } from '@app/platform/injection.js';
 import type { BookRefusal } from '../../contracts/corrections.js';
 import { creditsEvents } from '../../contracts/events.js';
-import { adjustmentIdOf, type CorrectionState } from '../../domain/correction/correction.state.js';
+import {
+  adjustmentIdOf,
+  repeatedBy,
+  type CorrectionState,
+} from '../../domain/correction/correction.state.js';
 import type { CreditsCommand, CreditsRejection } from '../../domain/credits/credits.commands.js';
-import { credits } from '../../domain/credits/credits.decider.js';
+import { credits, isBookedBefore } from '../../domain/credits/credits.decider.js';
 import { learn, nothingKnown, type KnownEntries } from '../../domain/credits/reversals.js';
 import { visitStream } from '../audit/read.js';
 import { CreditBooks } from '../credit-books.js';
@@ -18,12 +22,20 @@ type Proposed = CorrectionState['proposed'];
 /** What the book is asked, except for what it knows. */
 type Asked = Omit<Command, 'known' | 'now'>;
 
+/** All events of a stream are of one workspace or of none. Each proposal of a correction may name other workspaces. */
+export const NO_WORKSPACE = '';
+
 /** How often a book is read again when another correction comes first. */
 const ATTEMPTS = 5;
 
 /** The entries of a correction in one book: all of them, or those at these positions. */
 export const askedOf = (
-  { proposed, proposal, approved }: Pick<CorrectionState, 'proposed' | 'proposal' | 'approved'>,
+  {
+    proposed,
+    proposal,
+    approved,
+    earlier,
+  }: Pick<CorrectionState, 'proposed' | 'proposal' | 'approved' | 'earlier'>,
   workspaceId: string,
   positions: readonly number[],
 ): Asked => ({
@@ -33,8 +45,11 @@ export const askedOf = (
   actor: `operator:${proposed.signedBy.operator}`,
   once: proposed.kind === 'pack_refund',
   entries: positions.flatMap((position) => {
-    const { workspaceId: own, notBefore: _, ...entry } = proposed.entries[position]!;
-    return own === workspaceId ? [{ ...entry, adjustmentId: adjustmentIdOf(proposal, position) }] : [];
+    const signed = proposed.entries[position]!;
+    const { workspaceId: own, notBefore: _, ...entry } = signed;
+    if (own !== workspaceId) return [];
+    const adjustmentId = adjustmentIdOf(proposal, position);
+    return [{ ...entry, adjustmentId, repeats: repeatedBy(signed, earlier) }];
   }),
 });
 
@@ -78,10 +93,29 @@ export class CorrectionBooks {
     return decision.kind === 'reject' ? refusalOf(workspaceId, decision) : null;
   }
 
-  /** Books the entries. `null`: they are in the book, now or from before. */
-  async book(workspaceId: string, asked: Asked, by: RequestContext): Promise<BookRefusal | null> {
+  /** Refuses entries, also those for later days, that an earlier proposal has booked. Changes nothing. */
+  async repeated(workspaceId: string, { entries }: Asked): Promise<BookRefusal | null> {
+    if (entries.every(({ repeats }) => !repeats?.length)) return null;
+    const book = await this.books.current(workspaceId);
+    const isRepeated = book !== null && entries.some((entry) => isBookedBefore(entry, book));
+    return isRepeated ? { workspaceId, code: 'booked_before' } : null;
+  }
+
+  /**
+   * Books the entries. `null`: they are in the book, now or from before. The book must have the same corrections as before
+   * `isApproved` was asked. So no other proposal is booked between the answer and these entries.
+   *
+   * @param isApproved whether both operators still stand by these entries; if not, nothing is booked: `ended`
+   */
+  async book(
+    workspaceId: string,
+    asked: Asked,
+    isApproved: () => Promise<boolean>,
+    by: RequestContext,
+  ): Promise<BookRefusal | 'ended' | null> {
     for (let attempt = 1; ; attempt += 1) {
       const known = await this.known(workspaceId, asked);
+      if (!(await isApproved())) return 'ended';
       const outcome = await this.books.execute(
         workspaceId,
         (now) => ({ ...asked, known, now }),
@@ -95,8 +129,11 @@ export class CorrectionBooks {
 
   private async known(workspaceId: string, { entries }: Asked): Promise<KnownEntries> {
     const ids = new Set(entries.flatMap(({ reversesEventId }) => reversesEventId ?? []));
+    if (ids.size === 0) {
+      const book = await this.books.current(workspaceId);
+      return { ...nothingKnown, corrections: book?.adjustmentIds.length ?? 0 };
+    }
     let known = nothingKnown;
-    if (ids.size === 0) return known;
     await visitStream(this.store, streamName(creditsEvents.category, workspaceId), (stored) => {
       if (!isSetAside(stored)) known = learn(known, decode(creditsEvents, stored), ids);
     });
@@ -114,6 +151,8 @@ const refusalOf = (workspaceId: string, rejection: CreditsRejection): BookRefusa
       return { workspaceId, code: 'reversal_exceeded', ...rejection.details };
     case 'BookChanged':
       return { workspaceId, code: 'busy' };
+    case 'BookedBefore':
+      return { workspaceId, code: 'booked_before' };
     default:
       return { workspaceId, code: 'book_not_open' };
   }

@@ -59,3 +59,103 @@ describe('an approved correction', () => {
     });
   });
 });
+
+describe('a correction that is proposed again', () => {
+  const again = () => {
+    office.now += 1_000;
+    return office.proposed({ amount: 20 }, { amount: 5, workspaceId: 'ws_2' });
+  };
+  /** The proposal is accepted; the book refuses the entry. */
+  const refusedLater = () => ({ amount: -5, workspaceId: 'ws_2', notBefore: instant(office.now) });
+  const booked = () =>
+    office.entries().map(({ stream, data }) => [stream, (data as { amount: number }).amount]);
+  const once = [
+    ['credits-ws_1', 20],
+    ['credits-ws_2', 5],
+  ];
+  /** Does this once, when a process is about to append to the book of `ws_1`. */
+  const beforeBooking = (act: () => Promise<unknown>): void => {
+    const append = office.store.append.bind(office.store);
+    office.store.append = async (stream, ...rest) => {
+      if (stream === 'credits-ws_1') {
+        office.store.append = append;
+        await act();
+      }
+      return append(stream, ...rest);
+    };
+  };
+
+  it('repeats no entry that a withdrawn proposal has booked', async () => {
+    const first = office.proposed({ amount: 20 }, refusedLater());
+    await agree(first);
+    expect(await office.book()).toMatchObject({ outcome: 'incomplete', refusals: [{ workspaceId: 'ws_2' }] });
+    await office.record(office.withdrawn(first));
+    const second = again();
+    const answer = await office.record(second);
+    await office.record(office.approved(second));
+    await office.book();
+    expect(booked()).toEqual([['credits-ws_1', 20]]);
+    const repeated = { refusal: { code: 'booked_before', workspaceId: 'ws_1' } };
+    expect(answer).toMatchObject(repeated);
+    const later = office.proposed({ amount: 20, notBefore: '2026-04-12T00:00:00.000Z' });
+    expect(await office.record(later)).toMatchObject(repeated);
+    await agree(office.proposed({ amount: 5, workspaceId: 'ws_2' }));
+    expect(await office.book()).toMatchObject({ outcome: 'booked' });
+    expect(booked()).toEqual(once);
+    expect(office.findings()).toEqual([]);
+  });
+
+  it('may undo what a withdrawn proposal has booked', async () => {
+    const first = office.proposed({ amount: 20 }, refusedLater());
+    await agree(first);
+    await office.book();
+    await office.record(office.withdrawn(first));
+    await agree(office.proposed({ amount: -20 }));
+    expect(await office.book()).toMatchObject({ outcome: 'booked' });
+    expect(office.findings()).toEqual([]);
+  });
+
+  it('is booked once when all of it overtakes its first booking', async () => {
+    const first = office.proposed({ amount: 20 });
+    await agree(first);
+    beforeBooking(async () => {
+      await office.record(office.withdrawn(first));
+      await agree(again());
+      await office.book();
+    });
+    const answer = await office.book();
+    expect(booked()).toEqual(once);
+    expect(answer).toMatchObject({ outcome: 'refused', refusal: { code: 'stale' } });
+    expect(office.findings()).toEqual([]);
+  });
+
+  it('is booked once when its first booking ends after the second approval', async () => {
+    const first = office.proposed({ amount: 20 });
+    await agree(first);
+    beforeBooking(async () => {
+      await office.record(office.withdrawn(first));
+      await agree(again());
+    });
+    const answers = [await office.book(), await office.book()];
+    expect(booked()).toEqual(once);
+    expect(answers).toMatchObject([
+      { outcome: 'refused', refusal: { code: 'stale' } },
+      { outcome: 'incomplete', refusals: [{ code: 'booked_before', workspaceId: 'ws_1' }] },
+    ]);
+  });
+
+  it('is not booked in the books that are left when it is withdrawn', async () => {
+    const first = office.proposed({ amount: 5, workspaceId: 'ws_2' }, { amount: 20 });
+    await agree(first);
+    const append = office.store.append.bind(office.store);
+    office.store.append = async (stream, ...rest) => {
+      const appended = await append(stream, ...rest);
+      if (stream !== 'credits-ws_2') return appended;
+      office.store.append = append;
+      await office.record(office.withdrawn(first));
+      return appended;
+    };
+    expect(await office.book()).toMatchObject({ refusal: { code: 'wrong_status', status: 'withdrawn' } });
+    expect(booked()).toEqual([['credits-ws_2', 5]]);
+  });
+});

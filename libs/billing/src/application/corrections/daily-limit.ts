@@ -5,7 +5,13 @@ import { CONFIG } from '@app/platform/tokens.js';
 import type { CorrectionDayEvent, CorrectionRefusal } from '../../contracts/corrections.js';
 import { CORRECTION_EXECUTORS, type CorrectionExecutors } from '../../correction.executors.js';
 import { isSame, type CorrectionDay } from '../../domain/correction-day/correction-day.decider.js';
-import { creditsOf, statusAt } from '../../domain/correction/correction.state.js';
+import {
+  attemptsOf,
+  creditsOf,
+  statusAt,
+  type Attempt,
+  type CorrectionState,
+} from '../../domain/correction/correction.state.js';
 import type { Config } from '../../settings.js';
 import { SIGNED_WITHIN_MS } from '../operators/signed-now.js';
 import { CorrectionBooks } from './correction-books.js';
@@ -17,7 +23,7 @@ const UNSIGNED_MS = 30_000;
 
 /**
  * The credits that one operator may sign for on a day. Counts are not signed, so anybody with the store's login can
- * append one: each is looked up in its correction. Corrections that ended count with what is booked.
+ * append one: each is looked up in its correction. Proposals that ended count with what is booked.
  */
 @Injectable()
 export class DailyLimit {
@@ -45,27 +51,41 @@ export class DailyLimit {
     return outcome.kind === 'rejected' ? { code: 'above_limit', ...outcome.details } : null;
   }
 
-  /** The credits of the operator's other signatures. */
+  /** The credits of the operator's other signatures, also of earlier attempts at the same correction. */
   private async used(day: CorrectionDay, count: Count, now: number): Promise<number> {
-    const others = day
-      .filter((one) => one.operator === count.operator && !isSame(one, count))
-      // The newest attempt at each signature.
-      .filter((one, index, own) => !own.slice(index + 1).some((later) => isSame(later, one)));
-    const credits = await Promise.all(others.map((one) => this.creditsOf(one, now)));
-    return credits.reduce((sum, one) => sum + one, 0);
+    const own = day.filter((one) => one.operator === count.operator);
+    const firsts = own.filter((one, index) => own.findIndex((other) => isSame(other, one)) === index);
+    const credits = await Promise.all(
+      firsts.map(async (first) => {
+        const { state } = await this.executors.correction.load(first.correctionId);
+        const signed = attemptsOf(state).filter((attempt) => isSignedToday(attempt, first, now));
+        const counted = await Promise.all(signed.map((attempt) => this.creditsOf(attempt, state!, now)));
+        const attempts = own.filter((one) => isSame(one, first));
+        // More counts than signatures: the newest may still wait for its own. One correction has one open proposal.
+        const { credits: latest, recordedAt = now } = attempts.at(-1)!;
+        const waits = attempts.length > signed.length && now - recordedAt < UNSIGNED_MS;
+        const underWay = waits && !isSame(first, count) ? latest : 0;
+        return sumOf(counted) + underWay;
+      }),
+    );
+    return sumOf(credits);
   }
 
-  private async creditsOf(count: CorrectionDay[number], now: number): Promise<number> {
-    const { correctionId, act, operator, credits, recordedAt = now } = count;
-    const { state } = await this.executors.correction.load(correctionId);
-    const signed = act === 'proposed' ? state?.proposed : state?.approved;
-    if (!state || signed?.signedBy.operator !== operator) return now - recordedAt < UNSIGNED_MS ? credits : 0;
-    const dayStart = Date.parse(`${instant(now).slice(0, 10)}T00:00:00.000Z`);
-    if (Date.parse(signed.at) < dayStart - SIGNED_WITHIN_MS) return 0;
-    const booked = await this.books.booked(state);
-    if (['proposed', 'approved', 'booked'].includes(statusAt(state, now, booked)))
-      return creditsOf(state.proposed);
-    const entries = booked.map((position) => state.proposed.entries[position]!);
-    return entries.length === 0 ? 0 : creditsOf({ entries });
+  /** All of an open proposal; of one that has ended, what is booked. */
+  private async creditsOf(attempt: Attempt, state: CorrectionState, now: number): Promise<number> {
+    const booked = await this.books.booked(attempt);
+    const isOpen =
+      attempt.proposal === state.proposal &&
+      ['proposed', 'approved', 'booked'].includes(statusAt(state, now, booked));
+    const { entries } = attempt.proposed;
+    return creditsOf({ entries: isOpen ? entries : booked.map((position) => entries[position]!) });
   }
 }
+
+const isSignedToday = ({ proposed, approved }: Attempt, { act, operator }: Count, now: number): boolean => {
+  const signed = act === 'proposed' ? proposed : approved;
+  const dayStart = Date.parse(`${instant(now).slice(0, 10)}T00:00:00.000Z`);
+  return signed?.signedBy.operator === operator && Date.parse(signed.at) >= dayStart - SIGNED_WITHIN_MS;
+};
+
+const sumOf = (credits: readonly number[]): number => credits.reduce((sum, one) => sum + one, 0);

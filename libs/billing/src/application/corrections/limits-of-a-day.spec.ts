@@ -44,6 +44,25 @@ describe('The limit of a day', () => {
     expect(await propose('c6')).toMatchObject(refused(5_000));
   });
 
+  it('counts what withdrawn proposals have booked, of this correction and of others', async () => {
+    const notBefore = '2099-01-01T00:00:00.000Z';
+    const last = { amount: 1, notBefore };
+    for (const amount of [999, -999])
+      for (const workspaceId of ['ws_1', 'ws_2']) {
+        office.now += 1;
+        const part = office.proposed({ amount, workspaceId }, { ...last, reversesEventId: `${office.now}` });
+        expect(await office.record(part)).toMatchObject({ outcome: 'recorded' });
+        expect(await office.record(office.approved(part))).toMatchObject({ outcome: 'recorded' });
+        await office.book();
+        await office.record(office.withdrawn(part));
+      }
+    expect(office.entries()).toHaveLength(4);
+    expect(await propose('c2')).toMatchObject({ outcome: 'recorded' });
+    expect(await propose('c3')).toMatchObject(refused(4_996));
+    const again = office.proposed({ amount: MOST, reversesEventId: 'e1', notBefore });
+    expect(await office.record(again)).toMatchObject(refused(4_996));
+  });
+
   it('holds for commands that run at once', async () => {
     const ids = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7', 'c8'];
     const outcomes = (await Promise.all(ids.map(propose))).map(({ outcome }) => outcome);

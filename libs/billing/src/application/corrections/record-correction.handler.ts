@@ -16,14 +16,14 @@ import {
   type CorrectionCommand,
   type CorrectionRejection,
 } from '../../domain/correction/correction.decider.js';
-import { creditsOf, type CorrectionState } from '../../domain/correction/correction.state.js';
+import { attemptsOf, creditsOf, type CorrectionState } from '../../domain/correction/correction.state.js';
 import { keyOf } from '../../domain/operators/operators.state.js';
 import { statementDigest } from '../../domain/signed-text.js';
 import type { Config } from '../../settings.js';
 import { isSignedWith } from '../../signatures/signatures.js';
 import { VerifiedRegister } from '../operators/operator-register.js';
 import { isSignedNow } from '../operators/signed-now.js';
-import { askedOf, byWorkspace, CorrectionBooks } from './correction-books.js';
+import { askedOf, byWorkspace, CorrectionBooks, NO_WORKSPACE } from './correction-books.js';
 import { correctionView } from './correction-view.js';
 import { DailyLimit } from './daily-limit.js';
 
@@ -60,7 +60,7 @@ export class RecordCorrectionHandler implements ICommandHandler<RecordCorrection
     const outcome = await this.executors.correction.execute(correctionId, command, {
       intent: statementDigest(statement),
       by,
-      workspaceId: workspaceOf(statement, state),
+      workspaceId: NO_WORKSPACE,
       at: now,
     });
     if (outcome.kind === 'rejected') return refused(refusalOf(outcome));
@@ -86,9 +86,13 @@ export class RecordCorrectionHandler implements ICommandHandler<RecordCorrection
       const proposal = statementDigest(statement);
       // Entries for later days depend on those before them, and are checked when they are booked.
       const positions = proposed.entries.flatMap(({ notBefore }, position) => (notBefore ? [] : [position]));
+      const attempt = { proposed, proposal, approved: null, earlier: attemptsOf(state) };
+      for (const [workspaceId, own] of byWorkspace(proposed, [...proposed.entries.keys()])) {
+        const refusal = await this.books.repeated(workspaceId, askedOf(attempt, workspaceId, own));
+        if (refusal) return refusal;
+      }
       for (const [workspaceId, own] of byWorkspace(proposed, positions)) {
-        const asked = askedOf({ proposed, proposal, approved: null }, workspaceId, own);
-        const refusal = await this.books.refusal(workspaceId, asked, now);
+        const refusal = await this.books.refusal(workspaceId, askedOf(attempt, workspaceId, own), now);
         if (refusal) return refusal;
       }
     } else if (statement.type !== 'CorrectionApproved') return null;
@@ -107,9 +111,6 @@ export class RecordCorrectionHandler implements ICommandHandler<RecordCorrection
     );
   }
 }
-
-const workspaceOf = (statement: SignedCorrectionEvent, state: CorrectionState | null): string =>
-  (statement.type === 'CorrectionProposed' ? statement.data : state!.proposed).entries[0]!.workspaceId;
 
 const refused = (refusal: CorrectionRefusal): RecordCorrectionResult => ({ outcome: 'refused', refusal });
 

@@ -42,6 +42,6 @@ export const correctionDay: Decider<
   },
 };
 
-/** Whether two counts are of one signature, perhaps of two attempts at it. */
+/** Whether two counts are of the same operator's part in one correction, perhaps of two attempts at it. */
 export const isSame = (one: CorrectionDayEvent['data'], other: CorrectionDayEvent['data']): boolean =>
   one.operator === other.operator && one.correctionId === other.correctionId && one.act === other.act;

@@ -12,7 +12,14 @@ import type { CorrectionEvent, CorrectionEventOf, CorrectionStatus } from '../..
 import type { OperatorKey, OperatorRegister } from '../../contracts/operators.js';
 import { trustedKey } from '../operators/operators.state.js';
 import { statementDigest } from '../signed-text.js';
-import { creditsOf, evolve, noCorrection, statusAt, type CorrectionState } from './correction.state.js';
+import {
+  attemptsOf,
+  creditsOf,
+  evolve,
+  noCorrection,
+  statusAt,
+  type CorrectionState,
+} from './correction.state.js';
 
 /** A statement whose signature fits the key that it names, or a record of what was booked. */
 export interface CorrectionCommand {
@@ -72,7 +79,8 @@ const propose = (
     const status = statusAt(state, now, booked);
     if (['proposed', 'approved', 'booked'].includes(status))
       return isSame(data, state.proposed) ? ignore('AlreadyProposed') : reject('ReferenceInUse', { status });
-    if ([...state.earlier, state.proposal].includes(statementDigest(event))) return reject('Stale', null);
+    const digest = statementDigest(event);
+    if (attemptsOf(state).some(({ proposal }) => proposal === digest)) return reject('Stale', null);
   }
   const key = trustedKey(register, data.signedBy, 'propose');
   if (!key) return reject('NotTrusted', { operator: data.signedBy.operator });

@@ -20,6 +20,8 @@ export interface EntryToBook {
   readonly expiresAt: string | null;
   /** The grant that it takes credits from; `null`: in burn order. */
   readonly grantId: string | null;
+  /** Ids of entries of earlier proposals of the correction that it would repeat; default: none. */
+  readonly repeats?: readonly string[];
 }
 
 export type CreditsCommand = At &
@@ -58,7 +60,7 @@ export type CreditsCommand = At &
         /** The proposer, `operator:<name>`. */
         readonly actor: string;
         readonly entries: readonly EntryToBook[];
-        /** Of the entries that they reverse. */
+        /** Of the entries that they reverse, and of the book, read before the signatures were checked again. */
         readonly known: KnownEntries;
         /** Refuse when a correction names the same entry already. */
         readonly once: boolean;
@@ -74,6 +76,8 @@ export type CreditsRejection =
   | Rejection<'NotSubscribed', null>
   /** Another correction was booked since the book was read. */
   | Rejection<'BookChanged', null>
+  /** The book has an entry that one of these would repeat. */
+  | Rejection<'BookedBefore', null>
   /** The book has no such entry, or the entry moved nothing that a correction could undo. */
   | Rejection<'NothingToReverse', { readonly eventId: string }>
   /** Signed credits: what the entry allows to reverse in all, and what is reversed already. */

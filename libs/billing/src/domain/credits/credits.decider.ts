@@ -113,9 +113,10 @@ const bookCorrection = (command: Of<'BookCorrection'>, due: Due): CreditsDecisio
   const { correctionId, approvedBy, actor, once } = command;
   const entries = command.entries.filter((one) => !due.state.adjustmentIds.includes(one.adjustmentId));
   if (entries.length === 0) return ignore('AlreadyBooked');
-  const isReversal = entries.some(({ reversesEventId }) => reversesEventId !== null);
-  if (isReversal && command.known.corrections !== due.state.adjustmentIds.length)
+  const isChecked = correctionId !== '' || entries.some(({ reversesEventId }) => reversesEventId !== null);
+  if (isChecked && command.known.corrections !== due.state.adjustmentIds.length)
     return reject('BookChanged', null);
+  if (entries.some((entry) => isBookedBefore(entry, due.state))) return reject('BookedBefore', null);
   let { known } = command;
   let { state } = due;
   const events = [...due.events];
@@ -133,6 +134,10 @@ const bookCorrection = (command: Of<'BookCorrection'>, due: Due): CreditsDecisio
   }
   return accept(...events);
 };
+
+/** Whether an earlier proposal of the correction has booked what this entry would repeat. */
+export const isBookedBefore = ({ repeats = [] }: EntryToBook, { adjustmentIds }: Credits): boolean =>
+  repeats.some((id) => adjustmentIds.includes(id));
 
 type Adjustment = EntryToBook & Pick<Of<'BookCorrection'>, 'approvedBy' | 'actor' | 'correctionId'>;
 
