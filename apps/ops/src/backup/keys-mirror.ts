@@ -47,16 +47,17 @@ export const readMirror = (folder: string, installation: string): MirrorNote => 
 };
 
 /**
- * Makes a folder the mirror of the present keys: what is gone here goes there too. It keeps no older generation, because
- * an old key would open what an erasure closed. An erased reading stays listed, unless the log proves that a bad event
- * listed it.
+ * Makes a folder the mirror of the present keys. What the service has destroyed is destroyed there too, because an old
+ * key would open what an erasure closed. A key that is only absent here stays: the folder may be unmounted. An erased
+ * reading stays listed, unless the log proves that a bad event listed it.
+ * @param destroyed epochs whose keys PostgreSQL records as destroyed; the folder itself marks them too
  * @param notErased ids of readings that only a bad event calls erased
  * @throws OpsError when the folder has something else
  */
 export const mirrorKeys = (
   folder: string,
   installation: string,
-  { keyDirectory, secretsFile }: KeySources,
+  { keyDirectory, secretsFile, destroyed = [] }: KeySources & { readonly destroyed?: readonly string[] },
   erased: readonly ErasedReading[],
   notErased: readonly string[] = [],
 ): void => {
@@ -80,20 +81,25 @@ export const mirrorKeys = (
     )}\n`,
   );
   if (secretsFile !== null) writePrivate(join(folder, 'secrets.json'), readFileSync(secretsFile));
-  if (keyDirectory !== null) mirrorFolder(keyDirectory, join(folder, KEYS));
+  if (keyDirectory !== null) mirrorFolder(keyDirectory, join(folder, KEYS), destroyed);
   syncPath(folder);
 };
 
-const mirrorFolder = (from: string, to: string): void => {
-  const names = existsSync(from)
-    ? readdirSync(from).filter((name) => statSync(join(from, name)).isFile())
-    : [];
-  for (const name of readdirSync(to)) if (!names.includes(name)) shred(join(to, name));
+/** Drafts are not mirrored: they may hold a key that is destroyed under its name. */
+const MIRRORED = /[.](key|destroyed)$/;
+
+const mirrorFolder = (from: string, to: string, destroyed: readonly string[]): void => {
+  const names = existsSync(from) ? readdirSync(from).filter((name) => MIRRORED.test(name)) : [];
   for (const name of names) {
     // A key may be destroyed at this moment.
     const bytes = readIfThere(join(from, name));
     if (bytes) writePrivate(join(to, name), bytes);
-    else if (existsSync(join(to, name))) shred(join(to, name));
+  }
+  const isDestroyed = (epoch: string): boolean =>
+    destroyed.includes(epoch) || [from, to].some((one) => existsSync(join(one, `${epoch}.destroyed`)));
+  for (const name of readdirSync(to)) {
+    const isDestroyedKey = name.endsWith('.key') && isDestroyed(name.slice(0, -'.key'.length));
+    if (isDestroyedKey || !MIRRORED.test(name)) shred(join(to, name));
   }
   syncPath(to);
 };

@@ -1,9 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
+import type { Pool } from 'pg';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { backUpFolder } from '@app/embedded-event-store/operator/backup.js';
 import { SILENT } from '@app/embedded-event-store/operator/progress.js';
+import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
+import { EpochRows } from '@app/platform/crypto/epochs/epoch-rows.js';
 import { projectPath } from '@app/platform/project-path.js';
 import type { Config } from '../../../service/src/settings.js';
 import { OpsError } from '../ops-error.js';
@@ -14,6 +17,7 @@ import { installationOf } from './installation.js';
 import { mirrorKeys, type KeySources } from './keys-mirror.js';
 import { describeFile, syncPath, writeManifest, type BackupFile, type Manifest } from './manifest.js';
 import { readLog, type LogContents } from './read-log.js';
+import { requireEpochKeys } from './require-epoch-keys.js';
 
 /** How the log of the event store gets into the backup. */
 export type LogSource =
@@ -32,8 +36,31 @@ export interface BackupPlan {
   readonly keys: { readonly to: string; readonly from: KeySources } | null;
 }
 
-/** @throws OpsError when the targets are in use, or keys and backup would lie together */
-export const checkTargets = ({ to, keys }: BackupPlan): void => {
+/** What a backup reads. */
+export interface BackupSources {
+  readonly config: Config;
+  readonly store: EventStore;
+  readonly pool: Pool;
+  readonly keys: Pick<EpochKeys, 'stores'>;
+}
+
+/** @throws OpsError when a target is in use, keys and backup would lie together, or a key to mirror is missing */
+export const checkBackup = async (sources: BackupSources, plan: BackupPlan): Promise<void> => {
+  checkTargets(plan);
+  if (plan.keys) await destroyedEpochs(sources);
+};
+
+/**
+ * Epochs whose keys PostgreSQL records as destroyed.
+ * @throws OpsError when the key of another epoch is missing
+ */
+const destroyedEpochs = async ({ pool, keys }: BackupSources): Promise<readonly string[]> => {
+  const rows = await new EpochRows(pool).all();
+  await requireEpochKeys(rows, keys.stores.find(({ provider }) => provider === 'file') ?? null);
+  return rows.flatMap(({ epoch, destroyedAt }) => (destroyedAt === null ? [] : [epoch]));
+};
+
+const checkTargets = ({ to, keys }: BackupPlan): void => {
   if (existsSync(to) && readdirSync(to).length > 0)
     throw new OpsError(`${to} is not empty: choose a new folder for the backup.`);
   if (!keys) return;
@@ -48,8 +75,9 @@ export const checkTargets = ({ to, keys }: BackupPlan): void => {
  * event of the copied log, and no key is older than the present. The folder gets its name when it is complete.
  * @throws OpsError; nothing of an unfinished backup remains
  */
-export const takeBackup = async (config: Config, store: EventStore, plan: BackupPlan): Promise<Manifest> => {
-  checkTargets(plan);
+export const takeBackup = async (sources: BackupSources, plan: BackupPlan): Promise<Manifest> => {
+  await checkBackup(sources, plan);
+  const { config, store } = sources;
   const to = resolve(plan.to);
   const unfinished = `${to}.unfinished`;
   const installation = installationOf(config);
@@ -75,7 +103,7 @@ export const takeBackup = async (config: Config, store: EventStore, plan: Backup
       eventStore: { kind: plan.log.kind, files: [...files], log },
     };
     writeManifest(unfinished, manifest);
-    if (plan.keys) mirror(plan.keys, installation, erasures);
+    if (plan.keys) mirror(plan.keys, await destroyedEpochs(sources), installation, erasures);
     if (existsSync(to)) rmSync(to, { recursive: true });
     renameSync(unfinished, to);
     syncPath(dirname(to));
@@ -89,11 +117,12 @@ export const takeBackup = async (config: Config, store: EventStore, plan: Backup
 /** Its folder is on another disk than the backup, so an error names that one. */
 const mirror = (
   { to, from }: NonNullable<BackupPlan['keys']>,
+  destroyed: readonly string[],
   installation: string,
   { erased, notErased }: Pick<LogContents, 'erased' | 'notErased'>,
 ): void => {
   try {
-    mirrorKeys(to, installation, from, erased, notErased);
+    mirrorKeys(to, installation, { ...from, destroyed }, erased, notErased);
   } catch (error) {
     throw explained(error, to);
   }

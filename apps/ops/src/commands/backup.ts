@@ -41,12 +41,13 @@ export const addBackupCommands = (backup: Command): void => {
     .addHelpText('after', HELP)
     .action(async (options: Options, command: Command) => {
       const plan = planOf(options);
-      const { checkTargets, takeBackup } = await import('../backup/take-backup.js');
-      const answer = await withSession(async ({ config, store }) => {
-        const own = { ...plan, keys: plan.keys && { ...plan.keys, from: keySources(config.KEY_DIRECTORY) } };
-        checkTargets(own);
-        if (options.dryRun) return null;
-        return takeBackup(config, store, own);
+      const { checkBackup, takeBackup } = await import('../backup/take-backup.js');
+      const answer = await withSession(async (session) => {
+        const { KEY_DIRECTORY } = session.config;
+        const own = { ...plan, keys: plan.keys && { ...plan.keys, from: keySources(KEY_DIRECTORY) } };
+        if (!options.dryRun) return takeBackup(session, own);
+        await checkBackup(session, own);
+        return null;
       });
       if (!answer) {
         print(command, { to: plan.to, outcome: 'not_taken' }, `Would back up to ${plan.to}.`);
