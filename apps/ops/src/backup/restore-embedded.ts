@@ -8,7 +8,7 @@ import { StackError } from '../../../embedded/src/stack-error.js';
 import { OpsError } from '../ops-error.js';
 import { withProgress } from '../progress.js';
 import { buildDataFolder } from './embedded-folder.js';
-import { restoreKeys } from './keys-mirror.js';
+import { recordErased, restoreKeys } from './keys-mirror.js';
 import { refusalOf, requireNone } from './obstacles.js';
 import { settleTables, type ErasedReading } from './load-tables.js';
 import { syncPath, type Manifest } from './manifest.js';
@@ -20,7 +20,7 @@ export interface RestoredFolder {
   readonly keptOut: number;
   /** Every reading that is known to be erased. */
   readonly erased: readonly ErasedReading[];
-  /** Whether the log of the previous data could be read to its end for erasures. */
+  /** Whether there was a log of previous data, which could be read to its end for erasures. */
   readonly previousLogRead: boolean;
 }
 
@@ -62,6 +62,7 @@ export const restoreEmbedded = async (
     const previous = replaces ? erasedIn(join(dataDir, 'event-store')) : NOTHING_BEFORE;
     const listed = keys.erased.filter(({ readingId }) => !previous.notErased.includes(readingId));
     const erased = [...new Map([...listed, ...previous.erased].map((one) => [one.readingId, one])).values()];
+    recordErased(keys.folder, manifest.installation, erased, manifest.postgres.takenAt);
     removeDataFolder(draft);
     const { keys: keyDirectory, secrets: secretsFile } = openDataFolder(draft);
     restoreKeys(keys.folder, { keyDirectory, secretsFile });
@@ -96,11 +97,11 @@ interface ErasedBefore {
   readonly complete: boolean;
 }
 
-const NOTHING_BEFORE: ErasedBefore = { erased: [], notErased: [], complete: true };
+const NOTHING_BEFORE: ErasedBefore = { erased: [], notErased: [], complete: false };
 
 /** In a process of its own: the old file may be damaged, and end its reader. */
 const erasedIn = (eventStore: string): ErasedBefore => {
-  if (!existsSync(join(eventStore, 'data', 'data.mdb'))) return { ...NOTHING_BEFORE, complete: false };
+  if (!existsSync(join(eventStore, 'data', 'data.mdb'))) return NOTHING_BEFORE;
   const { stdout, status } = spawnSync(
     process.execPath,
     [projectPath('dist/apps/ops/src/backup/list-erased.js'), eventStore],

@@ -14,7 +14,7 @@ import { withProgress } from '../progress.js';
 import { copyTables } from './copy-tables.js';
 import { copyNode, type NodeFolders } from './event-store-files.js';
 import { installationOf } from './installation.js';
-import { mirrorKeys, type KeySources } from './keys-mirror.js';
+import { findMirror, mirrorKeys, type KeySources } from './keys-mirror.js';
 import { describeFile, syncPath, writeManifest, type BackupFile, type Manifest } from './manifest.js';
 import { readLog, type LogContents } from './read-log.js';
 import { requireEpochKeys } from './require-epoch-keys.js';
@@ -32,8 +32,8 @@ export interface BackupPlan {
   /** The new folder. */
   readonly to: string;
   readonly log: LogSource;
-  /** Where to mirror the keys; `null` when they are mirrored by other means. */
-  readonly keys: { readonly to: string; readonly from: KeySources } | null;
+  /** The mirror of keys, which lists erased readings too. `from: null` only lists: other means mirror the keys. */
+  readonly mirror: { readonly to: string; readonly from: KeySources | null };
 }
 
 /** What a backup reads. */
@@ -47,7 +47,9 @@ export interface BackupSources {
 /** @throws OpsError when a target is in use, keys and backup would lie together, or a key to mirror is missing */
 export const checkBackup = async (sources: BackupSources, plan: BackupPlan): Promise<void> => {
   checkTargets(plan);
-  if (plan.keys) await destroyedEpochs(sources);
+  const { to, from } = plan.mirror;
+  findMirror(to, installationOf(sources.config));
+  if (from) await destroyedEpochs(sources);
 };
 
 /**
@@ -60,14 +62,15 @@ const destroyedEpochs = async ({ pool, keys }: BackupSources): Promise<readonly 
   return rows.flatMap(({ epoch, destroyedAt }) => (destroyedAt === null ? [] : [epoch]));
 };
 
-const checkTargets = ({ to, keys }: BackupPlan): void => {
+const checkTargets = ({ to, mirror }: BackupPlan): void => {
   if (existsSync(to) && readdirSync(to).length > 0)
     throw new OpsError(`${to} is not empty: choose a new folder for the backup.`);
-  if (!keys) return;
   const inside = (one: string, other: string): boolean =>
     `${resolve(one)}${sep}`.startsWith(`${resolve(other)}${sep}`);
-  if (inside(keys.to, to) || inside(to, keys.to))
-    throw new OpsError('The keys must not lie with the backup: choose a folder elsewhere, on another disk.');
+  if (inside(mirror.to, to) || inside(to, mirror.to))
+    throw new OpsError(
+      'The mirror must not lie with the backup: choose a folder elsewhere, on another disk.',
+    );
 };
 
 /**
@@ -103,7 +106,8 @@ export const takeBackup = async (sources: BackupSources, plan: BackupPlan): Prom
       eventStore: { kind: plan.log.kind, files: [...files], log },
     };
     writeManifest(unfinished, manifest);
-    if (plan.keys) mirror(plan.keys, await destroyedEpochs(sources), installation, erasures);
+    const destroyed = plan.mirror.from ? await destroyedEpochs(sources) : [];
+    updateMirror(plan.mirror, destroyed, installation, erasures);
     if (existsSync(to)) rmSync(to, { recursive: true });
     renameSync(unfinished, to);
     syncPath(dirname(to));
@@ -114,15 +118,17 @@ export const takeBackup = async (sources: BackupSources, plan: BackupPlan): Prom
   }
 };
 
+const NO_KEYS: KeySources = { keyDirectory: null, secretsFile: null };
+
 /** Its folder is on another disk than the backup, so an error names that one. */
-const mirror = (
-  { to, from }: NonNullable<BackupPlan['keys']>,
+const updateMirror = (
+  { to, from }: BackupPlan['mirror'],
   destroyed: readonly string[],
   installation: string,
   { erased, notErased }: Pick<LogContents, 'erased' | 'notErased'>,
 ): void => {
   try {
-    mirrorKeys(to, installation, { ...from, destroyed }, erased, notErased);
+    mirrorKeys(to, installation, { ...(from ?? NO_KEYS), destroyed }, erased, notErased);
   } catch (error) {
     throw explained(error, to);
   }
