@@ -93,6 +93,10 @@ it('servers are backed up by the operator’s own command, and restored into emp
     ]);
   expect((await onto()).stderr).toMatch(/has data .*: add --replace/);
   expect((await onto('--replace')).code).toBe(0);
+  const foreign = { ...target, DIGEST_KEY: Buffer.alloc(32, 9).toString('base64') };
+  const elsewhere = await ops.run([...restore, '--from', to, '--replace'], foreign);
+  expect(elsewhere.stderr).toMatch(/belongs to another installation/);
+  expect(await count(other.applicationUrl, 'readings.reading')).toBe(1);
 
   expect(await ops.json(['backup', 'verify', to])).toMatchObject({
     sound: true,

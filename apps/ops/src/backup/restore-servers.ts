@@ -9,6 +9,7 @@ import { withProgress } from '../progress.js';
 import { appliedCounts } from './embedded-folder.js';
 import { requireEmpty, restoreNode, type NodeFolders } from './event-store-files.js';
 import { erasedInDatabase } from './erased-in-database.js';
+import { installationOf } from './installation.js';
 import { recordErased, restoreKeys } from './keys-mirror.js';
 import { refusalOf, requireNone } from './obstacles.js';
 import {
@@ -37,9 +38,11 @@ export interface ServersPlan {
 /** What keeps a restore from these servers, a sentence each: what is missing, runs, or would be overwritten. */
 export const serverObstacles = async (
   { config, node, command, keys, replace }: ServersPlan,
-  { eventStore }: Manifest,
+  { eventStore, installation }: Manifest,
 ): Promise<readonly string[]> => {
   const found: string[] = [];
+  if (installation !== installationOf(config))
+    found.push('The backup belongs to another installation: its DIGEST_KEY is not the one of these servers.');
   if (eventStore.kind === 'files' && !node)
     found.push('Name the data folder of the stopped EventStoreDB node: --event-store-data.');
   if (eventStore.kind === 'command' && command === null)
