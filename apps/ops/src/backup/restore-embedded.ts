@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { projectPath } from '@app/platform/project-path.js';
 import { takeLock } from '../../../embedded/src/lock.js';
@@ -26,9 +36,31 @@ export interface RestoredFolder {
 
 /** What keeps a restore from this folder, a sentence each. */
 export const embeddedObstacles = (dataDir: string, replace: boolean): readonly string[] => {
+  const place = obstacleOfPlace(dataDir);
+  if (place !== null) return [place];
   if (!hasData(dataDir)) return [];
   const refusal = `${dataDir} has data: choose another DATA_DIR, or add --replace, which keeps the old data beside it.`;
   return [...(replace ? [] : [refusal]), ...refusalOf(() => lockOf(dataDir)())];
+};
+
+/** The folder is built beside its place and renamed. The system renames no mount point. */
+const obstacleOfPlace = (dataDir: string): string | null => {
+  let parent = dirname(dataDir);
+  while (!existsSync(parent)) parent = dirname(parent);
+  if (!isWritableFolder(parent))
+    return `${parent} is no folder that can be written: the data folder is built there. Choose another DATA_DIR.`;
+  if (existsSync(dataDir) && lstatSync(dataDir).dev !== statSync(parent).dev)
+    return `${dataDir} is a mount point, which cannot be replaced: set DATA_DIR to a folder inside it.`;
+  return null;
+};
+
+const isWritableFolder = (path: string): boolean => {
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK);
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 };
 
 const hasData = (dataDir: string): boolean => existsSync(dataDir) && readdirSync(dataDir).length > 0;
