@@ -8,6 +8,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -82,6 +83,7 @@ it('A restored service has what the backup has, keeps erased persons erased, and
   let customer = await Integrator.open(stack, 400);
   const kept = await finished(customer);
   const erasedLater = await finished(customer);
+  const erasedLast = await finished(customer);
   const lost = await finished(customer);
   const to = (folder: string) => ['backup', '--to', folder, '--keys-to', keys];
 
@@ -89,6 +91,16 @@ it('A restored service has what the backup has, keeps erased persons erased, and
   expect(await stack.ops(to(first))).toMatchObject({ outcome: 'taken' });
   expect(await stack.ops(['erase', erasedLater, '--yes'])).toMatchObject({ outcome: 'erased' });
   expect(await stack.ops(to(second))).toMatchObject({ outcome: 'taken' });
+  // As if the volume of the keys were not mounted: the mirror keeps the last copy.
+  const [keyDirectory, away, third] = [join(dataDir, 'keys'), join(dataDir, 'away'), join(scratch, 'third')];
+  renameSync(keyDirectory, away);
+  expect((await stack.runOps(to(third))).stderr).toMatch(/The key of epoch \w+ is not in KEY_DIRECTORY/);
+  renameSync(away, keyDirectory);
+  expect(readdirSync(join(keys, 'keys'))).toEqual(readdirSync(keyDirectory));
+
+  // Only the log of the old data knows this one.
+  expect(await stack.ops(['erase', erasedLast, '--yes'])).toMatchObject({ outcome: 'erased' });
+  expect(await stack.ops(['backup', '--to', third, '--without-keys'])).toMatchObject({ outcome: 'taken' });
   const inNeither = await finished(customer);
   expect((await stack.runOps(to(first))).stderr).toMatch(/is not empty/);
 
@@ -150,11 +162,11 @@ it('A restored service has what the backup has, keeps erased persons erased, and
   ]);
 
   await stack.killAll();
-  expect(await ops.json(restore)).toMatchObject({
-    outcome: 'restored',
-    keptOut: 1,
-    erased: [expect.objectContaining({ readingId: erasedLater })],
-  });
+  cpSync(join(third, 'event-store'), join(restoredDir, 'event-store'), { recursive: true });
+  const restored = (await ops.json([...restore, '--replace'])) as { aside: string; erased: object[] };
+  expect(restored).toMatchObject({ outcome: 'restored', keptOut: 2, previousLogRead: true });
+  expect(restored.erased).toMatchObject([erasedLater, erasedLast].map((readingId) => ({ readingId })));
+  removeDataFolder(restored.aside);
   expect(existsSync(`${restoredDir}.restoring`)).toBe(false);
 
   // As npm start does.
@@ -172,9 +184,11 @@ it('A restored service has what the backup has, keeps erased persons erased, and
   expect((await customer.call('GET', `/api/v1/readings/${inNeither}`)).status).toBe(404);
 
   // The log of the backup lacks the erasure; the person stays sealed, and the log gets it again.
-  expect((await customer.call('GET', `/api/v1/readings/${erasedLater}/result`)).status).toBe(410);
+  for (const readingId of [erasedLater, erasedLast])
+    expect((await customer.call('GET', `/api/v1/readings/${readingId}/result`)).status).toBe(410);
   const again = ['readings', 'erase-again', '--keys', keys, '--yes'];
-  expect(await stack.ops(again)).toEqual({ erasures: [erasedLater], outcome: 'erased' });
+  const erasures = [erasedLater, erasedLast].toSorted();
+  expect(await stack.ops(again)).toEqual({ erasures, outcome: 'erased' });
   // The read model follows; until then, a repetition changes nothing.
   await until(
     async () => ((await stack.ops(again)) as { erasures: string[] }).erasures.length === 0,

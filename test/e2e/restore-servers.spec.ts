@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { programPath } from '@app/platform/program-path.js';
-import { Integrator, person } from '../support/integrator.js';
+import { Integrator, person, until } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
 import { OpsProcess } from '../support/ops-process.js';
 import { startPostgres, type StartedPostgres } from '../support/start-postgres.js';
@@ -93,6 +93,10 @@ it('servers are backed up by the operator’s own command, and restored into emp
     ]);
   expect((await onto()).stderr).toMatch(/has data .*: add --replace/);
   expect((await onto('--replace')).code).toBe(0);
+  const foreign = { ...target, DIGEST_KEY: Buffer.alloc(32, 9).toString('base64') };
+  const elsewhere = await ops.run([...restore, '--from', to, '--replace'], foreign);
+  expect(elsewhere.stderr).toMatch(/belongs to another installation/);
+  expect(await count(other.applicationUrl, 'readings.reading')).toBe(1);
 
   expect(await ops.json(['backup', 'verify', to])).toMatchObject({
     sound: true,
@@ -101,4 +105,48 @@ it('servers are backed up by the operator’s own command, and restored into emp
   expect(
     await ops.json(['backup', 'verify', to, '--scratch-event-store', stack.eventStoreUrl]),
   ).toMatchObject({ sound: true, projections: 6, notCompared: [] });
+});
+
+/** Keys of readings in the other servers' database. */
+const keys = () => count(other.applicationUrl, 'platform.subject_key');
+const list = join(scratch, 'erased');
+
+it('servers keep a reading erased that was erased after the backup, also when the restore is repeated', async () => {
+  const customer = await Integrator.open(stack, 100);
+  const { readingId } = (await customer.create(person())).body;
+  await customer.untilEnded(readingId);
+  const [before, after] = ['before', 'after'].map((name) => join(scratch, name)) as [string, string];
+  const take = (folder: string) =>
+    ops.json(['backup', '--to', folder, '--without-keys', '--event-store-command', copyStore()]);
+  await take(before);
+  expect(await ops.json(['erase', readingId, '--yes'])).toMatchObject({ outcome: 'erased' });
+  await until(
+    async () => (await count(stack.databaseUrl, 'readings.reading where erased_at is not null')) === 1,
+    () => 'the erasure is in the read model',
+  );
+  await take(after);
+
+  const target = { DATABASE_URL: other.applicationUrl, DATABASE_OWNER_URL: other.ownerUrl };
+  const load = async (folder: string, command = 'true') => {
+    const from = ['restore', '--from', folder, '--without-keys', '--replace', '--json'];
+    const { code, stdout } = await ops.run([...from, '--event-store-command', command], target);
+    return code === 0 ? (JSON.parse(stdout) as unknown) : code;
+  };
+  const erased = [expect.objectContaining({ readingId })];
+  const live = await count(stack.databaseUrl, 'platform.subject_key');
+
+  // The list beside the backups knows the erasure.
+  expect(await load(before)).toMatchObject({ keptOut: 1, erased, previousLogRead: false });
+  expect(await keys()).toBe(live);
+
+  // Without the list, the replaced database knows it, and a broken restore leaves it to the next one.
+  expect(await load(after)).toMatchObject({ erased });
+  rmSync(list, { recursive: true });
+  expect(await load(before, 'exit 3')).toBe(1);
+  expect(await load(before)).toMatchObject({ keptOut: 1, erased });
+  expect(await keys()).toBe(live);
+
+  // Nothing knows it: the restore says so.
+  rmSync(list, { recursive: true });
+  expect(await load(before)).toMatchObject({ keptOut: 0, erased: [], previousLogRead: false });
 });

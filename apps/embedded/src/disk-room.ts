@@ -53,7 +53,8 @@ export class DiskRoom {
 
   /** Resolves when a service can start: at once, unless the disk is full. @returns whether it had to wait */
   async untilRoom(): Promise<boolean> {
-    if (freeBytes(this.watched.folder) >= START_FROM) return false;
+    const free = this.free();
+    if (free === null || free >= START_FROM) return false;
     await new Promise<void>((resolve) => this.waiting.push(resolve));
     return true;
   }
@@ -71,8 +72,8 @@ export class DiskRoom {
 
   private look(): void {
     const { folder, reserve, say, onRoom } = this.watched;
-    if (freeBytes(folder) < FULL_BELOW) rmSync(this.ballast, { force: true });
-    const free = freeBytes(folder);
+    const free = this.free();
+    if (free === null) return;
     const before = this.state;
     this.state = free < START_FROM ? 'full' : free < reserve ? 'low' : 'enough';
     if (this.state !== 'full') for (const resume of this.waiting.splice(0)) resume();
@@ -81,6 +82,17 @@ export class DiskRoom {
     if (this.state === before) return;
     if (before === 'full') onRoom();
     say(lineOf(this.state, folder, reserve));
+  }
+
+  /** Free bytes, after the ballast was deleted on a full disk; `null` while the folder cannot be read. */
+  private free(): number | null {
+    const { folder } = this.watched;
+    try {
+      if (freeBytes(folder) < FULL_BELOW) rmSync(this.ballast, { force: true });
+      return freeBytes(folder);
+    } catch {
+      return null;
+    }
   }
 
   private async reuse(): Promise<void> {

@@ -166,7 +166,8 @@ const sequences = async (client: pg.ClientBase): Promise<Manifest['postgres']['s
   return found;
 };
 
-const furthestCheckpoint = async (client: pg.ClientBase): Promise<string | null> => {
+/** The furthest position that a consumer has handled. */
+export const furthestCheckpoint = async (client: pg.ClientBase): Promise<string | null> => {
   const { rows } = await client.query<{ position: string | null }>(
     'select max(position)::text as position from event_sourcing.consumer',
   );

@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mirrorKeys, readMirror } from './keys-mirror.js';
@@ -25,4 +25,46 @@ it('A mirror forgets an erasure that only a bad event listed', () => {
   mirrorKeys(folder, 'here', NO_KEYS, [reading('a'), reading('b')]);
   mirrorKeys(folder, 'here', NO_KEYS, [], ['b']);
   expect(listed()).toEqual(['a']);
+});
+
+describe('The keys in a mirror', () => {
+  const ENDED = '20261109T000000Z';
+  const CURRENT = '20261116T000000Z';
+  let keyDirectory: string;
+  beforeEach(() => {
+    keyDirectory = mkdtempSync(join(tmpdir(), 'keys-'));
+    for (const epoch of [ENDED, CURRENT]) writeFileSync(join(keyDirectory, `${epoch}.key`), 'sealed');
+  });
+  afterEach(() => rmSync(keyDirectory, { recursive: true, force: true }));
+
+  const mirror = (destroyed: readonly string[] = []) =>
+    mirrorKeys(folder, 'here', { keyDirectory, secretsFile: null, destroyed }, []);
+  const mirrored = () => readdirSync(join(folder, 'keys')).toSorted();
+
+  it('survive the loss of the folder of keys, and an empty folder in its place', () => {
+    mirror();
+    rmSync(keyDirectory, { recursive: true });
+    mirror();
+    expect(mirrored()).toEqual([`${ENDED}.key`, `${CURRENT}.key`]);
+    mkdirSync(keyDirectory);
+    mirror();
+    expect(mirrored()).toEqual([`${ENDED}.key`, `${CURRENT}.key`]);
+  });
+
+  it('go when PostgreSQL or the folder records them as destroyed', () => {
+    mirror();
+    mirror([ENDED]);
+    expect(mirrored()).toEqual([`${CURRENT}.key`]);
+    writeFileSync(join(keyDirectory, `${CURRENT}.destroyed`), '');
+    mirror([ENDED]);
+    expect(mirrored()).toEqual([`${CURRENT}.destroyed`]);
+  });
+
+  it('never include a draft, which would outlive its key', () => {
+    writeFileSync(join(keyDirectory, `${CURRENT}.1.draft`), 'sealed');
+    mirror();
+    writeFileSync(join(folder, 'keys', `${CURRENT}.key.2.draft`), 'sealed');
+    mirror();
+    expect(mirrored()).toEqual([`${ENDED}.key`, `${CURRENT}.key`]);
+  });
 });

@@ -46,54 +46,101 @@ export const readMirror = (folder: string, installation: string): MirrorNote => 
   return found.data;
 };
 
+/** @returns `null` when the folder is empty or missing @throws as {@link readMirror} for any other content */
+export const findMirror = (folder: string, installation: string): MirrorNote | null =>
+  existsSync(folder) && readdirSync(folder).length > 0 ? readMirror(folder, installation) : null;
+
 /**
- * Makes a folder the mirror of the present keys: what is gone here goes there too. It keeps no older generation, because
- * an old key would open what an erasure closed. An erased reading stays listed, unless the log proves that a bad event
- * listed it.
+ * Replaces the list of erased readings with what a restore knows, so that a repeated restore and `erase-again` know it
+ * too. The time of the last update stays: what was erased later is still unknown.
+ * @param since RFC 3339; the time of the last update of a new list
+ * @throws OpsError when it cannot be written
+ */
+export const recordErased = (
+  folder: string,
+  installation: string,
+  erased: readonly ErasedReading[],
+  since: string,
+): void => {
+  const known = findMirror(folder, installation);
+  const idsOf = (readings: readonly ErasedReading[]): string =>
+    sorted(readings)
+      .map(({ readingId }) => readingId)
+      .join();
+  if (idsOf(known?.erased ?? []) === idsOf(erased)) return;
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeNote(folder, installation, erased, known?.updatedAt ?? since);
+  } catch (error) {
+    throw new OpsError(
+      `${folder} must list ${erased.length} erased readings before the restore, and cannot be written: ${(error as Error).message}.`,
+    );
+  }
+};
+
+const sorted = (readings: readonly ErasedReading[]): ErasedReading[] =>
+  readings.toSorted((one, other) => (one.readingId < other.readingId ? -1 : 1));
+
+const writeNote = (
+  folder: string,
+  installation: string,
+  erased: readonly ErasedReading[],
+  updatedAt: string,
+): void => {
+  const value: MirrorNote = {
+    format: 'reading-service-keys/1',
+    installation,
+    updatedAt,
+    erased: sorted(erased),
+  };
+  writePrivate(join(folder, NOTE), `${JSON.stringify(value, null, 2)}\n`);
+  syncPath(folder);
+};
+
+/**
+ * Makes a folder the mirror of the present keys. What the service has destroyed is destroyed there too, because an old
+ * key would open what an erasure closed. A key that is only absent here stays: the folder may be unmounted. An erased
+ * reading stays listed, unless the log proves that a bad event listed it.
+ * @param destroyed epochs whose keys PostgreSQL records as destroyed; the folder itself marks them too
  * @param notErased ids of readings that only a bad event calls erased
  * @throws OpsError when the folder has something else
  */
 export const mirrorKeys = (
   folder: string,
   installation: string,
-  { keyDirectory, secretsFile }: KeySources,
+  { keyDirectory, secretsFile, destroyed = [] }: KeySources & { readonly destroyed?: readonly string[] },
   erased: readonly ErasedReading[],
   notErased: readonly string[] = [],
 ): void => {
-  const isNew = !existsSync(folder) || readdirSync(folder).length === 0;
-  const known = isNew ? [] : readMirror(folder, installation).erased;
+  const known = findMirror(folder, installation)?.erased ?? [];
   const all = new Map([...known, ...erased].map((one) => [one.readingId, one]));
   for (const readingId of notErased) all.delete(readingId);
-  mkdirSync(join(folder, KEYS), { recursive: true, mode: 0o700 });
-  for (const path of [folder, join(folder, KEYS)]) chmodSync(path, 0o700);
-  writePrivate(
-    join(folder, NOTE),
-    `${JSON.stringify(
-      {
-        format: 'reading-service-keys/1',
-        installation,
-        updatedAt: new Date().toISOString(),
-        erased: [...all.values()].toSorted((one, other) => (one.readingId < other.readingId ? -1 : 1)),
-      } satisfies MirrorNote,
-      null,
-      2,
-    )}\n`,
-  );
+  const folders = keyDirectory === null ? [folder] : [folder, join(folder, KEYS)];
+  for (const path of folders) {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    chmodSync(path, 0o700);
+  }
+  writeNote(folder, installation, [...all.values()], new Date().toISOString());
   if (secretsFile !== null) writePrivate(join(folder, 'secrets.json'), readFileSync(secretsFile));
-  if (keyDirectory !== null) mirrorFolder(keyDirectory, join(folder, KEYS));
+  if (keyDirectory !== null) mirrorFolder(keyDirectory, join(folder, KEYS), destroyed);
   syncPath(folder);
 };
 
-const mirrorFolder = (from: string, to: string): void => {
-  const names = existsSync(from)
-    ? readdirSync(from).filter((name) => statSync(join(from, name)).isFile())
-    : [];
-  for (const name of readdirSync(to)) if (!names.includes(name)) shred(join(to, name));
+/** Drafts are not mirrored: they may hold a key that is destroyed under its name. */
+const MIRRORED = /[.](key|destroyed)$/;
+
+const mirrorFolder = (from: string, to: string, destroyed: readonly string[]): void => {
+  const names = existsSync(from) ? readdirSync(from).filter((name) => MIRRORED.test(name)) : [];
   for (const name of names) {
     // A key may be destroyed at this moment.
     const bytes = readIfThere(join(from, name));
     if (bytes) writePrivate(join(to, name), bytes);
-    else if (existsSync(join(to, name))) shred(join(to, name));
+  }
+  const isDestroyed = (epoch: string): boolean =>
+    destroyed.includes(epoch) || [from, to].some((one) => existsSync(join(one, `${epoch}.destroyed`)));
+  for (const name of readdirSync(to)) {
+    const isDestroyedKey = name.endsWith('.key') && isDestroyed(name.slice(0, -'.key'.length));
+    if (isDestroyedKey || !MIRRORED.test(name)) shred(join(to, name));
   }
   syncPath(to);
 };
@@ -103,6 +150,7 @@ export const restoreKeys = (folder: string, { keyDirectory, secretsFile }: KeySo
   if (secretsFile !== null)
     writePrivate(secretsFile, requiredFile(join(folder, 'secrets.json'), 'the secrets of an embedded stack'));
   if (keyDirectory === null) return;
+  if (!existsSync(join(folder, KEYS))) throw new OpsError(`${folder} lists erasures, and has no keys.`);
   mkdirSync(keyDirectory, { recursive: true, mode: 0o700 });
   for (const name of readdirSync(join(folder, KEYS)))
     writePrivate(join(keyDirectory, name), readFileSync(join(folder, KEYS, name)));

@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { projectPath } from '@app/platform/project-path.js';
 import { takeLock } from '../../../embedded/src/lock.js';
@@ -8,7 +18,7 @@ import { StackError } from '../../../embedded/src/stack-error.js';
 import { OpsError } from '../ops-error.js';
 import { withProgress } from '../progress.js';
 import { buildDataFolder } from './embedded-folder.js';
-import { restoreKeys } from './keys-mirror.js';
+import { recordErased, restoreKeys } from './keys-mirror.js';
 import { refusalOf, requireNone } from './obstacles.js';
 import { settleTables, type ErasedReading } from './load-tables.js';
 import { syncPath, type Manifest } from './manifest.js';
@@ -20,15 +30,37 @@ export interface RestoredFolder {
   readonly keptOut: number;
   /** Every reading that is known to be erased. */
   readonly erased: readonly ErasedReading[];
-  /** Whether the log of the previous data could be read to its end for erasures. */
+  /** Whether there was a log of previous data, which could be read to its end for erasures. */
   readonly previousLogRead: boolean;
 }
 
 /** What keeps a restore from this folder, a sentence each. */
 export const embeddedObstacles = (dataDir: string, replace: boolean): readonly string[] => {
+  const place = obstacleOfPlace(dataDir);
+  if (place !== null) return [place];
   if (!hasData(dataDir)) return [];
   const refusal = `${dataDir} has data: choose another DATA_DIR, or add --replace, which keeps the old data beside it.`;
   return [...(replace ? [] : [refusal]), ...refusalOf(() => lockOf(dataDir)())];
+};
+
+/** The folder is built beside its place and renamed. The system renames no mount point. */
+const obstacleOfPlace = (dataDir: string): string | null => {
+  let parent = dirname(dataDir);
+  while (!existsSync(parent)) parent = dirname(parent);
+  if (!isWritableFolder(parent))
+    return `${parent} is no folder that can be written: the data folder is built there. Choose another DATA_DIR.`;
+  if (existsSync(dataDir) && lstatSync(dataDir).dev !== statSync(parent).dev)
+    return `${dataDir} is a mount point, which cannot be replaced: set DATA_DIR to a folder inside it.`;
+  return null;
+};
+
+const isWritableFolder = (path: string): boolean => {
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK);
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 };
 
 const hasData = (dataDir: string): boolean => existsSync(dataDir) && readdirSync(dataDir).length > 0;
@@ -62,6 +94,7 @@ export const restoreEmbedded = async (
     const previous = replaces ? erasedIn(join(dataDir, 'event-store')) : NOTHING_BEFORE;
     const listed = keys.erased.filter(({ readingId }) => !previous.notErased.includes(readingId));
     const erased = [...new Map([...listed, ...previous.erased].map((one) => [one.readingId, one])).values()];
+    recordErased(keys.folder, manifest.installation, erased, manifest.postgres.takenAt);
     removeDataFolder(draft);
     const { keys: keyDirectory, secrets: secretsFile } = openDataFolder(draft);
     restoreKeys(keys.folder, { keyDirectory, secretsFile });
@@ -96,11 +129,11 @@ interface ErasedBefore {
   readonly complete: boolean;
 }
 
-const NOTHING_BEFORE: ErasedBefore = { erased: [], notErased: [], complete: true };
+const NOTHING_BEFORE: ErasedBefore = { erased: [], notErased: [], complete: false };
 
 /** In a process of its own: the old file may be damaged, and end its reader. */
 const erasedIn = (eventStore: string): ErasedBefore => {
-  if (!existsSync(join(eventStore, 'data', 'data.mdb'))) return { ...NOTHING_BEFORE, complete: false };
+  if (!existsSync(join(eventStore, 'data', 'data.mdb'))) return NOTHING_BEFORE;
   const { stdout, status } = spawnSync(
     process.execPath,
     [projectPath('dist/apps/ops/src/backup/list-erased.js'), eventStore],

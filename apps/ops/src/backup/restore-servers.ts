@@ -8,7 +8,9 @@ import { OpsError } from '../ops-error.js';
 import { withProgress } from '../progress.js';
 import { appliedCounts } from './embedded-folder.js';
 import { requireEmpty, restoreNode, type NodeFolders } from './event-store-files.js';
-import { restoreKeys } from './keys-mirror.js';
+import { erasedInDatabase } from './erased-in-database.js';
+import { installationOf } from './installation.js';
+import { recordErased, restoreKeys } from './keys-mirror.js';
 import { refusalOf, requireNone } from './obstacles.js';
 import {
   dropSchemas,
@@ -28,15 +30,19 @@ export interface ServersPlan {
   readonly command: string | null;
   /** The mirror of keys; `null` when the keys are where the service looks for them. */
   readonly keys: string | null;
+  /** The mirror that lists erased readings, or will. */
+  readonly list: { readonly folder: string; readonly erased: readonly ErasedReading[] };
   readonly replace: boolean;
 }
 
 /** What keeps a restore from these servers, a sentence each: what is missing, runs, or would be overwritten. */
 export const serverObstacles = async (
   { config, node, command, keys, replace }: ServersPlan,
-  { eventStore }: Manifest,
+  { eventStore, installation }: Manifest,
 ): Promise<readonly string[]> => {
   const found: string[] = [];
+  if (installation !== installationOf(config))
+    found.push('The backup belongs to another installation: its DIGEST_KEY is not the one of these servers.');
   if (eventStore.kind === 'files' && !node)
     found.push('Name the data folder of the stopped EventStoreDB node: --event-store-data.');
   if (eventStore.kind === 'command' && command === null)
@@ -62,20 +68,33 @@ const applicationOf = ({ DATABASE_URL }: Config): string =>
 
 const ownerUrl = ({ DATABASE_OWNER_URL, DATABASE_URL }: Config): string => DATABASE_OWNER_URL ?? DATABASE_URL;
 
+export interface RestoredServers {
+  /** How many keys of erased readings were kept out. */
+  readonly keptOut: number;
+  /** Every reading that is known to be erased. */
+  readonly erased: readonly ErasedReading[];
+  /** Whether the replaced database was newer than the backup, and so knew the erasures after it. */
+  readonly isReplacedNewer: boolean;
+}
+
 /**
  * Restores keys, then PostgreSQL, then the event store. Until the tables are loaded, the application's role has no
  * rights on them; until the log is there, consumers do not start. So no process can act on half a restore.
- * @returns how many keys of erased readings were kept out
+ * What the replaced database knows of erasures is listed before it is dropped, so that a repeated restore knows it too.
  */
 export const restoreServers = async (
   backup: string,
   manifest: Manifest,
   plan: ServersPlan,
-  erased: readonly ErasedReading[],
-): Promise<number> => {
+): Promise<RestoredServers> => {
   requireNone(await serverObstacles(plan, manifest));
-  const { config, node, command, keys } = plan;
+  const { config, node, command, keys, list } = plan;
   const url = ownerUrl(config);
+  const replaced = await erasedInDatabase(url, manifest);
+  const erased = [
+    ...new Map([...list.erased, ...replaced.erased].map((one) => [one.readingId, one])).values(),
+  ];
+  recordErased(list.folder, manifest.installation, erased, manifest.postgres.takenAt);
   if (keys !== null && config.KEY_DIRECTORY)
     restoreKeys(keys, { keyDirectory: resolve(config.KEY_DIRECTORY), secretsFile: null });
   await dropSchemas(url);
@@ -87,7 +106,7 @@ export const restoreServers = async (
   if (node) restoreNode(node, backup);
   if (command !== null) run(command, join(backup, 'event-store'));
   await migrate(url, MODULES, config.DATABASE_OWNER_URL === undefined ? undefined : applicationOf(config));
-  return keptOut;
+  return { keptOut, erased, isReplacedNewer: replaced.isNewer };
 };
 
 const run = (command: string, folder: string): void => {

@@ -1,9 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
+import type { Pool } from 'pg';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { backUpFolder } from '@app/embedded-event-store/operator/backup.js';
 import { SILENT } from '@app/embedded-event-store/operator/progress.js';
+import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
+import { EpochRows } from '@app/platform/crypto/epochs/epoch-rows.js';
 import { projectPath } from '@app/platform/project-path.js';
 import type { Config } from '../../../service/src/settings.js';
 import { OpsError } from '../ops-error.js';
@@ -11,9 +14,10 @@ import { withProgress } from '../progress.js';
 import { copyTables } from './copy-tables.js';
 import { copyNode, type NodeFolders } from './event-store-files.js';
 import { installationOf } from './installation.js';
-import { mirrorKeys, type KeySources } from './keys-mirror.js';
+import { findMirror, mirrorKeys, type KeySources } from './keys-mirror.js';
 import { describeFile, syncPath, writeManifest, type BackupFile, type Manifest } from './manifest.js';
 import { readLog, type LogContents } from './read-log.js';
+import { requireEpochKeys } from './require-epoch-keys.js';
 
 /** How the log of the event store gets into the backup. */
 export type LogSource =
@@ -28,19 +32,45 @@ export interface BackupPlan {
   /** The new folder. */
   readonly to: string;
   readonly log: LogSource;
-  /** Where to mirror the keys; `null` when they are mirrored by other means. */
-  readonly keys: { readonly to: string; readonly from: KeySources } | null;
+  /** The mirror of keys, which lists erased readings too. `from: null` only lists: other means mirror the keys. */
+  readonly mirror: { readonly to: string; readonly from: KeySources | null };
 }
 
-/** @throws OpsError when the targets are in use, or keys and backup would lie together */
-export const checkTargets = ({ to, keys }: BackupPlan): void => {
+/** What a backup reads. */
+export interface BackupSources {
+  readonly config: Config;
+  readonly store: EventStore;
+  readonly pool: Pool;
+  readonly keys: Pick<EpochKeys, 'stores'>;
+}
+
+/** @throws OpsError when a target is in use, keys and backup would lie together, or a key to mirror is missing */
+export const checkBackup = async (sources: BackupSources, plan: BackupPlan): Promise<void> => {
+  checkTargets(plan);
+  const { to, from } = plan.mirror;
+  findMirror(to, installationOf(sources.config));
+  if (from) await destroyedEpochs(sources);
+};
+
+/**
+ * Epochs whose keys PostgreSQL records as destroyed.
+ * @throws OpsError when the key of another epoch is missing
+ */
+const destroyedEpochs = async ({ pool, keys }: BackupSources): Promise<readonly string[]> => {
+  const rows = await new EpochRows(pool).all();
+  await requireEpochKeys(rows, keys.stores.find(({ provider }) => provider === 'file') ?? null);
+  return rows.flatMap(({ epoch, destroyedAt }) => (destroyedAt === null ? [] : [epoch]));
+};
+
+const checkTargets = ({ to, mirror }: BackupPlan): void => {
   if (existsSync(to) && readdirSync(to).length > 0)
     throw new OpsError(`${to} is not empty: choose a new folder for the backup.`);
-  if (!keys) return;
   const inside = (one: string, other: string): boolean =>
     `${resolve(one)}${sep}`.startsWith(`${resolve(other)}${sep}`);
-  if (inside(keys.to, to) || inside(to, keys.to))
-    throw new OpsError('The keys must not lie with the backup: choose a folder elsewhere, on another disk.');
+  if (inside(mirror.to, to) || inside(to, mirror.to))
+    throw new OpsError(
+      'The mirror must not lie with the backup: choose a folder elsewhere, on another disk.',
+    );
 };
 
 /**
@@ -48,8 +78,9 @@ export const checkTargets = ({ to, keys }: BackupPlan): void => {
  * event of the copied log, and no key is older than the present. The folder gets its name when it is complete.
  * @throws OpsError; nothing of an unfinished backup remains
  */
-export const takeBackup = async (config: Config, store: EventStore, plan: BackupPlan): Promise<Manifest> => {
-  checkTargets(plan);
+export const takeBackup = async (sources: BackupSources, plan: BackupPlan): Promise<Manifest> => {
+  await checkBackup(sources, plan);
+  const { config, store } = sources;
   const to = resolve(plan.to);
   const unfinished = `${to}.unfinished`;
   const installation = installationOf(config);
@@ -75,7 +106,8 @@ export const takeBackup = async (config: Config, store: EventStore, plan: Backup
       eventStore: { kind: plan.log.kind, files: [...files], log },
     };
     writeManifest(unfinished, manifest);
-    if (plan.keys) mirror(plan.keys, installation, erasures);
+    const destroyed = plan.mirror.from ? await destroyedEpochs(sources) : [];
+    updateMirror(plan.mirror, destroyed, installation, erasures);
     if (existsSync(to)) rmSync(to, { recursive: true });
     renameSync(unfinished, to);
     syncPath(dirname(to));
@@ -86,14 +118,17 @@ export const takeBackup = async (config: Config, store: EventStore, plan: Backup
   }
 };
 
+const NO_KEYS: KeySources = { keyDirectory: null, secretsFile: null };
+
 /** Its folder is on another disk than the backup, so an error names that one. */
-const mirror = (
-  { to, from }: NonNullable<BackupPlan['keys']>,
+const updateMirror = (
+  { to, from }: BackupPlan['mirror'],
+  destroyed: readonly string[],
   installation: string,
   { erased, notErased }: Pick<LogContents, 'erased' | 'notErased'>,
 ): void => {
   try {
-    mirrorKeys(to, installation, from, erased, notErased);
+    mirrorKeys(to, installation, { ...(from ?? NO_KEYS), destroyed }, erased, notErased);
   } catch (error) {
     throw explained(error, to);
   }

@@ -4,12 +4,13 @@ import type { BackupPlan, LogSource } from '../backup/take-backup.js';
 import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';
 import { withSession } from '../session.js';
-import { byteSize } from './backup/options.js';
+import { byteSize, listBeside } from './backup/options.js';
 
 interface Options {
   readonly to?: string;
   readonly keysTo?: string;
   readonly withoutKeys?: true;
+  readonly erasedTo?: string;
   readonly eventStoreData?: string;
   readonly eventStoreIndex?: string;
   readonly eventStoreCommand?: string;
@@ -34,6 +35,10 @@ export const addBackupCommands = (backup: Command): void => {
     .option('--to <folder>', 'a new folder for the backup')
     .option('--keys-to <folder>', 'where to mirror the keys; never inside the backup')
     .option('--without-keys', 'the keys are mirrored by other means')
+    .option(
+      '--erased-to <folder>',
+      'without keys: where to list erased readings; default: erased beside the backup',
+    )
     .option('--event-store-data <folder>', 'servers: the data folder of an EventStoreDB node')
     .option('--event-store-index <folder>', 'servers: its index folder; default: index in its data folder')
     .option('--event-store-command <command>', 'servers: a command that backs up the event store')
@@ -41,12 +46,14 @@ export const addBackupCommands = (backup: Command): void => {
     .addHelpText('after', HELP)
     .action(async (options: Options, command: Command) => {
       const plan = planOf(options);
-      const { checkTargets, takeBackup } = await import('../backup/take-backup.js');
-      const answer = await withSession(async ({ config, store }) => {
-        const own = { ...plan, keys: plan.keys && { ...plan.keys, from: keySources(config.KEY_DIRECTORY) } };
-        checkTargets(own);
-        if (options.dryRun) return null;
-        return takeBackup(config, store, own);
+      const { checkBackup, takeBackup } = await import('../backup/take-backup.js');
+      const answer = await withSession(async (session) => {
+        const { KEY_DIRECTORY } = session.config;
+        const { to, from } = plan.mirror;
+        const own = { ...plan, mirror: { to, from: from && keySources(KEY_DIRECTORY) } };
+        if (!options.dryRun) return takeBackup(session, own);
+        await checkBackup(session, own);
+        return null;
       });
       if (!answer) {
         print(command, { to: plan.to, outcome: 'not_taken' }, `Would back up to ${plan.to}.`);
@@ -57,27 +64,33 @@ export const addBackupCommands = (backup: Command): void => {
       const rows = postgres.tables.reduce((sum, table) => sum + table.rows, 0);
       const files = [...postgres.tables.map(({ file }) => file), ...eventStore.files];
       const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-      const keys = plan.keys ? ` Keys mirrored to ${plan.keys.to}.` : '';
+      const { to: mirror, from: keySource } = plan.mirror;
+      const mirrored = `${keySource ? 'Keys mirrored to' : 'Erased readings listed in'} ${mirror}.`;
       print(
         command,
         { outcome: 'taken', to: plan.to, takenAt: postgres.takenAt, rows, events, lastPosition, bytes },
-        `Backed up ${rows} rows and ${events} events to ${plan.to} (${byteSize(bytes)}).${keys} Next: ops backup verify ${plan.to}`,
+        `Backed up ${rows} rows and ${events} events to ${plan.to} (${byteSize(bytes)}). ${mirrored} Next: ops backup verify ${plan.to}`,
       );
     });
   addVerify(backup);
 };
 
 const planOf = (options: Options): BackupPlan => {
-  const { to, keysTo, withoutKeys } = options;
+  const { to, keysTo, withoutKeys, erasedTo } = options;
   if (to === undefined) throw new OpsError('Name a new folder for the backup: --to.');
   if ((keysTo === undefined) === (withoutKeys === undefined))
     throw new OpsError(
       'Say where the keys go: --keys-to <folder>, or --without-keys if you mirror them by other means.',
     );
+  if (keysTo !== undefined && erasedTo !== undefined)
+    throw new OpsError('The mirror of keys lists erased readings: leave --erased-to out.');
   return {
     to: resolve(to),
     log: logSource(options),
-    keys: keysTo === undefined ? null : { to: resolve(keysTo), from: keySources(undefined) },
+    mirror:
+      keysTo === undefined
+        ? { to: erasedTo === undefined ? listBeside(to) : resolve(erasedTo), from: null }
+        : { to: resolve(keysTo), from: keySources(undefined) },
   };
 };
 

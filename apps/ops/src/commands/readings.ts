@@ -163,7 +163,10 @@ const addEraseAgain = (readings: Command): void => {
   readings
     .command('erase-again')
     .description('record erasures again that a restored log lacks')
-    .requiredOption('--keys <folder>', 'the mirror of keys, which lists erased readings')
+    .requiredOption(
+      '--keys <folder>',
+      'the mirror of keys, or the folder erased beside backups: it lists erased readings',
+    )
     .option('--yes', 'erase; without this, only show what would be erased')
     .addHelpText('after', '\nExample:\n  ops readings erase-again --keys /keys-mirror --yes')
     .action(async ({ keys, yes }: { keys: string; yes?: true }, command: Command) => {

@@ -2,7 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { planText, restoredText, type Restored } from './restore-text.js';
 
 const AT = '2026-11-20T03:00:00.000Z';
-const restored: Restored = { aside: null, keptOut: 0, erased: [], previousLogRead: true };
+const restored: Restored = {
+  aside: null,
+  keptOut: 0,
+  erased: [],
+  previousLogRead: true,
+  listedUntil: '2026-11-19T03:00:00.000Z',
+};
 const erased = [{ readingId: 'r', workspaceId: 'w' }];
 const plan = { events: 7, targets: ['/srv/data'], replace: false, staysErased: 0, inTheWay: [] };
 
@@ -23,12 +29,11 @@ describe('After a restore', () => {
   });
 
   it('says where the data from before is, and what an unreadable log means', () => {
-    const text = restoredText(
-      AT,
-      { ...restored, aside: '/srv/old', previousLogRead: false },
-      undefined,
-    ).join();
-    expect(text).toMatch(/The data from before is in \/srv\/old.*may have returned/);
+    const unread = { ...restored, aside: '/srv/old', previousLogRead: false };
+    expect(restoredText(AT, unread, '/mirror').join()).toMatch(
+      /from before is in \/srv\/old.*after 2026-11-19T03:00:00.000Z are unknown.*may have returned.*ops erase <readingId> --yes/,
+    );
+    expect(restoredText(AT, restored, '/mirror').join()).not.toMatch(/unknown/);
   });
 });
 

@@ -3,7 +3,10 @@ export interface Restored {
   readonly aside: string | null;
   readonly keptOut: number;
   readonly erased: readonly { readonly readingId: string; readonly workspaceId: string }[];
+  /** Whether the data from before told what was erased after the backup: the embedded log, or the replaced database. */
   readonly previousLogRead: boolean;
+  /** RFC 3339. Until when the list of erased readings is complete; without a list, the time of the backup. */
+  readonly listedUntil: string;
 }
 
 /** What a restore would do. */
@@ -31,27 +34,23 @@ export const planText = (
     : ['Nothing is in the way.']),
 ];
 
-/** @param keys the mirror of keys, if there is one */
-export const restoredText = (
-  takenAt: string,
-  restored: Restored,
-  keys: string | undefined,
-): readonly string[] => [
+/** @param list the folder that lists erased readings */
+export const restoredText = (takenAt: string, restored: Restored, list: string): readonly string[] => [
   `Restored the backup of ${takenAt}.`,
   ...(restored.aside ? [`The data from before is in ${restored.aside}.`] : []),
-  ...(restored.previousLogRead ? [] : [UNREAD]),
-  ...nextSteps(restored, keys),
+  ...(restored.previousLogRead ? [] : [unknownAfter(restored.listedUntil)]),
+  ...nextSteps(restored, list),
 ];
 
-const UNREAD =
-  'The log from before could not be read: readings erased after the last mirror of the keys may have returned. Erase them again.';
+const unknownAfter = (listedUntil: string): string =>
+  `Erasures after ${listedUntil} are unknown: there was no data from before, or it could not be read. Those readings may have returned. Once the worker runs, erase each one that your records show: ops erase <readingId> --yes`;
 
-const nextSteps = ({ erased }: Restored, keys: string | undefined): readonly string[] => {
+const nextSteps = ({ erased }: Restored, list: string): readonly string[] => {
   const steps = [
     'Start one worker without the role upkeep, and no API. Embedded: WORKER_ROLES=follow,jobs,webhooks npm start',
     'ops projections lag, until nothing is behind; ops doctor; ops ledger verify --all',
-    ...(erased.length > 0 && keys !== undefined
-      ? [`ops readings erase-again --keys ${keys} --yes: repeats ${erased.length} erasures in the log`]
+    ...(erased.length > 0
+      ? [`ops readings erase-again --keys ${list} --yes: repeats ${erased.length} erasures in the log`]
       : []),
     'ops readings unreadable: what customers paid and cannot read; ops readings refund',
     'Revoke again operators who were revoked after the backup; ops corrections verify',

@@ -5,12 +5,14 @@ import type { MirrorNote } from '../backup/keys-mirror.js';
 import { readConnection } from '../connection.js';
 import { OpsError } from '../ops-error.js';
 import { print } from '../output.js';
+import { listBeside } from './backup/options.js';
 import { planText, restoredText, type Restored, type RestorePlan } from './restore-text.js';
 
 interface Options {
   readonly from: string;
   readonly keys?: string;
   readonly withoutKeys?: true;
+  readonly erased?: string;
   readonly eventStoreData?: string;
   readonly eventStoreIndex?: string;
   readonly eventStoreCommand?: string;
@@ -23,7 +25,8 @@ Stop the service first. The embedded stack is restored to DATA_DIR; it appears t
 DATABASE_URL set, the backup is loaded into that database (as DATABASE_OWNER_URL) and the data folder of a stopped
 EventStoreDB node.
 
-Readings that were erased after the backup stay erased: the mirror of keys lists them, and so does the old data.
+Readings that were erased after the backup stay erased: the mirror of keys lists them, or the folder erased beside the
+backups, and so does the old data.
 
 Examples:
   ops restore --from /backups/2026-11-20 --keys /keys-mirror --dry-run
@@ -35,6 +38,10 @@ export const addRestoreCommand = (restore: Command): void => {
     .requiredOption('--from <folder>', 'the backup')
     .option('--keys <folder>', 'the mirror of keys')
     .option('--without-keys', 'servers: the keys are where the service looks for them')
+    .option(
+      '--erased <folder>',
+      'without keys: the mirror that lists erased readings; default: erased beside the backup',
+    )
     .option('--event-store-data <folder>', 'servers: the empty data folder of a stopped EventStoreDB node')
     .option('--event-store-index <folder>', 'servers: its index folder; default: index in its data folder')
     .option('--event-store-command <command>', 'servers: a command that restores the event store')
@@ -44,10 +51,10 @@ export const addRestoreCommand = (restore: Command): void => {
     .action(async (options: Options, command: Command) => {
       const from = resolve(options.from);
       const manifest = await soundManifest(from);
-      const note = await mirrorNote(options, manifest);
+      const list = await erasedList(options, manifest);
       const restored = process.env['DATABASE_URL']
-        ? await onServers(from, manifest, options, note)
-        : await onEmbedded(from, manifest, options, note);
+        ? await onServers(from, manifest, options, list)
+        : await onEmbedded(from, manifest, options, list);
       const { takenAt } = manifest.postgres;
       if ('inTheWay' in restored) {
         print(
@@ -61,7 +68,7 @@ export const addRestoreCommand = (restore: Command): void => {
       print(
         command,
         { outcome: 'restored', takenAt, ...restored },
-        restoredText(takenAt, restored, options.keys).join('\n'),
+        restoredText(takenAt, restored, list.folder).join('\n'),
       );
     });
 };
@@ -86,21 +93,35 @@ const soundManifest = async (from: string): Promise<Manifest> => {
   return manifest;
 };
 
-const mirrorNote = async (
-  { keys, withoutKeys }: Options,
+interface ErasedList {
+  readonly folder: string;
+  /** `null` when there is no list yet. */
+  readonly note: MirrorNote | null;
+}
+
+const erasedList = async (
+  { from, keys, withoutKeys, erased }: Options,
   { installation }: Manifest,
-): Promise<MirrorNote | null> => {
+): Promise<ErasedList> => {
   if ((keys === undefined) === (withoutKeys === undefined))
     throw new OpsError('Name the mirror of keys with --keys, or say --without-keys if they are in place.');
-  if (keys === undefined) return null;
-  return (await import('../backup/keys-mirror.js')).readMirror(resolve(keys), installation);
+  if (keys !== undefined && erased !== undefined)
+    throw new OpsError('The mirror of keys lists erased readings: leave --erased out.');
+  const { findMirror, readMirror } = await import('../backup/keys-mirror.js');
+  const named = keys ?? erased;
+  if (named === undefined) {
+    const folder = listBeside(from);
+    return { folder, note: findMirror(folder, installation) };
+  }
+  const folder = resolve(named);
+  return { folder, note: readMirror(folder, installation) };
 };
 
 const onEmbedded = async (
   from: string,
   manifest: Manifest,
   { keys, replace = false, dryRun }: Options,
-  note: MirrorNote | null,
+  { folder, note }: ErasedList,
 ): Promise<Restored | RestorePlan> => {
   if (manifest.stores !== 'embedded')
     throw new OpsError('This backup is of servers: set DATABASE_URL and DATABASE_OWNER_URL to restore it.');
@@ -116,14 +137,15 @@ const onEmbedded = async (
       staysErased: note.erased.length,
       inTheWay: embeddedObstacles(dataDir, replace),
     };
-  return restoreEmbedded(from, manifest, { folder: resolve(keys), erased: note.erased }, dataDir, replace);
+  const restored = await restoreEmbedded(from, manifest, { folder, erased: note.erased }, dataDir, replace);
+  return { ...restored, listedUntil: note.updatedAt };
 };
 
 const onServers = async (
   from: string,
   manifest: Manifest,
   options: Options,
-  note: MirrorNote | null,
+  { folder, note }: ErasedList,
 ): Promise<Restored | RestorePlan> => {
   if (manifest.stores !== 'servers')
     throw new OpsError('This backup is of an embedded stack: unset DATABASE_URL and set DATA_DIR.');
@@ -136,9 +158,9 @@ const onServers = async (
     node: db === null ? null : { db, index: resolve(eventStoreIndex ?? join(db, 'index')) },
     command: eventStoreCommand ?? null,
     keys: keys === undefined ? null : resolve(keys),
+    list: { folder, erased: note?.erased ?? [] },
     replace,
   };
-  const erased = note?.erased ?? [];
   if (options.dryRun)
     return {
       events: manifest.eventStore.log.events,
@@ -149,9 +171,10 @@ const onServers = async (
         ...(plan.keys !== null && config.KEY_DIRECTORY ? [resolve(config.KEY_DIRECTORY)] : []),
       ],
       replace,
-      staysErased: erased.length,
+      staysErased: plan.list.erased.length,
       inTheWay: await serverObstacles(plan, manifest),
     };
-  const keptOut = await restoreServers(from, manifest, plan, erased);
-  return { aside: null, keptOut, erased, previousLogRead: true };
+  const { keptOut, erased, isReplacedNewer } = await restoreServers(from, manifest, plan);
+  const listedUntil = note?.updatedAt ?? manifest.postgres.takenAt;
+  return { aside: null, keptOut, erased, previousLogRead: isReplacedNewer, listedUntil };
 };

@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { tmpdir } from 'node:os';
-import { DiskReserve, freeBytes } from './disk-reserve.js';
+import { Registry } from 'prom-client';
+import { DiskReserve, freeBytes, measureDisk } from './disk-reserve.js';
 
 const MORE_THAN_ANY_DISK = 1_000_000_000;
 
@@ -28,4 +29,10 @@ it('looks at the disk again after 250 ms', () => {
   expect(disk.isKept()).toBe(false);
   now = 250;
   expect(disk.isKept()).toBe(true);
+});
+
+it('measures -1 free bytes in a folder that cannot be read, and leaves other metrics alone', async () => {
+  const registry = new Registry();
+  measureDisk({ DISK_FOLDER: '/no/such/folder', DISK_RESERVE_MIB: 1 }, registry);
+  expect(await registry.metrics()).toMatch(/^disk_free_bytes -1$/m);
 });

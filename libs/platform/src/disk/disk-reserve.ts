@@ -12,6 +12,15 @@ export const freeBytes = (folder: string): number => {
   return bavail * bsize;
 };
 
+/** As {@link freeBytes}; -1 when the folder cannot be read. */
+const freeIfReadable = (folder: string): number => {
+  try {
+    return freeBytes(folder);
+  } catch {
+    return -1;
+  }
+};
+
 /**
  * Whether the disk of `DISK_FOLDER` keeps `DISK_RESERVE_MIB` free. The reserve is the room in which the service
  * finishes the work it has accepted. Without a folder, for stores on other machines, it counts as kept.
@@ -32,17 +41,9 @@ export class DiskReserve {
     const now = this.steadyNow();
     if (now - this.readAt >= FRESH_MS) {
       this.readAt = now;
-      this.kept = this.free(folder) >= reserve * MEBIBYTE;
+      this.kept = freeIfReadable(folder) >= reserve * MEBIBYTE;
     }
     return this.kept;
-  }
-
-  private free(folder: string): number {
-    try {
-      return freeBytes(folder);
-    } catch {
-      return -1;
-    }
   }
 }
 
@@ -61,6 +62,8 @@ export const measureDisk = (
         this.set(value());
       },
     });
-  gauge('disk_free_bytes', 'Free bytes on the disk of DISK_FOLDER', () => freeBytes(folder));
+  gauge('disk_free_bytes', 'Free bytes on the disk of DISK_FOLDER; -1 when it cannot be read', () =>
+    freeIfReadable(folder),
+  );
   gauge('disk_reserve_bytes', 'Free bytes below which new work is refused', () => reserve * MEBIBYTE);
 };

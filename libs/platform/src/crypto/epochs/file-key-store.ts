@@ -28,7 +28,7 @@ export class FileKeyStore implements EpochKeyStore {
     return this.attempt(`make the key of ${epoch}`, async () => {
       await mkdir(this.folder, { recursive: true, mode: 0o700 });
       if (await exists(this.path(epoch, DESTROYED)))
-        throw new KeysUnavailable(`The key of epoch ${epoch} was destroyedand is not made again`);
+        throw new KeysUnavailable(`The key of epoch ${epoch} was destroyed; it is not made again`);
       const draft = this.path(epoch, `.${randomUUID()}.draft`);
       await writeNew(draft, this.ring.seal(context(epoch), randomBytes(32)));
       // Unlike a rename, a link fails when another process was first.

@@ -1,0 +1,38 @@
+import { describe, expect, it } from '@jest/globals';
+import { fingerprintOf } from '@app/platform/crypto/epochs/epoch.js';
+import { KeysUnavailable } from '@app/platform/crypto/wrapping-keys.js';
+import { requireEpochKeys } from './require-epoch-keys.js';
+
+const EPOCH = '20261116T000000Z';
+const key = Buffer.alloc(32, 1);
+const row = {
+  epoch: EPOCH,
+  provider: 'file',
+  fingerprint: fingerprintOf(EPOCH, key),
+  destroyedAt: null,
+} as const;
+const finds = (found: Buffer | 'destroyed' | 'missing') => ({ open: () => Promise.resolve(found) });
+
+describe('A mirror of the keys requires', () => {
+  it.each([
+    ['a missing key', finds('missing'), /The key of epoch 20261116T000000Z is not in KEY_DIRECTORY/],
+    ['another key', finds(Buffer.alloc(32, 2)), /another key for epoch 20261116T000000Z/],
+    ['a folder that is not configured', null, /KEY_DIRECTORY is not set.*20261116T000000Z/],
+    [
+      'a key that does not open',
+      { open: () => Promise.reject(new KeysUnavailable(`Cannot open the key of ${EPOCH}`)) },
+      /Cannot open the key of 20261116T000000Z/,
+    ],
+  ])('every key of an epoch: it refuses %s', async (_, store, message) => {
+    const refused = expect(requireEpochKeys([row], store)).rejects;
+    await refused.toThrow(message);
+  });
+
+  it('nothing of destroyed epochs, other keepers, and keys without a fingerprint', async () => {
+    await requireEpochKeys([row], finds(key));
+    await requireEpochKeys([row], finds('destroyed'));
+    await requireEpochKeys([{ ...row, fingerprint: null }], finds(Buffer.alloc(32, 2)));
+    await requireEpochKeys([{ ...row, destroyedAt: 1 }], finds('missing'));
+    await requireEpochKeys([{ ...row, provider: 'vault' }], null);
+  });
+});
