@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { CorruptEvent } from '../core/event-catalogue.js';
 import type { StoredEvent } from '../core/event.js';
+import { StoreDamaged } from '../store/errors.js';
 import { addedToAppend } from '../testing/tally.js';
 import type { Consumer } from './consumer.js';
 import { handleBatch } from './handle-batch.js';
@@ -20,7 +21,7 @@ const stored = (stream: string, position: bigint): StoredEvent => ({
 });
 
 /** Handles events; those of `bad` streams fail. @returns the attempts for each stream, and what is parked afterwards */
-const handle = async (bad: Readonly<Record<string, unknown>>, streams: readonly string[]) => {
+const handle = async (bad: Readonly<Record<string, Error>>, streams: readonly string[]) => {
   const attempts: Record<string, number> = {};
   const consumer: Consumer = {
     name: 'settlement',
@@ -62,5 +63,13 @@ describe('an event that fails', () => {
       failed: null,
       parked: ['reading-1', 'reading-2', 'reading-3'],
     });
+  });
+
+  it.each([
+    ['damage in the event store', new StoreDamaged('record 7 is damaged')],
+    ['a right that was withdrawn', Object.assign(new Error('Access Denied'), { type: 'access-denied' })],
+  ])('because of %s halts its consumer and parks nothing', async (_, error) => {
+    const { failed, parked } = await handle({ 'reading-1': error }, ['reading-1', 'reading-2']);
+    expect([failed, parked]).toEqual([error, []]);
   });
 });
