@@ -1,4 +1,4 @@
-import { creditsEvents } from '@app/billing/contracts/index.js';
+import { creditsEvents, orderLineEvents } from '@app/billing/contracts/index.js';
 import type { EventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import { quarantineEvents } from '@app/event-sourcing/quarantine/quarantine-events.js';
@@ -12,6 +12,7 @@ const CATALOGUES: readonly EventCatalogue[] = [
   readingEvents,
   publicationEvents,
   creditsEvents,
+  orderLineEvents,
   webhookEndpointEvents,
   quarantineEvents,
 ];

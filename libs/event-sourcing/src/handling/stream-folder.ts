@@ -50,7 +50,8 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
 
   /** A state that somebody else folded; `null` when it may lack a quarantine, so that the stream has to be read. */
   accept(stream: string, folded: Folded<S>): Loaded<S> | null {
-    return this.changes(stream) === 0 ? { ...folded, quarantineChanges: 0 } : null;
+    const isKnown = this.store.quarantines?.isFresh() ?? true;
+    return this.changes(stream) === 0 && isKnown ? { ...folded, quarantineChanges: 0 } : null;
   }
 
   private changes(stream: string): number {
@@ -60,13 +61,14 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
   /** Folds the events since `known`, or the whole stream back to its last checkpoint event. */
   async read(stream: string, known: Loaded<S> | null): Promise<Loaded<S>> {
     const { checkpointType } = this;
+    // Counted before the first event: a change during the read makes the state out of date.
+    const quarantineChanges = this.changes(stream);
     if (!known && checkpointType) {
       const newest: StoredEvent[] = [];
       for await (const stored of this.store.read(stream, { direction: 'backwards' })) {
         newest.push(stored);
         if (stored.type === checkpointType && !isSetAside(stored)) break;
       }
-      const quarantineChanges = this.changes(stream);
       return newest.reverse().reduce((loaded, stored) => this.evolve(loaded, stored), {
         ...this.empty(),
         quarantineChanges,
@@ -76,7 +78,7 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
     let loaded = usable;
     const from = loaded.revision === 'no_stream' ? 0n : loaded.revision + 1n;
     for await (const stored of this.store.read(stream, { from })) loaded = this.evolve(loaded, stored);
-    return { ...loaded, quarantineChanges: this.changes(stream) };
+    return { ...loaded, quarantineChanges };
   }
 
   private evolve(loaded: Loaded<S>, stored: StoredEvent): Loaded<S> {

@@ -1,3 +1,5 @@
+import { StoreDamaged, isAccessDenied } from '../store/errors.js';
+
 /** PostgreSQL names a table, column or right in the messages of these, and no value. */
 const WITHOUT_VALUES = /^(42P01|42703|3F000|42501)$/;
 
@@ -15,10 +17,11 @@ export const describe = (error: unknown): string => {
 const ABOUT_THE_ROW = /^(22|23|54|P0)/;
 
 /**
- * Whether an event may be at fault, and not the database: a missing table or right would fail for every event. The
- * caller has already excluded a dependency that is away.
+ * Whether an event may be at fault, and not a store: a missing table or right would fail for every event, and damage
+ * waits for a backup. The caller has already excluded a dependency that is away.
  */
 export const isEventsFault = (error: unknown): boolean => {
+  if (error instanceof StoreDamaged || isAccessDenied(error)) return false;
   const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown };
   return typeof severity !== 'string' || (typeof code === 'string' && ABOUT_THE_ROW.test(code));
 };

@@ -62,14 +62,16 @@ const handleOne = async (
       return await apply(consumer, options.pool, parked, from, [event], event.position);
     } catch (error) {
       if (error instanceof CheckpointMoved || isDependencyAway(error) || signal.aborted) throw error;
-      if (attempt < (options.poisonAttempts ?? 5)) {
+      const cause = causeOfFailure(error, event);
+      const causes = parked.causes();
+      const isKnown = isEventsFault(error) && causes.has(placeText(cause));
+      // One unreadable book fails each of its readings: further attempts would only delay the other streams.
+      if (!isKnown && attempt < (options.poisonAttempts ?? 5)) {
         await delay(50 * 2 ** attempt, undefined, { signal }).catch(() => undefined);
         continue;
       }
-      const cause = causeOfFailure(error, event);
       if (!isEventsFault(error)) return halt(consumer, options, from, event, error, describe(error));
-      const causes = parked.causes();
-      if (!causes.has(placeText(cause)) && causes.size >= (options.mostParked ?? MOST_PARKED)) {
+      if (!isKnown && causes.size >= (options.mostParked ?? MOST_PARKED)) {
         const reason = `${describe(error)}; ${causes.size} events keep streams parked already`;
         return halt(consumer, options, from, event, error, reason);
       }

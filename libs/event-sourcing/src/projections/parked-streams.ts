@@ -175,7 +175,10 @@ export const askForRetry = async (
   );
 };
 
-/** The keys to try again now: one for each cause, since the others would fail in the same way. */
+/**
+ * The keys to try again now: one for each cause, since the others would fail in the same way. Those that somebody asked
+ * for come first; the others are drawn, so that one that keeps failing does not hide one that would succeed.
+ */
 export const keysDue = async (
   pool: Pick<Pool, 'query'>,
   consumer: string,
@@ -184,7 +187,7 @@ export const keysDue = async (
   const { rows } = await pool.query<{ key: string }>(
     `select distinct on (cause_stream, cause_revision) key
      from (${STREAMS} where consumer = $1 and (tried_at is null or tried_at::timestamptz < now() - make_interval(secs => $2))) due
-     order by cause_stream, cause_revision, tried_at::timestamptz nulls first, position`,
+     order by cause_stream, cause_revision, tried_at is not null, random()`,
     [consumer, everyMs / 1_000],
   );
   return rows.map(({ key }) => key);
@@ -233,7 +236,7 @@ export const nameKeys = async (
 };
 
 /**
- * Records that an event could still not be handled.
+ * Records that an event could still not be handled. This counts as an attempt for every stream with the same cause.
  * @param seen when the key had been tried before this attempt: a request that came meanwhile stands
  */
 export const stillParked = async (
@@ -262,5 +265,11 @@ export const stillParked = async (
       event.type,
       seen,
     ],
+  );
+  await pool.query(
+    `update event_sourcing.parked_event set tried_at = now()
+     where consumer = $1 and coalesce(cause_stream, stream) = $2
+       and coalesce(cause_revision, revision, 0) = $3::numeric and ($4::text is null or tried_at is not null)`,
+    [consumer.name, cause.stream, String(cause.revision), seen],
   );
 };

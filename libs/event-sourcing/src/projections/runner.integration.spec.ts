@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { command, processConsumer, statement, defineProcess } from '../processes/process.js';
+import { CorruptEvent } from '../core/event-catalogue.js';
 import { StoreUnavailable } from '../store/errors.js';
 import type { EventStore } from '../store/event-store.js';
 import { intercept } from '../testing/intercepted-store.js';
@@ -204,6 +205,46 @@ describe('a consumer', () => {
     await caughtUp(recording.name);
     await one.stop();
     expect(closed).toBe(1);
+  });
+});
+
+describe('streams that one event keeps parked', () => {
+  it('are tried one at a time, and each of them in the end', async () => {
+    const attempts: string[] = [];
+    let mended: string | null = null;
+    const failing: Consumer = {
+      ...recording,
+      dispatch: async (events) => {
+        attempts.push(...new Set(events.map(({ stream }) => stream)));
+        if (mended === null || events[0]!.stream !== mended)
+          throw new CorruptEvent({ stream: 'book', revision: 3n, type: 'Paid' }, 'wrong fields');
+      },
+    };
+    const makeDue = () =>
+      consumers.pool.query(`update event_sourcing.parked_event set tried_at = now() - interval '1 hour'`);
+    const notDue = () =>
+      eventually(async () => {
+        const { rows } = await consumers.pool.query<{ due: number }>(
+          `select count(*)::int as due from event_sourcing.parked_event where tried_at < now() - interval '1 minute'`,
+        );
+        return rows[0]!.due === 0;
+      });
+    await append('a', 'b', 'c');
+    start(failing);
+    await caughtUp(recording.name);
+    attempts.length = 0;
+    await makeDue();
+    await notDue();
+    // One attempt with all that waits of the stream, and one with its first event alone.
+    expect(attempts).toHaveLength(2);
+    expect(new Set(attempts).size).toBe(1);
+
+    // Of the same cause, another stream than the one that is tried first may be handled by now.
+    mended = attempts[0] === 'tally-a' ? 'tally-b' : 'tally-a';
+    await eventually(async () => {
+      await makeDue();
+      return (await appliedIds()).length === 1;
+    });
   });
 });
 

@@ -106,19 +106,23 @@ const follow = async (
   );
   const inTurn = oneAfterTheOther();
   let rounds = 0;
+  let isPending = false;
   const releasing = setInterval(() => {
     rounds += 1;
     // While nothing is parked, only somebody else can have parked a stream again.
-    if (ended.aborted || (parked.isEmpty && rounds % IDLE_ROUNDS !== 0)) return;
+    if (ended.aborted || isPending || (parked.isEmpty && rounds % IDLE_ROUNDS !== 0)) return;
+    isPending = true;
     const round = async (): Promise<void> => {
       checkpoint = await releaseDue(consumer, options, parked, checkpoint, ended, (why) => ending.abort(why));
     };
-    inTurn(round).catch((error: unknown) =>
-      options.log.warn(
-        { consumer: consumer.name, reason: describe(error) },
-        'parked streams were not tried again',
-      ),
-    );
+    inTurn(round)
+      .catch((error: unknown) =>
+        options.log.warn(
+          { consumer: consumer.name, reason: describe(error) },
+          'parked streams were not tried again',
+        ),
+      )
+      .finally(() => (isPending = false));
   }, RELEASE_MS);
   try {
     const source = batches(subscription, {

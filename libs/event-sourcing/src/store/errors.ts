@@ -29,3 +29,12 @@ export class StoreUnavailable extends Error {
     super(message, options);
   }
 }
+
+/** gRPC codes PERMISSION_DENIED and UNAUTHENTICATED. */
+const NOT_PERMITTED = new Set<unknown>([7, 16]);
+
+/** Whether the event store refuses this login or a right that it lacks: the same call fails until somebody grants it. */
+export const isAccessDenied = (error: unknown): boolean => {
+  const { type, code } = (error ?? {}) as { type?: unknown; code?: unknown };
+  return type === 'access-denied' || NOT_PERMITTED.has(code);
+};

@@ -70,6 +70,8 @@ export interface EventStore {
 export interface KnownQuarantines {
   /** How often the quarantines of a stream have changed, as of a few seconds ago at most. */
   changesOf(stream: string): number;
+  /** Whether the counts are that recent: they may be older after a pause, and while the store does not answer. */
+  isFresh(): boolean;
   /** Learns of every decision up to now. @throws StoreUnavailable */
   refresh(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { StoreDamaged, StoreUnavailable } from '@app/event-sourcing/store/errors.js';
+import { StoreDamaged, StoreUnavailable, isAccessDenied } from '@app/event-sourcing/store/errors.js';
 
 /**
  * - `absent`: it does not answer: stopped, starting, or another address
@@ -75,11 +75,9 @@ export const faultOf = (error: unknown): Fault | null => {
   const {
     code,
     message = '',
-    type,
     syscall,
-  } = (error ?? {}) as Partial<Record<'code' | 'type' | 'syscall', unknown>> & { message?: string };
-  if (type === 'access-denied' || code === 7 || code === 16)
-    return fault('the event store', 'refused', message);
+  } = (error ?? {}) as Partial<Record<'code' | 'syscall', unknown>> & { message?: string };
+  if (isAccessDenied(error)) return fault('the event store', 'refused', message);
   if (CONNECTION_LOST.test(message)) return fault('PostgreSQL', 'absent', message);
   if (typeof code !== 'string') return null;
   const isSocket = SOCKET_CODES.test(code) && SOCKET_CALLS.test(String(syscall));

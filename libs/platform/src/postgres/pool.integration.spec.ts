@@ -106,6 +106,48 @@ describe('a query without an answer', () => {
   });
 });
 
+describe('a session of a client with a longest wait', () => {
+  const sessions = async (name: string) =>
+    (
+      await pool.query<{ pid: number; waits: boolean }>(
+        `select pid, wait_event_type = 'Lock' as waits from pg_stat_activity where application_name = $1`,
+        [name],
+      )
+    ).rows;
+
+  it('gives up a lock first, so that retries leave no sessions behind', async () => {
+    const blocked = openPool(postgres.databaseUrl, {
+      size: 3,
+      applicationName: 'blocked',
+      onError: () => undefined,
+      queryTimeoutMs: 500,
+    });
+    await transaction(pool, async (holder) => {
+      await holder.query('lock table note in access exclusive mode');
+      for (let retry = 0; retry < 3; retry += 1) {
+        const failed: unknown = await blocked.query('select from note').catch((error: unknown) => error);
+        expect(isDependencyAway(failed)).toBe(true);
+      }
+      expect((await sessions('blocked')).filter(({ waits }) => waits).length).toBeLessThanOrEqual(1);
+    });
+    await blocked.end();
+  });
+
+  it('ends when its client is gone', async () => {
+    const leaving = openPool(postgres.databaseUrl, {
+      size: 1,
+      applicationName: 'leaving',
+      onError: () => undefined,
+      queryTimeoutMs: 200,
+    });
+    await leaving.query('select pg_sleep(30)').catch(() => undefined);
+    const deadline = Date.now() + 10_000;
+    while ((await sessions('leaving')).length > 0 && Date.now() < deadline) await delay(50);
+    expect(await sessions('leaving')).toEqual([]);
+    await leaving.end();
+  });
+});
+
 describe('migrate', () => {
   it('may run in many processes at once, and repeatedly', async () => {
     await Promise.all([

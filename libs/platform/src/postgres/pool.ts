@@ -11,7 +11,10 @@ export const openPool = (
     applicationName: string;
     /** Longest wait for a connection, in the queue or from the server (ms). Default 30 s, where no caller waits. */
     connectTimeoutMs?: number;
-    /** Longest wait for the answer to one query (ms); without it, a frozen server would block callers forever. */
+    /**
+     * Longest wait for the answer to one query (ms); without it, a frozen server would block callers forever. A lock is
+     * waited for a little less long.
+     */
     queryTimeoutMs?: number;
     /** Session settings, as `-c name=value`. */
     sessionSettings?: string;
@@ -23,7 +26,9 @@ export const openPool = (
     connectionTimeoutMillis: options.connectTimeoutMs ?? 30_000,
     application_name: options.applicationName,
     ...(options.sessionSettings === undefined ? {} : { options: options.sessionSettings }),
-    ...(options.queryTimeoutMs === undefined ? {} : { query_timeout: options.queryTimeoutMs }),
+    ...(options.queryTimeoutMs === undefined
+      ? {}
+      : { query_timeout: options.queryTimeoutMs, onConnect: leaveNoSession(options.queryTimeoutMs) }),
   });
   pool.on('error', options.onError);
   // The pool listens only to idle connections. One that breaks in use would raise an uncaught error event, in addition
@@ -31,5 +36,25 @@ export const openPool = (
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 };
+
+/** How often PostgreSQL looks, while a statement runs, whether the client is still there (ms). */
+const LOOK_FOR_CLIENT_MS = 1_000;
+
+/**
+ * A client that gives up a query closes its connection. PostgreSQL does not notice while the query waits for a lock, so
+ * each retry would leave another session, until none are left. Therefore the wait for a lock ends before the client
+ * gives up (55P03), and PostgreSQL looks for its client meanwhile. Version 13 and some platforms cannot do the latter.
+ */
+const leaveNoSession =
+  (queryTimeoutMs: number) =>
+  /** The pool waits for the result, although its types do not say so. */
+  (client: pg.ClientBase): unknown =>
+    client.query(`do $$ begin
+      perform set_config('lock_timeout', '${Math.ceil(0.8 * queryTimeoutMs)}', false);
+      begin
+        perform set_config('client_connection_check_interval', '${LOOK_FOR_CLIENT_MS}', false);
+      exception when others then null;
+      end;
+    end $$`);
 
 export { transaction } from '@app/event-sourcing/projections/transaction.js';

@@ -9,7 +9,7 @@ export const CLOCK_TITLES: Readonly<Record<ClockName, string>> = {
   event_store: 'the event store',
 };
 
-/** What one look showed. Bounds are of that clock minus this process's (ms); `null`: it could not be read. */
+/** What one look showed. Bounds are of that clock minus this process's (ms); `null`: no answer showed it. */
 export interface ClockReadings {
   readonly postgres: Interval | null;
   readonly eventStore: Interval | null;
@@ -30,7 +30,7 @@ export interface ClockBounds {
 }
 
 export interface ClockVerdict {
-  /** `refused`: no work that time causes. `unknown`: PostgreSQL could not be asked. */
+  /** `refused`: no work that time causes. `unknown`: neither, since a server did not answer. */
   readonly level: 'trusted' | 'warning' | 'refused' | 'unknown';
   /** The largest difference between two of the three clocks that is certain (ms). */
   readonly apartMs: number;
@@ -83,6 +83,15 @@ export const judgeClocks = (
   }
   return { level, apartMs, wrong: null, message: 'the clocks agree' };
 };
+
+const BY_GRAVITY = ['trusted', 'warning', 'unknown', 'refused'] as const;
+
+/**
+ * The verdict while the event store does not answer: never better than the last one with its clock. The other two clocks
+ * may share the error that only the store's clock reveals.
+ */
+export const withoutStore = (standing: ClockVerdict, judged: ClockVerdict): ClockVerdict =>
+  BY_GRAVITY.indexOf(judged.level) >= BY_GRAVITY.indexOf(standing.level) ? judged : standing;
 
 const described = ({ name, aheadMs }: OtherClock): string =>
   `${name} (${duration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} PostgreSQL)`;

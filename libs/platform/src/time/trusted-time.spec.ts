@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ClockUntrusted } from '@app/event-sourcing/core/trusted-clock.js';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import type { ServerTime } from '@app/event-sourcing/store/server-time.js';
 import { TrustedTime } from './trusted-time.js';
 import { whileTrusted } from './while-trusted.js';
@@ -11,13 +12,14 @@ const START = Date.parse('2026-11-22T12:00:00.000Z');
 let passed: number;
 let off: { process: number; postgres: number; store: number };
 let shows: 'a date' | 'its newest record' | 'nothing';
+let isStoreAway: boolean;
 let asked: number;
 let isPostgresAway: boolean;
 let said: string[];
 let time: TrustedTime;
 
 beforeEach(() => {
-  [passed, asked, isPostgresAway, shows, said] = [0, 0, false, 'a date', []];
+  [passed, asked, isPostgresAway, isStoreAway, shows, said] = [0, 0, false, false, 'a date', []];
   off = { process: 0, postgres: 0, store: 0 };
   const log = (level: string) => (_: object, message: string) => void said.push(`${level}: ${message}`);
   time = new TrustedTime({
@@ -31,6 +33,7 @@ beforeEach(() => {
     } as never,
     store: {
       async *readAll() {
+        if (isStoreAway) throw new StoreUnavailable('no answer', false);
         if (shows !== 'nothing') yield { recordedAt: START + passed + off.store } as never;
       },
       serverTime: (): ServerTime | null =>
@@ -113,6 +116,56 @@ describe('the trusted time', () => {
     isPostgresAway = false;
     expect(await time.now()).toBe(START + 20_000);
     expect(said).toEqual([]);
+  });
+});
+
+describe('while the event store does not answer, the trusted time', () => {
+  const compared = async (): Promise<string> => (await time.compare()).level;
+
+  it('stays refused, and is trusted again once it answers and the clocks agree', async () => {
+    off = { process: 40 * DAY_MS, postgres: 40 * DAY_MS, store: 0 };
+    expect(await compared()).toBe('refused');
+    isStoreAway = true;
+    expect(await compared()).toBe('refused');
+    await expect(time.now()).rejects.toThrow(/the event store is 40 days behind/);
+    isStoreAway = false;
+    expect(await compared()).toBe('refused');
+    isStoreAway = true;
+    isPostgresAway = true;
+    await expect(time.compare()).rejects.toThrow(/connection terminated/);
+    isPostgresAway = false;
+    await expect(time.now()).rejects.toThrow(StoreUnavailable);
+    [isStoreAway, off] = [false, { process: 0, postgres: 0, store: 0 }];
+    expect(await compared()).toBe('trusted');
+    expect(await time.now()).toBe(START);
+  });
+
+  it('is not known at the start, and is trusted after the first answer, whether or not it shows a clock', async () => {
+    isStoreAway = true;
+    expect(await compared()).toBe('unknown');
+    await expect(time.now()).rejects.toThrow(StoreUnavailable);
+    [isStoreAway, shows] = [false, 'nothing'];
+    expect(await compared()).toBe('trusted');
+    expect(said).toEqual([]);
+  });
+
+  it('stays trusted if it was, until this process’s clock is set or differs from PostgreSQL’s', async () => {
+    await time.now();
+    isStoreAway = true;
+    expect(await compared()).toBe('trusted');
+    off = { process: 40 * DAY_MS, postgres: 40 * DAY_MS, store: 0 };
+    expect(await compared()).toBe('refused');
+    off = { process: 0, postgres: 40 * DAY_MS, store: 0 };
+    expect(await compared()).toBe('refused');
+    [isStoreAway, off] = [false, { process: 0, postgres: 0, store: 0 }];
+    expect(await compared()).toBe('trusted');
+  });
+
+  it('keeps its warning', async () => {
+    off.store = -5_000;
+    expect(await compared()).toBe('warning');
+    isStoreAway = true;
+    expect(await compared()).toBe('warning');
   });
 });
 

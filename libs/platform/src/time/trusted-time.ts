@@ -4,9 +4,16 @@ import type { Logger } from 'pino';
 import type { Clock } from '@app/event-sourcing/core/clock.js';
 import { ClockUntrusted, type TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { serverClockAt, type Interval } from '@app/event-sourcing/store/server-time.js';
 import type { Config } from '../config/settings.js';
-import { judgeClocks, type ClockReadings, type ClockVerdict, type OtherClock } from './clock-verdict.js';
+import {
+  judgeClocks,
+  withoutStore,
+  type ClockReadings,
+  type ClockVerdict,
+  type OtherClock,
+} from './clock-verdict.js';
 
 /** A verdict older than this (ms) is renewed before it is used. */
 const STALE_MS = 15_000;
@@ -29,6 +36,12 @@ const NOT_ASKED: ClockVerdict = {
   wrong: null,
   message: 'the clocks have not been compared yet',
 };
+const STORE_AWAY: ClockVerdict = { ...NOT_ASKED, message: 'the event store does not answer' };
+const WAS_SET: ClockVerdict = {
+  ...NOT_ASKED,
+  level: 'refused',
+  message: 'the clock of this process was set, and the event store does not answer',
+};
 
 /**
  * This process's wall clock, compared with the clocks of PostgreSQL and of the event store.
@@ -44,6 +57,8 @@ export class TrustedTime implements TrustedClock {
   private comparing: Promise<ClockVerdict> | null = null;
   /** When the clocks were last compared, and by how much the wall clock was then beyond the monotonic one (ms). */
   private compared: { readonly at: number; readonly offset: number } | null = null;
+  /** The offset when the event store last answered; `null`: not yet. */
+  private offsetWithStore: number | null = null;
   private readonly listeners = new Set<(verdict: ClockVerdict) => void>();
   private readonly elapsed: () => number;
 
@@ -67,10 +82,11 @@ export class TrustedTime implements TrustedClock {
     return postgres.least > 0 ? -postgres.least : Math.max(0, -postgres.most);
   }
 
-  /** @throws ClockUntrusted; or what PostgreSQL's client throws, when it has been away for a while */
+  /** @throws ClockUntrusted; or the error of a server that does not answer, so that the clocks could not be compared */
   async now(): Promise<number> {
     const { level, message } = this.isFresh() ? this.latest : await this.compare();
     if (level === 'refused') throw new ClockUntrusted(message);
+    if (level === 'unknown') throw new StoreUnavailable(message, false);
     return this.parts.clock.now();
   }
 
@@ -82,9 +98,9 @@ export class TrustedTime implements TrustedClock {
     );
   }
 
-  /** False when the last comparison is old, or the wall clock has moved against the monotonic one since. */
+  /** False when the last comparison is old or incomplete, or the wall clock has moved against the monotonic one since. */
   isFresh(): boolean {
-    if (!this.compared) return false;
+    if (!this.compared || this.latest.level === 'unknown') return false;
     const { at, offset } = this.compared;
     return (
       this.elapsed() - at < STALE_MS && Math.abs(this.offset() - offset) <= this.parts.config.CLOCK_WARN_MS
@@ -111,22 +127,33 @@ export class TrustedTime implements TrustedClock {
     try {
       const offset = this.offset();
       const postgres = await this.askPostgres(offset);
-      const readings = { postgres, eventStore: await this.askStore(offset), others: await this.askOthers() };
+      const store = await this.askStore(offset);
+      const eventStore = store === 'no answer' ? null : store;
+      const readings = { postgres, eventStore, others: await this.askOthers() };
       this.compared = { at: this.elapsed(), offset };
-      this.conclude(readings);
+      if (store !== 'no answer') this.offsetWithStore = offset;
+      this.conclude(readings, store === 'no answer' ? this.standing(offset) : null);
       return this.latest;
     } catch (error) {
       this.compared = null;
-      this.conclude({ postgres: null, eventStore: null, others: [] });
+      this.conclude({ postgres: null, eventStore: null, others: [] }, null);
       throw error;
     }
   }
 
-  private conclude(readings: ClockReadings): void {
+  /** What still holds of the last verdict while the event store does not answer. */
+  private standing(offset: number): ClockVerdict {
+    if (this.latest.level === 'unknown' || this.offsetWithStore === null) return STORE_AWAY;
+    const wasSet = Math.abs(offset - this.offsetWithStore) > this.parts.config.CLOCK_WARN_MS;
+    return wasSet && this.latest.level !== 'refused' ? WAS_SET : this.latest;
+  }
+
+  private conclude(readings: ClockReadings, standing: ClockVerdict | null): void {
     const { CLOCK_WARN_MS: warnMs, CLOCK_REFUSE_MS: refuseMs } = this.parts.config;
     const former = this.latest;
     this.readings = readings;
-    this.latest = judgeClocks(readings, { warnMs, refuseMs });
+    const judged = judgeClocks(readings, { warnMs, refuseMs });
+    this.latest = standing ? withoutStore(standing, judged) : judged;
     if (former.level === this.latest.level && former.wrong === this.latest.wrong) return;
     this.report(former);
     for (const listener of this.listeners) listener(this.latest);
@@ -156,9 +183,9 @@ export class TrustedTime implements TrustedClock {
 
   /**
    * EventStoreDB has no call for its time, but answers over HTTP, with a date. Without one, its newest record is a lower
-   * bound. `null` when it does not answer: its absence has checks of its own.
+   * bound. `null` when it answers and shows neither.
    */
-  private async askStore(offset: number): Promise<Interval | null> {
+  private async askStore(offset: number): Promise<Interval | 'no answer' | null> {
     const { store } = this.parts;
     try {
       let newest: number | null = null;
@@ -171,7 +198,7 @@ export class TrustedTime implements TrustedClock {
       if (clock) return { least: clock.least - wall, most: clock.most - wall };
       return newest === null ? null : { least: newest - wall, most: Infinity };
     } catch {
-      return null;
+      return 'no answer';
     }
   }
 

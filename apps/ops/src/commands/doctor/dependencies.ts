@@ -74,6 +74,7 @@ export const checkClock = async (time: Pick<TrustedTime, 'compare'>): Promise<Fi
       said,
       'Correct that clock (NTP). Until then, processes that see the difference do no work that time causes, and change no credit book; then run ops ledger verify --all.',
     );
+  if (level === 'unknown') return warning('clock', said, 'The clocks are compared as soon as it answers.');
   return level === 'warning'
     ? warning('clock', said, 'Synchronise the clocks (NTP) before work that time causes stops.')
     : ok('clock', said);

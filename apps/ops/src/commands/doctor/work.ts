@@ -42,11 +42,7 @@ export const checkLag = async ({ pool, store }: Session): Promise<readonly Findi
       );
     }
     return status === 'halted'
-      ? failure(
-          `lag of ${consumer}`,
-          `halted at ${error}`,
-          `Fix the cause: it then continues by itself, and ops processes retry ${consumer} does so at once. As a last resort: ops quarantine add ${error?.split(' ')[0]} --reason "…"`,
-        )
+      ? failure(`lag of ${consumer}`, `halted at ${error}`, wayOutOfHalt(consumer, error ?? ''))
       : graded(
           `lag of ${consumer}`,
           seconds,
@@ -57,6 +53,17 @@ export const checkLag = async ({ pool, store }: Session): Promise<readonly Findi
           'Is a worker running and keeping up? See its log; ops projections lag shows whether the lag shrinks.',
         );
   });
+};
+
+/** What a consumer says when it halts because it parks too much. */
+const TOO_MUCH_PARKED = 'keep streams parked already';
+
+/** A store's fault halts a consumer at an event that is right: only the events of a consumer that parks too much are bad. */
+export const wayOutOfHalt = (consumer: string, error: string): string => {
+  const fix = `Fix the cause: it then continues by itself, and ops processes retry ${consumer} does so at once.`;
+  return error.endsWith(TOO_MUCH_PARKED)
+    ? `${fix} As a last resort: ops quarantine add ${error.split(' ')[0]} --reason "…"`
+    : fix;
 };
 
 /** Findings of one kind, at most. */

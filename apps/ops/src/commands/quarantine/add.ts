@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { creditsEvents } from '@app/billing/contracts/index.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import { parkedStreams, placeText, type Place } from '@app/event-sourcing/projections/parked-streams.js';
 import { categoriesOf } from '@app/event-sourcing/projections/projection.js';
@@ -10,7 +9,7 @@ import { print } from '../../output.js';
 import { PROJECTIONS } from '../../projections.js';
 import { withSession, type Session } from '../../session.js';
 import { shownId } from '../../shown-event.js';
-import { ownerOf, parsePlace, parseUntil, problemOf, requireEvent } from './place.js';
+import { ownerOf, parsePlace, parseUntil, problemOf, requireEvent, whyItStays } from './place.js';
 import { releaseStopped, stoppedBy } from './release.js';
 
 const WAIT_SECONDS = 30;
@@ -66,10 +65,8 @@ export const quarantineEvent = async (
   const stopped = await stoppedBy(session, place);
   if (event.quarantine?.consumers === null && until === undefined)
     throw new OpsError(`${placeText(place)} is quarantined already: ops quarantine list shows why.`);
-  if (problem === null && everywhere && categoryOf(event.stream) === creditsEvents.category)
-    throw new OpsError(
-      'An entry of a credit book that can be read stays: correct it with ops credits adjust.',
-    );
+  const stays = problem === null && everywhere ? whyItStays(event.stream) : null;
+  if (stays !== null) throw new OpsError(stays);
   if (problem === null && !everywhere && stopped.length === 0)
     throw new OpsError(`${placeText(place)} can be read, and nothing has stopped at it.`);
   const consumers = problem !== null || everywhere ? null : [...stopped];

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { creditsEvents, orderLineEvents } from '@app/billing/contracts/index.js';
 import {
   CorruptEvent,
   decodeOrShow,
@@ -6,6 +7,7 @@ import {
   requireWorkspace,
 } from '@app/event-sourcing/core/event-catalogue.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import type { Place } from '@app/event-sourcing/projections/parked-streams.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { catalogueOf } from '../../catalogues.js';
@@ -38,6 +40,18 @@ export const ownerOf = async (store: Pick<EventStore, 'read'>, stream: string): 
   for await (const event of catalogue ? store.read(stream) : [])
     if (!isOpaque(decodeOrShow(catalogue!, event))) return event.metadata.workspaceId;
   return '';
+};
+
+/** Why no event of a stream may be passed over by all while it can be read; `null` when one may. */
+export const whyItStays = (stream: string): string | null => {
+  switch (categoryOf(stream)) {
+    case creditsEvents.category:
+      return 'An entry of a credit book that can be read stays: correct it with ops credits adjust.';
+    case orderLineEvents.category:
+      return 'An order line that can be read stays: without it, its pack could be granted twice.';
+    default:
+      return null;
+  }
 };
 
 /**

@@ -152,7 +152,7 @@ export class KeyUpkeep {
   }: EpochRow): Promise<string | null> {
     const { pool, time, keys } = this.parts;
     const { level, message } = await time.compare();
-    if (level === 'refused') return message;
+    if (level === 'refused' || level === 'unknown') return message;
     // A database restored from a backup older than the key's end still has it, and rows that it wrapped.
     const key = await keys.storeOf(provider).open(epoch, stored);
     if (key === 'destroyed') return null;

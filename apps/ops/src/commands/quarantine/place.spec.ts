@@ -1,0 +1,27 @@
+import { describe, expect, it } from '@jest/globals';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { problemOf, whyItStays } from './place.js';
+
+const stored = (stream: string): StoredEvent => ({
+  id: 'a',
+  type: 'OrderLineClaimed',
+  data: { wrong: [true] },
+  metadata: { schemaVersion: 1, workspaceId: 'w' } as never,
+  stream,
+  revision: 0n,
+  position: 0n,
+});
+
+describe('a malformed event of an order line', () => {
+  it('has a problem that operators may decide about', () => {
+    expect(problemOf(stored('orderline-abc'), '')).toMatch(/\w/);
+    expect(() => problemOf(stored('unheard-abc'), '')).toThrow('The service does not read unheard-abc.');
+  });
+});
+
+it.each([
+  ['credits-ws_1', /ops credits adjust/],
+  ['orderline-abc', /twice/],
+])('An event of %s that can be read stays', (stream, why) => expect(whyItStays(stream)).toMatch(why));
+
+it('An event of a reading may be declared to be no fact', () => expect(whyItStays('reading-1')).toBeNull());
