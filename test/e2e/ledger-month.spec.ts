@@ -82,7 +82,8 @@ describe('a month of all books', () => {
       money: { currency: 'USD', opening: 0, sales: 8_700, earned: 3_480, breakage: 0, closing: 5_220 },
     });
     const { merkleRoot, archive } = closed;
-    expect(await close('2026-07')).toMatchObject({ merkleRoot, closedNow: 0 });
+    // The first run may have signed that views were behind the books which it closed.
+    expect(await close('2026-07', '--replace')).toMatchObject({ merkleRoot, closedNow: 0 });
     const written = readFileSync(archive);
     // Threads read the log in parts.
     expect(await close('2026-07', '--threads', '3')).toMatchObject({ code: 0, merkleRoot });

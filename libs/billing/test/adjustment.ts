@@ -14,6 +14,7 @@ export const adjustment = ({
   approvedBy = 'operator:ada',
   actor = 'operator:ada',
   reference = null,
+  expiresAt = null,
 }: {
   readonly adjustmentId: string;
   readonly amount: number;
@@ -21,6 +22,7 @@ export const adjustment = ({
   readonly approvedBy?: string;
   readonly actor?: string;
   readonly reference?: string | null;
+  readonly expiresAt?: string | null;
 }): Omit<BookCorrection, 'now'> => ({
   type: 'BookCorrection',
   correctionId: '',
@@ -35,7 +37,7 @@ export const adjustment = ({
       reason,
       reversesEventId: null,
       reference: reference as string,
-      expiresAt: null,
+      expiresAt,
       grantId: null,
     },
   ],

@@ -1,22 +1,16 @@
 import type { Command } from 'commander';
 import { resolve } from 'node:path';
-import { uuid5 } from '@app/event-sourcing/core/event-id.js';
 import { ownRequest } from '@app/platform/cqrs/own-request.js';
 import { EraseReading, GetReadingSummary } from '@app/readings/contracts/index.js';
 import { readMirror } from '../backup/keys-mirror.js';
 import { installationOf } from '../backup/installation.js';
 import { approvalOf } from '../corrections/describe.js';
-import {
-  addProposalOptions,
-  entryOf,
-  propose,
-  type Proposal,
-  type ProposalOptions,
-} from '../corrections/propose.js';
+import { addProposalOptions, propose, type Proposal, type ProposalOptions } from '../corrections/propose.js';
 import { OpsError } from '../ops-error.js';
 import { print, table, tell } from '../output.js';
 import { withProgress } from '../progress.js';
 import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
+import { creditsToRefund, refundOf } from './readings/refund.js';
 import { findUnreadable, type Unreadable, type UnreadableReading } from './readings/unreadable.js';
 import { someText } from './options.js';
 
@@ -31,7 +25,9 @@ const find = (session: Session): Promise<Unreadable> =>
 const addUnreadable = (readings: Command): void => {
   readings
     .command('unreadable')
-    .description('list readings that were paid and cannot be read; exit code 1 when one is not refunded')
+    .description(
+      'list readings that were paid and cannot be read; exit code 1 when one is not refunded in full',
+    )
     .addHelpText(
       'after',
       `
@@ -52,14 +48,15 @@ const list = (readings: readonly UnreadableReading[]): string =>
   readings.length === 0
     ? 'Every paid reading can be read, or was erased.'
     : table(
-        ['reading', 'workspace', 'credits', 'captured', 'lost', 'refunded'],
-        readings.map(({ readingId, workspaceId, amount, capturedAt, cause, missingFormats, refunded }) => [
-          readingId,
-          workspaceId,
-          amount,
-          capturedAt,
-          cause === 'key' ? 'key' : missingFormats.join(', '),
-          refunded ? 'yes' : 'no',
+        ['reading', 'workspace', 'credits', 'captured', 'lost', 'refunded', 'to refund'],
+        readings.map((reading) => [
+          reading.readingId,
+          reading.workspaceId,
+          reading.amount,
+          reading.capturedAt,
+          reading.cause === 'key' ? 'key' : reading.missingFormats.join(', '),
+          reading.givenBack,
+          creditsToRefund(reading),
         ]),
       );
 
@@ -90,8 +87,8 @@ const addRefund = (readings: Command): void => {
     .addHelpText(
       'after',
       `
-All refunds are one correction, which another operator approves. Each names the capture it reverses, so nothing is
-refunded twice.
+All refunds are one correction, which another operator approves. Each names the entry it reverses, so nothing is
+refunded twice. After a refund in part, it proposes the rest.
 
 Examples:
   ops readings refund --all --reason "restored the backup of 20 November" --reference INC-42
@@ -134,29 +131,27 @@ const refund = async (session: Session, ids: readonly string[], options: RefundO
   const chosen = readings.filter(({ readingId }) => ids.length === 0 || ids.includes(readingId));
   const open = chosen.filter(({ refunded }) => !refunded);
   const proposal = options.yes && open.length > 0 ? await proposeRefund(session, open, options) : null;
-  const refunds = chosen.map(({ readingId, workspaceId, amount, refunded }): Refund => {
+  const refunds = chosen.map((reading): Refund => {
+    const { readingId, workspaceId, refunded } = reading;
     if (refunded) return { readingId, workspaceId, amount: 0, outcome: 'already_refunded' };
+    const amount = creditsToRefund(reading);
     return { readingId, workspaceId, amount, outcome: proposal ? 'proposed' : 'not_refunded' };
   });
   return { refunds, credits: refunds.reduce((sum, { amount }) => sum + amount, 0), proposal };
 };
 
-/** Most entries of one correction. */
-const MOST = 1_000;
-
-const proposeRefund = (
+const proposeRefund = async (
   session: Session,
   readings: readonly UnreadableReading[],
   options: RefundOptions,
 ): Promise<Proposal> => {
-  if (readings.length > MOST)
-    throw new OpsError(`${readings.length} readings are too many for one correction: name ${MOST} at most.`);
-  const { reason, reference = `refund-${uuid5(...readings.map(({ readingId }) => readingId))}` } = options;
-  const entries = readings.map(({ readingId, workspaceId, amount, cause, captureEventId }) => {
-    const why = `Refund of reading ${readingId}, whose ${cause} is lost: ${reason}`;
-    return entryOf({ workspaceId, amount, reason: why, reference, reversesEventId: captureEventId });
-  });
-  return propose(session, 'reading_refund', { scope: '', reason, reference, entries }, options);
+  const content = refundOf(readings, options);
+  const proposal = await propose(session, 'reading_refund', { scope: '', ...content }, options);
+  if (proposal.correction.status === 'booked')
+    throw new OpsError(
+      `A correction with the reference ${content.reference} is booked. Choose another reference. Nothing was proposed.`,
+    );
+  return proposal;
 };
 
 const addEraseAgain = (readings: Command): void => {

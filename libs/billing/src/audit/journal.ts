@@ -1,3 +1,4 @@
+import { instant } from '@app/event-sourcing/core/clock.js';
 import { endOfMonth } from '../domain/credits/calendar.js';
 import type { AccountCodes, MonthBook } from '../contracts/month.js';
 import { csvRecord } from './csv.js';
@@ -39,14 +40,14 @@ export const journalCsv = (period: string, books: readonly MonthBook[], codes: A
 
 const entriesOf = (period: string, { seal, sales }: MonthBook, codes: AccountCodes): Entry[] => {
   const { deferred, receivable, revenue, breakage, corrections } = codes;
-  const date = new Date(endOfMonth(period) - 1).toISOString().slice(0, 10);
+  const [first, date] = [`${period}-01`, instant(endOfMonth(period) - 1).slice(0, 10)];
   const used = (credit: string, minor: number, description: string): Entry[] =>
     minor === 0 ? [] : [{ date, debit: deferred, credit, minor, reference: period, description }];
   return [
     ...sales
       .filter(({ cents }) => cents > 0)
       .map(({ grantId, kind, at, cents }) => ({
-        date: at.slice(0, 10),
+        date: within(first, at.slice(0, 10), date),
         debit: receivable,
         credit: deferred,
         minor: cents,
@@ -58,6 +59,10 @@ const entriesOf = (period: string, { seal, sales }: MonthBook, codes: AccountCod
     ...used(corrections, seal.money.corrections, 'credits withdrawn'),
   ];
 };
+
+/** A book may record an entry of its open month by a clock that is just before or after the month. */
+const within = (first: string, date: string, last: string): string =>
+  date < first ? first : date > last ? last : date;
 
 const rows = ({ seal }: MonthBook, entry: Entry, number: number): string[] => {
   const { workspaceId, period, money } = seal;

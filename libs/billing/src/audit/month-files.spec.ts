@@ -1,11 +1,12 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { linesIn, trustedKeys, verifyExport, verifyMonth } from '../../../../tools/verify-ledger.mjs';
-import { eventfulBook, exportOf, type TestBook } from '../../test/book.js';
+import { eventfulBook, exportOf, openedBook, type TestBook } from '../../test/book.js';
 import { parsedCsv } from '../../test/parsed-csv.js';
 import type { Reconciliation } from '../contracts/audit.js';
 import type { MonthBook, MonthNote } from '../contracts/month.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
+import { journalCsv } from './journal.js';
 import { monthOfBooks } from './month-books.js';
 import { bookEvent } from './unreadable-entry.js';
 import { VerifiedBooks } from './verified-books.js';
@@ -194,6 +195,27 @@ describe('the journal of a month', () => {
     const total = (name: 'opening' | 'closing') => books.reduce((sum, { seal }) => sum + seal.money[name], 0);
     expect(deferred).toBe(total('closing') - total('opening'));
     expect(new Set(rows.map(([, , account]) => account))).toEqual(new Set(['1200', '2400', '4100']));
+  });
+
+  it('dates a plan by the day it is valid from, although it was recorded in the next month', async () => {
+    const book = await openedBook();
+    await book.do('2026-04-20T12:00:00Z', { type: 'SubscribeToPlan', plan: 'studio', approvalRef: null });
+    await book.do('2026-06-03T09:00:00Z', { type: 'RecordDue' });
+    const journal = filesOf(monthOf(book.events).books).get('journal.csv')!.toString();
+    const dates = parsedCsv(journal).flatMap((row) => (row[8] === 'plan sold' ? [row[1]] : []));
+    expect(dates).toEqual(['2026-05-20', '2026-05-20']);
+  });
+
+  it('dates a pack in the month that recorded it, although a clock was ahead or behind', () => {
+    const [book] = sealed(1);
+    const sold = (at: string) => {
+      const sale = { grantId: 'pack:o1:flex', kind: 'pack', at, cents: 900 } as const;
+      const [, row] = parsedCsv(journalCsv(PERIOD, [{ ...book!, sales: [sale] }], CODES));
+      return row![1];
+    };
+    expect(sold('2026-04-30T23:59:59.990Z')).toBe('2026-05-01');
+    expect(sold('2026-05-07T12:00:00.000Z')).toBe('2026-05-07');
+    expect(sold('2026-06-01T00:00:00.010Z')).toBe('2026-05-31');
   });
 
   it('has a trial balance whose totals are the sums of its rows', () => {

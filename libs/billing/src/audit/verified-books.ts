@@ -118,9 +118,9 @@ const saleOf = ({
   type,
   data,
   metadata,
-}: Recorded<CreditsEventOf<'PlanGranted'> | CreditsEventOf<'PackPurchased'>>): MonthSale => ({
-  grantId: data.grantId,
-  kind: type === 'PlanGranted' ? 'plan' : 'pack',
-  at: metadata.occurredAt,
-  cents: data.priceCents,
-});
+}: Recorded<CreditsEventOf<'PlanGranted'> | CreditsEventOf<'PackPurchased'>>): MonthSale => {
+  const { grantId, priceCents: cents } = data;
+  return type === 'PlanGranted'
+    ? { grantId, kind: 'plan', at: data.validFrom, cents }
+    : { grantId, kind: 'pack', at: metadata.occurredAt, cents };
+};

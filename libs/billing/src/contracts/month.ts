@@ -9,7 +9,7 @@ import type { Money } from './money.js';
 export interface MonthSale {
   readonly grantId: string;
   readonly kind: 'plan' | 'pack';
-  /** RFC 3339. */
+  /** When the plan's month begins, or the pack was sold (RFC 3339). An idle book records a plan's month later. */
   readonly at: string;
   readonly cents: number;
 }

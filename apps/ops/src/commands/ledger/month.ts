@@ -1,7 +1,5 @@
 import type { Command } from 'commander';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { readFileSync } from 'node:fs';
 import {
   CloseMonth,
   type CloseMonthResult,
@@ -11,7 +9,7 @@ import {
 import { OpsError } from '../../ops-error.js';
 import { print, table, tell } from '../../output.js';
 import { withSession } from '../../session.js';
-import { tar } from '../../tar.js';
+import { writeMonth } from './month-archive.js';
 import { parsePeriod, threadsOption } from './options.js';
 import { passedOver } from './passed-over.js';
 import { onFile } from './seal.js';
@@ -23,6 +21,7 @@ interface Options {
   readonly key: string;
   readonly out: string;
   readonly threads: number | 'auto';
+  readonly replace?: boolean;
 }
 
 /** As in `ledger reconcile`. */
@@ -39,15 +38,17 @@ export const addMonth = (ledger: Command): void => {
     .requiredOption('--key <file>', 'the private key from ops ledger keygen')
     .requiredOption('--out <folder>', 'an existing folder for the month and its archive')
     .addOption(threadsOption())
+    .option('--replace', 'replace a different month that an earlier run signed; keep a copy of it first')
     .addHelpText(
       'after',
       `
-Safe to repeat: what is closed stays closed, and the same month and key give the same seals.
+Safe to repeat: what is closed stays closed, and the same month and key give the same seals. The reconciliation covers
+the log up to now, so a later run may sign a different month. It does not replace the earlier one without --replace.
 
 Example:
   ops ledger month --period 2026-10 --all --key seal-private.pem --out closings`,
     )
-    .action(async ({ period, key, out, threads }: Options, command: Command) => {
+    .action(async ({ period, key, out, threads, replace = false }: Options, command: Command) => {
       const privateKey = onFile(key, () => readFileSync(key, 'utf8'));
       const result = await withSession(({ commands, by, config }) => {
         const codes = {
@@ -74,27 +75,13 @@ Example:
         return;
       }
       const { manifest, closedNow, quarantined, notes, files } = result;
-      const written = { folder: join(out, period), archive: join(out, `ledger-${period}.tar.gz`) };
-      onFile(out, () => write(files, written, period));
+      const written = onFile(out, () => writeMonth(out, period, files, replace));
       print(
         command,
         { ok: true, ...written, closedNow, ...manifest, quarantined, notes },
         describe(result, written.archive),
       );
     });
-};
-
-/** month.json and its signature last, the archive after them: what is there is complete. */
-const write = (
-  files: ReadonlyMap<string, Uint8Array>,
-  { folder, archive }: { folder: string; archive: string },
-  period: string,
-): void => {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  for (const [name, bytes] of files) writeFileSync(join(folder, name), bytes, { mode: 0o600 });
-  const packed = [...files].map(([name, bytes]) => ({ name: `${period}/${name}`, bytes }));
-  writeFileSync(`${archive}.part`, gzipSync(tar(packed, Date.parse(`${period}-01`))), { mode: 0o600 });
-  renameSync(`${archive}.part`, archive);
 };
 
 /** A line for each step and each tenth of it, on standard error. */

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
-import { creditsEvents } from '@app/billing/contracts/index.js';
+import { creditsEvents, type CreditsEventOf } from '@app/billing/contracts/index.js';
+import { refundsOf, type Refunds } from '@app/billing/offline.js';
 import {
   decodeOrShow,
   isOpaque,
@@ -16,18 +17,19 @@ import { publicationEvents } from '@app/publishing/contracts/index.js';
 import { readingEvents } from '@app/readings/contracts/index.js';
 
 /** A reading whose credits were captured, and which its customer cannot read. */
-export interface UnreadableReading {
+export interface UnreadableReading extends Refunds {
   readonly readingId: string;
   readonly workspaceId: string;
-  /** Credits. */
+  /** Credits that were captured. */
   readonly amount: number;
   /** RFC 3339. */
   readonly capturedAt: string;
-  /** Id of the CreditsCaptured that a refund reverses. */
+  /** Id of the CreditsCaptured. */
   readonly captureEventId: string;
   /** `key`: nothing of it opens. `document`: the result can be read, a published format is lost. */
   readonly cause: 'key' | 'document';
   readonly missingFormats: readonly string[];
+  /** Nothing is left to refund. */
   readonly refunded: boolean;
 }
 
@@ -58,7 +60,8 @@ class PaidReadings {
   readonly captured = new Map<string, Captured>();
   readonly erased = new Set<string>();
   readonly formats = new Map<string, readonly string[]>();
-  readonly reversed = new Set<string>();
+  /** By the entry that they reverse. */
+  readonly corrections = new Map<string, Recorded<CreditsEventOf<'CreditsAdjusted'>>[]>();
   readonly passedOver: string[] = [];
 
   /** An event that cannot be read, or is quarantined, is no payment: nothing is refunded for it. */
@@ -82,9 +85,14 @@ class PaidReadings {
         this.captured.set(readingId, { workspaceId, amount, capturedAt, captureEventId });
         return;
       }
-      case 'CreditsAdjusted':
-        if (event.data.reversesEventId !== null) this.reversed.add(event.data.reversesEventId);
+      case 'CreditsAdjusted': {
+        const { reversesEventId } = event.data;
+        if (reversesEventId === null) return;
+        const others = this.corrections.get(reversesEventId);
+        if (others) others.push(event);
+        else this.corrections.set(reversesEventId, [event]);
         return;
+      }
       case 'ReadingErased':
         this.erased.add(id);
         return;
@@ -138,8 +146,9 @@ export const findUnreadable = async (
       // An erasure may have been recorded since the log was read.
       if (cause === null || (await isErased(store, readingId))) continue;
       const { captureEventId, ...captured } = paid.captured.get(readingId)!;
-      const refunded = paid.reversed.has(captureEventId);
-      readings.push({ readingId, ...captured, captureEventId, cause, missingFormats, refunded });
+      const refunds = refundsOf({ eventId: captureEventId, amount: captured.amount }, paid.corrections);
+      const refunded = refunds.toRefund.length === 0;
+      readings.push({ readingId, ...captured, captureEventId, cause, missingFormats, ...refunds, refunded });
     }
   }
   return { readings, unknownKeys: wrapping.unknown(), passedOver: paid.passedOver };

@@ -3,7 +3,7 @@ import { PLANS } from '../../contracts/catalogue.js';
 import type { CreditsEvent, CreditsEventOf, Grant, Subscription } from '../../contracts/events.js';
 import { valuesOf } from './bucket-map.js';
 import { endOfMonth, monthAfter, nextAnchor } from './calendar.js';
-import { evolve, type Credits } from './credits.state.js';
+import { evolve, noBook, type Credits } from './credits.state.js';
 import { balances } from './postings.js';
 import { listRecent, noRecentIds } from './recent-ids.js';
 
@@ -30,8 +30,16 @@ export const dueBy = (book: Credits, now: number): { events: CreditsEvent[]; sta
   return { events, state };
 };
 
-const nextDue = (state: Credits, now: number): Due | null => {
-  if (state.workspaceId === null) return null;
+/** The parts of a book that decide when something is next due in it. */
+export type Agenda = Pick<Credits, 'period' | 'subscription' | 'grants'>;
+
+/** When something is next due in an open book: a grant, an expiry or the end of the month, whichever comes first. */
+export const nextDueAt = (agenda: Agenda): string => instant(firstOf({ ...noBook, ...agenda }, 0).at);
+
+const nextDue = (state: Credits, now: number): Due | null =>
+  state.workspaceId === null ? null : firstOf(state, now);
+
+const firstOf = (state: Credits, now: number): Due => {
   const candidates: Due[] = [
     ...state.grants.flatMap(expiry),
     { at: endOfMonth(state.period), event: () => periodClosed(state, now) },

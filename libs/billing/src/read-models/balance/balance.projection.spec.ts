@@ -18,8 +18,8 @@ const event = (type: CreditsEvent['type'], data: object): Recorded =>
 
 const opened = event('BookOpened', { period: '2026-04' });
 const granted = event('CreditsAdjusted', { amount: 30 });
-const reserved = event('CreditsReserved', { amount: 20 });
-const captured = event('CreditsCaptured', { amount: 20 });
+const reserved = event('CreditsReserved', { reservationId: 'r1', amount: 20, allocations: [] });
+const captured = event('CreditsCaptured', { reservationId: 'r1', amount: 20 });
 const fold = (events: readonly Recorded[], row: Record<string, unknown> | null = null) =>
   events.reduce((before, one) => balances!.evolve(before, one), row);
 

@@ -4,7 +4,9 @@ import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import { defineProjection } from '@app/event-sourcing/projections/projection.js';
 import { view } from '@app/event-sourcing/projections/view.js';
 import { creditsEvents, type Account, type CreditsEvent } from '../../contracts/events.js';
-import { endOfMonth, monthAfter } from '../../domain/credits/calendar.js';
+import { endOfMonth } from '../../domain/credits/calendar.js';
+import { evolve, noBook } from '../../domain/credits/credits.state.js';
+import { nextDueAt, type Agenda } from '../../domain/credits/due.js';
 import { postings } from '../../domain/credits/postings.js';
 
 interface BalanceRow {
@@ -19,6 +21,8 @@ interface BalanceRow {
   readonly revision: string;
   readonly due_at: string;
   readonly updated_at: string;
+  /** What `due_at` is computed from. `null` in a row of an older version, until the book's month is closed. */
+  readonly agenda: Agenda | null;
 }
 
 type Event = Recorded<CreditsEvent>;
@@ -33,6 +37,9 @@ const balances = view<BalanceRow, Event>({
     if (row === null) throw new RowMissing('The row of the book is missing: replay its stream');
     if (BigInt(row.revision) >= event.revision) return row;
     const moved = movement(event);
+    const at = event.metadata.occurredAt;
+    const isKnown = row.agenda !== null || event.type === 'PeriodClosed';
+    const agenda = isKnown ? agendaAfter(row.agenda ?? noBook, event) : null;
     return requireNotOverdrawn({
       ...row,
       available: Number(row.available) + moved('available'),
@@ -42,8 +49,9 @@ const balances = view<BalanceRow, Event>({
       granted: Number(row.granted) - moved('issued:plan', 'issued:pack'),
       adjusted: Number(row.adjusted) - moved('adjusted'),
       revision: String(event.revision),
-      due_at: nextDueAfter(event, row.due_at),
-      updated_at: event.metadata.occurredAt,
+      due_at: agenda ? nextDueAt(agenda) : dueWithoutAgenda(row.due_at, at),
+      updated_at: at,
+      agenda,
     });
   },
 });
@@ -59,18 +67,22 @@ class RowMissing extends Error {
   override readonly name = 'RowMissing';
 }
 
-const opened = (event: Event): BalanceRow => ({
-  workspace_id: streamId(event.stream),
-  available: 0,
-  held: 0,
-  consumed: 0,
-  expired: 0,
-  granted: 0,
-  adjusted: 0,
-  revision: String(event.revision),
-  due_at: nextDueAfter(event, ''),
-  updated_at: event.metadata.occurredAt,
-});
+const opened = (event: Event): BalanceRow => {
+  const agenda = agendaAfter(noBook, event);
+  return {
+    workspace_id: streamId(event.stream),
+    available: 0,
+    held: 0,
+    consumed: 0,
+    expired: 0,
+    granted: 0,
+    adjusted: 0,
+    revision: String(event.revision),
+    due_at: nextDueAt(agenda),
+    updated_at: event.metadata.occurredAt,
+    agenda,
+  };
+};
 
 /**
  * Checks each event. The table's constraint sees only the last row of a batch. @throws RangeError, which parks the book
@@ -88,27 +100,14 @@ const movement = (event: CreditsEvent) => {
 };
 
 /**
- * When something will next become due in this book.
- * @param before as it was before this event, which may not determine it
+ * The book's agenda after an event. Only grants that expire matter. Open holds are left out, so the credits of a captured
+ * hold stay `held` in its grant until the month is closed. They are never due.
  */
-export const nextDueAfter = (event: CreditsEvent, before: string): string => {
-  if (event.type === 'BookOpened') return instant(endOfMonth(event.data.period));
-  if (event.type === 'PlanGranted') {
-    return soonest(event.data.expiresAt, endOfMonthOf(event.data.validFrom));
-  }
-  if (event.type === 'GrantExpired') return endOfMonthOf(event.data.expiredAt);
-  if (event.type === 'CreditsAdjusted' && event.data.expiresAt !== undefined)
-    return soonest(instant(Date.parse(before)), event.data.expiresAt);
-  if (event.type !== 'PeriodClosed') return before;
-  const { period, subscription, openGrants } = event.data;
-  const expiries = openGrants.flatMap(({ remaining, expiresAt }) =>
-    remaining > 0 && expiresAt ? [expiresAt] : [],
-  );
-  const granted = subscription && !subscription.endsAt ? [subscription.nextGrantAt] : [];
-  return soonest(instant(endOfMonth(monthAfter(period))), ...granted, ...expiries);
+const agendaAfter = (before: Agenda, event: CreditsEvent): Agenda => {
+  const { period, subscription, grants } = evolve({ ...noBook, ...before }, event);
+  return { period, subscription, grants: grants.filter(({ expiresAt }) => expiresAt !== null) };
 };
 
-const endOfMonthOf = (at: string): string => instant(endOfMonth(at.slice(0, 7)));
-
-/** Instants in this one format sort as text. */
-const soonest = (...instants: readonly [string, ...string[]]): string => instants.toSorted()[0]!;
+/** Until its month is closed, a row of an older version keeps its date, then waits for the end of the month. */
+const dueWithoutAgenda = (before: string, now: string): string =>
+  before > now ? before : instant(endOfMonth(now.slice(0, 7)));

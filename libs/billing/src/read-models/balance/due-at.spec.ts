@@ -1,0 +1,87 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
+import { adjustment } from '../../../test/adjustment.js';
+import { openedBook, type TestBook } from '../../../test/book.js';
+import { PLANS } from '../../contracts/catalogue.js';
+import { balanceProjection } from './balance.projection.js';
+
+const [balances] = balanceProjection.views;
+
+type Row = Record<string, unknown>;
+
+const fold = (events: readonly StoredEvent[], row: Row | null = null): Row =>
+  events.reduce((before, event) => balances!.evolve(before, event as Recorded), row)!;
+
+/** When the row of a book says that something is next due. */
+const dueAt = ({ events }: TestBook): string => fold(events)['due_at'] as string;
+
+/** Nudges an idle book at each time that its row names, and returns these times with what was then recorded. */
+const nudge = async (book: TestBook, until: string): Promise<string[]> => {
+  const seen: string[] = [];
+  for (let at = dueAt(book); at < until; at = dueAt(book)) {
+    const before = book.events.length;
+    await book.do(at, { type: 'RecordDue' });
+    const types = book.events.slice(before).map(({ type }) => type);
+    seen.push(`${at.slice(0, 10)} ${types.join(' ')}`);
+  }
+  return seen;
+};
+
+const subscribe = { type: 'SubscribeToPlan', approvalRef: null } as const;
+
+describe('when an idle book is next due', () => {
+  it('grants the month of a changed plan on its day, although an older grant expires before', async () => {
+    const book = await openedBook();
+    await book.do('2026-05-10T12:00:00Z', { ...subscribe, plan: 'studio' });
+    await book.do('2026-05-20T12:00:00Z', { ...subscribe, plan: 'pro', when: 'now' });
+    expect(await nudge(book, '2026-07-15')).toEqual([
+      '2026-06-01 PeriodClosed',
+      '2026-06-10 GrantExpired',
+      '2026-06-20 GrantExpired PlanGranted',
+      '2026-07-01 PeriodClosed',
+    ]);
+  });
+
+  it('keeps the expiry of a gift that comes before the one of the month', async () => {
+    const book = await openedBook();
+    const gift = { adjustmentId: 'a1', amount: 7, reason: 'sorry', approvedBy: 'ada' };
+    await book.do('2026-04-11T12:00:00Z', adjustment({ ...gift, expiresAt: '2026-04-20T00:00:00.000Z' }));
+    await book.do('2026-04-12T12:00:00Z', { ...subscribe, plan: 'studio' });
+    expect(dueAt(book)).toBe('2026-04-20T00:00:00.000Z');
+  });
+
+  it('grants again on its day when a cancellation is withdrawn', async () => {
+    const book = await openedBook();
+    await book.do('2026-04-10T12:00:01Z', { ...subscribe, plan: 'studio' });
+    const hold = { reservationId: 'r1', readingId: 'reading-r1', amount: PLANS.studio.creditsPerMonth };
+    await book.do('2026-04-11T12:00:00Z', { type: 'ReserveCredits', ...hold });
+    await book.do('2026-04-15T12:00:00Z', { type: 'CancelSubscription' });
+    await book.do('2026-05-02T12:00:00Z', { ...subscribe, plan: 'studio' });
+    expect(await nudge(book, '2026-06-02')).toEqual(['2026-05-10 PlanGranted', '2026-06-01 PeriodClosed']);
+  });
+
+  it('does not wait for the expiry of a grant that was used up', async () => {
+    const book = await openedBook();
+    const gift = { adjustmentId: 'a1', amount: 20, reason: 'sorry', approvedBy: 'ada' };
+    await book.do('2026-04-11T12:00:00Z', adjustment({ ...gift, expiresAt: '2026-04-20T00:00:00.000Z' }));
+    const hold = { reservationId: 'r1', readingId: 'reading-r1', amount: 20 };
+    await book.do('2026-04-12T12:00:00Z', { type: 'ReserveCredits', ...hold });
+    expect(dueAt(book)).toBe('2026-05-01T00:00:00.000Z');
+    const causeEventId = 'end-r1';
+    await book.do('2026-04-12T12:00:01Z', { type: 'ReleaseCredits', reservationId: 'r1', causeEventId });
+    expect(dueAt(book)).toBe('2026-04-20T00:00:00.000Z');
+  });
+
+  it('is known from the next closed month on in a row of an older version', async () => {
+    const book = await openedBook();
+    await book.do('2026-04-11T12:00:00Z', { ...subscribe, plan: 'studio' });
+    const older: Row = { ...fold(book.events), agenda: null };
+    const last = book.events.length;
+    await book.do('2026-04-12T12:00:00Z', { type: 'PurchasePack', pack: 'flex', orderRef: 'o1' });
+    const kept = fold(book.events.slice(last), older);
+    expect(kept).toMatchObject({ due_at: older['due_at'], agenda: null });
+    const open = book.events.length;
+    await book.do('2026-05-01T00:00:00Z', { type: 'RecordDue' });
+    expect(fold(book.events.slice(open), kept)).toMatchObject({ due_at: '2026-05-11T00:00:00.000Z' });
+  });
+});
