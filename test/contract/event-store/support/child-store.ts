@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { programPath } from '@app/platform/program-path.js';
-import { patient } from './store-under-test.js';
+import { patient } from './patient.js';
 
 const PROGRAM = programPath('embedded-event-store');
 

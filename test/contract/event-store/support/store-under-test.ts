@@ -4,13 +4,10 @@ import { join } from 'node:path';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { afterAll, beforeAll } from '@jest/globals';
 import { startEmbeddedEventStore, type EmbeddedEventStoreOptions } from '@app/embedded-event-store/index.js';
+import { patient } from './patient.js';
 
 /** Address of a real EventStoreDB to run the suite against; without it, the suite starts the embedded server. */
 export const EXTERNAL_URL = process.env.EVENTSTORE_URL;
-
-/** The client's own deadline is 10 s, which a pause of a slow machine can reach. */
-export const patient = (connectionString: string): string =>
-  `${connectionString}${connectionString.includes('?') ? '&' : '?'}defaultDeadline=120000`;
 
 /** The store that a contract spec runs against, and its client. */
 export interface StoreUnderTest {
