@@ -69,6 +69,16 @@ const toTheEndOfALogFile = ({ databaseUrl }: StartedStack): Promise<void> =>
     }
   });
 
+/** Files that PostgreSQL's log has in stock, after the present one. */
+const spareLogFiles = ({ databaseUrl }: StartedStack): Promise<number> =>
+  withClient(databaseUrl, async (client) => {
+    const { rows } = await client.query<{ files: number }>(
+      `select count(*)::int as files from pg_ls_waldir()
+       where name ~ '^[0-9A-F]{24}$' and name > pg_walfile_name(pg_current_wal_insert_lsn())`,
+    );
+    return rows[0]!.files;
+  });
+
 /** Waits until PostgreSQL may reuse what it has written to its log so far. */
 const checkpointed = ({ databaseUrl }: StartedStack): Promise<void> =>
   withClient(databaseUrl, async (client) => {
@@ -80,11 +90,11 @@ const checkpointed = ({ databaseUrl }: StartedStack): Promise<void> =>
     );
   });
 
-const withClient = async (url: string, work: (client: pg.Client) => Promise<void>): Promise<void> => {
+const withClient = async <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
   const client = new pg.Client(url);
   await client.connect();
   try {
-    await work(client);
+    return await work(client);
   } finally {
     await client.end();
   }
@@ -207,6 +217,10 @@ const folder = smallDisk(400);
     await until(
       async () => (await customer.create(person())).status === 503,
       () => 'new work is refused',
+    );
+    await until(
+      async () => (await spareLogFiles(stack)) >= 3,
+      () => 'the stack gives PostgreSQL spare files for its log',
     );
     const rest = join(folder!, 'to-the-last-byte');
     fill(rest, freeBytes(folder!));

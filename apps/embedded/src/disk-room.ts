@@ -24,8 +24,8 @@ interface Watched {
   readonly say: (line: string) => void;
   /** Called when there is room again after the disk was full. */
   readonly onRoom: () => void;
-  /** Called again and again while there is less than the reserve: reuse what is on the disk. */
-  readonly onShort: () => Promise<void>;
+  /** Called again and again with the free bytes while they are less than the reserve: prepare for a full disk. */
+  readonly onShort: (free: number) => Promise<void>;
 }
 
 /**
@@ -34,15 +34,15 @@ interface Watched {
  * started on a full disk: it could not live, and its deaths would end the stack.
  *
  * PostgreSQL panics when it needs a new file for its log and has no room, and reads stop with it. So below the reserve,
- * `onShort` makes it reuse its old files.
+ * `onShort` lays in files for it.
  */
 export class DiskRoom {
   private readonly ballast: string;
   private readonly timer: NodeJS.Timeout;
   private state: 'enough' | 'low' | 'full' = 'enough';
   private isFilling = false;
-  private reusesAt = 0;
-  private isReusing = false;
+  private preparesAt = 0;
+  private isPreparing = false;
   private waiting: (() => void)[] = [];
 
   constructor(private readonly watched: Watched) {
@@ -77,7 +77,7 @@ export class DiskRoom {
     const before = this.state;
     this.state = free < START_FROM ? 'full' : free < reserve ? 'low' : 'enough';
     if (this.state !== 'full') for (const resume of this.waiting.splice(0)) resume();
-    if (this.state !== 'enough') void this.reuse();
+    if (this.state !== 'enough') void this.prepare(free);
     if (this.state === 'enough' && free >= reserve + BALLAST_BYTES) void this.fill();
     if (this.state === before) return;
     if (before === 'full') onRoom();
@@ -95,12 +95,12 @@ export class DiskRoom {
     }
   }
 
-  private async reuse(): Promise<void> {
-    if (this.isReusing || performance.now() < this.reusesAt) return;
-    this.isReusing = true;
-    await this.watched.onShort().catch(() => undefined);
-    this.reusesAt = performance.now() + SHORT_EVERY_MS;
-    this.isReusing = false;
+  private async prepare(free: number): Promise<void> {
+    if (this.isPreparing || performance.now() < this.preparesAt) return;
+    this.isPreparing = true;
+    await this.watched.onShort(free).catch(() => undefined);
+    this.preparesAt = performance.now() + SHORT_EVERY_MS;
+    this.isPreparing = false;
   }
 
   /** Random bytes, because some file systems store zeros in no space. */

@@ -13,7 +13,7 @@ import { startEventStore } from './event-store-process.js';
 import { listenOnce } from './listen-once.js';
 import { takeLock } from './lock.js';
 import { startPostgres } from './postgres.js';
-import { checkpoint, type DatabaseUrls } from './postgres/database.js';
+import { stockLog, type DatabaseUrls } from './postgres/database.js';
 import { ProcessRecord } from './process-record.js';
 import { removeRuntimeFile, writeRuntimeFile } from './runtime-file.js';
 import { loadSecrets, type Secrets } from './secrets.js';
@@ -111,8 +111,8 @@ export class Stack {
         record.save();
         this.publish();
       },
-      onShort: async () => {
-        if (this.database) await checkpoint(this.database);
+      onShort: async (free) => {
+        if (this.database) await stockLog(this.database, free);
       },
     });
     this.disk.requireRoom();
