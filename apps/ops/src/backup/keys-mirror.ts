@@ -78,6 +78,11 @@ export const recordErased = (
   }
 };
 
+/** Each reading once; the later entry of two stands. */
+export const mergedReadings = (...lists: readonly (readonly ErasedReading[])[]): readonly ErasedReading[] => [
+  ...new Map(lists.flat().map((one) => [one.readingId, one])).values(),
+];
+
 const sorted = (readings: readonly ErasedReading[]): ErasedReading[] =>
   readings.toSorted((one, other) => (one.readingId < other.readingId ? -1 : 1));
 
@@ -113,14 +118,13 @@ export const mirrorKeys = (
   notErased: readonly string[] = [],
 ): void => {
   const known = findMirror(folder, installation)?.erased ?? [];
-  const all = new Map([...known, ...erased].map((one) => [one.readingId, one]));
-  for (const readingId of notErased) all.delete(readingId);
+  const listed = mergedReadings(known, erased).filter(({ readingId }) => !notErased.includes(readingId));
   const folders = keyDirectory === null ? [folder] : [folder, join(folder, KEYS)];
   for (const path of folders) {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     chmodSync(path, 0o700);
   }
-  writeNote(folder, installation, [...all.values()], new Date().toISOString());
+  writeNote(folder, installation, listed, new Date().toISOString());
   if (secretsFile !== null) writePrivate(join(folder, 'secrets.json'), readFileSync(secretsFile));
   if (keyDirectory !== null) mirrorFolder(keyDirectory, join(folder, KEYS), destroyed);
   syncPath(folder);

@@ -18,7 +18,7 @@ import { StackError } from '../../../embedded/src/stack-error.js';
 import { OpsError } from '../ops-error.js';
 import { withProgress } from '../progress.js';
 import { buildDataFolder } from './embedded-folder.js';
-import { recordErased, restoreKeys } from './keys-mirror.js';
+import { mergedReadings, recordErased, restoreKeys } from './keys-mirror.js';
 import { refusalOf, requireNone } from './obstacles.js';
 import { settleTables, type ErasedReading } from './load-tables.js';
 import { syncPath, type Manifest } from './manifest.js';
@@ -93,7 +93,7 @@ export const restoreEmbedded = async (
   try {
     const previous = replaces ? erasedIn(join(dataDir, 'event-store')) : NOTHING_BEFORE;
     const listed = keys.erased.filter(({ readingId }) => !previous.notErased.includes(readingId));
-    const erased = [...new Map([...listed, ...previous.erased].map((one) => [one.readingId, one])).values()];
+    const erased = mergedReadings(listed, previous.erased);
     recordErased(keys.folder, manifest.installation, erased, manifest.postgres.takenAt);
     removeDataFolder(draft);
     const { keys: keyDirectory, secrets: secretsFile } = openDataFolder(draft);

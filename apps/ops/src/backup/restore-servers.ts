@@ -10,7 +10,7 @@ import { appliedCounts } from './embedded-folder.js';
 import { requireEmpty, restoreNode, type NodeFolders } from './event-store-files.js';
 import { erasedInDatabase } from './erased-in-database.js';
 import { installationOf } from './installation.js';
-import { recordErased, restoreKeys } from './keys-mirror.js';
+import { mergedReadings, recordErased, restoreKeys } from './keys-mirror.js';
 import { refusalOf, requireNone } from './obstacles.js';
 import {
   dropSchemas,
@@ -91,9 +91,7 @@ export const restoreServers = async (
   const { config, node, command, keys, list } = plan;
   const url = ownerUrl(config);
   const replaced = await erasedInDatabase(url, manifest);
-  const erased = [
-    ...new Map([...list.erased, ...replaced.erased].map((one) => [one.readingId, one])).values(),
-  ];
+  const erased = mergedReadings(list.erased, replaced.erased);
   recordErased(list.folder, manifest.installation, erased, manifest.postgres.takenAt);
   if (keys !== null && config.KEY_DIRECTORY)
     restoreKeys(keys, { keyDirectory: resolve(config.KEY_DIRECTORY), secretsFile: null });

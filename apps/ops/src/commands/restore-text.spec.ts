@@ -48,7 +48,7 @@ describe('The plan of a restore', () => {
   it('lists everything that is in the way, after the plan', () => {
     const inTheWay = ['Already running.', '/srv/data has data: add --replace.'];
     expect(planText(AT, { ...plan, staysErased: 2, inTheWay }).slice(1)).toEqual([
-      '2 readings that the mirror of keys lists would stay erased.',
+      '2 readings that are listed as erased would stay so.',
       'In the way:',
       '  - Already running.',
       '  - /srv/data has data: add --replace.',

@@ -16,7 +16,7 @@ export interface RestorePlan {
   readonly targets: readonly string[];
   /** Whether existing data would be replaced. */
   readonly replace: boolean;
-  /** Readings that the mirror of keys lists as erased. */
+  /** Readings that the mirror of keys, or the folder beside the backups, lists as erased. */
   readonly staysErased: number;
   /** What keeps the restore from starting, a sentence each. */
   readonly inTheWay: readonly string[];
@@ -28,7 +28,7 @@ export const planText = (
 ): readonly string[] => [
   `Would restore the backup of ${takenAt}, with ${events} events, to ${targets.join(', ')}.`,
   ...(replace ? ['It would replace the data there.'] : []),
-  ...(staysErased > 0 ? [`${staysErased} readings that the mirror of keys lists would stay erased.`] : []),
+  ...(staysErased > 0 ? [`${staysErased} readings that are listed as erased would stay so.`] : []),
   ...(inTheWay.length > 0
     ? ['In the way:', ...inTheWay.map((one) => `  - ${one}`)]
     : ['Nothing is in the way.']),

@@ -8,8 +8,8 @@ export interface TransactionOptions {
   readonly longestPauseMs?: number;
 }
 
-/** As long as the lease of a job. A healthy process pauses for the answers of the event store at most. */
-const LONGEST_PAUSE_MS = 60_000;
+/** Milliseconds: as long as the lease of a job. A healthy process pauses for the answers of the event store at most. */
+export const LONGEST_PAUSE_MS = 60_000;
 
 /** Runs work in one transaction on one connection; rolls back when it throws. */
 export const transaction = async <T>(

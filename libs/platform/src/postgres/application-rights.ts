@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { LONGEST_PAUSE_MS } from '@app/event-sourcing/projections/transaction.js';
 import { JOBS_SCHEMA, MIGRATIONS_SCHEMA, dataSchemas, type Migrated } from './schemas.js';
 
 const name = (identifier: string): string => pg.escapeIdentifier(identifier);
@@ -55,7 +56,7 @@ export const grantToApplication = async (
   modules: Migrated,
   application: string,
 ): Promise<void> => {
-  await client.query(`begin; set local idle_in_transaction_session_timeout = '60s'`);
+  await client.query(`begin; set local idle_in_transaction_session_timeout = ${LONGEST_PAUSE_MS}`);
   try {
     await client.query('select pg_advisory_xact_lock($1)', [GRANTING]);
     for (const statement of [...grants(modules, application), ...(await policies(client, application))]) {

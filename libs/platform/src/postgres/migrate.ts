@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { runMigrations as installJobs } from 'graphile-worker';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
+import { LONGEST_PAUSE_MS } from '@app/event-sourcing/projections/transaction.js';
 import { grantToApplication } from './application-rights.js';
 import { migrationsOf } from './pending-migrations.js';
 import { openPool } from './pool.js';
@@ -64,7 +65,7 @@ const applyMigrations = async (
   await client.connect();
   try {
     // A frozen migration must not keep its locks for ever.
-    await client.query(`set idle_in_transaction_session_timeout = '60s'`);
+    await client.query(`set idle_in_transaction_session_timeout = ${LONGEST_PAUSE_MS}`);
     await client.query('create schema if not exists migrations');
     for (const owner of migratedLibraries(modules)) {
       const dir = migrationsOf(owner);

@@ -39,5 +39,8 @@ export const checkBalances = async ({ pool, store }: Pick<Session, 'pool' | 'sto
           ),
         );
   }
-  return found.length > 0 ? found : [ok('balances', 'every book has one')];
+  if (found.length > 0) return found;
+  const said =
+    rows.length < MOST ? 'every book has one' : `of ${MOST} workspaces without one, none has a book`;
+  return [ok('balances', said)];
 };

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { PoolClient } from 'pg';
 import type { Projection } from '@app/event-sourcing/projections/projection.js';
+import { LONGEST_PAUSE_MS } from '@app/event-sourcing/projections/transaction.js';
 import { emptyTables } from '@app/event-sourcing/rebuilding/lost-tables.js';
 import { refill } from '@app/event-sourcing/rebuilding/refill.js';
 import type { Workshop } from '@app/event-sourcing/rebuilding/versions.js';
@@ -245,7 +246,7 @@ const withClient = async <T>({ pool }: Workshop, work: (client: PoolClient) => P
 };
 
 const inTransaction = async (client: PoolClient, work: () => Promise<unknown>): Promise<void> => {
-  await client.query(`begin; set local idle_in_transaction_session_timeout = '60s'`);
+  await client.query(`begin; set local idle_in_transaction_session_timeout = ${LONGEST_PAUSE_MS}`);
   try {
     await work();
     await client.query('commit');

@@ -47,13 +47,13 @@ export class VerifyLedgerHandler implements IQueryHandler<VerifyLedger> {
       await visitStream(this.store, streamName(category, workspaceId), visit, progress);
       for (const event of await this.signedFor(adjusted)) corrections.see(event);
     }
-    const found = auditedCorrections(corrections, roots);
+    const { findings, compensated } = auditedCorrections(corrections, roots);
     const isAsked = ({ stream }: CorrectionFinding): boolean =>
       workspaceId === null || stream === streamName(category, workspaceId);
     return {
       books: [...books.values()].map((book) => book.report()),
-      corrections: found.filter(isAsked),
-      compensated: corrections.report().compensated.filter(isAsked),
+      corrections: findings.filter(isAsked),
+      compensated: compensated.filter(isAsked),
     };
   }
 

@@ -12,7 +12,7 @@ import {
 import { Inject } from '@app/platform/injection.js';
 import { POSTGRES } from '@app/platform/postgres/pool.js';
 import { CONFIG, TRUSTED_CLOCK } from '@app/platform/tokens.js';
-import { auditCorrections } from '../../audit/corrections/as-differences.js';
+import { correctionDifferences } from '../../audit/corrections/as-differences.js';
 import { monthOfBooks } from '../../audit/month-books.js';
 import { monthFiles, signedMonth, sumsOf } from '../../audit/month-files.js';
 import { readSealKey } from '../../audit/seal.js';
@@ -67,7 +67,7 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
         await read();
       }
       const { verified, corrections, reconciliation: compared } = await audit.result(settledBefore);
-      const signatures = auditCorrections(corrections, this.config.OPERATOR_ROOT_KEYS);
+      const signatures = correctionDifferences(corrections, this.config.OPERATOR_ROOT_KEYS);
       const { compensated } = signatures;
       const reconciliation = { ...compared, compensated };
       const { books, problems, notes } = monthOfBooks(period, verified, compensated, key);

@@ -1,12 +1,29 @@
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { LedgerDifference } from '../../contracts/audit.js';
-import type { AuditedCorrections, CompensatedEntry } from '../../contracts/audited-corrections.js';
+import type {
+  AuditedCorrections,
+  CompensatedEntry,
+  CorrectionFinding,
+} from '../../contracts/audited-corrections.js';
 import { creditsEvents } from '../../contracts/events.js';
+import { differenceOf } from '../ledger-difference.js';
 import { CorrectionsVerifier } from './verify-corrections.js';
 
-/** What an audit of the ledger says of corrections, from the events that concern them in log order. */
-export const auditCorrections = (
+/** What an audit of the ledger says of corrections: without root keys, only that it cannot judge them. */
+export const auditedCorrections = (
+  verifier: CorrectionsVerifier,
+  rootKeys: readonly string[],
+): { readonly findings: AuditedCorrections; readonly compensated: readonly CompensatedEntry[] } => {
+  const { findings, compensated } = verifier.report();
+  const first = findings.find(({ stream }) => categoryOf(stream) !== creditsEvents.category);
+  if (rootKeys.length > 0 || !first) return { findings, compensated };
+  const message = 'OPERATOR_ROOT_KEYS is not set here, so nobody knows which operators to trust';
+  return { findings: [{ ...first, message: `${message}: ${findings.length} findings` }], compensated };
+};
+
+/** The same for the reports of reconciliations, from the events that concern corrections in log order. */
+export const correctionDifferences = (
   events: Iterable<StoredEvent>,
   rootKeys: readonly string[],
 ): {
@@ -15,29 +32,11 @@ export const auditCorrections = (
 } => {
   const verifier = new CorrectionsVerifier(rootKeys);
   for (const event of events) verifier.see(event);
-  const { compensated } = verifier.report();
-  return { differences: correctionDifferences(auditedCorrections(verifier, rootKeys)), compensated };
+  const { findings, compensated } = auditedCorrections(verifier, rootKeys);
+  return { differences: findings.map(asDifference), compensated };
 };
 
-/** What an audit of the ledger says of corrections: without root keys, only that it cannot judge them. */
-export const auditedCorrections = (
-  verifier: CorrectionsVerifier,
-  rootKeys: readonly string[],
-): AuditedCorrections => {
-  const { findings } = verifier.report();
-  const first = findings.find(({ stream }) => categoryOf(stream) !== creditsEvents.category);
-  if (rootKeys.length > 0 || !first) return findings;
-  const message = 'OPERATOR_ROOT_KEYS is not set here, so nobody knows which operators to trust';
-  return [{ ...first, message: `${message}: ${findings.length} findings` }];
+const asDifference = ({ stream, revision, message }: CorrectionFinding): LedgerDifference => {
+  const workspaceId = categoryOf(stream) === creditsEvents.category ? streamId(stream) : '';
+  return differenceOf('correction', workspaceId, `${stream}@${revision}: ${message}`, {});
 };
-
-/** The same, for the reports of reconciliations. */
-const correctionDifferences = (found: AuditedCorrections): readonly LedgerDifference[] =>
-  found.map(({ stream, revision, message }) => ({
-    kind: 'correction',
-    workspaceId: categoryOf(stream) === creditsEvents.category ? streamId(stream) : '',
-    readingId: null,
-    creditsEventId: null,
-    readingEventId: null,
-    message: `${stream}@${revision}: ${message}`,
-  }));
