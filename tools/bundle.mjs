@@ -18,7 +18,7 @@ const PROGRAMS = {
   demo: 'apps/embedded/src/demo.js',
   'embedded-event-store': 'libs/embedded-event-store/src/main.js',
   'ledger-thread': 'libs/billing/src/application/audit/log-parts/thread.js',
-  'ops-server': 'test/support/ops-server.js',
+  'companion-server': 'test/support/companion-server.js',
 };
 
 /** Packages that load files of their own: binaries, threads. */

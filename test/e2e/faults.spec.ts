@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { Integrator, person, until } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
-import { DEFAULT_LIMITS } from '../support/patience.js';
+import { DEFAULT_LIMITS } from '../support/default-limits.js';
 
 let stack: StartedStack;
 let customer: Integrator;

@@ -5,7 +5,7 @@ import { SCOPES } from '../../apps/service/src/modules.js';
 import { contractFaults, type SeenAnswer } from '../support/api-contract.js';
 import { CANARY } from '../support/hostile-bodies.js';
 import { hostileRequest, type HostileRequest, type Known } from '../support/hostile-requests.js';
-import { giveCredits } from '../support/give-credits.js';
+import { askCompanion } from '../support/companion.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import { startStack, type StartedStack } from '../support/index.js';
 
@@ -39,7 +39,11 @@ afterAll(async () => {
 
 const knownThings = async (): Promise<Known> => {
   const workspace = ['--workspace', customer.workspaceId];
-  await giveCredits(stack.eventStoreUrl, customer.workspaceId, CREDITS);
+  await askCompanion('/credits', {
+    eventStoreUrl: stack.eventStoreUrl,
+    workspaceId: customer.workspaceId,
+    amount: CREDITS,
+  });
   const minted = await stack.ops(['token', 'mint', ...workspace, '--scope', SCOPES.join(' ')]);
   const bearer = { authorization: `Bearer ${(minted as { token: string }).token}` };
   // Deletes what is left of the earlier lots.

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { programPath } from '@app/platform/program-path.js';
-import { giveCredits } from '../support/give-credits.js';
+import { askCompanion } from '../support/companion.js';
 import { person, until } from '../support/integrator.js';
 import { CANARY, NASTY, auditedService } from './support/audited-service.js';
 
@@ -207,7 +207,12 @@ describe('the operator’s terminal', () => {
     });
     const workspace = ['--workspace', service.customer.workspaceId];
     const { eventStoreUrl } = service.stores;
-    await giveCredits(eventStoreUrl, service.customer.workspaceId, 5, `reason${NASTY}`);
+    await askCompanion('/credits', {
+      eventStoreUrl,
+      workspaceId: service.customer.workspaceId,
+      amount: 5,
+      reason: `reason${NASTY}`,
+    });
     await until(
       async () => (await countOf(`actor like 'user:ada%'`)).rows > 0,
       () => 'it is recorded',

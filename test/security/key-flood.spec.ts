@@ -5,7 +5,7 @@ import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
 import { RANDOM_BYTES, makeApiKey, type NewApiKey } from '@app/workspaces/domain/api-key/api-key.js';
 import { until } from '../support/integrator.js';
 import { Portal, openWorkspace, workspaceEvent } from '../support/portal.js';
-import { DEFAULT_LIMITS } from '../support/patience.js';
+import { DEFAULT_LIMITS } from '../support/default-limits.js';
 import { startStores, type StartedProcess, type StartedStores } from '../support/start-processes.js';
 import { startTcpProxy, type StartedProxy } from '../support/start-tcp-proxy.js';
 

@@ -10,7 +10,7 @@ import { addedToAppend } from '@app/event-sourcing/testing/tally.js';
 import { programPath } from '@app/platform/program-path.js';
 import { openCalls } from '../contract/event-store/support/open-calls.js';
 import { Integrator, person, until } from '../support/integrator.js';
-import { DEFAULT_LIMITS } from '../support/patience.js';
+import { DEFAULT_LIMITS } from '../support/default-limits.js';
 import { startStack, type StartedStack } from '../support/index.js';
 
 /**

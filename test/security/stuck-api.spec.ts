@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startRelay } from '@app/event-sourcing/testing/relay.js';
 import { until } from '../support/integrator.js';
 import { startApi, startStack, type StartedStack } from '../support/index.js';
-import { DEFAULT_LIMITS } from '../support/patience.js';
+import { DEFAULT_LIMITS } from '../support/default-limits.js';
 
 let stack: StartedStack;
 

@@ -3,16 +3,23 @@ import { createCreditsExecutor } from '@app/billing/credits.executor.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
 import { adjustment } from '../../libs/billing/test/adjustment.js';
 
+export interface Gift {
+  readonly eventStoreUrl: string;
+  readonly workspaceId: string;
+  readonly amount: number;
+  readonly reason?: string;
+}
+
 /**
  * Gives a workspace credits that nobody paid for. Through the service's commands, two operators would have to sign; this
- * writes to the event store, as only its login can.
+ * writes to the event store, as only its login can. Specs ask the companion for it.
  */
-export const giveCredits = async (
-  eventStoreUrl: string,
-  workspaceId: string,
-  amount: number,
+export const giveCredits = async ({
+  eventStoreUrl,
+  workspaceId,
+  amount,
   reason = 'test',
-): Promise<void> => {
+}: Gift): Promise<void> => {
   const now = Date.now();
   const store = openEventStore({
     connectionString: eventStoreUrl,

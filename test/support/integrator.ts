@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { giveCredits } from './give-credits.js';
+import { askCompanion } from './companion.js';
 import type { StartedStack } from './start-stack.js';
 
 /** The members of a reading that tests use. Specs assert the full contract where it matters. */
@@ -46,7 +46,7 @@ export class Integrator {
       workspaceId: string;
     };
     if (credits > 0) {
-      await giveCredits(stack.eventStoreUrl, workspaceId, credits);
+      await askCompanion('/credits', { eventStoreUrl: stack.eventStoreUrl, workspaceId, amount: credits });
     }
     const { apiKey } = (await stack.ops(['key', 'issue', '--workspace', workspaceId])) as { apiKey: string };
     return new Integrator(stack, workspaceId, apiKey, stack.baseUrl);

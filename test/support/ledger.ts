@@ -1,4 +1,4 @@
-import type { OpsAnswer } from './ops-server.js';
+import type { OpsAnswer } from './companion-server.js';
 import type { StartedStack } from './start-stack.js';
 
 /** Finance's commands on a stack: `ledger` returns the printed text, `json` the output of `--json` and the exit code. */

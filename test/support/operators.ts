@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Correction } from '@app/billing/contracts/index.js';
 import { keyDigest, publicKeyOf } from '@app/billing/offline.js';
-import type { OpsAnswer } from './ops-server.js';
+import type { OpsAnswer } from './companion-server.js';
 import type { StartedStack } from './start-stack.js';
 
 /** A person with a key of their own, who runs `ops`. */

@@ -1,19 +1,17 @@
-import { execFile, fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { programPath } from '@app/platform/program-path.js';
-import { projectPath } from '@app/platform/project-path.js';
-import type { OpsAnswer, OpsRequest } from './ops-server.js';
+import { askCompanion } from './companion.js';
+import type { OpsAnswer } from './companion-server.js';
 
 const LARGEST_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 /**
- * Runs the operator's commands in one long-lived process, since loading the program takes longer than most commands. A
- * command during another one gets a process of its own, as on an operator's machine.
+ * Runs the operator's commands in the companion, since loading the program takes longer than most commands. A command
+ * during another one gets a process of its own, as on an operator's machine.
  */
 export class OpsProcess {
-  private child?: ChildProcess;
-  private isBusy = false;
+  private running?: AbortController;
 
   constructor(private readonly environment: NodeJS.ProcessEnv) {}
 
@@ -21,21 +19,12 @@ export class OpsProcess {
   async run(args: readonly string[], settings: NodeJS.ProcessEnv = {}): Promise<OpsAnswer> {
     const environment = { ...this.environment, ...settings };
     // The offline verifier is a separate program, which prints to the terminal itself.
-    if (this.isBusy || args.includes('verify-file')) return this.runApart(args, environment);
-    this.isBusy = true;
-    const ended = new AbortController();
+    if (this.running || args.includes('verify-file')) return this.runApart(args, environment);
+    this.running = new AbortController();
     try {
-      this.child ??= fork(projectPath('dist/ops-server.js'), { execArgv: [] });
-      const { child } = this;
-      const answer = Promise.race([
-        once(child, 'message', { signal: ended.signal }).then(([message]) => message as OpsAnswer),
-        once(child, 'exit', { signal: ended.signal }).then(() => Promise.reject(new Error('ops ended'))),
-      ]);
-      child.send({ args, environment } satisfies OpsRequest);
-      return await answer;
+      return await askCompanion('/ops', { args, environment }, this.running.signal);
     } finally {
-      ended.abort();
-      this.isBusy = false;
+      this.running = undefined;
     }
   }
 
@@ -48,9 +37,9 @@ export class OpsProcess {
     throw new Error(`ops ${args.join(' ')}: ${said.join('\n')}`);
   }
 
+  /** Ends a command that still runs. */
   stop(): void {
-    this.child?.disconnect();
-    this.child = undefined;
+    this.running?.abort();
   }
 
   private async runApart(args: readonly string[], env: NodeJS.ProcessEnv): Promise<OpsAnswer> {

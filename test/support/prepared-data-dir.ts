@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { projectPath } from '@app/platform/project-path.js';
 import { openDataFolder, type DataFolder } from '../../apps/embedded/src/data-folder.js';
-import { startPostgres } from '../../apps/embedded/src/postgres.js';
 import { databaseAccount } from '../../apps/embedded/src/postgres/account.js';
 import { databaseHome } from '../../apps/embedded/src/postgres/home.js';
 import { readJson, writePrivateJson } from '../../apps/embedded/src/private-file.js';
@@ -62,6 +61,7 @@ const fingerprint = (): string => {
 };
 
 const stoppedDatabase = async (folder: DataFolder): Promise<void> => {
+  const { startPostgres } = await import('../../apps/embedded/src/postgres.js');
   const { supervisor } = await startPostgres(
     folder,
     loadSecrets(folder).POSTGRES_PASSWORD,

@@ -1,7 +1,6 @@
 import pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDataFolder } from '../../apps/embedded/src/data-folder.js';
-import { startPostgres as start } from '../../apps/embedded/src/postgres.js';
 import { ProcessRecord } from '../../apps/embedded/src/process-record.js';
 import { loadSecrets } from '../../apps/embedded/src/secrets.js';
 import { removeDataFolder } from './data-dir.js';
@@ -23,6 +22,8 @@ export interface StartedPostgres {
 
 /** Starts an empty PostgreSQL with every module's schema, for tests of queries and projections. It ends with this process. */
 export const startPostgres = async (): Promise<StartedPostgres> => {
+  // Takes long to load, and few of the specs that load this file need it.
+  const { startPostgres: start } = await import('../../apps/embedded/src/postgres.js');
   const folder = openDataFolder(await preparedDataDir());
   const { POSTGRES_PASSWORD } = loadSecrets(folder);
   const events = { say: () => undefined, onRestart: () => undefined, onGivenUp: () => undefined };

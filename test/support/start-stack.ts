@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { programPath } from '@app/platform/program-path.js';
 import { OpsProcess } from './ops-process.js';
-import type { OpsAnswer } from './ops-server.js';
+import type { OpsAnswer } from './companion-server.js';
 import { ADMINISTRATOR } from '../../apps/embedded/src/postgres/cluster.js';
 import { readJson } from '../../apps/embedded/src/private-file.js';
 import { identify, isRunning } from '../../apps/embedded/src/process-identity.js';
@@ -108,7 +108,7 @@ export const startStack = async ({ env = {}, dataDir }: StackStart = {}): Promis
       main.kill('SIGTERM');
       const code = await exited;
       if (dataDir === undefined) removeDataFolder(folder);
-      assertObserved();
+      await assertObserved();
       return code;
     },
     killAll: async () => {

@@ -99,7 +99,7 @@ export class TestApi {
     this.stopped.abort();
     await this.following;
     await this.app.close();
-    assertObserved();
+    await assertObserved();
   }
 
   request(method: 'get' | 'post' | 'patch' | 'delete', path: string, as: string, body?: object) {

@@ -62,7 +62,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await app.close();
-  assertObserved();
+  await assertObserved();
 });
 
 const get = (workspace?: string) => {

@@ -71,7 +71,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await app.close();
-  assertObserved();
+  await assertObserved();
 });
 
 const post = () => request(app.getHttpServer()).post('/api/v1/readings').set('x-api-key', 'k').send(body);

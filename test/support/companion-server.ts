@@ -1,0 +1,76 @@
+import 'reflect-metadata';
+import { rmSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { run } from '../../apps/ops/src/run.js';
+import { giveCredits, type Gift } from './give-credits.js';
+
+/** A command line, and its environment. */
+export interface OpsRequest {
+  readonly args: readonly string[];
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+export interface OpsAnswer {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** What the companion does, by path: the body of the request, and of the answer. */
+export interface Services {
+  readonly '/ops': { readonly asks: OpsRequest; readonly answers: OpsAnswer };
+  readonly '/credits': { readonly asks: Gift; readonly answers: null };
+}
+
+/** Captures a command's output instead of a terminal. */
+const captured = { stdout: '', stderr: '' };
+for (const name of ['stdout', 'stderr'] as const) {
+  process[name].write = (chunk: string | Uint8Array, ...rest: unknown[]): boolean => {
+    captured[name] += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+    const written = rest.find((one): one is () => void => typeof one === 'function');
+    written?.();
+    return true;
+  };
+}
+
+const services: {
+  [Path in keyof Services]: (asked: Services[Path]['asks']) => Promise<Services[Path]['answers']>;
+} = {
+  '/ops': async ({ args, environment }) => {
+    process.env = { ...environment };
+    Object.assign(captured, { stdout: '', stderr: '' });
+    return { code: await run(args), ...captured };
+  },
+  '/credits': async (gift) => {
+    await giveCredits(gift);
+    return null;
+  },
+};
+
+const answerTo = async (request: IncomingMessage): Promise<unknown> => {
+  const service = services[request.url as keyof Services] as (asked: unknown) => Promise<unknown>;
+  return service(await json(request));
+};
+
+/** One after the other: commands share the process's environment and output. */
+let last: Promise<unknown> = Promise.resolve();
+
+const [socket = ''] = process.argv.slice(2);
+const server = createServer((request, response) => {
+  // The caller left, and nobody knows when its command would end.
+  response.once('close', () => void (response.writableFinished || process.exit(1)));
+  last = last
+    .then(() => answerTo(request))
+    .then(
+      (answer) => response.end(JSON.stringify(answer)),
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    );
+});
+// Of a companion that was killed.
+rmSync(socket, { force: true });
+server.listen(socket);
+
+process.once('exit', () => rmSync(socket, { force: true }));
+const parent = process.ppid;
+setInterval(() => void (process.ppid === parent || process.exit()), 1_000);

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { statSync } from 'node:fs';
+import { request, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { projectPath } from '@app/platform/project-path.js';
+import type { Services } from './companion-server.js';
+
+const PROGRAM = projectPath('dist/companion-server.js');
+const STARTS_WITHIN_MS = 60_000;
+const POLL_MS = 25;
+
+/**
+ * Asks the companion: a process that does for specs what takes long to load. It lives as long as this worker of the test
+ * runner, so that one spec file after the other finds it loaded. The first question starts it.
+ *
+ * @param signal ends the companion, with whatever it is doing
+ * @throws Error with the companion's own message, or when it ends meanwhile
+ */
+export const askCompanion = async <Path extends keyof Services>(
+  path: Path,
+  asked: Services[Path]['asks'],
+  signal?: AbortSignal,
+): Promise<Services[Path]['answers']> => {
+  // A new build has a companion of its own.
+  const socket = join(tmpdir(), `companion-${process.pid}-${Math.round(statSync(PROGRAM).mtimeMs)}.sock`);
+  for (const until = Date.now() + STARTS_WITHIN_MS; ; await sleep(POLL_MS)) {
+    const answer = await ask(socket, path, asked, signal);
+    if (answer) return JSON.parse(answer.text) as Services[Path]['answers'];
+    if (Date.now() > until) throw new Error('The companion of the tests did not start: try `npm run build`');
+    start(socket);
+  }
+};
+
+/** The sockets of companions that this spec file started. */
+const started = new Set<string>();
+const start = (socket: string): void => {
+  if (started.has(socket)) return;
+  started.add(socket);
+  spawn(process.execPath, [PROGRAM, socket], { stdio: 'ignore' })
+    .once('exit', () => started.delete(socket))
+    .unref();
+};
+
+/** @returns `null` when nobody listens */
+const ask = async (
+  socketPath: string,
+  path: string,
+  asked: unknown,
+  signal?: AbortSignal,
+): Promise<{ readonly text: string } | null> => {
+  const asking = request({ socketPath, path, method: 'POST', agent: false, signal });
+  asking.end(JSON.stringify(asked));
+  try {
+    const [answer] = (await once(asking, 'response')) as [IncomingMessage];
+    const body = await text(answer);
+    if (answer.statusCode === 200) return { text: body };
+    throw new Error(body);
+  } catch (error) {
+    if (['ENOENT', 'ECONNREFUSED'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
+    throw error;
+  }
+};
