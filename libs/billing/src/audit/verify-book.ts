@@ -184,7 +184,7 @@ export class BookVerifier {
   private breachesOf(event: Recorded<CreditsEvent>): string[] {
     if (this.watch) {
       const before = this.watch.state;
-      const breaches = this.watch.see(event);
+      const breaches = this.watch.see(event, event.metadata);
       this.money.see(event, before, this.watch.state);
       return breaches;
     }
