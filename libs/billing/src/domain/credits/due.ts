@@ -88,7 +88,8 @@ export const settledToCarry = (
   now: number,
 ): ReturnType<typeof listRecent> => listRecent(now < endOfMonth(monthAfter(period)) ? settled : noRecentIds);
 
-const periodClosed = (state: Credits, now: number): CreditsEventOf<'PeriodClosed'> => ({
+/** The close of the open month. It carries the whole book. @param now milliseconds */
+export const periodClosed = (state: Credits, now: number): CreditsEventOf<'PeriodClosed'> => ({
   type: 'PeriodClosed',
   data: {
     workspaceId: state.workspaceId!,
