@@ -280,9 +280,8 @@ describe('the log', () => {
     expect(report).toMatchObject({ findings: [], earlierEntries: 1 });
     const out = `${ada.keyFile}.jsonl`;
     const { sha256 } = await ada.ops<{ sha256: string }>(['corrections', 'export', '--out', out]);
-    const root = settings['OPERATOR_ROOT_KEYS']!.split(',');
-    const fromFile = [...verify.slice(0, 2), '--file', out, '--sha256', sha256, '--root', ...root];
-    expect(await ada.ops(fromFile)).toEqual({ ...(report as object), sha256, missing: [] });
+    const file = ['--file', out, '--sha256', sha256, '--root', ...settings['OPERATOR_ROOT_KEYS']!.split(',')];
+    expect(await ada.ops([...verify.slice(0, 2), ...file])).toEqual({ ...report, sha256, missing: [] });
     await giveCredits(stack.eventStoreUrl, workspace, 1_000);
     const { code, stdout } = await ada.run(verify);
     expect([code, JSON.parse(stdout)]).toMatchObject([
