@@ -39,6 +39,8 @@ const canonical = (value) => {
 const same = (a, b) => canonical(a ?? null) === canonical(b ?? null);
 const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
 
+const byText = (a, b) => (a < b ? -1 : 1);
+
 const perAccount = (value) => Object.fromEntries(ACCOUNTS.map((account) => [account, value(account)]));
 const sum = (items, amount) => items.reduce((total, item) => total + amount(item), 0);
 
@@ -165,6 +167,9 @@ const membersOf = (type, version) => {
   return { required: named(false), optional: named(true) };
 };
 
+/** Settled reservations are remembered in two lists. When the newer one has this many, it becomes the older one. */
+const GENERATION = 2048;
+
 const credits = (value, field) => {
   demand(Number.isSafeInteger(value) && value > 0, field, 'an amount is not a positive whole number');
   return value;
@@ -192,7 +197,14 @@ class Book {
     this.grants = new Map();
     this.holds = new Map();
     this.settled = new Set();
+    this.recent = { older: [], newer: [] };
     this.causes = new Set();
+    this.subscription = null;
+    this.subscriptions = 0;
+    this.orderRefs = [];
+    this.adjustmentIds = [];
+    /** Events of the book before this one, without those that are passed over. */
+    this.count = 0;
     this.period = null;
     this.totals = perAccount(() => ({ debit: 0, credit: 0 }));
     this.events = 0;
@@ -243,6 +255,18 @@ class Book {
         );
         this.period = data.period;
         break;
+      case 'SubscriptionStarted': {
+        const { subscriptionId, plan, anchorDay, startedAt } = data;
+        this.subscription = { subscriptionId, plan, anchorDay, nextGrantAt: startedAt };
+        this.subscriptions += 1;
+        break;
+      }
+      case 'SubscriptionChanged':
+        this.subscription = changed(this.subscription, data);
+        break;
+      case 'SubscriptionCancelled':
+        this.subscription = cancelled(this.subscription, data);
+        break;
       case 'PlanGranted':
       case 'PackPurchased':
         move(type === 'PlanGranted' ? 'issued:plan' : 'issued:pack', 'available', data.credits);
@@ -251,13 +275,20 @@ class Book {
           'facts.data.priceCents',
           'a price is not a whole number of cents',
         );
-        this.grant(data.grantId, data.credits, data.priceCents);
+        if (type === 'PlanGranted') {
+          this.subscription = granted(this.subscription, data);
+          this.grant(data.grantId, 'plan', data.credits, data.priceCents, data.expiresAt);
+        } else {
+          this.orderRefs.push(String(data.grantId).slice('pack:'.length));
+          this.grant(data.grantId, 'pack', data.credits, data.priceCents, null);
+        }
         break;
       case 'CreditsAdjusted':
         this.allocated(data.allocations, data.amount);
+        this.adjustmentIds.push(data.adjustmentId);
         if (data.amount > 0) {
           move('adjusted', 'available', data.amount);
-          this.grant(`adjustment:${data.adjustmentId}`, data.amount, 0);
+          this.grant(`adjustment:${data.adjustmentId}`, 'adjustment', data.amount, 0, data.expiresAt ?? null);
         } else {
           move('available', 'adjusted', -data.amount);
           for (const { grantId, amount } of data.allocations) this.change(grantId, amount, 0, 'corrections');
@@ -296,10 +327,16 @@ class Book {
         this.change(data.grantId, -data.amount, 0, 'breakage');
         break;
       case 'PeriodClosed':
-        this.close(data, schemaVersion);
+        demand(
+          stream === `credits-${data.workspaceId}`,
+          'facts.data.workspaceId',
+          'the book belongs to another workspace',
+        );
+        this.close(data, schemaVersion, month);
         break;
       default:
     }
+    this.count += 1;
     this.post(postings);
     return postings;
   }
@@ -341,9 +378,10 @@ class Book {
     );
   }
 
-  grant(grantId, amount, price) {
+  grant(grantId, kind, amount, price, expiresAt) {
     demand(!this.grants.has(grantId), 'facts.data.grantId', 'a grant is granted twice');
-    this.grants.set(grantId, { credits: amount, remaining: amount, held: 0, price });
+    const unused = { remaining: amount, held: 0 };
+    this.grants.set(grantId, { kind, credits: amount, ...unused, expiresAt, price, stated: price });
     this.book('sales', price);
   }
 
@@ -398,6 +436,8 @@ class Book {
     const field = 'facts.data.reservationId';
     demand(!this.settled.has(reservationId), field, 'a reservation settles twice');
     this.settled.add(reservationId);
+    if (this.recent.newer.length === GENERATION) this.recent = { older: this.recent.newer, newer: [] };
+    this.recent.newer.push(reservationId);
     const hold = this.holds.get(reservationId);
     this.holds.delete(reservationId);
     if (!this.knowsAll) return [];
@@ -406,30 +446,17 @@ class Book {
     return hold.allocations;
   }
 
-  close(data, version) {
+  /** A closed month carries the whole book. Each member of it follows from the entries before. */
+  close(data, version, month) {
     const at = (name) => `facts.data.${name}`;
     if (this.period)
       demand(data.period === this.period, at('period'), 'another month is closed than was open');
     demand(same(data.closing, this.accounts), at('closing'), 'the closing balances are not the accounts');
     if (this.knowsAll) {
-      demand(same(data.opening, this.month.opening), at('opening'), 'opening is not the last closing');
-      demand(
-        same(data.totals, this.month.totals),
-        at('totals'),
-        'the totals are not the turnover of the month',
-      );
-      demand(
-        same(data.openGrants.map(bare), [...this.grants].map(withId)),
-        at('openGrants'),
-        'the open grants are not the book’s',
-      );
-      const holds = [...this.holds.values()].sort((a, b) => (a.reservationId < b.reservationId ? -1 : 1));
-      demand(same(data.openHolds, holds), at('openHolds'), 'the open holds are not the book’s');
-      for (const { grantId, priceCents } of version > 1 ? data.openGrants : []) {
-        const { price } = this.grants.get(grantId);
-        const fits = priceCents === null || price === null || priceCents === price;
-        demand(fits, at('openGrants'), `the price of the grant ${grantId} is another`);
-      }
+      const right = this.carried(version, monthAfter(data.period) === month);
+      const { workspaceId: _, period: __, ...carried } = data;
+      for (const [name, value] of Object.entries(carried))
+        demand(same(value, right[name]), at(name), `${name} does not follow from the entries of the book`);
     }
     demand(
       sum(data.openHolds, ({ amount }) => amount) === this.accounts.held,
@@ -439,27 +466,72 @@ class Book {
     this.lastMonth = { period: data.period, money: this.ended(this.month.money) };
     const known = this.grants;
     this.grants = new Map(
-      data.openGrants.map(({ grantId, credits: all, remaining, held, kind, priceCents }) => {
-        const price = kind === 'adjustment' ? 0 : (known.get(grantId)?.price ?? priceCents ?? null);
-        return [grantId, { credits: all, remaining, held, price }];
+      data.openGrants.map(({ grantId, priceCents, ...grant }) => {
+        const stated = version > 1 ? priceCents : grant.kind === 'adjustment' ? 0 : null;
+        return [grantId, { ...grant, stated, price: known.get(grantId)?.price ?? stated }];
       }),
     );
     this.holds = new Map(data.openHolds.map((hold) => [hold.reservationId, hold]));
+    this.recent = { older: [...data.settled.older], newer: [...data.settled.newer] };
+    this.subscription = data.subscription;
+    this.subscriptions = data.subscriptions;
+    this.orderRefs = [...data.orderRefs];
+    this.adjustmentIds = [...data.adjustmentIds];
+    this.count = data.eventCount;
     const isStart = this.events === 1;
     this.knowsAll = true;
     this.period = monthAfter(data.period);
     this.startMonth();
     if (isStart && this.month.money) this.range = { ...this.month.money };
   }
+
+  /**
+   * What the close of the open month must carry.
+   * @param version of the event: version 1 has no prices of grants, and none is known after it
+   * @param isPrompt it is closed in the month after it. Later, settled reservations are forgotten
+   */
+  carried(version, isPrompt) {
+    const { older, newer } = isPrompt ? this.recent : { older: [], newer: [] };
+    return {
+      opening: this.month.opening,
+      totals: this.month.totals,
+      closing: this.accounts,
+      subscription: this.subscription,
+      subscriptions: this.subscriptions,
+      openGrants: [...this.grants].map(([grantId, { stated, price: _, ...grant }]) => ({
+        grantId,
+        ...grant,
+        ...(version > 1 ? { priceCents: stated } : {}),
+      })),
+      openHolds: [...this.holds.values()].sort((a, b) => byText(a.reservationId, b.reservationId)),
+      settled: { older: older.toSorted(byText), newer: newer.toSorted(byText) },
+      orderRefs: this.orderRefs,
+      adjustmentIds: this.adjustmentIds,
+      eventCount: this.count,
+    };
+  }
 }
 
-const bare = ({ grantId, credits: granted, remaining, held }) => ({
-  grantId,
-  credits: granted,
-  remaining,
-  held,
-});
-const withId = ([grantId, grant]) => bare({ grantId, ...grant });
+/** A subscription with a new plan from its next grant on. Version 1 of the event changed it at once. */
+const changed = (subscription, { plan, effectiveAt = null }) => {
+  if (subscription === null) return null;
+  const { nextPlan: _, endsAt: __, ...current } = subscription;
+  if (effectiveAt === null) return { ...current, plan };
+  return plan === current.plan ? current : { ...current, nextPlan: plan };
+};
+
+/** A subscription that ends with its next grant is carried until then. Otherwise it has ended. */
+const cancelled = (subscription, { effectiveAt = null }) => {
+  if (subscription === null || effectiveAt !== subscription.nextGrantAt) return null;
+  const { nextPlan: _, ...rest } = subscription;
+  return { ...rest, endsAt: effectiveAt };
+};
+
+const granted = (subscription, { plan, expiresAt }) => {
+  if (subscription === null) return null;
+  const { nextPlan: _, ...current } = subscription;
+  return { ...current, plan, nextGrantAt: expiresAt };
+};
 
 // ---- 4. The export: header, events with their postings, footer ----
 

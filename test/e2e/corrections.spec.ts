@@ -280,10 +280,10 @@ describe('the log', () => {
     const verify = ['corrections', 'verify', '--json'];
     const report = await ada.ops(verify.slice(0, 2));
     expect(report).toMatchObject({ findings: [], earlierEntries: 1 });
-    const file = `${ada.keyFile}.jsonl`;
-    await ada.ops(['corrections', 'export', '--out', file]);
-    const root = ['--root', ...settings['OPERATOR_ROOT_KEYS']!.split(',')];
-    expect(await ada.ops(['corrections', 'verify', '--file', file, ...root])).toEqual(report);
+    const out = `${ada.keyFile}.jsonl`;
+    const { sha256 } = await ada.ops<{ sha256: string }>(['corrections', 'export', '--out', out]);
+    const file = ['--file', out, '--sha256', sha256, '--root', ...settings['OPERATOR_ROOT_KEYS']!.split(',')];
+    expect(await ada.ops([...verify.slice(0, 2), ...file])).toEqual({ ...report, sha256, missing: [] });
     await give(1_000);
     const { code, stdout } = await ada.run(verify);
     expect([code, JSON.parse(stdout)]).toMatchObject([

@@ -1,30 +1,25 @@
 import type { Command } from 'commander';
-import { writeFileSync } from 'node:fs';
 import {
   BookCorrection,
   GetCorrection,
   ListCorrections,
   RecordCorrection,
-  VerifyCorrections,
   type BookCorrectionResult,
   type Correction,
-  type CorrectionsReport,
   type SignedCorrectionEvent,
 } from '@app/billing/contracts/index.js';
 import {
   describeBookRefusal,
-  describeCompensated,
   approvalOf,
   describeCorrection,
   describeRefusal,
 } from '../corrections/describe.js';
 import { KEY_OPTION, signerOf } from '../corrections/operator-key.js';
-import { signatureLines, verifySignatureFile } from '../corrections/signatures-file.js';
 import { OpsError } from '../ops-error.js';
 import { print, table } from '../output.js';
-import { withProgress } from '../progress.js';
 import { HARMLESS_TO_REPEAT, withSession, type Session } from '../session.js';
-import { onFile } from './ledger/seal.js';
+import { addExport } from './corrections/export.js';
+import { addVerify } from './corrections/verify.js';
 import { someText, wholeNumber } from './options.js';
 
 /** Corrections of credit books: one operator proposes, another one approves. */
@@ -205,76 +200,5 @@ const addRun = (corrections: Command): void => {
         HARMLESS_TO_REPEAT,
       );
       printBooked(command, result);
-    });
-};
-
-const addExport = (corrections: Command): void => {
-  corrections
-    .command('export')
-    .description('write operators, corrections and corrected entries to a file, for an auditor to verify')
-    .requiredOption('--out <file>', 'the file to write')
-    .addHelpText('after', '\nExample:\n  ops corrections export --out corrections.jsonl')
-    .action(async ({ out }: { out: string }, command: Command) => {
-      const events = await withSession(async ({ store }) => {
-        const lines: string[] = [];
-        for await (const line of signatureLines(store)) lines.push(line);
-        onFile(out, () => writeFileSync(out, lines.join(''), { mode: 0o600 }));
-        return lines.length;
-      });
-      print(command, { out, events }, `Wrote ${events} events to ${out}`);
-    });
-};
-
-interface VerifyOptions {
-  readonly root?: readonly string[];
-  readonly file?: string;
-}
-
-/** @throws OpsError when a file is checked without root keys: its own are no proof */
-const verifyFrom = async ({ root, file }: VerifyOptions): Promise<CorrectionsReport> => {
-  if (file !== undefined && !root) throw new OpsError('Add --root with the digests that you know.');
-  if (file !== undefined) return verifySignatureFile(file, root!);
-  return withSession(({ queries, config }) =>
-    withProgress('verify', (progress) =>
-      queries.execute(new VerifyCorrections(root ?? config.OPERATOR_ROOT_KEYS, progress)),
-    ),
-  );
-};
-
-const addVerify = (corrections: Command): void => {
-  corrections
-    .command('verify')
-    .description(
-      'check every signature in the log, and that two operators signed each correction; exit code 1 on any finding',
-    )
-    .option('--root <sha256...>', 'the root keys as you know them; default: OPERATOR_ROOT_KEYS')
-    .option('--file <file>', 'of ops corrections export, without a connection')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  ops corrections verify --root 9f2c… 41ab…
-  ops corrections verify --file corrections.jsonl --root 9f2c… 41ab…`,
-    )
-    .action(async (options: VerifyOptions, command: Command) => {
-      const report = await verifyFrom(options);
-      const {
-        findings,
-        corrections: count,
-        signedEntries,
-        earlierEntries,
-        quarantined,
-        compensated,
-      } = report;
-      print(
-        command,
-        { ok: findings.length === 0, ...report },
-        [
-          `${count} corrections; ${signedEntries} entries signed by two operators, ${earlierEntries} from before there were operators; ${quarantined} events were quarantined.`,
-          ...findings.map(({ stream, revision, message }) => `${stream} revision ${revision}: ${message}`),
-          ...compensated.map(describeCompensated),
-        ].join('\n'),
-      );
-      if (findings.length > 0) process.exitCode = 1;
     });
 };

@@ -18,6 +18,8 @@ export const describeRefusal = (refusal: CorrectionRefusal): string => {
       const today = refusal.used > 0 ? `, ${refusal.used} of them used today` : '';
       return `${refusal.credits} credits are above the limit ${refusal.limit}, which is ${refusal.value}${today}`;
     }
+    case 'too_large':
+      return `It has ${size(refusal)}: ${SPLIT}`;
     case 'not_trusted':
       return `${refusal.operator} is not trusted with this: revoked, not confirmed, or without the role`;
     case 'same_person':
@@ -41,6 +43,13 @@ export const describeRefusal = (refusal: CorrectionRefusal): string => {
   }
 };
 
+/** The same reference would name the same correction. */
+const SPLIT =
+  'split it into several corrections, each with a part of the entries and a --reference of its own';
+
+const size = ({ size, most, unit }: { size: number; most: number; unit: string }): string =>
+  `${size} ${unit}, and ${most} is the most`;
+
 export const describeBookRefusal = (refusal: BookRefusal): string => {
   const { workspaceId } = refusal;
   switch (refusal.code) {
@@ -50,6 +59,10 @@ export const describeBookRefusal = (refusal: BookRefusal): string => {
       return `The book of ${workspaceId} is busy: repeat the command`;
     case 'booked_before':
       return `The book of ${workspaceId} has an entry of an earlier proposal of this correction: propose what is left under another reference`;
+    case 'book_too_large':
+      return `The entries of ${workspaceId} have ${size(refusal)}: ${SPLIT}`;
+    case 'book_full':
+      return `The book of ${workspaceId} would carry ${size(refusal)} of grants, holds and correction ids into the next month: give the credits in fewer entries`;
     case 'insufficient':
       return `Workspace ${workspaceId}: only ${refusal.available} credits are available, not ${refusal.required}`;
     case 'nothing_to_reverse':

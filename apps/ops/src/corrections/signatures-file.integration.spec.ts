@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { signatureLines, verifySignatureFile } from './signatures-file.js';
+import { signatureFile, verifySignatureFile } from './signatures-file.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'signatures-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -27,7 +27,7 @@ const unreadable: StoredEvent = {
 };
 const quarantine = { consumers: null, by: 'operator:ada', reason: 'bad', at: '2026-04-04', until: null };
 
-const reportOf = async (events: readonly StoredEvent[]) => {
+const linesOf = async (events: readonly StoredEvent[]): Promise<string[]> => {
   const store = {
     head: async () => 64n,
     async *readAll() {
@@ -35,15 +35,58 @@ const reportOf = async (events: readonly StoredEvent[]) => {
     },
   } as unknown as EventStore;
   const lines: string[] = [];
-  for await (const line of signatureLines(store)) lines.push(line);
+  for await (const line of signatureFile(store)) lines.push(line);
+  return lines;
+};
+const verify = (lines: readonly string[], given?: string) => {
   const path = join(folder, 'corrections.jsonl');
   writeFileSync(path, lines.join(''));
-  return verifySignatureFile(path, []);
+  return verifySignatureFile(path, [], given);
 };
+const reportOf = async (events: readonly StoredEvent[]) => verify(await linesOf(events));
+
+/** Statements of two streams in turn, then two entries of a book. */
+const EVENTS = [
+  ...[0n, 1n, 2n].flatMap((revision) =>
+    ['operators-register', 'correction-c1'].map((stream) => ({ ...unreadable, stream, revision })),
+  ),
+  unreadable,
+  { ...unreadable, revision: 25n },
+];
 
 describe('The file of signed corrections', () => {
   it('passes over quarantined entries, like the check of the log, and reports unreadable ones', async () => {
     expect(await reportOf([{ ...unreadable, quarantine }])).toMatchObject({ quarantined: 1, findings: [] });
     expect(await reportOf([unreadable])).toMatchObject({ quarantined: 0, findings: [{ revision: 18n }] });
+  });
+
+  it('is complete as it was written, and by the hash that its export printed', async () => {
+    const lines = await linesOf(EVENTS);
+    const { missing, sha256 } = await verify(lines);
+    expect(missing).toEqual([]);
+    expect((await verify(lines, sha256)).missing).toEqual([]);
+    expect((await verify(lines, '0'.repeat(64))).missing).toHaveLength(1);
+  });
+
+  it('misses every line that is left out, repeated or moved', async () => {
+    const lines = await linesOf(EVENTS);
+    for (const [index, one] of lines.entries()) {
+      expect((await verify(lines.toSpliced(index, 1))).missing).not.toEqual([]);
+      expect((await verify(lines.slice(0, index))).missing).not.toEqual([]);
+      if (index < EVENTS.length)
+        for (const changed of [
+          lines.toSpliced(index, 0, one),
+          lines.with(index, lines[index + 1]!).with(index + 1, one),
+        ])
+          expect((await verify(changed)).missing).not.toEqual([]);
+    }
+  });
+
+  it('misses a statement in the middle of its stream although the last line was made again', async () => {
+    const without = await linesOf(EVENTS.toSpliced(2, 2));
+    expect((await verify(without)).missing).toEqual([
+      'operators-register: revision 1 is missing',
+      'correction-c1: revision 1 is missing',
+    ]);
   });
 });

@@ -1,6 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { linesIn, verifyExport as verifyAlone } from '../../../../tools/verify-ledger.mjs';
-import { eventfulBook, exportOf, openedBook, quarantinedBook, type TestBook } from '../../test/book.js';
+import {
+  correctedBook,
+  eventfulBook,
+  exportOf,
+  idleBook,
+  openedBook,
+  quarantinedBook,
+  type TestBook,
+} from '../../test/book.js';
 import { mutantsOf, sampledMutants } from '../../test/mutations.js';
 import type { ExportRange } from '../contracts/export.js';
 import { verifyExport } from './verify-export.js';
@@ -30,48 +38,6 @@ const EXPORTS: readonly (readonly [name: string, book: () => Promise<TestBook>, 
   ['a book with signed corrections, a change and a cancellation', correctedBook, WHOLE],
   ['its first month, with a planned change', correctedBook, { period: '2026-04' }],
 ];
-
-async function idleBook(): Promise<TestBook> {
-  const book = await openedBook();
-  await book.do('2026-04-11T09:00:00Z', { type: 'PurchasePack', pack: 'sprint', orderRef: 'o1' });
-  await book.do('2026-04-12T09:00:00Z', {
-    type: 'ReserveCredits',
-    reservationId: 'r1',
-    readingId: 'reading-r1',
-    amount: 20,
-  });
-  await book.do('2026-08-01T09:00:00Z', { type: 'RecordDue' });
-  return book;
-}
-
-/** Every member that an entry of an operator may have. */
-async function correctedBook(): Promise<TestBook> {
-  const book = await openedBook();
-  const entry = { reason: 'a clock was wrong', reference: 'INC-42', grantId: null };
-  const signed = { correctionId: 'c1', approvedBy: 'grace', actor: 'operator:ada', once: false } as const;
-  await book.do('2026-04-11T09:00:00Z', { type: 'SubscribeToPlan', plan: 'studio', approvalRef: 'A-1' });
-  await book.do('2026-04-12T09:00:00Z', { type: 'PurchasePack', pack: 'sprint', orderRef: 'o1' });
-  await book.do('2026-04-12T09:01:00Z', { type: 'PurchasePack', pack: 'flex', orderRef: 'o1' });
-  await book.do('2026-04-13T09:00:00Z', {
-    type: 'BookCorrection',
-    ...signed,
-    entries: [
-      {
-        ...entry,
-        adjustmentId: 'c1-0',
-        amount: 20,
-        reversesEventId: null,
-        expiresAt: '2026-05-20T00:00:00.000Z',
-      },
-      { ...entry, adjustmentId: 'c1-1', amount: -50, reversesEventId: 'e1', expiresAt: null },
-    ],
-    known: { corrections: 0, originals: { e1: { reversible: -50, reversed: 0, grantId: null } } },
-  });
-  await book.do('2026-04-14T09:00:00Z', { type: 'SubscribeToPlan', plan: 'pro', approvalRef: null });
-  await book.do('2026-05-12T09:00:00Z', { type: 'CancelSubscription', reference: 'TICKET-9' });
-  await book.do('2026-07-01T09:00:00Z', { type: 'RecordDue' });
-  return book;
-}
 
 const both = async (bytes: Uint8Array) => {
   const alone = verifyAlone(linesIn([bytes]));

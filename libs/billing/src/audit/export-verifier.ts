@@ -278,6 +278,7 @@ const FIELDS = {
   chain: 'chain',
   event: 'facts.data',
   clock: 'facts.occurredAt',
+  quarantine: 'quarantine',
   date: 'facts.occurredAt',
   invariant: 'facts.data',
 } as const;

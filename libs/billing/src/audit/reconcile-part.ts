@@ -8,7 +8,7 @@ import { creditsEvents, type CreditsEvent, type CreditsEventOf } from '../contra
 import { BookBalances, type BalanceRow } from './book-balances.js';
 import { byPosition, differenceOf, type Missing, type Placed } from './ledger-difference.js';
 import type { ReadingFact } from './settlements.js';
-import { bookEvent, sentenceOf, unreadableEntry } from './unreadable-entry.js';
+import { bookEvent, isHidden, sentenceOf, sentenceOfHidden, unreadableEntry } from './unreadable-entry.js';
 
 /** The process that captures: a reading that it passes over is not captured. */
 export const SETTLEMENT = 'billing.settlement.v1';
@@ -37,6 +37,8 @@ export class ReconcilePart {
   private readonly balances: BookBalances;
   private readonly differences: Placed<LedgerDifference>[] = [];
   private readonly quarantined: Placed<UnreadableEntry>[] = [];
+  /** By workspace: entries of the open month that can be read and are passed over. */
+  private readonly hidden = new Map<string, Placed<LedgerDifference>[]>();
 
   /**
    * @param workspaceId only this one; `null`: all
@@ -63,6 +65,8 @@ export class ReconcilePart {
     const event = bookEntry ?? bookEvent(stored);
     if (isOpaque(event)) return this.seeUnreadable(event, streamId(stored.stream));
     this.balances.see(event);
+    // The close carries the book without them.
+    if (event.type === 'PeriodClosed') this.hidden.delete(streamId(stored.stream));
     if (event.type === 'CreditsCaptured') this.tellCapture(event);
   }
 
@@ -75,7 +79,9 @@ export class ReconcilePart {
     const { books, differences, missing } = this.balances.result();
     return {
       books,
-      differences: [...this.differences, ...differences].sort(byPosition),
+      differences: [...this.differences, ...[...this.hidden.values()].flat(), ...differences].sort(
+        byPosition,
+      ),
       missing,
       quarantined: this.quarantined,
     };
@@ -132,16 +138,24 @@ export class ReconcilePart {
 
   private seeUnreadable(event: OpaqueEvent, workspaceId: string): void {
     const entry = unreadableEntry(event);
-    if (entry.quarantine) return this.addQuarantined(event);
     const { stream, revision, eventId, type } = entry;
-    const message = `${stream}@${revision} (${type}) ${sentenceOf(entry)}`;
     const isCredits = categoryOf(stream) === creditsEvents.category;
+    if (isCredits && isHidden(event)) this.hide(event, workspaceId);
+    if (entry.quarantine) return this.addQuarantined(event);
+    const message = `${stream}@${revision} (${type}) ${sentenceOf(entry)}`;
     const ids = isCredits
       ? { creditsEventId: eventId }
       : { readingId: streamId(stream), readingEventId: eventId };
     const found = differenceOf('unreadable', workspaceId, message, ids);
     this.differences.push({ position: event.stored.position, found });
     if (isCredits) this.balances.markUnreadable(workspaceId);
+  }
+
+  private hide(event: OpaqueEvent, workspaceId: string): void {
+    const { id, stream, revision, position } = event.stored;
+    const message = `${stream}@${revision}: ${sentenceOfHidden(event)}`;
+    const found = differenceOf('hidden', workspaceId, message, { creditsEventId: id });
+    this.hidden.set(workspaceId, [...(this.hidden.get(workspaceId) ?? []), { position, found }]);
   }
 
   private addQuarantined(event: OpaqueEvent): void {

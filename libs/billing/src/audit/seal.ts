@@ -15,8 +15,9 @@ export const readSealKey = (pem: string): KeyObject | null => {
   }
 };
 
-/** Whether a book may be sealed in spite of a finding: after a wrong date, the chain and the credits are still whole. */
-export const allowsSeal = ({ check }: Pick<LedgerFinding, 'check'>): boolean => check === 'clock';
+/** Whether a book may be sealed in spite of a finding: the chain is whole, and the closed months add up. */
+export const allowsSeal = ({ check }: Pick<LedgerFinding, 'check'>): boolean =>
+  check === 'clock' || check === 'quarantine';
 
 /** What a seal needs of the event that closed the month. */
 export interface ClosedMonth {

@@ -7,6 +7,7 @@ import { createCreditsExecutor } from '../credits.executor.js';
 import { balanceProjection } from '../read-models/balance/balance.projection.js';
 import { balanceAsOf } from './balance-as-of.js';
 import { Reconciler } from './reconcile.js';
+import { allowsSeal } from './seal.js';
 import { statementOf } from './statement.js';
 import { BookVerifier } from './verify-book.js';
 import { verifyExport } from './verify-export.js';
@@ -111,13 +112,36 @@ describe('an entry of a book that cannot be read', () => {
     const entry = book.events.at(-1)!;
     quarantine(entry);
     await reserve('r1');
-    expect(verify()).toMatchObject({ findings: [], quarantined: [{ type: 'PackPurchased' }] });
+    expect(verify()).toMatchObject({ quarantined: [{ type: 'PackPurchased' }] });
     expect(await balanceAsOf(stored(), { revision: 9n })).toMatchObject({ available: 30, held: 20 });
     withdraw(entry);
     expect(verify()).toMatchObject({ findings: [], quarantined: [] });
     expect(await verifiedOffline()).toMatchObject({ ok: true, quarantined: [] });
     expect(await statementOf(WS, '2026-04', stored())).toMatchObject({ notes: [] });
     expect(await balanceAsOf(stored(), { revision: 9n })).toMatchObject({ available: 80, held: 20 });
+  });
+
+  it('is a finding while somebody hides it that could read it, and stays one when a month closes over it', async () => {
+    await book.do(AT, { type: 'PurchasePack', pack: 'flex', orderRef: 'o2' });
+    const hidden = book.events.at(-1)!;
+    const reconcile = () => {
+      const reconciler = new Reconciler(null, new Map());
+      for (const event of book.events) reconciler.see(event);
+      return reconciler.report(0).differences.filter(({ kind }) => kind === 'hidden');
+    };
+    expect([verify().findings, reconcile()]).toEqual([[], []]);
+    quarantine(hidden);
+    const message = expect.stringMatching(/PackPurchased can be read, but.* quarantined by operator:ada/);
+    expect(verify().findings).toEqual([{ revision: 2n, check: 'event', message }]);
+    expect(reconcile()).toMatchObject([{ workspaceId: WS, creditsEventId: hidden.id, message }]);
+    const another = new CreditBooks(createCreditsExecutor(book.store), {
+      now: () => Date.parse('2026-05-01'),
+    });
+    const by = { actor: 'system:test', correlationId: 'c', causationId: 'c' };
+    await another.execute(WS, (now) => ({ type: 'RecordDue', now }), 'due', by);
+    expect(verify().findings).toEqual([{ revision: 2n, check: 'quarantine', message }]);
+    expect(verify().findings.every(allowsSeal)).toBe(true);
+    expect(reconcile()).toEqual([]);
   });
 
   it('does not keep the other books from being reconciled', async () => {

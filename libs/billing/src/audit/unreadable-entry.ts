@@ -23,4 +23,15 @@ export const sentenceOf = ({ quarantine, problem }: UnreadableEntry): string =>
     ? `quarantined by ${quarantine.by}: ${quarantine.reason}`
     : `cannot be read: ${problem ?? 'unknown'}`;
 
+/**
+ * Whether a quarantine hides an entry that this program can read. `ops` makes none, because money would vanish. So
+ * somebody appended the quarantine with the store's login, or an older program could not read the entry.
+ */
+export const isHidden = ({ problem, quarantine }: OpaqueEvent): boolean =>
+  problem === null && quarantine !== null;
+
+/** What an audit says of it. */
+export const sentenceOfHidden = ({ stored, quarantine }: OpaqueEvent): string =>
+  `${stored.type} can be read, but readers pass over it: quarantined by ${quarantine!.by}: ${quarantine!.reason}`;
+
 export { isOpaque };

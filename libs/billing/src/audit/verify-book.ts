@@ -13,7 +13,14 @@ import { BookMoney } from './book-money.js';
 import { endOfMonth, startOfMonth } from '../domain/credits/calendar.js';
 import { noBook, type Credits } from '../domain/credits/credits.state.js';
 import { InvariantWatch } from '../domain/credits/invariants.js';
-import { bookEvent, isOpaque, sentenceOf, unreadableEntry } from './unreadable-entry.js';
+import {
+  bookEvent,
+  isHidden,
+  isOpaque,
+  sentenceOf,
+  sentenceOfHidden,
+  unreadableEntry,
+} from './unreadable-entry.js';
 
 /** The chain value of an event that follows another. */
 export const chainAfter = (previous: string, event: StoredEvent): string =>
@@ -61,6 +68,8 @@ export class BookVerifier {
   /** Dates that the store's record time contradicts, and that no correction names yet. */
   private misdated: { readonly finding: LedgerFinding; readonly eventId: string }[] = [];
   private repairedDates = 0;
+  /** Entries that can be read and are passed over. */
+  private hidden: LedgerFinding[] = [];
   /** Entries after a month that was closed too early have their true dates: not before the store recorded its end. */
   private closedAt = Infinity;
 
@@ -94,10 +103,13 @@ export class BookVerifier {
   private passOver(event: OpaqueEvent): void {
     if (continuesChain(this.chain, event.stored)) this.chain = event.stored.metadata.chain!;
     this.quarantined.push(unreadableEntry(event));
+    const { revision } = event.stored;
+    if (isHidden(event)) this.hidden.push({ revision, check: 'event', message: sentenceOfHidden(event) });
   }
 
   report(): LedgerReport {
-    const findings = [...this.findings, ...this.misdated.map(({ finding }) => finding)].sort((a, b) =>
+    const misdated = this.misdated.map(({ finding }) => finding);
+    const findings = [...this.findings, ...misdated, ...this.hidden].sort((a, b) =>
       Number(a.revision - b.revision),
     );
     const revisions = findings.map(({ revision }) => revision);
@@ -173,6 +185,7 @@ export class BookVerifier {
       this.checkDate(event, this.watch?.state.period ?? '');
       this.checkRecordTime(event);
       this.checkCause(event);
+      if (event.type === 'PeriodClosed') this.closeOverHidden();
       for (const breach of this.breachesOf(event)) this.find(event.revision, 'invariant', breach);
     }
     if (this.findings.slice(before).some(({ check }) => check !== 'date')) {
@@ -181,10 +194,15 @@ export class BookVerifier {
     }
   }
 
+  /** The close carries the book without them, and no withdrawal brings them back. It stays a finding. */
+  private closeOverHidden(): void {
+    this.hidden = this.hidden.map((finding) => ({ ...finding, check: 'quarantine' }));
+  }
+
   private breachesOf(event: Recorded<CreditsEvent>): string[] {
     if (this.watch) {
       const before = this.watch.state;
-      const breaches = this.watch.see(event);
+      const breaches = this.watch.see(event, event.metadata);
       this.money.see(event, before, this.watch.state);
       return breaches;
     }

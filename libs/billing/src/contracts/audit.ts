@@ -11,8 +11,11 @@ export type Progress = (done: number, total: number) => void;
 /** A finding of an audit, at the revision where it first shows. */
 export interface LedgerFinding {
   readonly revision: bigint;
-  /** `clock`: the store's record time contradicts the date. The chain is whole, so the month can be sealed. */
-  readonly check: 'revision' | 'chain' | 'event' | 'date' | 'invariant' | 'clock';
+  /**
+   * `clock`: the store's record time contradicts the date. `quarantine`: a later month was closed without an entry that
+   * can be read. In both cases the chain is whole and the books add up, so the month can be sealed.
+   */
+  readonly check: 'revision' | 'chain' | 'event' | 'date' | 'invariant' | 'clock' | 'quarantine';
   /** One sentence. */
   readonly message: string;
 }
@@ -130,6 +133,8 @@ export interface LedgerDifference {
     | 'balance_behind'
     | 'balance_missing'
     | 'unreadable'
+    /** Readers pass over an entry of the open month that can be read. */
+    | 'hidden'
     /** `workspaceId` is empty for a statement of an operator. */
     | 'correction';
   readonly workspaceId: string;

@@ -16,6 +16,9 @@ export const CORRECTION_KINDS = [
 ] as const;
 export type CorrectionKind = (typeof CORRECTION_KINDS)[number];
 
+/** Entries of one correction. */
+export const MOST_ENTRIES = 1_000;
+
 const entry = z.strictObject({
   workspaceId: z.string(),
   /** Signed credits. */
@@ -54,7 +57,7 @@ export const correctionEvents = eventCatalogue('correction', {
       kind: z.enum(CORRECTION_KINDS),
       reason: z.string().min(1),
       reference: z.string().min(1),
-      entries: z.array(entry).min(1).max(1_000),
+      entries: z.array(entry).min(1).max(MOST_ENTRIES),
       expiresAt: instant,
       ...signed,
     }),
@@ -115,13 +118,24 @@ export type CorrectionRefusal =
   /** Another correction of this kind has the reference. */
   | { readonly code: 'reference_in_use'; readonly status: CorrectionStatus }
   | { readonly code: 'wrong_status'; readonly status: CorrectionStatus }
+  /** More entries, or bytes of the proposal, than the event store takes at once. */
+  | TooLarge<'too_large', 'entries' | 'bytes'>
   | BookRefusal;
+
+interface TooLarge<Code extends string, Unit extends string> {
+  readonly code: Code;
+  readonly unit: Unit;
+  readonly size: number;
+  readonly most: number;
+}
 
 /** A book that does not take the entries. Credits are signed. */
 export type BookRefusal = { readonly workspaceId: string } & (
   | { readonly code: 'book_not_open' | 'busy' }
   /** The book has an entry of an earlier proposal of this correction, which would be repeated. */
   | { readonly code: 'booked_before' }
+  /** The event store takes all entries of a book at once, or none. `full`: the book could not close its month. */
+  | TooLarge<'book_too_large' | 'book_full', 'bytes'>
   | { readonly code: 'insufficient'; readonly required: number; readonly available: number }
   | { readonly code: 'nothing_to_reverse'; readonly eventId: string }
   | {

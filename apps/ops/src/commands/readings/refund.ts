@@ -1,11 +1,8 @@
-import type { CorrectionEntry } from '@app/billing/contracts/index.js';
+import { MOST_ENTRIES, type CorrectionEntry } from '@app/billing/contracts/index.js';
 import { uuid5 } from '@app/event-sourcing/core/event-id.js';
 import { entryOf } from '../../corrections/propose.js';
 import { OpsError } from '../../ops-error.js';
 import type { UnreadableReading } from './unreadable.js';
-
-/** Most entries of one correction. */
-const MOST = 1_000;
 
 /** What is left to refund of a reading. */
 export const creditsToRefund = ({ toRefund }: Pick<UnreadableReading, 'toRefund'>): number =>
@@ -27,9 +24,9 @@ export const refundOf = (
     const why = `Refund of reading ${readingId}, whose ${cause} is lost: ${reason}`;
     return toRefund.map((one) => entryOf({ ...one, workspaceId, reason: why, reference }));
   });
-  if (entries.length > MOST)
+  if (entries.length > MOST_ENTRIES)
     throw new OpsError(
-      `${readings.length} readings need ${entries.length} entries, and one correction has ${MOST} at most: name fewer.`,
+      `${readings.length} readings need ${entries.length} entries, and one correction has ${MOST_ENTRIES} at most: name fewer.`,
     );
   return { reason, reference, entries };
 };

@@ -128,6 +128,8 @@ export const refusalOf = (rejection: CorrectionRejection): CorrectionRefusal => 
       return { code: 'reference_in_use', ...rejection.details };
     case 'WrongStatus':
       return { code: 'wrong_status', ...rejection.details };
+    case 'TooLarge':
+      return { code: 'too_large', ...rejection.details };
     case 'Stale':
       return { code: 'stale' };
     case 'BadExpiry':

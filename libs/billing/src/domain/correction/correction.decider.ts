@@ -8,8 +8,14 @@ import {
   type Decision,
   type Rejection,
 } from '@app/event-sourcing/core/decision.js';
-import type { CorrectionEvent, CorrectionEventOf, CorrectionStatus } from '../../contracts/corrections.js';
+import {
+  MOST_ENTRIES,
+  type CorrectionEvent,
+  type CorrectionEventOf,
+  type CorrectionStatus,
+} from '../../contracts/corrections.js';
 import type { OperatorKey, OperatorRegister } from '../../contracts/operators.js';
+import { bytesOf, MOST_APPEND_BYTES } from '../append-size.js';
 import { trustedKey } from '../operators/operators.state.js';
 import { statementDigest } from '../signed-text.js';
 import {
@@ -36,6 +42,10 @@ export interface CorrectionCommand {
 export type CorrectionRejection =
   | Rejection<'AboveLimit', { readonly limit: string; readonly value: number; readonly credits: number }>
   | Rejection<'NotTrusted' | 'SamePerson' | 'NotProposer', { readonly operator: string }>
+  | Rejection<
+      'TooLarge',
+      { readonly unit: 'entries' | 'bytes'; readonly size: number; readonly most: number }
+    >
   | Rejection<'ReferenceInUse' | 'WrongStatus', { readonly status: CorrectionStatus }>
   /** It is not the proposal that was signed, or its expiry is not within 31 days. */
   | Rejection<'Stale' | 'BadExpiry' | 'Unknown', null>;
@@ -86,7 +96,17 @@ const propose = (
   if (!key) return reject('NotTrusted', { operator: data.signedBy.operator });
   const expiry = Date.parse(data.expiresAt);
   if (!(expiry > now && expiry <= now + MOST_DAYS_MS)) return reject('BadExpiry', null);
-  return aboveLimit(creditsOf(data), key, maxCredits) ?? accept(event);
+  return tooLarge(event) ?? aboveLimit(creditsOf(data), key, maxCredits) ?? accept(event);
+};
+
+const tooLarge = (event: CorrectionEventOf<'CorrectionProposed'>): CorrectionDecision | null => {
+  const entries = event.data.entries.length;
+  if (entries > MOST_ENTRIES)
+    return reject('TooLarge', { unit: 'entries' as const, size: entries, most: MOST_ENTRIES });
+  const size = bytesOf([event]);
+  return size > MOST_APPEND_BYTES
+    ? reject('TooLarge', { unit: 'bytes' as const, size, most: MOST_APPEND_BYTES })
+    : null;
 };
 
 /** The same books, credits and reasons, whoever proposes them and until when. */

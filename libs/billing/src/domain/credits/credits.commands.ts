@@ -78,6 +78,8 @@ export type CreditsRejection =
   | Rejection<'BookChanged', null>
   /** The book has an entry that one of these would repeat. */
   | Rejection<'BookedBefore', null>
+  /** Bytes: the event store does not take so many at once, or the book could not close its month with the entries. */
+  | Rejection<'TooLarge' | 'BookFull', { readonly size: number; readonly most: number }>
   /** The book has no such entry, or the entry moved nothing that a correction could undo. */
   | Rejection<'NothingToReverse', { readonly eventId: string }>
   /** Signed credits: what the entry allows to reverse in all, and what is reversed already. */

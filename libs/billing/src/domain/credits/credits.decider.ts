@@ -6,7 +6,8 @@ import { allocate, hasExpired } from './burn-order.js';
 import { monthOf } from './calendar.js';
 import type { CreditsCommand, CreditsRejection, EntryToBook } from './credits.commands.js';
 import { available, evolve, holdOf, isSettled, noBook, orderLineOf, type Credits } from './credits.state.js';
-import { dueBy } from './due.js';
+import { bytesOf, MOST_APPEND_BYTES, MOST_CARRIED_BYTES } from '../append-size.js';
+import { dueBy, periodClosed } from './due.js';
 import { refuseReversal, withReversal } from './reversals.js';
 import { cancel, subscribe } from './subscriptions.js';
 
@@ -132,7 +133,18 @@ const bookCorrection = (command: Of<'BookCorrection'>, due: Due): CreditsDecisio
     events.push(event);
     state = evolve(state, event);
   }
-  return accept(...events);
+  return tooLarge(events, state) ?? accept(...events);
+};
+
+/** All entries are appended at once. Only credits that are given make a book grow. */
+const tooLarge = (events: readonly CreditsEvent[], after: Credits) => {
+  const size = bytesOf(events);
+  if (size > MOST_APPEND_BYTES) return reject('TooLarge', { size, most: MOST_APPEND_BYTES });
+  if (!events.some(({ type, data }) => type === 'CreditsAdjusted' && data.amount > 0)) return null;
+  const carried = bytesOf([periodClosed(after, 0)]);
+  return carried > MOST_CARRIED_BYTES
+    ? reject('BookFull', { size: carried, most: MOST_CARRIED_BYTES })
+    : null;
 };
 
 /** Whether an earlier proposal of the correction has booked what this entry would repeat. */

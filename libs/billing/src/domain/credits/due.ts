@@ -79,10 +79,17 @@ const monthlyGrant = (subscription: Subscription): Due => {
 };
 
 /**
- * Recently settled reservations are carried into the next month, unless that month is over as well. Retries never come
- * a month late, and a run of idle months stays small.
+ * The settled reservations that the close of the open month carries. None when the month after it is over as well:
+ * retries never come a month late, and a run of idle months stays small.
+ * @param now of the close, in milliseconds
  */
-const periodClosed = (state: Credits, now: number): CreditsEventOf<'PeriodClosed'> => ({
+export const settledToCarry = (
+  { period, settled }: Pick<Credits, 'period' | 'settled'>,
+  now: number,
+): ReturnType<typeof listRecent> => listRecent(now < endOfMonth(monthAfter(period)) ? settled : noRecentIds);
+
+/** The close of the open month. It carries the whole book. @param now milliseconds */
+export const periodClosed = (state: Credits, now: number): CreditsEventOf<'PeriodClosed'> => ({
   type: 'PeriodClosed',
   data: {
     workspaceId: state.workspaceId!,
@@ -94,7 +101,7 @@ const periodClosed = (state: Credits, now: number): CreditsEventOf<'PeriodClosed
     subscriptions: state.subscriptions,
     openGrants: [...state.grants],
     openHolds: valuesOf(state.holds),
-    settled: listRecent(now < endOfMonth(monthAfter(state.period)) ? state.settled : noRecentIds),
+    settled: settledToCarry(state, now),
     orderRefs: [...state.orderRefs],
     adjustmentIds: [...state.adjustmentIds],
     eventCount: state.eventCount,
