@@ -3,6 +3,8 @@ import { withQuarantines } from '@app/event-sourcing/quarantine/with-quarantines
 import { ada, CorrectionOffice, eve, grace, type Proposed } from '../../../test/correction-office.js';
 import { CorrectionsVerifier } from '../../audit/corrections/verify-corrections.js';
 import { ListCorrections } from '../../contracts/corrections.js';
+import { JudgeStatements } from '../../contracts/judged-statements.js';
+import { JudgeStatementsHandler } from '../operators/judge-statements.handler.js';
 import { ListCorrectionsHandler } from './get-corrections.handlers.js';
 
 const REGISTER = 'operators-register';
@@ -106,4 +108,39 @@ it('Corrections that are listed together share one reading of the operators', as
   const list = new ListCorrectionsHandler(executors, books, office.clock);
   expect(await list.execute(new ListCorrections(1))).toHaveLength(3);
   expect(readings).toBe(1);
+});
+
+describe('statements that are judged', () => {
+  const judge = async () => {
+    const { executors, books } = office.process();
+    const { store, config, clock } = office;
+    const handler = new JudgeStatementsHandler(store, config, clock, executors, books);
+    const judged = await handler.execute(new JudgeStatements(['correction-c1'], 2));
+    return judged.map(({ stream, worth, reason }) => [stream, worth, reason].join(' ').trim());
+  };
+
+  it('count by their signatures, and bookings by the books', async () => {
+    await office.record(genuine);
+    await office.record(office.approved(genuine));
+    const { proposal } = office.approved(genuine).data;
+    const booked = { type: 'CorrectionBooked', data: { correctionId: 'c1', proposal, positions: [0] } };
+    await office.forge('correction-c1', booked);
+    const before = [
+      `${REGISTER} counts`,
+      `${REGISTER} counts`,
+      'correctionday-2026-04-10 counts',
+      'correctionday-2026-04-10 counts',
+      'correction-c1 counts',
+      'correction-c1 counts',
+    ];
+    expect(await judge()).toEqual([...before, 'correction-c1 does not count no book has these entries: 0']);
+    await office.book();
+    expect((await judge()).slice(before.length)).toEqual(['correction-c1 counts']);
+  });
+
+  it('are unknown from one on that only a newer program can read', async () => {
+    await office.forge(REGISTER, office.revoked(grace, ada, await office.head()), { schemaVersion: 99 });
+    const unknown = `${REGISTER} unknown version 99 is newer than this program`;
+    expect(await judge()).toEqual([`${REGISTER} counts`, `${REGISTER} counts`, unknown]);
+  });
 });

@@ -104,7 +104,9 @@ export class CorrectionsVerifier {
   private refusalOf(category: string, stored: StoredEvent): string | null {
     if (category === correctionDayEvents.category) {
       const count = decodeOrShow(correctionDayEvents, stored);
-      return isOpaque(count) && count.problem !== null ? new CorruptEvent(stored, count.problem).message : null;
+      return isOpaque(count) && count.problem !== null
+        ? new CorruptEvent(stored, count.problem).message
+        : null;
     }
     const isOperators = category === operatorsEvents.category;
     const event = (isOperators ? this.readOperators : this.readCorrections)(stored, this.register);
