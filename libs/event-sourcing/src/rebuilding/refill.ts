@@ -50,7 +50,8 @@ export const refill = async (
     }
     await putBack(client, dropped);
     if (!built) return { events: null };
-    await takeOverParked(client, projection, built.version);
+    // Tables that were not filled lack the events that are parked.
+    await takeOverParked(client, projection, built.version, { dropsLive: false });
     await client.query(
       'delete from event_sourcing.projection_version where projection = $1 and version = $2',
       [projection.name, built.version],

@@ -92,6 +92,7 @@ const exchange = (
        set state = 'live', switched_at = now(), switched_by = $3, reason = $4 where projection = $1 and version = $2`,
       [projection.name, version, by, acceptDifferences ?? null],
     );
-    await takeOverParked(client, projection, version);
+    // A rebuild skips effects: those of parked events, such as the deletion of a key, are still due.
+    await takeOverParked(client, projection, version, { dropsLive: projection.effects === undefined });
     return { version, retired: live, position };
   });

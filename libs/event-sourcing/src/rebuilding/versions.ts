@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { intervene } from '../projections/checkpoint.js';
+import { askForRetry } from '../projections/parked-streams.js';
 import { categoriesOf, checkpointOf, versionName, type Projection } from '../projections/projection.js';
 import { transaction } from '../projections/transaction.js';
 import type { EventStore } from '../store/event-store.js';
@@ -206,22 +207,33 @@ export const requireSameShape = async (
     ]);
 };
 
-/** Moves a version's parked streams to the live consumer, and removes the version's consumer. */
+/**
+ * Moves a version's parked streams to the live consumer, and removes the version's consumer.
+ * @param dropsLive forgets what the live view has parked: the version has every row of it. Otherwise the live view
+ *   tries it again: rows that it has already do not change, and the other rows and the effects are still due.
+ */
 export const takeOverParked = async (
   client: PoolClient,
   projection: Projection,
   version: number,
+  { dropsLive }: { readonly dropsLive: boolean },
 ): Promise<void> => {
-  if (projection.keptBy === undefined) {
-    await client.query('delete from event_sourcing.parked_event where consumer = $1', [projection.name]);
+  const { name, keptBy } = projection;
+  const own = versionName(name, version);
+  if (keptBy === undefined) {
+    if (dropsLive) await client.query('delete from event_sourcing.parked_event where consumer = $1', [name]);
+    else await askForRetry(client, name);
+    await client.query(
+      `delete from event_sourcing.parked_event own using event_sourcing.parked_event live
+       where own.consumer = $1 and live.consumer = $2 and own.position = live.position`,
+      [own, name],
+    );
     await client.query('update event_sourcing.parked_event set consumer = $2 where consumer = $1', [
-      versionName(projection.name, version),
-      projection.name,
+      own,
+      name,
     ]);
   }
-  await client.query('delete from event_sourcing.consumer where name = $1', [
-    versionName(projection.name, version),
-  ]);
+  await client.query('delete from event_sourcing.consumer where name = $1', [own]);
   await intervene(client, checkpointOf(projection));
 };
 
