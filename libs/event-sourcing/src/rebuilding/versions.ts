@@ -43,6 +43,8 @@ export interface Version {
   readonly verifiedPosition: bigint | null;
   /** Number of rows that differed from the live ones at verification. */
   readonly differences: number | null;
+  /** How many decisions about quarantines its streams had at verification; `null`: not verified. */
+  readonly verifiedQuarantines: bigint | null;
   readonly parkedStreams: number;
   /** The build of the program that started it; `null` for the first version, and for those older than this field. */
   readonly program: string | null;
@@ -56,6 +58,7 @@ interface Row {
   position: string | null;
   verified_position: string | null;
   differences: string | null;
+  verified_quarantines: string | null;
   parked: number;
   program: string | null;
   created_at: Date | null;
@@ -69,10 +72,10 @@ export const versionsOf = async (
 ): Promise<readonly Version[]> => {
   const { rows } = await client.query<Row>(
     `with known as (
-       select version, state, verified_position, differences, created_at, switched_at, program
+       select version, state, verified_position, differences, verified_quarantines, created_at, switched_at, program
        from event_sourcing.projection_version where projection = $1
        union all
-       select 1, 'live', null, null, null, null, null
+       select 1, 'live', null, null, null, null, null, null
        where not exists (select from event_sourcing.projection_version where projection = $1 and state = 'live')
      )
      select known.*, consumer.position, parked.parked
@@ -91,6 +94,7 @@ export const versionsOf = async (
     position: asPosition(row.position),
     verifiedPosition: asPosition(row.verified_position),
     differences: row.differences === null ? null : Number(row.differences),
+    verifiedQuarantines: asPosition(row.verified_quarantines),
     parkedStreams: row.parked,
     program: row.program,
     createdAt: row.created_at,

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import { parkedStreams, placeText, type Place } from '@app/event-sourcing/projections/parked-streams.js';
 import { categoriesOf } from '@app/event-sourcing/projections/projection.js';
-import { recordQuarantine } from '@app/event-sourcing/quarantine/record-quarantine.js';
+import { decideQuarantine } from '@app/event-sourcing/quarantine/decide-quarantine.js';
 import { replayStream } from '@app/event-sourcing/rebuilding/replay-stream.js';
 import { isSigned } from '../../catalogues.js';
 import { OpsError } from '../../ops-error.js';
@@ -91,8 +91,8 @@ export const quarantineEvent = async (
     throw new OpsError(`${placeText(place)} can be read, and nothing has stopped at it.`);
   const consumers = problem !== null || everywhere ? null : [...stopped];
   const cause = problem ?? (await errorAt(session, place)) ?? 'an operator calls it no fact';
-  await recordQuarantine(
-    session.store,
+  await decideQuarantine(
+    session,
     {
       type: 'EventQuarantined',
       data: {
