@@ -128,14 +128,11 @@ export const checkQuarantines = async ({ store }: Session): Promise<readonly Fin
     ...register
       .unreadable()
       .slice(0, MOST)
-      .map((entry) => ({ entry, ...entry }))
-      .map(({ entry, stream, revision, type }) =>
-        failure(
-          'quarantine',
-          `${stream}@${revision} (${type}) is no decision and has no effect`,
-          wayAround(entry, `${stream}@${revision}`),
-        ),
-      ),
+      .map((entry) => {
+        const place = `${entry.stream}@${entry.revision}`;
+        const said = `${place} (${entry.type}) is no decision and has no effect`;
+        return failure('quarantine', said, wayAround(entry, place));
+      }),
   ];
 };
 
