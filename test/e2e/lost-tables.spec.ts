@@ -126,6 +126,26 @@ describe.each(['workspaces', 'readings', 'publishing', 'billing', 'webhooks'])(
   },
 );
 
+describe('a column of a read model that was dropped', () => {
+  it('is named by ops doctor, whose command makes the table again', async () => {
+    const before = await rows();
+    await database.query(`alter table billing.balance drop column due_at;
+      alter table webhooks.endpoint alter column revision type text`);
+    const [finding] = await failures();
+    expect(finding?.message).toBe(
+      'of another shape: billing.balance (due_at timestamp with time zone), webhooks.endpoint (revision bigint)',
+    );
+    expect(await followAdvice()).toMatchObject({
+      code: 0,
+      tables: expect.arrayContaining([
+        expect.objectContaining({ table: 'billing.balance', found: 'misshapen', action: 'filled' }),
+      ]),
+    });
+    await healthy();
+    expect(await rows()).toEqual(before);
+  });
+});
+
 describe('API keys that were truncated', () => {
   it('make the service not ready, and come back by the command of ops doctor', async () => {
     const before = await rows();

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { uuid5 } from '@app/event-sourcing/core/event-id.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import { Random } from '../support/random.js';
 import { operatedStack } from './support/operated-stack.js';
@@ -45,10 +46,19 @@ const targets = async (): Promise<Targets> => {
   const customer = await Integrator.open(operated.stack, 1_000);
   const { readingId } = (await customer.create(person())).body;
   await customer.untilEnded(readingId);
+  const orderLineId = await ordered(customer);
   const endpoint = await customer.call<{ endpointId: string }>('POST', '/api/v1/webhooks', {
     body: { url: 'https://receiver.example.com/hooks' },
   });
-  return { workspaceId: customer.workspaceId, readingId, endpointId: endpoint.body.endpointId };
+  return { workspaceId: customer.workspaceId, readingId, endpointId: endpoint.body.endpointId, orderLineId };
+};
+
+/** Buys a pack. @returns the id of its order line */
+const ordered = async ({ workspaceId }: Integrator): Promise<string> => {
+  const order = `INV-${workspaceId}`;
+  const add = ['pack', 'add', '--workspace', workspaceId, '--pack', 'flex', '--order', order];
+  await operated.stack.ops(add);
+  return uuid5('order line', order, 'flex');
 };
 
 const handled = () =>
@@ -64,7 +74,10 @@ const handled = () =>
 const followDoctor = async (): Promise<readonly string[]> => {
   const given: string[] = [];
   const wayOut = (found: readonly Finding[]) =>
-    found.map(({ advice }) => /ops quarantine add (.+) --reason/.exec(advice)?.[1]).find(Boolean);
+    found
+      .map(({ advice }) => /ops quarantine add (.+?)( --yes)? --reason/.exec(advice))
+      .map((named) => named?.slice(1).flatMap((part) => part?.trim() ?? []))
+      .find(Boolean);
   for (;;) {
     given.push('ops doctor');
     let found: readonly Finding[] = [];
@@ -78,8 +91,8 @@ const followDoctor = async (): Promise<readonly string[]> => {
     );
     const place = wayOut(found);
     if (place === undefined) return given;
-    given.push(`ops quarantine add ${place}`);
-    await operated.stack.ops(['quarantine', 'add', place, '--reason', 'drawn by a test']);
+    given.push(`ops quarantine add ${place.join(' ')}`);
+    await operated.stack.ops(['quarantine', 'add', ...place, '--reason', 'drawn by a test']);
     if (given.length > MOST_COMMANDS) throw new Error(`Too many commands: ${given.join('; ')}`);
   }
 };

@@ -1,4 +1,10 @@
-import { creditsEvents, orderLineEvents } from '@app/billing/contracts/index.js';
+import {
+  correctionDayEvents,
+  correctionEvents,
+  creditsEvents,
+  operatorsEvents,
+  orderLineEvents,
+} from '@app/billing/contracts/index.js';
 import type { EventCatalogue } from '@app/event-sourcing/core/event-catalogue.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import { quarantineEvents } from '@app/event-sourcing/quarantine/quarantine-events.js';
@@ -13,6 +19,9 @@ const CATALOGUES: readonly EventCatalogue[] = [
   publicationEvents,
   creditsEvents,
   orderLineEvents,
+  operatorsEvents,
+  correctionEvents,
+  correctionDayEvents,
   webhookEndpointEvents,
   quarantineEvents,
 ];
@@ -20,3 +29,9 @@ const CATALOGUES: readonly EventCatalogue[] = [
 /** The events of a stream's category; `null` when the service has no such streams. */
 export const catalogueOf = (stream: string): EventCatalogue | null =>
   CATALOGUES.find(({ category }) => category === categoryOf(stream)) ?? null;
+
+/** Streams whose events count by the signatures of operators, not by what can be decoded. */
+export const isSigned = (stream: string): boolean =>
+  [operatorsEvents, correctionEvents, correctionDayEvents].some(
+    ({ category }) => category === categoryOf(stream),
+  );

@@ -1,23 +1,16 @@
-import {
-  CorruptEvent,
-  decode,
-  decodeOrShow,
-  isOpaque,
-  type EventCatalogue,
-  type EventOf,
-} from '@app/event-sourcing/core/event-catalogue.js';
-import { isSetAside, type Recorded, type StoredEvent } from '@app/event-sourcing/core/event.js';
+import { decodeOrShow, isOpaque } from '@app/event-sourcing/core/event-catalogue.js';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf, streamId, streamName } from '@app/event-sourcing/core/stream-name.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { scopedEventStore } from '@app/event-sourcing/store/scoped-event-store.js';
 import { admitCorrection } from './audit/corrections/admit-correction.js';
 import { admitOperator } from './audit/corrections/admit-operator.js';
+import { statementReader } from './audit/corrections/statement-reader.js';
+import { CORRECTION_CATEGORIES } from './audit/corrections/verify-corrections.js';
 import { correctionDayEvents, correctionEvents } from './contracts/corrections.js';
 import { operatorsEvents, type OperatorRegister } from './contracts/operators.js';
 import type { CorrectionState } from './domain/correction/correction.state.js';
 import { noOperators } from './domain/operators/operators.state.js';
-import { statementDigest } from './domain/signed-text.js';
-import { isSignedByOperator } from './signatures/signatures.js';
 
 /** The id of the one stream of operators. */
 export const REGISTER = 'register';
@@ -25,32 +18,38 @@ export const REGISTER = 'register';
 /** Takes the next event of a stream. @returns why it does not count; `null`: it counts */
 type Admit = (stored: StoredEvent) => string | null;
 
-/**
- * The streams of operators and corrections, without what does not count. Anybody with the store's login can append to
- * them. So each event is decided again, and one without a fitting signature is passed over: it neither acts nor blocks.
- * `ops corrections verify` names it.
- */
-export const signedStreams = (store: EventStore, rootKeys: readonly string[]): EventStore => {
-  const admitting = async (stream: string): Promise<Admit | null> => {
+/** Why each event of a stream does not count; `null` for a stream that needs no signatures. */
+export type Judge = (stream: string) => Promise<Admit | null>;
+
+/** Streams that are read at the same time share one reading of the operators. */
+export const judgeOf = (store: EventStore, rootKeys: readonly string[]): Judge => {
+  const registers = sharedRead(() => loadRegisters(store, rootKeys));
+  return async (stream) => {
     switch (categoryOf(stream)) {
       case operatorsEvents.category:
         return operatorsOf(rootKeys).admit;
       case correctionEvents.category:
-        return correctionOf(streamId(stream), await loadRegisters(store, rootKeys));
+        return correctionOf(streamId(stream), await registers());
       case correctionDayEvents.category:
         return counted;
       default:
         return null;
     }
   };
+};
+
+/**
+ * The streams of operators and corrections, without what does not count. Anybody with the store's login can append to
+ * them. So each event is decided again, and one without a fitting signature is passed over: it neither acts nor blocks.
+ * A quarantine changes nothing here: anybody with that login can append one, too, and hide a revocation with it.
+ * `ops corrections verify` names both.
+ */
+export const signedStreams = (store: EventStore, rootKeys: readonly string[]): EventStore => {
+  const judge = judgeOf(store, rootKeys);
   return {
-    ...scopedEventStore(store, [
-      operatorsEvents.category,
-      correctionEvents.category,
-      correctionDayEvents.category,
-    ]),
+    ...scopedEventStore(store, CORRECTION_CATEGORIES),
     async *read(stream, options = {}) {
-      const admit = await admitting(stream);
+      const admit = await judge(stream);
       if (!admit || options.direction === 'backwards') {
         yield* store.read(stream, options);
         return;
@@ -59,15 +58,17 @@ export const signedStreams = (store: EventStore, rootKeys: readonly string[]): E
       let left = limit;
       // What counts follows from everything before it.
       for await (const stored of store.read(stream)) {
-        const refusal = isSetAside(stored) ? null : admit(stored);
+        const refusal = admit(stored);
         if (stored.revision < from) continue;
         if (left === 0) return;
         left -= 1;
-        yield refusal === null ? stored : setAside(stored, refusal);
+        yield refusal === null ? counts(stored) : setAside(stored, refusal);
       }
     },
   };
 };
+
+const counts = ({ quarantine: _, ...stored }: StoredEvent): StoredEvent => stored;
 
 const setAside = (stored: StoredEvent, reason: string): StoredEvent => {
   const { occurredAt } = stored.metadata;
@@ -87,7 +88,7 @@ export const loadRegisters = async (store: EventStore, rootKeys: readonly string
   const operators = operatorsOf(rootKeys);
   const changes: { readonly by: StoredEvent; readonly register: OperatorRegister }[] = [];
   for await (const stored of store.read(streamName(operatorsEvents.category, REGISTER))) {
-    if (isSetAside(stored) || operators.admit(stored) !== null) continue;
+    if (operators.admit(stored) !== null) continue;
     changes.push({ by: stored, register: operators.register() });
   }
   return {
@@ -107,7 +108,7 @@ const hasPosition = ({ position }: StoredEvent): boolean => position > 0n && pos
 
 const operatorsOf = (rootKeys: readonly string[]) => {
   let register = noOperators;
-  const read = readerOf(operatorsEvents, () => true);
+  const read = statementReader(operatorsEvents);
   const admit = (stored: StoredEvent): string | null => {
     const change = read(stored, register);
     if (typeof change === 'string') return change;
@@ -120,7 +121,7 @@ const operatorsOf = (rootKeys: readonly string[]) => {
 
 const correctionOf = (id: string, registers: Registers): Admit => {
   let state: CorrectionState | null = null;
-  const read = readerOf(correctionEvents, ({ correctionId }) => correctionId === id);
+  const read = statementReader(correctionEvents, ({ correctionId }) => correctionId === id);
   return (stored) => {
     const register = registers.at(stored);
     const event = read(stored, register);
@@ -138,25 +139,21 @@ const counted: Admit = (stored) => {
 };
 
 /**
- * Decodes an event, or says why it does not count. An event that this program cannot read stops it if an operator signed
- * it: a newer program wrote it, and it may be a revocation. A copy of an earlier statement, and everything else, does not.
+ * Those who ask before a reading has begun share it. One that has begun may lack the newest event, such as a revocation:
+ * those who ask then share the next.
  */
-const readerOf = <C extends EventCatalogue>(catalogue: C, belongs: (data: Data) => boolean) => {
-  const seen = new Set<string>();
-  return (stored: StoredEvent, register: OperatorRegister): Recorded<EventOf<C>> | string => {
-    const { type, data } = stored;
-    const isSigned = isSignedByOperator({ type, data }, register);
-    const digest = isSigned ? statementDigest({ type, data: data as Data }) : null;
-    try {
-      const event = decode(catalogue, stored);
-      if (digest !== null) seen.add(digest);
-      return event;
-    } catch (error) {
-      if (!(error instanceof CorruptEvent)) throw error;
-      if (digest !== null && !seen.has(digest) && belongs(data as Data)) throw error;
-      return error.reason;
-    }
+const sharedRead = <T>(read: () => Promise<T>): (() => Promise<T>) => {
+  let last: Promise<unknown> = Promise.resolve();
+  let next: Promise<T> | null = null;
+  const begin = (): Promise<T> => {
+    next = null;
+    return read();
+  };
+  return () => {
+    if (next) return next;
+    const begun = last.then(begin, begin);
+    next = begun;
+    last = begun;
+    return begun;
   };
 };
-
-type Data = Readonly<Record<string, unknown>>;

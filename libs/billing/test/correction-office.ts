@@ -2,6 +2,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { instant } from '@app/event-sourcing/core/clock.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { decode } from '@app/event-sourcing/core/event-catalogue.js';
+import { withQuarantines } from '@app/event-sourcing/quarantine/with-quarantines.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { BookCorrectionHandler } from '../src/application/corrections/book-correction.handler.js';
 import { CorrectionBooks } from '../src/application/corrections/correction-books.js';
@@ -76,13 +77,16 @@ export class CorrectionOffice {
 
   /** A process of its own each time: nothing is remembered. */
   process() {
-    const { store, clock } = this;
+    const { clock } = this;
+    const store = withQuarantines(this.store);
     const executors = createCorrectionExecutors(store, config.OPERATOR_ROOT_KEYS);
     const credits = new CreditBooks(createCreditsExecutor(store), clock);
     const books = new CorrectionBooks(credits, store);
     const limit = new DailyLimit(executors, books, config);
     const register = new VerifiedRegister(store, config);
     return {
+      executors,
+      books,
       register,
       change: new RecordOperatorChangeHandler(executors, register, clock, config),
       record: new RecordCorrectionHandler(executors, books, limit, register, clock, config),

@@ -7,6 +7,8 @@ export interface Targets {
   readonly workspaceId: string;
   readonly readingId: string;
   readonly endpointId: string;
+  /** The stream of a pack that the customer bought. */
+  readonly orderLineId: string;
 }
 
 /** A malformed event: where another program appended it, and in which way it is wrong. */
@@ -41,6 +43,7 @@ const TYPES = {
     'CreditsReleased',
     'PeriodClosed',
   ],
+  orderline: ['OrderLineClaimed', 'EarlierOrdersClaimed'],
   workspace: ['WorkspaceOpened', 'ApiKeyIssued', 'ApiKeyRevoked'],
   webhookEndpoint: ['WebhookEndpointCreated', 'WebhookEndpointUpdated', 'WebhookEndpointDeleted'],
   quarantine: ['EventQuarantined', 'QuarantineWithdrawn'],
@@ -81,9 +84,11 @@ export class Forger {
     return { stream, type, fault };
   }
 
-  /** Appends one event without metadata. @returns its revision */
-  async appendTo(stream: string, type: string, data: JSONType): Promise<bigint> {
-    const { nextExpectedRevision } = await this.client.appendToStream(stream, [jsonEvent({ type, data })]);
+  /** Appends one event; without metadata unless it is well formed. @returns its revision */
+  async appendTo(stream: string, type: string, data: JSONType, isWellFormed = false): Promise<bigint> {
+    const metadata = metadataOf('', 1);
+    const event = isWellFormed ? jsonEvent({ type, data, metadata }) : jsonEvent({ type, data });
+    const { nextExpectedRevision } = await this.client.appendToStream(stream, [event]);
     return nextExpectedRevision;
   }
 
@@ -105,11 +110,15 @@ export class Forger {
   }
 }
 
-const streamOf = (category: Category, { workspaceId, readingId, endpointId }: Targets): string => {
+const streamOf = (
+  category: Category,
+  { workspaceId, readingId, endpointId, orderLineId }: Targets,
+): string => {
   const ids: Readonly<Record<Category, string>> = {
     reading: readingId,
     publication: readingId,
     credits: workspaceId,
+    orderline: orderLineId,
     workspace: workspaceId,
     webhookEndpoint: endpointId,
     quarantine: 'events',
@@ -127,15 +136,18 @@ const foreignStream = (random: Random, category: Category, targets: Targets): st
   ]);
 };
 
+const metadataOf = (workspaceId: string, schemaVersion: number) => ({
+  correlationId: 'req_forged',
+  causationId: 'req_forged',
+  workspaceId,
+  actor: 'system:forger',
+  occurredAt: new Date().toISOString(),
+  schemaVersion,
+});
+
 const eventWith = (fault: Fault, type: string, { workspaceId }: Targets): EventData => {
-  const metadata = {
-    correlationId: 'req_forged',
-    causationId: 'req_forged',
-    workspaceId,
-    actor: 'system:forger',
-    occurredAt: new Date().toISOString(),
-    schemaVersion: fault === 'unknown version' ? 99 : fault === 'version of the past' ? -1 : 1,
-  };
+  const version = fault === 'unknown version' ? 99 : fault === 'version of the past' ? -1 : 1;
+  const metadata = metadataOf(workspaceId, version);
   const event = {
     id: randomUUID(),
     type,

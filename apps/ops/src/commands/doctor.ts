@@ -17,6 +17,8 @@ import {
 import { checkBalances } from './doctor/balances.js';
 import { failure, warning, type Finding } from './doctor/finding.js';
 import { checkIssuerKeys } from './doctor/issuer-keys.js';
+import { checkOrderLines } from './doctor/order-lines.js';
+import { checkStatements } from './doctor/statements.js';
 import { checkStoreFile } from './doctor/store-file.js';
 import { checkTables } from './doctor/tables.js';
 import {
@@ -62,6 +64,8 @@ const CHECKS: readonly Check[] = [
   { name: 'lag', needs: ['postgres', 'event store'], run: checkLag },
   { name: 'parked streams', needs: ['postgres'], run: checkParked },
   { name: 'quarantine', needs: ['event store'], run: checkQuarantines },
+  { name: 'order lines', needs: ['event store'], run: ({ store }) => checkOrderLines(store) },
+  { name: 'signed statements', needs: ['event store'], run: checkStatements },
   { name: 'jobs', needs: ['postgres'], run: ({ pool, time }) => checkJobs(pool, time) },
   { name: 'balances', needs: ['postgres', 'event store'], run: checkBalances },
   { name: 'holds', needs: ['postgres'], run: checkHolds },

@@ -149,6 +149,7 @@ const addSkip = (processes: Command): void => {
     .requiredOption('--stream <stream>', 'the stream where it stopped')
     .requiredOption('--reason <text>', 'why its effects may be missing')
     .option('--until <day>', 'when doctor warns that somebody has to look at it again', parseUntil)
+    .option('--yes', 'although a newer version of the program may understand the event')
     .addHelpText(
       'after',
       '\nExample:\n  ops processes skip billing.settlement.v1 --stream reading-7f9c24e8-… --reason "settled by hand, INC-42"',
@@ -156,7 +157,7 @@ const addSkip = (processes: Command): void => {
     .action(
       async (
         consumer: string,
-        { stream, ...options }: { stream: string; reason: string; until?: string },
+        { stream, ...options }: { stream: string; reason: string; until?: string; yes?: true },
         command: Command,
       ) => {
         const result = await withSession(async (session) => {

@@ -23,6 +23,7 @@ import { GetOpenHoldsHandler } from './get-open-holds/get-open-holds.handler.js'
 import { GetSubscriptionHandler } from './get-subscription/get-subscription.handler.js';
 import { OpenBookHandler } from './open-book/open-book.handler.js';
 import { GetOperatorRegisterHandler } from './operators/get-operator-register.handler.js';
+import { JudgeStatementsHandler } from './operators/judge-statements.handler.js';
 import { RecordOperatorChangeHandler } from './operators/record-operator-change.handler.js';
 import { PurchasePackHandler } from './purchase-pack/purchase-pack.handler.js';
 import { RecordDueHandler } from './record-due/record-due.handler.js';
@@ -48,6 +49,7 @@ export const HANDLERS = [
   GetOpenHoldsHandler,
   GetOperatorRegisterHandler,
   GetSubscriptionHandler,
+  JudgeStatementsHandler,
   ListCorrectionsHandler,
   MonthlyStatementHandler,
   OpenBookHandler,

@@ -7,6 +7,7 @@ export * from './date-repair.js';
 export * from './events.js';
 export * from './export.js';
 export * from './find-entries.js';
+export * from './judged-statements.js';
 export * from './money.js';
 export * from './month.js';
 export * from './operators.js';

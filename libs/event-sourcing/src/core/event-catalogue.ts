@@ -119,6 +119,10 @@ export const decode = <C extends EventCatalogue>(catalogue: C, stored: StoredEve
   return { ...stored, data: parsed.data } as Recorded<EventOf<C>>;
 };
 
+/** Whether a newer program may understand an event that this one does not: it lacks the type, or the version. */
+export const mayBeNewer = ({ definitions }: EventCatalogue, { type, metadata }: StoredEvent): boolean =>
+  !Object.hasOwn(definitions, type) || metadata.schemaVersion > definitions[type]!.version;
+
 const FOREIGN = 'it is of another workspace';
 
 /**

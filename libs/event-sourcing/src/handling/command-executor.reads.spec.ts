@@ -51,7 +51,12 @@ describe('What CommandExecutor reads', () => {
 
     it('is not taken when the stream has had a quarantine', async () => {
       await add(executorOn(store), 1, 'a');
-      const quarantines = { changesOf: () => 1, isFresh: () => true, refresh: async () => undefined };
+      const quarantines = {
+        changesOf: () => 1,
+        decisionsOn: () => 1n,
+        isFresh: () => true,
+        refresh: async () => undefined,
+      };
       const executor = executorOn({ ...intercept(store, {}), quarantines }, { cachedStreams: 1 });
       executor.remember('1', folded(40));
       expect(await add(executor, 2, 'b')).toMatchObject({ state: { total: 3 } });

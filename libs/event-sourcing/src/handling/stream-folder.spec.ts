@@ -23,7 +23,12 @@ const changing = () => {
         changes = 1;
       }
     },
-    quarantines: { changesOf: () => changes, isFresh: () => isFresh, refresh: async () => undefined },
+    quarantines: {
+      changesOf: () => changes,
+      decisionsOn: () => BigInt(changes),
+      isFresh: () => isFresh,
+      refresh: async () => undefined,
+    },
   } as Partial<EventStore> as EventStore;
   return { store, growOld: () => (isFresh = false) };
 };

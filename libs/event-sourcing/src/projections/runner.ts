@@ -83,6 +83,8 @@ const follow = async (
     );
   }
   let seen = checkpoint.position;
+  // After the checkpoint: a decision that comes later moves its epoch.
+  await store.quarantines?.refresh();
   await quarantineSkips(pool, store, consumer.name);
   await nameKeys(pool, store, consumer);
   const parked = await ParkedKeys.load(pool, consumer);

@@ -1,5 +1,6 @@
 import { decode } from '../core/event-catalogue.js';
 import type { Quarantine, StoredEvent } from '../core/event.js';
+import { categoryOf } from '../core/stream-name.js';
 import type { EventStore, KnownQuarantines } from '../store/event-store.js';
 import { QUARANTINE_STREAM, quarantineEvents } from './quarantine-events.js';
 
@@ -68,6 +69,13 @@ export class QuarantineRegister implements KnownQuarantines {
   changesOf(stream: string): number {
     if (!this.isFresh()) this.refresh().catch(() => undefined);
     return this.changed.get(stream) ?? 0;
+  }
+
+  decisionsOn(categories: readonly string[]): bigint {
+    let count = 0n;
+    for (const [stream, changes] of this.changed)
+      if (categories.includes(categoryOf(stream))) count += BigInt(changes);
+    return count;
   }
 
   private async read(): Promise<void> {

@@ -1,10 +1,11 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { StoredEvent } from '../core/event.js';
 import { requestedBy } from '../core/request-context.js';
 import { CommandExecutor } from '../handling/command-executor.js';
 import type { EventStore } from '../store/event-store.js';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
 import { METADATA, addedToAppend, contextOf, tally, tallyEvents } from '../testing/tally.js';
-import { QUARANTINE_STREAM } from './quarantine-events.js';
+import { QUARANTINE_STREAM, type QuarantineEvent } from './quarantine-events.js';
 import { readQuarantines } from './quarantine-register.js';
 import { recordQuarantine } from './record-quarantine.js';
 import { withQuarantines } from './with-quarantines.js';
@@ -19,24 +20,13 @@ beforeEach(() => {
   store = withQuarantines(raw);
 });
 
+const decisionOn = (stream: string, revision: string, consumers: string[] | null): QuarantineEvent => {
+  const place = { stream, revision, eventId: 'u', eventType: 'Unheard' };
+  const data = { ...place, consumers, cause: 'not known', reason: 'INC-42', until: null };
+  return { type: 'EventQuarantined', data };
+};
 const quarantine = (consumers: string[] | null, revision = '1', stream = 'tally-1') =>
-  recordQuarantine(
-    store,
-    {
-      type: 'EventQuarantined',
-      data: {
-        stream,
-        revision,
-        eventId: 'u',
-        eventType: 'Unheard',
-        consumers,
-        cause: 'not known',
-        reason: 'INC-42',
-        until: null,
-      },
-    },
-    ADA,
-  );
+  recordQuarantine(store, decisionOn(stream, revision, consumers), ADA);
 const withdraw = () =>
   recordQuarantine(
     store,
@@ -63,6 +53,21 @@ describe('a quarantine', () => {
       expect(event.quarantine?.reason).toBe(event.id === 'u' ? 'INC-42' : undefined);
     await withdraw();
     expect(await marks()).toEqual([undefined, undefined]);
+  });
+
+  it('of another process reaches a subscription that has been open for long', async () => {
+    const subscription = store.subscribe({ after: null, categories: ['tally'] });
+    const events = subscription[Symbol.asyncIterator]();
+    const seen = async () => ((await events.next()).value as StoredEvent).quarantine?.reason;
+    await raw.append('tally-1', 'no_stream', [addedToAppend('a', 'a')]);
+    expect(await seen()).toBeUndefined();
+    const idle = seen();
+    await recordQuarantine(withQuarantines(raw), decisionOn('tally-1', '1', null), ADA);
+    jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 3_000);
+    await raw.append('tally-1', 0n, [addedToAppend('b', 'b')]);
+    expect(await idle).toBe('INC-42');
+    jest.restoreAllMocks();
+    await subscription.close();
   });
 
   it('lets commands on the stream continue, and a withdrawal is seen by a folded stream', async () => {

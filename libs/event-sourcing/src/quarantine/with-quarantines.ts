@@ -22,7 +22,10 @@ export const withQuarantines = (store: EventStore): EventStore => {
     readAll: (options) => marked(store.readAll(options)),
     subscribe(options) {
       const subscription = store.subscribe(options);
-      return { ...marked(subscription), close: () => subscription.close() };
+      return {
+        [Symbol.asyncIterator]: () => markedOnArrival(subscription[Symbol.asyncIterator](), register),
+        close: () => subscription.close(),
+      };
     },
     head: () => store.head(),
     end: () => store.end(),
@@ -31,6 +34,20 @@ export const withQuarantines = (store: EventStore): EventStore => {
     quarantines: register,
   };
 };
+
+/** A subscription may wait for hours: it looks at the register when an event arrives. */
+const markedOnArrival = (
+  source: AsyncIterator<StoredEvent>,
+  register: QuarantineRegister,
+): AsyncIterator<StoredEvent> => ({
+  async next() {
+    const next = await source.next();
+    if (next.done) return next;
+    if (!register.isFresh()) await register.refresh();
+    return { done: false, value: register.marked(next.value) };
+  },
+  return: async () => source.return?.() ?? { done: true, value: undefined },
+});
 
 /** Looks at the register before the first event. A generator would cost every reader a tenth of its rate. */
 const markedIterator = (

@@ -8,6 +8,7 @@ import { releaseParked } from '../projections/release-parked.js';
 import { consumersUnderTest, uuid } from '../projections/testing/consumers-under-test.js';
 import { replayStream } from '../rebuilding/replay-stream.js';
 import { added, contextOf, METADATA, tally, tallyEvents, totalView } from '../testing/tally.js';
+import { decideQuarantine } from './decide-quarantine.js';
 import { recordQuarantine } from './record-quarantine.js';
 import { withQuarantines } from './with-quarantines.js';
 
@@ -62,4 +63,22 @@ it('An event that the code understands again is read by all once its quarantine 
   const executor = new CommandExecutor(store, newerEvents, tally as never);
   const outcome = await executor.execute('bad', { type: 'add', by: 1, ref: 'last' }, contextOf('c'));
   expect(outcome.state).toMatchObject({ total: 8 });
+});
+
+it('A consumer that is not there yet handles an event whose quarantine another process withdraws meanwhile', async () => {
+  const { pool } = consumers;
+  const store = withQuarantines(consumers.store);
+  const ops = { pool, store: withQuarantines(consumers.store) };
+  const place = { stream: 'tally-late', revision: '0' };
+  const details = { eventId: 'any', eventType: 'Added', cause: 'none', reason: 'INC-42', until: null };
+  const quarantined = { ...place, ...details, consumers: null };
+  await decideQuarantine(ops, { type: 'EventQuarantined', data: quarantined }, ADA);
+  await append('a');
+  start(projectionConsumer(before), { store });
+  await consumers.caughtUp(NAME);
+  const withdrawn = { ...place, reason: 'a fact' };
+  await decideQuarantine(ops, { type: 'QuarantineWithdrawn', data: withdrawn }, ADA);
+  await append('late', 'a');
+  await consumers.caughtUp(NAME);
+  expect(await totals()).toEqual({ a: 2, late: 1 });
 });

@@ -6,8 +6,10 @@ import { rebuild, type RebuildProgress } from './rebuild.js';
 import { Refused, dropVersions, oneAtATime, takeOverParked, type Workshop } from './versions.js';
 
 export interface Refill {
-  /** Tables that have no rows: truncated, or dropped. */
+  /** Tables to fill: truncated, dropped, or replaced. */
   readonly lost: readonly string[];
+  /** Those of them that have another shape, and are dropped, with their rows, when the new ones are filled. */
+  readonly replaced?: readonly string[];
   /** Where an empty table of the same shape waits, for each table of the projection. */
   readonly apart: (table: string) => string;
   /** Puts filled tables in the places of dropped ones, in this transaction. */
@@ -24,7 +26,7 @@ export interface Refill {
 export const refill = async (
   workshop: Workshop,
   projection: Projection,
-  { lost, apart, putBack, onProgress }: Refill,
+  { lost, replaced = [], apart, putBack, onProgress }: Refill,
 ): Promise<{ events: number | null }> => {
   const elsewhere: Projection = {
     ...projection,
@@ -39,6 +41,7 @@ export const refill = async (
     await oneAtATime(client, projection);
     await client.query('set local synchronous_commit = on');
     const dropped: string[] = [];
+    for (const table of replaced) await client.query(`drop table ${table}`);
     for (const table of lost) {
       const { rows } = await client.query<{ there: boolean }>('select to_regclass($1) is not null as there', [
         table,
@@ -50,7 +53,8 @@ export const refill = async (
     }
     await putBack(client, dropped);
     if (!built) return { events: null };
-    await takeOverParked(client, projection, built.version);
+    // Tables that were not filled lack the events that are parked.
+    await takeOverParked(client, projection, built.version, { dropsLive: false });
     await client.query(
       'delete from event_sourcing.projection_version where projection = $1 and version = $2',
       [projection.name, built.version],

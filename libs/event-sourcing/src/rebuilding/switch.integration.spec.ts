@@ -1,10 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RecordedOf } from '../core/event-catalogue.js';
+import { requestedBy } from '../core/request-context.js';
 import { defineProjection } from '../projections/projection.js';
 import { view } from '../projections/view.js';
+import type { QuarantineEvent } from '../quarantine/quarantine-events.js';
+import { recordQuarantine } from '../quarantine/record-quarantine.js';
+import { withQuarantines } from '../quarantine/with-quarantines.js';
 import { tallyEvents } from '../testing/tally.js';
 import { rebuild } from './rebuild.js';
+import { replayStream } from './replay-stream.js';
 import { switchVersion } from './switch.js';
 import { verify } from './verify.js';
 import { Refused, beginVersion, dropVersions, oneAtATime } from './versions.js';
@@ -59,6 +64,35 @@ describe('switching to a version', () => {
     await expect(switchVersion(rebuilds.workshop, totals, OPERATOR)).rejects.toThrow(
       /Version 2 .* was not verified/,
     );
+  });
+
+  it('is refused when a quarantine was decided after the verification', async () => {
+    const workshop = { ...rebuilds.workshop, store: withQuarantines(rebuilds.store) };
+    await append('a', 'a', 'b');
+    goLive();
+    await liveCaughtUp();
+    await rebuild(workshop, totals);
+    await verify(workshop, totals);
+    const place = { stream: 'tally-a', revision: '1' };
+    const details = { eventId: 'any', eventType: 'Added', cause: 'none', reason: 'INC-42', until: null };
+    const by = requestedBy('operator:ada', 'ops_1');
+    const decide = (event: QuarantineEvent) => recordQuarantine(workshop.store, event, by);
+    await decide({ type: 'EventQuarantined', data: { ...place, ...details, consumers: null } });
+    await replayStream(workshop, totals, place.stream);
+    const live = ['(tally-a,1,0)', '(tally-b,1,0)'];
+    await expect(switchVersion(workshop, totals, OPERATOR)).rejects.toThrow(
+      'Quarantines were decided or withdrawn since version 2 of tally.total.v1 was verified',
+    );
+    expect(await dump('total')).toEqual(live);
+    expect((await verify(workshop, totals)).equal).toBe(false);
+    await dropVersions(workshop, totals, { unfinished: true });
+    await rebuild(workshop, totals);
+    expect((await verify(workshop, totals)).equal).toBe(true);
+    // Of streams that the projection does not follow.
+    const other = { ...place, stream: 'other-a' };
+    await decide({ type: 'EventQuarantined', data: { ...other, ...details, consumers: null } });
+    await switchVersion(workshop, totals, OPERATOR);
+    expect(await dump('total')).toEqual(live);
   });
 
   it('is refused when it is not caught up', async () => {

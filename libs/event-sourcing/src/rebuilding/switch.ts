@@ -73,8 +73,13 @@ const exchange = (
   building: Version,
   { by, acceptDifferences }: SwitchRequest,
 ): Promise<{ version: number; retired: number; position: bigint }> =>
-  atEqualPosition(workshop, projection, building, async (client, position) => {
+  atEqualPosition(workshop, projection, building, async (client, { position, quarantines }) => {
     const { version } = building;
+    if (acceptDifferences === undefined && (building.verifiedQuarantines ?? 0n) !== quarantines)
+      throw new Refused([
+        `Quarantines were decided or withdrawn since version ${version} of ${projection.name} was verified: verify it again.`,
+        `If it then differs, drop it (ops projections drop ${projection.name} --unfinished) and rebuild.`,
+      ]);
     await requireSameShape(client, projection, version);
     const live = (await versionsOf(client, projection)).find(({ state }) => state === 'live')!.version;
     await client.query(
@@ -92,6 +97,7 @@ const exchange = (
        set state = 'live', switched_at = now(), switched_by = $3, reason = $4 where projection = $1 and version = $2`,
       [projection.name, version, by, acceptDifferences ?? null],
     );
-    await takeOverParked(client, projection, version);
+    // A rebuild skips effects: those of parked events, such as the deletion of a key, are still due.
+    await takeOverParked(client, projection, version, { dropsLive: projection.effects === undefined });
     return { version, retired: live, position };
   });

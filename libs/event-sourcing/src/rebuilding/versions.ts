@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { intervene } from '../projections/checkpoint.js';
+import { askForRetry } from '../projections/parked-streams.js';
 import { categoriesOf, checkpointOf, versionName, type Projection } from '../projections/projection.js';
 import { transaction } from '../projections/transaction.js';
 import type { EventStore } from '../store/event-store.js';
@@ -42,6 +43,8 @@ export interface Version {
   readonly verifiedPosition: bigint | null;
   /** Number of rows that differed from the live ones at verification. */
   readonly differences: number | null;
+  /** How many decisions about quarantines its streams had at verification; `null`: not verified. */
+  readonly verifiedQuarantines: bigint | null;
   readonly parkedStreams: number;
   /** The build of the program that started it; `null` for the first version, and for those older than this field. */
   readonly program: string | null;
@@ -55,6 +58,7 @@ interface Row {
   position: string | null;
   verified_position: string | null;
   differences: string | null;
+  verified_quarantines: string | null;
   parked: number;
   program: string | null;
   created_at: Date | null;
@@ -68,10 +72,10 @@ export const versionsOf = async (
 ): Promise<readonly Version[]> => {
   const { rows } = await client.query<Row>(
     `with known as (
-       select version, state, verified_position, differences, created_at, switched_at, program
+       select version, state, verified_position, differences, verified_quarantines, created_at, switched_at, program
        from event_sourcing.projection_version where projection = $1
        union all
-       select 1, 'live', null, null, null, null, null
+       select 1, 'live', null, null, null, null, null, null
        where not exists (select from event_sourcing.projection_version where projection = $1 and state = 'live')
      )
      select known.*, consumer.position, parked.parked
@@ -90,6 +94,7 @@ export const versionsOf = async (
     position: asPosition(row.position),
     verifiedPosition: asPosition(row.verified_position),
     differences: row.differences === null ? null : Number(row.differences),
+    verifiedQuarantines: asPosition(row.verified_quarantines),
     parkedStreams: row.parked,
     program: row.program,
     createdAt: row.created_at,
@@ -206,22 +211,33 @@ export const requireSameShape = async (
     ]);
 };
 
-/** Moves a version's parked streams to the live consumer, and removes the version's consumer. */
+/**
+ * Moves a version's parked streams to the live consumer, and removes the version's consumer.
+ * @param dropsLive forgets what the live view has parked: the version has every row of it. Otherwise the live view
+ *   tries it again: rows that it has already do not change, and the other rows and the effects are still due.
+ */
 export const takeOverParked = async (
   client: PoolClient,
   projection: Projection,
   version: number,
+  { dropsLive }: { readonly dropsLive: boolean },
 ): Promise<void> => {
-  if (projection.keptBy === undefined) {
-    await client.query('delete from event_sourcing.parked_event where consumer = $1', [projection.name]);
+  const { name, keptBy } = projection;
+  const own = versionName(name, version);
+  if (keptBy === undefined) {
+    if (dropsLive) await client.query('delete from event_sourcing.parked_event where consumer = $1', [name]);
+    else await askForRetry(client, name);
+    await client.query(
+      `delete from event_sourcing.parked_event own using event_sourcing.parked_event live
+       where own.consumer = $1 and live.consumer = $2 and own.position = live.position`,
+      [own, name],
+    );
     await client.query('update event_sourcing.parked_event set consumer = $2 where consumer = $1', [
-      versionName(projection.name, version),
-      projection.name,
+      own,
+      name,
     ]);
   }
-  await client.query('delete from event_sourcing.consumer where name = $1', [
-    versionName(projection.name, version),
-  ]);
+  await client.query('delete from event_sourcing.consumer where name = $1', [own]);
   await intervene(client, checkpointOf(projection));
 };
 

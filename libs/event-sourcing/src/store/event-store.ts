@@ -70,6 +70,8 @@ export interface EventStore {
 export interface KnownQuarantines {
   /** How often the quarantines of a stream have changed, as of a few seconds ago at most. */
   changesOf(stream: string): number;
+  /** How many decisions the streams of these categories have had, as of the last refresh. */
+  decisionsOn(categories: readonly string[]): bigint;
   /** Whether the counts are that recent: they may be older after a pause, and while the store does not answer. */
   isFresh(): boolean;
   /** Learns of every decision up to now. @throws StoreUnavailable */

@@ -8,7 +8,7 @@ import { stuckJobs } from '@app/platform/jobs/stuck-jobs.js';
 import type { TrustedTime } from '@app/platform/time/trusted-time.js';
 import { catalogueOf } from '../../catalogues.js';
 import type { Session } from '../../session.js';
-import { ownerOf, parsePlace, problemOf, requireEvent } from '../quarantine/place.js';
+import { ownerOf, parsePlace, problemOf, requireEvent, wayAround } from '../quarantine/place.js';
 import { failure, graded, ok, warning, type Finding } from './finding.js';
 
 /** Age of the oldest unhandled event (seconds). */
@@ -100,10 +100,10 @@ const parkedBecause = async (
     'parked streams',
     `${cause}${event ? ` (${event.type})` : ''} keeps ${streams} stream${streams === 1 ? '' : 's'} parked in ${consumers}: ${problem ?? first.error}`,
     problem !== null
-      ? `Deploy a version that can read it, and it is handled by itself. If none will: ops quarantine add ${cause} --reason "…"`
+      ? `Deploy a version that can read it, and it is handled by itself. If none will: ${wayAround(event, cause)}`
       : first.error.includes(MISSING_ROW)
         ? `ops projections replay ${first.consumer} --stream ${first.stream}`
-        : `Fix the cause, and it is handled by itself; ops processes retry ${first.consumer} does so at once. As a last resort: ops quarantine add ${cause} --reason "…"`,
+        : `Fix the cause, and it is handled by itself; ops processes retry ${first.consumer} does so at once. As a last resort: ${wayAround(event, cause)}`,
   );
 };
 
@@ -128,13 +128,11 @@ export const checkQuarantines = async ({ store }: Session): Promise<readonly Fin
     ...register
       .unreadable()
       .slice(0, MOST)
-      .map(({ stream, revision, type }) =>
-        failure(
-          'quarantine',
-          `${stream}@${revision} (${type}) is no decision and has no effect`,
-          `ops quarantine add ${stream}@${revision} --reason "…"`,
-        ),
-      ),
+      .map((entry) => {
+        const place = `${entry.stream}@${entry.revision}`;
+        const said = `${place} (${entry.type}) is no decision and has no effect`;
+        return failure('quarantine', said, wayAround(entry, place));
+      }),
   ];
 };
 

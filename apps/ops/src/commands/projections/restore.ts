@@ -21,6 +21,7 @@ import {
   findMissingTables,
   type MissingTables,
 } from '../../../../service/src/tables.js';
+import { findMisshapenTables } from '../../table-shapes/misshapen-tables.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table } from '../../output.js';
 import { withRebuildProgress } from './progress.js';
@@ -34,14 +35,14 @@ interface Options extends Chosen {
 /** What the command did with a table, or would do. */
 interface Outcome {
   readonly table: string;
-  readonly found: 'missing' | 'empty';
+  readonly found: 'missing' | 'misshapen' | 'empty';
   readonly action: 'filled' | 'made' | 'to be filled' | 'to be made' | 'left';
   readonly detail: string;
 }
 
 const HELP = `
-Makes read models that were dropped as the migrations made them, and fills them and those that are empty from the log. A
-table appears when it is complete; tables with rows stay as they are. Their consumers pause meanwhile.
+Makes read models that were dropped, or lost a column, as the migrations made them. Fills them and those that are empty
+from the log. A table appears when it is complete; other tables with rows stay as they are. Their consumers pause meanwhile.
 
 Operational tables are made only with --make-empty, and only those that may be empty: the command says what is lost with
 each. All others, such as keys of readings and checkpoints, only come back from a backup: ops restore.
@@ -55,7 +56,9 @@ Examples:
 export const addRestore = (projections: Command): void => {
   projections
     .command('restore')
-    .description('make and fill read models that were dropped or truncated; exit code 1 if something is left')
+    .description(
+      'make and fill read models that were dropped, truncated or changed; exit code 1 if something is left',
+    )
     .argument('[name]', 'the projection')
     .option('--all', 'every projection')
     .option('--make-empty', 'with --all: also make lost operational tables that may be empty')
@@ -65,7 +68,8 @@ export const addRestore = (projections: Command): void => {
       const chosen = chosenProjections(name, options);
       if (options.makeEmpty && !options.all) throw new OpsError('--make-empty needs --all.');
       const outcomes = await withWorkshop(async (workshop, { pool, config }) => {
-        const missing = await findMissingTables(pool);
+        const misshapen = (await findMisshapenTables(pool)).map((one) => one.table);
+        const missing = { ...(await findMissingTables(pool)), misshapen };
         requireCheckpoints(missing);
         if (options.dryRun) return planned(workshop, chosen, missing, options);
         const { rows } = await pool.query<{ role: string }>('select current_user as role');
@@ -75,7 +79,7 @@ export const addRestore = (projections: Command): void => {
           // What an interrupted run left.
           for (const library of migratedLibraries(MODULES)) await dropApart(workshop.pool, library);
           const done = [...(await restoreReadModels(work, chosen)), ...(await makeEmpty(work, options))];
-          const still = await findMissingTables(workshop.pool);
+          const still: MissingTables = await findMissingTables(workshop.pool);
           // Rights on what will be created later in a schema that was dropped. They need every schema.
           if (config.DATABASE_OWNER_URL !== undefined && Object.values(still).flat().length === 0)
             await withClient(workshop, (client) => grantToApplication(client, MODULES, application));
@@ -97,14 +101,19 @@ export const addRestore = (projections: Command): void => {
 /** An empty table may rightly be empty: a dry run, which does not read the log, cannot tell. */
 const isComplete = (outcomes: readonly Outcome[]): boolean =>
   !outcomes.some(
-    ({ found, action }) => action === 'left' || (found === 'missing' && action.startsWith('to be')),
+    ({ found, action }) => action === 'left' || (found !== 'empty' && action.startsWith('to be')),
   );
 
 interface Work {
   readonly workshop: Workshop;
-  readonly missing: MissingTables;
+  readonly missing: LostTables;
   /** The role of API and worker. */
   readonly application: string;
+}
+
+interface LostTables extends MissingTables {
+  /** They exist, and lack a column or its type. */
+  readonly misshapen: readonly string[];
 }
 
 /** Without checkpoints, processes would repeat their effects: a restore must not let them start. */
@@ -119,25 +128,32 @@ const requireCheckpoints = ({ irreplaceable }: MissingTables): void => {
 const lostOf = async (
   { pool }: Workshop,
   projection: Projection,
-  { readModels }: MissingTables,
-): Promise<{ dropped: readonly string[]; empty: readonly string[] }> => ({
-  dropped: projection.views.map((view) => view.table).filter((name) => readModels.includes(name)),
-  empty: await emptyTables(pool, projection),
-});
+  { readModels, misshapen }: LostTables,
+): Promise<readonly Lost[]> => {
+  const empty = await emptyTables(pool, projection);
+  return projection.views.flatMap(({ table: name }): Lost[] => {
+    if (readModels.includes(name)) return [{ name, found: 'missing' }];
+    if (misshapen.includes(name)) return [{ name, found: 'misshapen' }];
+    return empty.includes(name) ? [{ name, found: 'empty' }] : [];
+  });
+};
+
+interface Lost extends Pick<Outcome, 'found'> {
+  readonly name: string;
+}
 
 const planned = async (
   workshop: Workshop,
   chosen: readonly Projection[],
-  missing: MissingTables,
+  missing: LostTables,
   options: Options,
 ): Promise<Outcome[]> => {
   const outcomes: Outcome[] = [];
   for (const projection of chosen) {
-    const { dropped, empty } = await lostOf(workshop, projection, missing);
-    const action = 'to be filled';
-    for (const name of dropped) outcomes.push({ table: name, found: 'missing', action, detail: '' });
-    for (const name of empty)
-      outcomes.push({ table: name, found: 'empty', action, detail: 'if the log has rows for it' });
+    for (const { name, found } of await lostOf(workshop, projection, missing)) {
+      const detail = found === 'empty' ? 'if the log has rows for it' : '';
+      outcomes.push({ table: name, found, action: 'to be filled', detail });
+    }
   }
   return [...outcomes, ...left(missing, options, 'to be made')];
 };
@@ -147,23 +163,24 @@ const restoreReadModels = async (work: Work, chosen: readonly Projection[]): Pro
   const { workshop, missing, application } = work;
   const outcomes: Outcome[] = [];
   for (const projection of chosen) {
-    const { dropped, empty } = await lostOf(workshop, projection, missing);
-    if (dropped.length + empty.length === 0) continue;
+    const lost = await lostOf(workshop, projection, missing);
+    if (lost.length === 0) continue;
     const library = libraryOf(projection.views[0]!.table);
     await withClient(workshop, (client) => inTransaction(client, () => makeApart(client, library)));
     const { events } = await withRebuildProgress(projection.name, (onProgress) =>
       refill(workshop, projection, {
-        lost: [...dropped, ...empty],
+        lost: lost.map(({ name }) => name),
+        replaced: lost.filter(({ found }) => found === 'misshapen').map(({ name }) => name),
         apart,
         putBack: (client, tables) => moveFromApart(client, tables, application),
         ...(onProgress && { onProgress }),
       }),
     );
     await dropApart(workshop.pool, library);
-    for (const name of [...dropped, ...empty])
+    for (const { name, found } of lost)
       outcomes.push({
         table: name,
-        found: dropped.includes(name) ? 'missing' : 'empty',
+        found,
         action: 'filled',
         detail: await filledWith(workshop, name, events),
       });

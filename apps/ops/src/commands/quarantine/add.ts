@@ -2,14 +2,24 @@ import type { Command } from 'commander';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import { parkedStreams, placeText, type Place } from '@app/event-sourcing/projections/parked-streams.js';
 import { categoriesOf } from '@app/event-sourcing/projections/projection.js';
-import { recordQuarantine } from '@app/event-sourcing/quarantine/record-quarantine.js';
+import { decideQuarantine } from '@app/event-sourcing/quarantine/decide-quarantine.js';
 import { replayStream } from '@app/event-sourcing/rebuilding/replay-stream.js';
+import { isSigned } from '../../catalogues.js';
 import { OpsError } from '../../ops-error.js';
 import { print } from '../../output.js';
 import { PROJECTIONS } from '../../projections.js';
 import { withSession, type Session } from '../../session.js';
 import { shownId } from '../../shown-event.js';
-import { ownerOf, parsePlace, parseUntil, problemOf, requireEvent, whyItStays } from './place.js';
+import {
+  mayBeNewerThanThis,
+  ownerOf,
+  parsePlace,
+  parseUntil,
+  problemOf,
+  requireEvent,
+  whyItStays,
+} from './place.js';
+import { whyItDoesNotCount } from './statements.js';
 import { releaseStopped, stoppedBy } from './release.js';
 
 const WAIT_SECONDS = 30;
@@ -18,6 +28,7 @@ export interface QuarantineOptions {
   readonly reason: string;
   readonly until?: string;
   readonly everywhere?: true;
+  readonly yes?: true;
 }
 
 /** Registers `quarantine add`. */
@@ -34,9 +45,12 @@ export const addAdd = (quarantine: Command): void => {
       '--everywhere',
       'also for readers that can handle it: the event is no fact at all; not for credit books',
     )
+    .option('--yes', 'although a newer version of the program may understand the event')
     .addHelpText(
       'after',
       `
+Statements of operators and corrections count by their signatures: only one that does not count can be passed over.
+
 Examples:
   ops quarantine add reading-7f9c24e8-…@3 --reason "written by a broken script, INC-42"
   ops quarantine add credits-ws_…@17 --reason "of the version that was rolled back" --until 2026-12-31`,
@@ -56,12 +70,18 @@ const waiting = (still: readonly { consumer: string; error: string }[]): string 
 export const quarantineEvent = async (
   session: Session,
   place: Place,
-  { reason: given, until, everywhere }: QuarantineOptions,
+  { reason: given, until, everywhere, yes }: QuarantineOptions,
 ) => {
   const reason = given.trim();
   if (reason === '') throw new OpsError('--reason must say why.');
   const event = await requireEvent(session.store, place);
-  const problem = problemOf(event, await ownerOf(session.store, place.stream));
+  const problem = isSigned(place.stream)
+    ? await whyItDoesNotCount(session, place)
+    : problemOf(event, await ownerOf(session.store, place.stream));
+  if (problem !== null && !yes && mayBeNewerThanThis(event))
+    throw new OpsError(
+      `This program cannot read ${placeText(place)} (${event.type}): ${problem}. A newer version may: ask which one wrote it. If none understands it, add --yes.`,
+    );
   const stopped = await stoppedBy(session, place);
   if (event.quarantine?.consumers === null && until === undefined)
     throw new OpsError(`${placeText(place)} is quarantined already: ops quarantine list shows why.`);
@@ -71,8 +91,8 @@ export const quarantineEvent = async (
     throw new OpsError(`${placeText(place)} can be read, and nothing has stopped at it.`);
   const consumers = problem !== null || everywhere ? null : [...stopped];
   const cause = problem ?? (await errorAt(session, place)) ?? 'an operator calls it no fact';
-  await recordQuarantine(
-    session.store,
+  await decideQuarantine(
+    session,
     {
       type: 'EventQuarantined',
       data: {

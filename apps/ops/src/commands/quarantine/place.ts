@@ -4,13 +4,14 @@ import {
   CorruptEvent,
   decodeOrShow,
   isOpaque,
+  mayBeNewer,
   requireWorkspace,
 } from '@app/event-sourcing/core/event-catalogue.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import type { Place } from '@app/event-sourcing/projections/parked-streams.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
-import { catalogueOf } from '../../catalogues.js';
+import { catalogueOf, isSigned } from '../../catalogues.js';
 import { OpsError } from '../../ops-error.js';
 
 /** Parses `<stream>@<revision>`. */
@@ -72,3 +73,13 @@ export const problemOf = (event: StoredEvent, owner: string): string | null => {
     return error.reason;
   }
 };
+
+/** Whether a newer version of the program may understand an event. Statements count by their signatures, in any version. */
+export const mayBeNewerThanThis = (event: StoredEvent): boolean => {
+  const catalogue = catalogueOf(event.stream);
+  return catalogue !== null && !isSigned(event.stream) && mayBeNewer(catalogue, event);
+};
+
+/** The command that passes over an event that cannot be read. */
+export const wayAround = (event: StoredEvent | null, place: string): string =>
+  `ops quarantine add ${place}${event && mayBeNewerThanThis(event) ? ' --yes' : ''} --reason "…"`;

@@ -5,7 +5,7 @@ import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import { parkAgain, placeText, type Place } from '@app/event-sourcing/projections/parked-streams.js';
 import { categoriesOf, checkpointOf } from '@app/event-sourcing/projections/projection.js';
 import { transaction } from '@app/event-sourcing/projections/transaction.js';
-import { recordQuarantine } from '@app/event-sourcing/quarantine/record-quarantine.js';
+import { decideQuarantine } from '@app/event-sourcing/quarantine/decide-quarantine.js';
 import { replayStream } from '@app/event-sourcing/rebuilding/replay-stream.js';
 import type { Workshop } from '@app/event-sourcing/rebuilding/versions.js';
 import { OpsError } from '../../ops-error.js';
@@ -58,9 +58,10 @@ const withdraw = async (workshop: Workshop, session: Session, place: Place, reas
       `This program cannot read ${placeText(place)} (${event.type}): ${problem}. It stays quarantined.`,
     );
   await requireOpenMonth(session, event);
-  const passed = await passedBy(session, event, quarantine.consumers);
   const data = { stream: place.stream, revision: String(place.revision), reason };
-  await recordQuarantine(session.store, { type: 'QuarantineWithdrawn', data }, session.by());
+  await decideQuarantine(session, { type: 'QuarantineWithdrawn', data }, session.by());
+  // After the decision: a consumer that gets there later knows of it.
+  const passed = await passedBy(session, event, quarantine.consumers);
   const replayed: string[] = [];
   for (const projection of PROJECTIONS) {
     if (projection.keptBy !== undefined || !passed.includes(projection.name)) continue;

@@ -1,5 +1,5 @@
 import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
-import { CorruptEvent, decode } from '@app/event-sourcing/core/event-catalogue.js';
+import { CorruptEvent, decode, decodeOrShow, isOpaque } from '@app/event-sourcing/core/event-catalogue.js';
 import { isSetAside, type StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf, streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { CorrectionFinding } from '../../contracts/audited-corrections.js';
@@ -15,6 +15,7 @@ import { adjustmentIdOf, type CorrectionState } from '../../domain/correction/co
 import { noOperators } from '../../domain/operators/operators.state.js';
 import { admitCorrection } from './admit-correction.js';
 import { admitOperator } from './admit-operator.js';
+import { statementReader } from './statement-reader.js';
 import { UnsignedEntries } from './unsigned-entries.js';
 
 /** What corrections consist of, besides entries in books. */
@@ -23,13 +24,14 @@ export const CORRECTION_CATEGORIES: readonly string[] = [
   correctionEvents.category,
   correctionDayEvents.category,
 ];
-const CATEGORIES: ReadonlySet<string> = new Set([...CORRECTION_CATEGORIES, creditsEvents.category]);
+const SIGNED: ReadonlySet<string> = new Set(CORRECTION_CATEGORIES);
+const IDLE_QUARANTINE = 'it counts, so its quarantine has no effect: somebody may have tried to hide it';
 
 /** Whether a {@link CorrectionsVerifier} looks at this event. */
 export const concernsCorrections = (stored: StoredEvent): boolean => {
   const category = categoryOf(stored.stream);
   if (category === creditsEvents.category) return stored.type === 'CreditsAdjusted' || isSetAside(stored);
-  return CATEGORIES.has(category);
+  return SIGNED.has(category);
 };
 
 /** An entry that two operators signed, as its book must have it. */
@@ -53,6 +55,11 @@ export class CorrectionsVerifier {
   private readonly signed = new Map<string, SignedEntry>();
   /** Adjustment ids of the entries in the books so far. */
   private readonly booked = new Set<unknown>();
+  private readonly readOperators = statementReader(operatorsEvents);
+  private readonly readCorrections = statementReader(
+    correctionEvents,
+    ({ correctionId }, { stream }) => correctionId === streamId(stream),
+  );
   private signedEntries = 0;
   private earlierEntries = 0;
   private quarantined = 0;
@@ -63,22 +70,11 @@ export class CorrectionsVerifier {
     const category = categoryOf(stored.stream);
     if (category === creditsEvents.category && stored.type === 'CreditsAdjusted')
       this.booked.add((stored.data as { adjustmentId?: unknown } | null)?.adjustmentId);
-    if (isSetAside(stored)) {
-      if (CATEGORIES.has(category)) this.quarantined += 1;
-      return;
-    }
     try {
-      switch (category) {
-        case operatorsEvents.category:
-          return this.operator(decode(operatorsEvents, stored), stored);
-        case correctionEvents.category:
-          return this.correction(decode(correctionEvents, stored), stored);
-        case correctionDayEvents.category:
-          return void decode(correctionDayEvents, stored);
-        case creditsEvents.category:
-          return stored.type === 'CreditsAdjusted' ? this.entry(stored) : undefined;
-        default:
-      }
+      if (SIGNED.has(category)) this.statement(category, stored);
+      else if (category !== creditsEvents.category) return;
+      else if (isSetAside(stored)) this.quarantined += 1;
+      else if (stored.type === 'CreditsAdjusted') this.entry(stored);
     } catch (error) {
       if (!(error instanceof CorruptEvent)) throw error;
       this.find(stored, error.message);
@@ -96,24 +92,48 @@ export class CorrectionsVerifier {
     };
   }
 
-  private operator(change: OperatorsEvent, stored: StoredEvent): void {
-    const { register, refusal } = admitOperator(this.register, change, this.rootKeys);
-    this.register = register;
-    if (refusal !== null) this.find(stored, `this statement about an operator does not count: ${refusal}`);
+  /** A quarantine accepts that a statement does not count. It changes nothing for one that does. */
+  private statement(category: string, stored: StoredEvent): void {
+    const refusal = this.refusalOf(category, stored);
+    if (!isSetAside(stored)) return refusal === null ? undefined : void this.find(stored, refusal);
+    if (refusal === null) this.find(stored, IDLE_QUARANTINE);
+    else this.quarantined += 1;
   }
 
-  private correction(event: CorrectionEvent, stored: StoredEvent): void {
+  /** Why a statement does not count; `null`: it does. @throws CorruptEvent */
+  private refusalOf(category: string, stored: StoredEvent): string | null {
+    if (category === correctionDayEvents.category) {
+      const count = decodeOrShow(correctionDayEvents, stored);
+      return isOpaque(count) && count.problem !== null
+        ? new CorruptEvent(stored, count.problem).message
+        : null;
+    }
+    const isOperators = category === operatorsEvents.category;
+    const event = (isOperators ? this.readOperators : this.readCorrections)(stored, this.register);
+    if (typeof event === 'string') return new CorruptEvent(stored, event).message;
+    return isOperators
+      ? this.operator(event as OperatorsEvent)
+      : this.correction(event as CorrectionEvent, stored);
+  }
+
+  private operator(change: OperatorsEvent): string | null {
+    const { register, refusal } = admitOperator(this.register, change, this.rootKeys);
+    this.register = register;
+    return refusal === null ? null : `this statement about an operator does not count: ${refusal}`;
+  }
+
+  private correction(event: CorrectionEvent, stored: StoredEvent): string | null {
     const id = streamId(stored.stream);
     const before = this.corrections.get(id) ?? null;
     const { occurredAt } = stored.metadata;
     const { state, refusal } = admitCorrection(id, before, event, this.register, occurredAt);
     this.corrections.set(id, state);
-    if (refusal !== null) return void this.find(stored, refusal);
+    if (refusal !== null) return refusal;
     if (event.type === 'CorrectionApproved') this.expect(state!);
-    if (event.type !== 'CorrectionBooked') return;
+    if (event.type !== 'CorrectionBooked') return null;
     const { proposal, positions } = event.data;
     const missing = positions.filter((position) => !this.booked.has(adjustmentIdOf(proposal, position)));
-    if (missing.length > 0) this.find(stored, `no book had these entries: ${missing.join(', ')}`);
+    return missing.length > 0 ? `no book had these entries: ${missing.join(', ')}` : null;
   }
 
   private expect({ proposed, proposal, approved }: CorrectionState): void {
