@@ -7,7 +7,7 @@ import { serviceSchemas } from '@app/platform/postgres/schemas.js';
 import { addJob } from '@app/platform/jobs/job.js';
 import { readingJobKind } from '@app/readings/contracts/index.js';
 import { ops, opsJson } from '../../apps/embedded/src/ops.js';
-import { startPostgres, type StartedPostgres } from '../support/index.js';
+import { startPostgres, type StartedPostgres } from '../support/start-postgres.js';
 import { MODULES } from '../../apps/service/src/modules.js';
 
 let postgres: StartedPostgres;

@@ -3,7 +3,9 @@ import { rmSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { run } from '../../apps/ops/src/run.js';
+import { dropDatabase, makeDatabase, stopServer } from './companion-postgres.js';
 import { giveCredits, type Gift } from './give-credits.js';
+import type { PostgresUrls } from './start-postgres.js';
 
 /** A command line, and its environment. */
 export interface OpsRequest {
@@ -21,6 +23,8 @@ export interface OpsAnswer {
 export interface Services {
   readonly '/ops': { readonly asks: OpsRequest; readonly answers: OpsAnswer };
   readonly '/credits': { readonly asks: Gift; readonly answers: null };
+  readonly '/database': { readonly asks: null; readonly answers: PostgresUrls };
+  readonly '/drop': { readonly asks: { readonly url: string }; readonly answers: null };
 }
 
 /** Captures a command's output instead of a terminal. */
@@ -46,6 +50,11 @@ const services: {
     await giveCredits(gift);
     return null;
   },
+  '/database': makeDatabase,
+  '/drop': async ({ url }) => {
+    await dropDatabase(url);
+    return null;
+  },
 };
 
 const answerTo = async (request: IncomingMessage): Promise<unknown> => {
@@ -59,7 +68,7 @@ let last: Promise<unknown> = Promise.resolve();
 const [socket = ''] = process.argv.slice(2);
 const server = createServer((request, response) => {
   // The caller left, and nobody knows when its command would end.
-  response.once('close', () => void (response.writableFinished || process.exit(1)));
+  response.once('close', () => void (response.writableFinished || end()));
   last = last
     .then(() => answerTo(request))
     .then(
@@ -71,6 +80,10 @@ const server = createServer((request, response) => {
 rmSync(socket, { force: true });
 server.listen(socket);
 
-process.once('exit', () => rmSync(socket, { force: true }));
+/** Nobody finds it from now on, and its database ends. */
+const end = (): void => {
+  rmSync(socket, { force: true });
+  void stopServer().finally(() => process.exit());
+};
 const parent = process.ppid;
-setInterval(() => void (process.ppid === parent || process.exit()), 1_000);
+setInterval(() => void (process.ppid === parent || end()), 1_000);

@@ -1,7 +1,6 @@
 export { removeDataFolder, temporaryDataDir } from './data-dir.js';
 export { startApi, type StartedApi } from './start-api.js';
 export { startCollector, type CollectedSpan, type Collector } from './start-collector.js';
-export { startPostgres, type StartedPostgres } from './start-postgres.js';
 export {
   RECEIVER_SETTINGS,
   startReceiver,

@@ -9,18 +9,21 @@ import { preparedDataDir } from './prepared-data-dir.js';
 const STOP_WITHIN_MS = 5_000;
 const CONNECTIONS_GONE_WITHIN_MS = 2_000;
 
-export interface StartedPostgres {
+export interface PostgresUrls {
   /** Connects as the superuser, since tests create tables. */
   readonly databaseUrl: string;
   /** Connects as the role of API and worker. */
   readonly applicationUrl: string;
   /** Connects as the role that owns the schemas. */
   readonly ownerUrl: string;
-  /** Stops the server and deletes its data. */
+}
+
+export interface StartedPostgres extends PostgresUrls {
+  /** Stops it and deletes its data. */
   stop(): Promise<void>;
 }
 
-/** Starts an empty PostgreSQL with every module's schema, for tests of queries and projections. It ends with this process. */
+/** Starts an empty PostgreSQL with every module's schema. It ends with this process. */
 export const startPostgres = async (): Promise<StartedPostgres> => {
   // Takes long to load, and few of the specs that load this file need it.
   const { startPostgres: start } = await import('../../apps/embedded/src/postgres.js');
@@ -47,16 +50,17 @@ export const startPostgres = async (): Promise<StartedPostgres> => {
 };
 
 /**
- * Waits until all clients are disconnected. `pool.end()` of pg resolves before its sockets are closed. A server that
- * stops at once would still send them "terminating connection", and the unhandled error would fail the test.
+ * Waits until all clients of a database are disconnected. `pool.end()` of pg resolves before its sockets are closed. A
+ * server that stops at once would still send them "terminating connection", and the unhandled error would fail the test.
  */
-const connectionsGone = async (url: string): Promise<void> => {
+export const connectionsGone = async (url: string): Promise<void> => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const until = Date.now() + CONNECTIONS_GONE_WITHIN_MS;
   while (Date.now() < until) {
     const { rows } = await client.query(
-      `select 1 from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid() limit 1`,
+      `select 1 from pg_stat_activity
+       where backend_type = 'client backend' and pid <> pg_backend_pid() and datname = current_database() limit 1`,
     );
     if (rows.length === 0) break;
     await sleep(5);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHmac } from 'node:crypto';
 import pg from 'pg';
-import { startPostgres } from './start-postgres.js';
+import { freshDatabase } from './fresh-database.js';
 import { startReceiver } from './start-receiver.js';
 
-describe('startPostgres', () => {
-  it('starts a migrated, durable PostgreSQL', async () => {
-    const postgres = await startPostgres();
+describe('freshDatabase', () => {
+  it('gives a migrated database on a durable server', async () => {
+    const postgres = await freshDatabase();
     const client = new pg.Client({ connectionString: postgres.databaseUrl });
     try {
       await client.connect();

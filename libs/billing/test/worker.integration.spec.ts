@@ -6,15 +6,15 @@ import { HoldFence } from '@app/billing/application/fence-holds/hold-fence.js';
 import { IdleBooks } from '@app/billing/application/nudge-idle-books/idle-books.js';
 import { ScheduledReconciliation } from '@app/billing/application/reconcile-on-schedule/scheduled-reconciliation.js';
 import { CheckHolds, GetBalance, PurchasePack, SubscribeToPlan } from '@app/billing/contracts/index.js';
-import { startPostgres } from '../../../test/support/start-postgres.js';
+import { freshDatabase } from '../../../test/support/fresh-database.js';
 import { BY, EVERY_MS, FENCE_MS, START, WS, startWorker } from './start-worker.js';
 
 const never = new AbortController().signal;
 
-let postgres: Awaited<ReturnType<typeof startPostgres>>;
+let postgres: Awaited<ReturnType<typeof freshDatabase>>;
 let pool: pg.Pool;
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await freshDatabase();
   pool = new pg.Pool({ connectionString: postgres.databaseUrl, max: 4 });
   // Stopping the server ends connections that the pool is about to end itself.
   pool.on('error', () => undefined);

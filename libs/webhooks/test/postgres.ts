@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { startPostgres } from '../../../test/support/start-postgres.js';
+import { freshDatabase } from '../../../test/support/fresh-database.js';
 
 export interface TestDatabase {
   readonly url: string;
@@ -9,7 +9,7 @@ export interface TestDatabase {
 
 /** A separate PostgreSQL with every module's schema. */
 export const startDatabase = async (): Promise<TestDatabase> => {
-  const postgres = await startPostgres();
+  const postgres = await freshDatabase();
   const pool = new pg.Pool({ connectionString: postgres.databaseUrl, max: 10 });
   pool.on('error', () => undefined);
   return {

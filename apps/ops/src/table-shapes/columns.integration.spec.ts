@@ -4,7 +4,8 @@ import pg from 'pg';
 import { projectPath } from '@app/platform/project-path.js';
 import { OPERATIONAL_TABLES } from '../../../service/src/modules.js';
 import { READ_MODELS } from '../../../service/src/tables.js';
-import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
+import { freshDatabase } from '../../../../test/support/fresh-database.js';
+import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import { COLUMNS } from './columns.js';
 import { columnsOf, findMisshapenTables } from './misshapen-tables.js';
 
@@ -19,7 +20,7 @@ let postgres: StartedPostgres;
 let pool: pg.Pool;
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await freshDatabase();
   pool = new pg.Pool({ connectionString: postgres.databaseUrl, max: 1 });
 });
 afterAll(async () => {

@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type pg from 'pg';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openPool } from '@app/platform/postgres/pool.js';
-import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
+import { freshDatabase } from '../../../../test/support/fresh-database.js';
+import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import { consumerLag } from '../projections/consumer-lag.js';
 import type { Consumer } from '../projections/consumer.js';
 import { runConsumer } from '../projections/runner.js';
@@ -23,7 +24,7 @@ let stop: () => Promise<void> = () => Promise.resolve();
 const alerts: object[] = [];
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await freshDatabase();
   pool = openPool(postgres.databaseUrl, { size: 4, applicationName: 'stopped', onError: () => undefined });
   await pool.query('create table applied (nr serial primary key, stream text not null)');
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
+import { freshDatabase } from '../../../../test/support/fresh-database.js';
+import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import type { Recorded } from '../core/event.js';
 import { addedToAppend } from '../testing/tally.js';
 import { transaction } from './transaction.js';
@@ -21,7 +22,7 @@ let postgres: StartedPostgres;
 let pool: pg.Pool;
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await freshDatabase();
   pool = new pg.Pool({ connectionString: postgres.databaseUrl, max: 2 });
   pool.on('error', () => undefined);
   await pool.query(`create table line (book text, number integer, text text not null, at timestamptz, place numeric(20, 0) not null,

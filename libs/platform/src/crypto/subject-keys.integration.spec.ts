@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
+import { freshDatabase } from '../../../../test/support/fresh-database.js';
+import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import { openPool } from '../postgres/pool.js';
 import { KeyRing } from './key-ring.js';
 import { SealBroken } from './sealing.js';
@@ -15,7 +16,7 @@ let pool: pg.Pool;
 let keys: SubjectKeys;
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await freshDatabase();
   pool = openPool(postgres.databaseUrl, { size: 8, applicationName: 'keys spec', onError: () => undefined });
   keys = new SubjectKeys(pool, RING);
 });

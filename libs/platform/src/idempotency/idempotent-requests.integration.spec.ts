@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
+import { freshDatabase } from '../../../../test/support/fresh-database.js';
+import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import { IdempotentRequests, type RequestIdentity } from './idempotent-requests.js';
 
 let database: StartedPostgres;
@@ -9,7 +10,7 @@ let pool: pg.Pool;
 let requests: IdempotentRequests;
 
 beforeAll(async () => {
-  database = await startPostgres();
+  database = await freshDatabase();
   pool = new pg.Pool({ connectionString: database.databaseUrl, max: 4 });
   requests = new IdempotentRequests(pool);
 });

@@ -4,7 +4,8 @@ import { pino } from 'pino';
 import { z } from 'zod';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Statement } from '@app/event-sourcing/projections/statement.js';
-import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
+import { freshDatabase } from '../../../../test/support/fresh-database.js';
+import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import { openPool, transaction } from '../postgres/pool.js';
 import { ClockUntrusted } from '@app/event-sourcing/core/trusted-clock.js';
 import { AGREEING, DIFFERING } from '../time/testing/clocks-under-test.js';
@@ -20,7 +21,7 @@ let pool: pg.Pool;
 let stops: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await freshDatabase();
   pool = openPool(postgres.databaseUrl, { size: 10, applicationName: 'jobs spec', onError: () => undefined });
 });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { startPostgres, type StartedPostgres } from '../../../../test/support/start-postgres.js';
+import { freshDatabase } from '../../../../test/support/fresh-database.js';
+import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import { until } from '../../../../test/support/integrator.js';
 import { Notifications } from './notifications.js';
 
@@ -8,7 +9,7 @@ let postgres: StartedPostgres;
 let pool: pg.Pool;
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await freshDatabase();
   pool = new pg.Pool({ connectionString: postgres.databaseUrl, max: 1 });
 });
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
+import { freshDatabase } from '../../../../test/support/fresh-database.js';
+import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import { isDependencyAway } from '@app/event-sourcing/store/dependency-away.js';
 import { openPool, transaction } from './pool.js';
 import { migrate } from './migrate.js';
@@ -10,7 +11,7 @@ let postgres: StartedPostgres;
 let pool: pg.Pool;
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await freshDatabase();
   pool = openPool(postgres.databaseUrl, { size: 3, applicationName: 'pool spec', onError: () => undefined });
   await pool.query('create table note (text text primary key)');
 });

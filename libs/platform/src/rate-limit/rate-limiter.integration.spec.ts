@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
+import { freshDatabase } from '../../../../test/support/fresh-database.js';
+import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import type { RatePolicy } from './policies.js';
 import { RateLimiter } from './rate-limiter.js';
 import { TokenBuckets } from './token-buckets.js';
@@ -11,7 +12,7 @@ let pool: pg.Pool;
 let buckets: TokenBuckets;
 
 beforeAll(async () => {
-  database = await startPostgres();
+  database = await freshDatabase();
   pool = new pg.Pool({ connectionString: database.databaseUrl, max: 4 });
   buckets = new TokenBuckets(pool);
 });

@@ -5,7 +5,8 @@ import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { systemClock } from '@app/event-sourcing/core/clock.js';
 import { openPool } from '@app/platform/postgres/pool.js';
-import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
+import { freshDatabase } from '../../../../test/support/fresh-database.js';
+import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import { ArtifactStore } from './artifact.store.js';
 
 const RING = new KeyRing([{ id: 'k1', key: Buffer.alloc(32, 1) }]);
@@ -21,7 +22,7 @@ let keys: SubjectKeys;
 let artifacts: ArtifactStore;
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await freshDatabase();
   pool = openPool(postgres.databaseUrl, { size: 8, applicationName: 'artifacts', onError: () => undefined });
   // As in a process of the service, which caches opened keys for a short time.
   keys = new SubjectKeys(pool, RING, { clock: systemClock, milliseconds: 60_000 });

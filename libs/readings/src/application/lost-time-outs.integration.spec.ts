@@ -4,7 +4,8 @@ import type pg from 'pg';
 import { addJob } from '@app/platform/jobs/job.js';
 import { rescueOverdue } from '@app/platform/jobs/rescue.js';
 import { openPool } from '@app/platform/postgres/pool.js';
-import { startPostgres, type StartedPostgres } from '../../../../test/support/index.js';
+import { freshDatabase } from '../../../../test/support/fresh-database.js';
+import type { StartedPostgres } from '../../../../test/support/start-postgres.js';
 import { readingJobAgain, readingJobKey } from '../contracts/reading-job.js';
 import { TIME_OUT_READING } from '../processes/generation.process.js';
 import { lostTimeOuts } from './reading-timers.js';
@@ -14,7 +15,7 @@ let postgres: StartedPostgres;
 let pool: pg.Pool;
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await freshDatabase();
   pool = openPool(postgres.applicationUrl, { size: 2, applicationName: 'timers', onError: () => undefined });
 });
 afterAll(async () => {

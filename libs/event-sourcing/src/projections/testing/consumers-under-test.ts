@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import type pg from 'pg';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openPool } from '@app/platform/postgres/pool.js';
-import { startPostgres, type StartedPostgres } from '../../../../../test/support/index.js';
+import { freshDatabase } from '../../../../../test/support/fresh-database.js';
+import type { StartedPostgres } from '../../../../../test/support/start-postgres.js';
 import { streamId } from '../../core/stream-name.js';
 import { InMemoryEventStore } from '../../testing/in-memory-event-store.js';
 import { addedToAppend, tallyEvents, totalView } from '../../testing/tally.js';
@@ -36,7 +37,7 @@ export const consumersUnderTest = () => {
   let logged: LogLine[] = [];
 
   beforeAll(async () => {
-    postgres = await startPostgres();
+    postgres = await freshDatabase();
     pool = openPool(postgres.databaseUrl, {
       size: 8,
       applicationName: 'runner spec',

@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import type pg from 'pg';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openPool } from '@app/platform/postgres/pool.js';
-import { startPostgres, type StartedPostgres } from '../../../../../test/support/index.js';
+import { freshDatabase } from '../../../../../test/support/fresh-database.js';
+import type { StartedPostgres } from '../../../../../test/support/start-postgres.js';
 import { holdCheckpoint } from '../../projections/checkpoint.js';
 import { defineProjection, projectionConsumer, type Projection } from '../../projections/projection.js';
 import { runConsumer } from '../../projections/runner.js';
@@ -45,7 +46,7 @@ export const rebuildsUnderTest = () => {
   let stopLive: (() => Promise<void>) | null = null;
 
   beforeAll(async () => {
-    postgres = await startPostgres();
+    postgres = await freshDatabase();
     pool = openPool(postgres.databaseUrl, { size: 10, applicationName: 'rebuild', onError: () => undefined });
     await pool.query(`create table effect (id text not null);
       create table flagged (stream text primary key, sum integer not null, revision numeric not null, flag boolean not null)`);

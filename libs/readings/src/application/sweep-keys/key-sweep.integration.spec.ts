@@ -7,7 +7,8 @@ import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-
 import { KeyRing } from '@app/platform/crypto/key-ring.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import { openPool } from '@app/platform/postgres/pool.js';
-import { startPostgres, type StartedPostgres } from '../../../../../test/support/index.js';
+import { freshDatabase } from '../../../../../test/support/fresh-database.js';
+import type { StartedPostgres } from '../../../../../test/support/start-postgres.js';
 import { reservationIdAt } from '../reservation-id.js';
 import { createReadingExecutor } from '../../reading.executor.js';
 import { KeySweep } from './key-sweep.js';
@@ -28,7 +29,7 @@ let openHolds: string[];
 let meanwhile: () => Promise<void>;
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await freshDatabase();
   pool = openPool(postgres.databaseUrl, { size: 4, applicationName: 'sweep spec', onError: () => undefined });
   keys = new SubjectKeys(pool, new KeyRing([{ id: 'k1', key: Buffer.alloc(32, 1) }]));
 });

@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { startPostgres, type StartedPostgres } from '../../../../../../test/support/index.js';
+import { freshDatabase } from '../../../../../../test/support/fresh-database.js';
+import type { StartedPostgres } from '../../../../../../test/support/start-postgres.js';
 import { openPool } from '../../../postgres/pool.js';
 import { AGREEING } from '../../../time/testing/clocks-under-test.js';
 import { KeyRing } from '../../key-ring.js';
@@ -30,7 +31,7 @@ export const epochsUnderTest = () => {
   let folder: string;
 
   beforeAll(async () => {
-    postgres = await startPostgres();
+    postgres = await freshDatabase();
     pool = openPool(postgres.databaseUrl, {
       size: 8,
       applicationName: 'epochs spec',
