@@ -13,7 +13,7 @@ import {
 import { removeDataFolder, temporaryDataDir } from '../support/data-dir.js';
 
 /** The long run: KILLS=300 READINGS=5000 npm test -- test/crash/kill-nine */
-const KILLS = Number(process.env['KILLS'] ?? 12);
+const KILLS = Number(process.env['KILLS'] ?? 8);
 const READINGS = Number(process.env['READINGS'] ?? 60);
 const SEED = Number(process.env['CRASH_SEED'] ?? 20261120);
 const CALLERS = 4;

@@ -7,7 +7,7 @@ jest.unstable_mockModule('@app/publishing/markdown/render.js', () => simulatedRe
 
 const { simulate } = await import('./support/simulation/simulate.js');
 
-const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 600);
+const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 300);
 const FIRST_SEED = Number(process.env['SIMULATION_FIRST_SEED'] ?? 1);
 const ONE_SEED = process.env['SIMULATION_SEED'];
 

@@ -17,7 +17,7 @@ import {
 } from '../support/index.js';
 
 /** 200 in a long run: CRASH_ROUNDS=200 npm test -- test/crash/webhooks-kill */
-const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 10);
+const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 6);
 const CALLERS = 2;
 /** Readings requested in a round: as many as the last worker, which is not killed, can catch up with. */
 const READINGS_A_ROUND = 4;
