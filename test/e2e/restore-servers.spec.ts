@@ -64,7 +64,7 @@ it('servers are backed up by the operator’s own command, and restored into emp
   expect((await ops.run(backup('exit 3'))).stderr).toMatch(/failed \(exit code 3\)/);
   expect([existsSync(to), existsSync(`${to}.unfinished`)]).toEqual([false, false]);
   const killed = new OpsProcess({ ...process.env, ...serverSettings() });
-  await expect(killed.run(backup('kill -s KILL "$PPID"'))).rejects.toThrow('ops ended');
+  await expect(killed.run(backup('kill -s KILL "$PPID"'))).rejects.toThrow('companion of the tests ended');
   expect([existsSync(to), existsSync(`${to}.unfinished`)]).toEqual([false, true]);
   const restore = [
     'restore',

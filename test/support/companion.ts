@@ -60,7 +60,8 @@ const ask = async (
     if (answer.statusCode === 200) return { text: body };
     throw new Error(body);
   } catch (error) {
-    if (['ENOENT', 'ECONNREFUSED'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
-    throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ECONNREFUSED') return null;
+    throw code === 'ECONNRESET' ? new Error('The companion of the tests ended') : error;
   }
 };

@@ -19,6 +19,7 @@ const FRESH_MS = 2_000;
 /** The quarantines in force, read from their stream and kept current while events are read. */
 export class QuarantineRegister implements KnownQuarantines {
   private readonly known = new Map<string, QuarantinedEvent>();
+  private readonly withdrawn = new Map<string, Quarantine['consumers']>();
   private readonly changed = new Map<string, number>();
   private next = 0n;
   private readAt = -Infinity;
@@ -55,6 +56,11 @@ export class QuarantineRegister implements KnownQuarantines {
 
   of(stream: string, revision: bigint): QuarantinedEvent | undefined {
     return this.known.get(keyOf(stream, revision));
+  }
+
+  /** Whom a quarantine concerned whose withdrawal is the last decision about the event; undefined when none was. */
+  withdrawnFrom(stream: string, revision: bigint): Quarantine['consumers'] | undefined {
+    return this.withdrawn.get(keyOf(stream, revision));
   }
 
   /** The event, with its quarantine if it has one. */
@@ -99,13 +105,16 @@ export class QuarantineRegister implements KnownQuarantines {
     const { stream } = event.data;
     const revision = BigInt(event.data.revision);
     this.changed.set(stream, (this.changed.get(stream) ?? 0) + 1);
+    const key = keyOf(stream, revision);
+    const before = this.known.get(key);
     if (event.type === 'QuarantineWithdrawn') {
-      this.known.delete(keyOf(stream, revision));
+      if (before) this.withdrawn.set(key, before.consumers);
+      this.known.delete(key);
       return;
     }
+    this.withdrawn.delete(key);
     const { eventId, eventType, cause, reason, until } = event.data;
-    const before = this.known.get(keyOf(stream, revision));
-    this.known.set(keyOf(stream, revision), {
+    this.known.set(key, {
       stream,
       revision,
       eventId,

@@ -83,34 +83,29 @@ export const quarantineEvent = async (
       `This program cannot read ${placeText(place)} (${event.type}): ${problem}. A newer version may: ask which one wrote it. If none understands it, add --yes.`,
     );
   const stopped = await stoppedBy(session, place);
-  if (event.quarantine?.consumers === null && until === undefined)
-    throw new OpsError(`${placeText(place)} is quarantined already: ops quarantine list shows why.`);
+  // A command that ended after its decision is finished by a repetition.
+  const isDecided = event.quarantine?.consumers === null && until === undefined;
   const stays = problem === null && everywhere ? whyItStays(event.stream) : null;
   if (stays !== null) throw new OpsError(stays);
-  if (problem === null && !everywhere && stopped.length === 0)
+  if (problem === null && !everywhere && !isDecided && stopped.length === 0)
     throw new OpsError(`${placeText(place)} can be read, and nothing has stopped at it.`);
-  const consumers = problem !== null || everywhere ? null : [...stopped];
+  const consumers = problem !== null || everywhere || isDecided ? null : [...stopped];
   const cause = problem ?? (await errorAt(session, place)) ?? 'an operator calls it no fact';
-  await decideQuarantine(
-    session,
-    {
-      type: 'EventQuarantined',
-      data: {
-        stream: place.stream,
-        revision: String(place.revision),
-        eventId: shownId(event),
-        eventType: event.type,
-        consumers,
-        cause,
-        reason,
-        until: until ?? null,
-      },
-    },
-    session.by(),
-  );
-  if (everywhere && problem === null) await replayRows(session, place);
+  const decision = {
+    stream: place.stream,
+    revision: String(place.revision),
+    eventId: shownId(event),
+    eventType: event.type,
+    consumers,
+    cause,
+    reason,
+    until: until ?? null,
+  };
+  if (!isDecided) await decideQuarantine(session, { type: 'EventQuarantined', data: decision }, session.by());
+  if (consumers === null && problem === null) await replayRows(session, place);
   const stillStopped = await releaseStopped(session, { cause: place }, WAIT_SECONDS);
-  return { event: placeText(place), type: event.type, consumers, cause, reason, stillStopped };
+  const decided = { event: placeText(place), type: event.type, consumers, cause };
+  return { ...decided, reason: isDecided ? event.quarantine.reason : reason, stillStopped };
 };
 
 /** Views may have handled the event before: their rows are made anew without it. */

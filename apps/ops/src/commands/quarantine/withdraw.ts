@@ -6,6 +6,7 @@ import { parkAgain, placeText, type Place } from '@app/event-sourcing/projection
 import { categoriesOf, checkpointOf } from '@app/event-sourcing/projections/projection.js';
 import { transaction } from '@app/event-sourcing/projections/transaction.js';
 import { decideQuarantine } from '@app/event-sourcing/quarantine/decide-quarantine.js';
+import { readQuarantines } from '@app/event-sourcing/quarantine/quarantine-register.js';
 import { replayStream } from '@app/event-sourcing/rebuilding/replay-stream.js';
 import type { Workshop } from '@app/event-sourcing/rebuilding/versions.js';
 import { OpsError } from '../../ops-error.js';
@@ -51,17 +52,23 @@ export const addWithdraw = (quarantine: Command): void => {
 const withdraw = async (workshop: Workshop, session: Session, place: Place, reason: string) => {
   const event = await requireEvent(session.store, place);
   const { quarantine } = event;
-  if (!quarantine) throw new OpsError(`${placeText(place)} is not quarantined.`);
+  // A command that ended after its decision is finished by a repetition.
+  const consumers = quarantine
+    ? quarantine.consumers
+    : (await readQuarantines(session.store)).withdrawnFrom(place.stream, place.revision);
+  if (consumers === undefined) throw new OpsError(`${placeText(place)} is not quarantined.`);
   const problem = problemOf(event, await ownerOf(session.store, place.stream));
   if (problem !== null)
     throw new OpsError(
       `This program cannot read ${placeText(place)} (${event.type}): ${problem}. It stays quarantined.`,
     );
   await requireOpenMonth(session, event);
-  const data = { stream: place.stream, revision: String(place.revision), reason };
-  await decideQuarantine(session, { type: 'QuarantineWithdrawn', data }, session.by());
+  if (quarantine) {
+    const data = { stream: place.stream, revision: String(place.revision), reason };
+    await decideQuarantine(session, { type: 'QuarantineWithdrawn', data }, session.by());
+  }
   // After the decision: a consumer that gets there later knows of it.
-  const passed = await passedBy(session, event, quarantine.consumers);
+  const passed = await passedBy(session, event, consumers);
   const replayed: string[] = [];
   for (const projection of PROJECTIONS) {
     if (projection.keptBy !== undefined || !passed.includes(projection.name)) continue;
@@ -71,7 +78,7 @@ const withdraw = async (workshop: Workshop, session: Session, place: Place, reas
   const handledAgain = passed.filter((name) => !replayed.includes(name));
   for (const name of handledAgain) {
     await transaction(session.pool, (client) =>
-      parkAgain(client, name, event, `was quarantined: ${quarantine.reason}`),
+      parkAgain(client, name, event, `was quarantined: ${quarantine?.reason ?? reason}`),
     );
   }
   const stillStopped = await releaseStopped(session, { cause: place }, WAIT_SECONDS);
