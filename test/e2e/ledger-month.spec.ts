@@ -3,11 +3,13 @@ import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import pg from 'pg';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
 import { altered, TestBook } from '../../libs/billing/test/book.js';
 import { writeReading } from '../../libs/billing/test/readings.js';
 import { startStack, type StartedStack } from '../support/index.js';
+import { until } from '../support/integrator.js';
 import { twoOperators } from '../support/operators.js';
 import { ledgerOf } from '../support/ledger.js';
 
@@ -58,11 +60,25 @@ const close = (period: string, ...more: string[]) =>
 const verifyMonth = (...more: string[]) =>
   json('verify-file', '--month', path('2026-07'), '--public-key', path('seal-public.pem'), ...more);
 
+const booksInView = async (): Promise<number> => {
+  const client = new pg.Client(stack.databaseUrl);
+  await client.connect();
+  try {
+    return (await client.query('select from billing.balance')).rowCount ?? 0;
+  } finally {
+    await client.end();
+  }
+};
+
 beforeAll(async () => {
   stack = await startStack();
   const waits = { appendTimeoutMs: 10_000, readTimeoutMs: 10_000 };
   store = openEventStore({ connectionString: stack.eventStoreUrl, ...waits });
   for (const n of [1, 2, 3]) await write(n);
+  await until(
+    async () => (await booksInView()) === 3,
+    () => 'the balance view has the books',
+  );
   await ledger('keygen', '--out', stack.dataDir);
 });
 
