@@ -84,7 +84,7 @@ describe('while the database does not answer', () => {
     const { api, worker, postgres } = stack.pids();
     const frozen = descendants(postgres);
     expect(frozen.length).toBeGreaterThan(3);
-    for (const pid of frozen) process.kill(pid, 'SIGSTOP');
+    for (const pid of frozen) signal(pid, 'SIGSTOP');
     try {
       const [post, get] = await Promise.all([
         customer.create(person()),
@@ -93,7 +93,7 @@ describe('while the database does not answer', () => {
       expect([post.status, post.body['code']]).toEqual([503, 'enqueue_unavailable']);
       expect([get.status, get.headers.get('retry-after')]).toEqual([503, '5']);
     } finally {
-      for (const pid of frozen) process.kill(pid, 'SIGCONT');
+      for (const pid of frozen) signal(pid, 'SIGCONT');
     }
     await until(ready, () => 'readiness comes back');
     const next = await customer.create(person());
@@ -102,6 +102,15 @@ describe('while the database does not answer', () => {
     expect(stack.pids()).toMatchObject({ api, worker, postgres });
   });
 });
+
+/** A process that has ended meanwhile, as sessions of a database do, is no fault. */
+const signal = (pid: number, name: 'SIGSTOP' | 'SIGCONT'): void => {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+};
 
 /** A process and its descendants, parents first. */
 const descendants = (pid: number): number[] => {
