@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import {
   closeSync,
@@ -205,6 +205,11 @@ const folder = smallDisk(400);
       execFileSync('umount', ['-l', folder!]);
       rmSync(folder!, { recursive: true, force: true });
     }
+  });
+
+  afterEach(() => {
+    for (const name of ['below-the-reserve', 'to-the-last-byte', 'full'])
+      rmSync(join(folder!, name), { force: true });
   });
 
   it('no process dies, reads continue, and the service recovers by itself when there is room', async () => {

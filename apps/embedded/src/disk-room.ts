@@ -42,6 +42,8 @@ export class DiskRoom {
   private state: 'enough' | 'low' | 'full' = 'enough';
   private isFilling = false;
   private preparesAt = 0;
+  /** Whether the ballast was deleted since the last look: then there is room, and somebody has to know. */
+  private wasFull = false;
   private isPreparing = false;
   private waiting: (() => void)[] = [];
 
@@ -75,7 +77,8 @@ export class DiskRoom {
     const free = this.free();
     if (free === null) return;
     const before = this.state;
-    this.state = free < START_FROM ? 'full' : free < reserve ? 'low' : 'enough';
+    this.state = free < START_FROM || this.wasFull ? 'full' : free < reserve ? 'low' : 'enough';
+    this.wasFull = false;
     if (this.state !== 'full') for (const resume of this.waiting.splice(0)) resume();
     if (this.state !== 'enough') void this.prepare(free);
     if (this.state === 'enough' && free >= reserve + BALLAST_BYTES) void this.fill();
@@ -88,7 +91,10 @@ export class DiskRoom {
   private free(): number | null {
     const { folder } = this.watched;
     try {
-      if (freeBytes(folder) < FULL_BELOW) rmSync(this.ballast, { force: true });
+      if (freeBytes(folder) < FULL_BELOW && existsSync(this.ballast)) {
+        rmSync(this.ballast, { force: true });
+        this.wasFull = true;
+      }
       return freeBytes(folder);
     } catch {
       return null;
