@@ -85,5 +85,6 @@ const end = (): void => {
   rmSync(socket, { force: true });
   void stopServer().finally(() => process.exit());
 };
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
 const parent = process.ppid;
 setInterval(() => void (process.ppid === parent || end()), 1_000);
