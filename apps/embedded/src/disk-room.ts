@@ -64,7 +64,8 @@ export class DiskRoom {
   /** @throws StackError when nothing can be started, because the disk is full */
   requireRoom(): void {
     const { folder, reserve } = this.watched;
-    if (this.state === 'full') throw new StackError(lineOf('full', folder, reserve));
+    const free = this.free();
+    if (free !== null && free < START_FROM) throw new StackError(lineOf('full', folder, reserve));
   }
 
   stop(): void {
