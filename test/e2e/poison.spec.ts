@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { uuid5 } from '@app/event-sourcing/core/event-id.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import { Random } from '../support/random.js';
-import { operatedStack } from './support/operated-stack.js';
+import { operatedStack, type Finding } from './support/operated-stack.js';
 import { Forger, type MalformedEvent, type Targets } from './support/malformed-events.js';
 
 /** The long form: POISON_DRAWS=200 npm test -- test/e2e/poison. It draws anew each time; POISON_SEED repeats a run. */
@@ -13,13 +13,6 @@ const SEED = Number(process.env['POISON_SEED'] ?? ANEW);
 const MOST_COMMANDS = 5;
 /** Draws between two checks of everything. */
 const CHECK_EVERY = 20;
-
-interface Finding {
-  readonly check: string;
-  readonly level: string;
-  readonly message: string;
-  readonly advice: string;
-}
 
 const operated = operatedStack();
 const { json } = operated;

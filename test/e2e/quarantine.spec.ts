@@ -3,14 +3,7 @@ import { uuid5 } from '@app/event-sourcing/core/event-id.js';
 import { twoOperators, type Operator } from '../support/operators.js';
 import { Random } from '../support/random.js';
 import { Forger } from './support/malformed-events.js';
-import { operatedStack } from './support/operated-stack.js';
-
-interface Finding {
-  readonly check: string;
-  readonly level: string;
-  readonly message: string;
-  readonly advice: string;
-}
+import { operatedStack, type Finding } from './support/operated-stack.js';
 
 const operated = operatedStack();
 let forger: Forger;

@@ -6,6 +6,14 @@ import { programPath } from '@app/platform/program-path.js';
 import { startStack, type StartedStack } from '../../support/index.js';
 import { Integrator, person } from '../../support/integrator.js';
 
+/** What `ops doctor --json` says of one check. */
+export interface Finding {
+  readonly check: string;
+  readonly level: string;
+  readonly message: string;
+  readonly advice: string;
+}
+
 const OPS = programPath('ops');
 
 /**

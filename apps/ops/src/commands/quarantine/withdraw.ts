@@ -78,7 +78,12 @@ const withdraw = async (workshop: Workshop, session: Session, place: Place, reas
   const handledAgain = passed.filter((name) => !replayed.includes(name));
   for (const name of handledAgain) {
     await transaction(session.pool, (client) =>
-      parkAgain(client, name, event, `was quarantined: ${quarantine?.reason ?? reason}`),
+      parkAgain(
+        client,
+        name,
+        event,
+        quarantine ? `was quarantined: ${quarantine.reason}` : 'was quarantined',
+      ),
     );
   }
   const stillStopped = await releaseStopped(session, { cause: place }, WAIT_SECONDS);
