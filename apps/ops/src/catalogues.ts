@@ -1,4 +1,5 @@
 import {
+  CORRECTION_CATEGORIES,
   correctionDayEvents,
   correctionEvents,
   creditsEvents,
@@ -31,7 +32,4 @@ export const catalogueOf = (stream: string): EventCatalogue | null =>
   CATALOGUES.find(({ category }) => category === categoryOf(stream)) ?? null;
 
 /** Streams whose events count by the signatures of operators, not by what can be decoded. */
-export const isSigned = (stream: string): boolean =>
-  [operatorsEvents, correctionEvents, correctionDayEvents].some(
-    ({ category }) => category === categoryOf(stream),
-  );
+export const isSigned = (stream: string): boolean => CORRECTION_CATEGORIES.includes(categoryOf(stream));

@@ -6,7 +6,7 @@ import { scopedEventStore } from '@app/event-sourcing/store/scoped-event-store.j
 import { admitCorrection } from './audit/corrections/admit-correction.js';
 import { admitOperator } from './audit/corrections/admit-operator.js';
 import { statementReader } from './audit/corrections/statement-reader.js';
-import { CORRECTION_CATEGORIES } from './audit/corrections/verify-corrections.js';
+import { CORRECTION_CATEGORIES } from './contracts/judged-statements.js';
 import { correctionDayEvents, correctionEvents } from './contracts/corrections.js';
 import { operatorsEvents, type OperatorRegister } from './contracts/operators.js';
 import type { CorrectionState } from './domain/correction/correction.state.js';

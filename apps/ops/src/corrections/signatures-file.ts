@@ -6,20 +6,12 @@ import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { categoryOf } from '@app/event-sourcing/core/stream-name.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import {
-  correctionDayEvents,
-  correctionEvents,
+  CORRECTION_CATEGORIES,
   creditsEvents,
-  operatorsEvents,
   type CorrectionsReport,
 } from '@app/billing/contracts/index.js';
 import { CorrectionsVerifier } from '@app/billing/offline.js';
 import { OpsError } from '../ops-error.js';
-
-const SIGNED: readonly string[] = [
-  operatorsEvents.category,
-  correctionEvents.category,
-  correctionDayEvents.category,
-];
 
 /** One event a line, as the log has it: what the signatures and the entries are checked from. */
 const line = z.strictObject({
@@ -77,11 +69,11 @@ export async function* signatureFile(
 /** The operators, the corrections and the corrected books' entries, in the order of the log: lines of JSON. */
 async function* signatureLines(store: EventStore): AsyncGenerator<string> {
   const head = await store.head();
-  for await (const { stream, revision, position, id, type, data, metadata, quarantine } of store.readAll()) {
+  const only = { categories: [...CORRECTION_CATEGORIES, creditsEvents.category] };
+  for await (const stored of store.readAll({ only })) {
+    const { stream, revision, position, id, type, data, metadata, quarantine } = stored;
     if (head === null || position > head) return;
-    const category = categoryOf(stream);
-    if (!SIGNED.includes(category) && !(category === creditsEvents.category && type === 'CreditsAdjusted'))
-      continue;
+    if (categoryOf(stream) === creditsEvents.category && type !== 'CreditsAdjusted') continue;
     const { schemaVersion, occurredAt } = metadata;
     const event = {
       stream,
@@ -117,7 +109,7 @@ class Completeness {
     this.hash.update(`${text}\n`);
     this.events += 1;
     const next = this.next.get(stream) ?? 0n;
-    const isWhole = SIGNED.includes(categoryOf(stream));
+    const isWhole = CORRECTION_CATEGORIES.includes(categoryOf(stream));
     if (revision < next) this.missing.push(`${stream} revision ${revision} stands in the wrong place`);
     else if (isWhole && revision > next)
       this.missing.push(

@@ -1,4 +1,13 @@
 import { Query } from '@app/platform/cqrs/message.js';
+import { correctionDayEvents, correctionEvents } from './corrections.js';
+import { operatorsEvents } from './operators.js';
+
+/** The streams whose events count by the signatures of operators: what corrections consist of, besides entries in books. */
+export const CORRECTION_CATEGORIES: readonly string[] = [
+  operatorsEvents.category,
+  correctionEvents.category,
+  correctionDayEvents.category,
+];
 
 /** An event in a stream of operators or corrections, decided again: only root keys and signatures are believed. */
 export interface JudgedStatement {

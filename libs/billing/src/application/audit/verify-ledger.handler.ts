@@ -5,7 +5,8 @@ import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js'
 import { Inject } from '@app/platform/injection.js';
 import { CONFIG } from '@app/platform/tokens.js';
 import { auditedCorrections } from '../../audit/corrections/as-differences.js';
-import { CORRECTION_CATEGORIES, CorrectionsVerifier } from '../../audit/corrections/verify-corrections.js';
+import { CorrectionsVerifier } from '../../audit/corrections/verify-corrections.js';
+import { CORRECTION_CATEGORIES } from '../../contracts/judged-statements.js';
 import { BookVerifier } from '../../audit/verify-book.js';
 import { VerifyLedger, type LedgerVerification } from '../../contracts/audit.js';
 import type { CorrectionFinding } from '../../contracts/audited-corrections.js';

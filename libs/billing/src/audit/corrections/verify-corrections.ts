@@ -12,18 +12,13 @@ import {
 import { creditsEvents } from '../../contracts/events.js';
 import { operatorsEvents, type OperatorsEvent } from '../../contracts/operators.js';
 import { adjustmentIdOf, type CorrectionState } from '../../domain/correction/correction.state.js';
+import { CORRECTION_CATEGORIES } from '../../contracts/judged-statements.js';
 import { noOperators } from '../../domain/operators/operators.state.js';
 import { admitCorrection } from './admit-correction.js';
 import { admitOperator } from './admit-operator.js';
 import { statementReader } from './statement-reader.js';
 import { UnsignedEntries } from './unsigned-entries.js';
 
-/** What corrections consist of, besides entries in books. */
-export const CORRECTION_CATEGORIES: readonly string[] = [
-  operatorsEvents.category,
-  correctionEvents.category,
-  correctionDayEvents.category,
-];
 const SIGNED: ReadonlySet<string> = new Set(CORRECTION_CATEGORIES);
 const IDLE_QUARANTINE = 'it counts, so its quarantine has no effect: somebody may have tried to hide it';
 

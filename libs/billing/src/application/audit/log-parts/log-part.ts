@@ -6,7 +6,8 @@ import type { StreamSelection } from '@app/event-sourcing/store/stream-selection
 import { readingEvents } from '@app/readings/contracts/index.js';
 import type { BalanceRow } from '../../../audit/book-balances.js';
 import { ReconcilePart, type ReconciledPart } from '../../../audit/reconcile-part.js';
-import { CORRECTION_CATEGORIES, concernsCorrections } from '../../../audit/corrections/verify-corrections.js';
+import { concernsCorrections } from '../../../audit/corrections/verify-corrections.js';
+import { CORRECTION_CATEGORIES } from '../../../contracts/judged-statements.js';
 import type { ReadingFact } from '../../../audit/settlements.js';
 import { bookEvent } from '../../../audit/unreadable-entry.js';
 import { VerifiedBooks, type VerifiedBook } from '../../../audit/verified-books.js';
