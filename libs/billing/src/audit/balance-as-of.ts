@@ -10,15 +10,17 @@ import { timeOf } from './record-time.js';
 
 /**
  * Folds a book up to a revision or an instant. At an instant, credits expired by then count as expired.
+ * @param boundMs CLOCK_REFUSE_MS
  * @throws CorruptEvent for an entry that cannot be read and is not quarantined: the balance after it is not known
  */
 export const balanceAsOf = async (
   stored: AsyncIterable<StoredEvent>,
   asOf: AsOf,
+  boundMs?: number,
 ): Promise<Balance | null> => {
   let state = noBook;
   for await (const event of stored) {
-    const later = 'revision' in asOf ? event.revision > asOf.revision : timeOf(event) > asOf.instant;
+    const later = 'revision' in asOf ? event.revision > asOf.revision : timeOf(event, boundMs) > asOf.instant;
     if (later) break;
     if (!isSetAside(event)) state = evolve(state, decode(creditsEvents, event));
   }

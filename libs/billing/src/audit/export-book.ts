@@ -30,10 +30,12 @@ export class BookExport {
   /** `null` in an export that starts in the middle of a month: it does not know the grants. */
   private money: BookMoney | null = new BookMoney();
 
+  /** @param boundMs CLOCK_REFUSE_MS */
   constructor(
     private readonly stream: string,
     format: 'csv' | 'jsonl',
     private readonly range: ExportRange,
+    private readonly boundMs?: number,
   ) {
     this.write = format === 'csv' ? csv : jsonLines();
   }
@@ -47,13 +49,13 @@ export class BookExport {
         waiting.push(event);
         continue;
       }
-      if (!this.isBegun && !this.startsWith(event, timeOf(event))) {
+      if (!this.isBegun && !this.startsWith(event, timeOf(event, this.boundMs))) {
         for (const { stored: entry } of waiting) this.skip(null, entry);
         this.skip(event, one);
         waiting = [];
         continue;
       }
-      if ('to' in this.range && isBefore(this.range.to, event)) break;
+      if ('to' in this.range && this.endsBefore(this.range.to, event)) break;
       yield* this.opaqueRows(waiting);
       waiting = [];
       yield* this.begin(event.revision);
@@ -113,10 +115,14 @@ export class BookExport {
     if (!('from' in this.range)) return this.isBegun ? waiting : [];
     const { from, to } = this.range;
     const rest = [...waiting];
-    while (rest[0] && !this.isBegun && from !== null && !isBefore(from, rest[0].stored))
+    while (rest[0] && !this.isBegun && from !== null && !this.endsBefore(from, rest[0].stored))
       this.skip(null, rest.shift()!.stored);
-    const end = rest.findIndex((one) => isBefore(to, one.stored));
+    const end = rest.findIndex((one) => this.endsBefore(to, one.stored));
     return end < 0 ? rest : rest.slice(0, end);
+  }
+
+  private endsBefore(to: number | null, event: Pick<StoredEvent, 'metadata' | 'recordedAt'>): boolean {
+    return to !== null && timeOf(event, this.boundMs) >= to;
   }
 
   /** The header, before the first row. @param first revision of the first row; `null`: there is none */
@@ -171,6 +177,3 @@ export class BookExport {
     return this.write.event(event, chainedFacts(stored), rows);
   }
 }
-
-const isBefore = (to: number | null, event: Pick<StoredEvent, 'metadata' | 'recordedAt'>): boolean =>
-  to !== null && timeOf(event) >= to;

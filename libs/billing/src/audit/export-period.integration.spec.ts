@@ -18,7 +18,9 @@ beforeAll(async () => {
 });
 
 const sealOf = async (period: string) => {
-  const result = await new SealPeriodHandler(book.store).execute(new SealPeriod(WS, period, privateKey));
+  const result = await new SealPeriodHandler(book.store, { CLOCK_REFUSE_MS: 10_000 }).execute(
+    new SealPeriod(WS, period, privateKey),
+  );
   if (result.outcome !== 'sealed') throw new Error(result.outcome);
   return result.seal;
 };

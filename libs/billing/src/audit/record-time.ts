@@ -9,6 +9,9 @@ export const isContradicted = (
   boundMs = RECORD_TIME_BOUND_MS,
 ): boolean => recordedAt !== undefined && Date.parse(metadata.occurredAt) > recordedAt + boundMs;
 
-/** When the event happened (ms): by its date, or by its record time if that contradicts the date. */
-export const timeOf = (event: Pick<StoredEvent, 'metadata' | 'recordedAt'>): number =>
-  isContradicted(event) ? event.recordedAt! : Date.parse(event.metadata.occurredAt);
+/**
+ * When the event happened (ms): by its date, or by its record time if that contradicts the date.
+ * @param boundMs CLOCK_REFUSE_MS
+ */
+export const timeOf = (event: Pick<StoredEvent, 'metadata' | 'recordedAt'>, boundMs?: number): number =>
+  isContradicted(event, boundMs) ? event.recordedAt! : Date.parse(event.metadata.occurredAt);

@@ -2,15 +2,21 @@ import { generateKeyPairSync } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { ClockUntrusted } from '@app/event-sourcing/core/trusted-clock.js';
-import { TestBook, WS } from '../../../test/book.js';
+import { rechained, TestBook, WS } from '../../../test/book.js';
 import {
   CloseMonth,
+  ExportLedger,
+  GetBalanceAsOf,
   GetMonthlyStatement,
   PlanDateRepair,
   ReconcileLedger,
+  SealPeriod,
   VerifyLedger,
 } from '../../contracts/index.js';
 import { CloseMonthHandler } from '../close-month/close-month.handler.js';
+import { BalanceAsOfHandler } from './balance-as-of.handler.js';
+import { ExportLedgerHandler } from './export-ledger.handler.js';
+import { SealPeriodHandler } from './seal-period.handler.js';
 import { MonthlyStatementHandler } from './monthly-statement.handler.js';
 import { PlanDateRepairHandler } from './plan-date-repair.handler.js';
 import { auditConfig } from '../../../test/audit-config.js';
@@ -64,6 +70,45 @@ describe('An entry dated 15 s after its record', () => {
     expect(notes).toHaveLength(misdated);
     // Only the balance view, which is empty here, keeps the month open.
     expect(await closeMonth(bound)).toMatchObject({ outcome: 'not_right', problems: [] });
+  });
+});
+
+describe('An entry dated after its record', () => {
+  const DATED = Date.parse('2026-04-10T12:00:00.000Z');
+
+  it.each([
+    [10_000, 50],
+    [20_000, 0],
+  ])('counts from its record time beyond CLOCK_REFUSE_MS, here %i ms', async (bound, available) => {
+    const config = auditConfig({ CLOCK_REFUSE_MS: bound });
+    for (const event of book.events) Object.assign(event, { recordedAt: DATED - 15_000 });
+    const instant = DATED - 10_000;
+    const balance = new BalanceAsOfHandler(book.store, config);
+    const seen = await balance.execute(new GetBalanceAsOf(WS, { instant }));
+    expect(seen?.available ?? 0).toBe(available);
+    const exporter = new ExportLedgerHandler(book.store, config);
+    const { text, footer } = await exporter.execute(
+      new ExportLedger(WS, 'jsonl', { from: null, to: instant }),
+    );
+    for await (const _ of text);
+    expect(footer().closing.available).toBe(available);
+  });
+
+  it.each([
+    [10_000, 'does_not_verify'],
+    [40_000, 'sealed'],
+  ])('keeps a month from its seal, or not, by CLOCK_REFUSE_MS, here %i ms', async (bound, outcome) => {
+    // The month was closed 30 s too early; the next entry has its true date.
+    const closed = book.events.find(({ type }) => type === 'PeriodClosed')!;
+    Object.assign(closed, { recordedAt: Date.parse('2026-04-30T23:59:31.000Z') });
+    await book.do('2026-05-31T12:00:00.000Z', { type: 'PurchasePack', pack: 'flex', orderRef: 'p' });
+    const bought = book.events.at(-1)!;
+    await book.do('2026-06-01T00:00:01.000Z', { type: 'RecordDue' });
+    Object.assign(bought.metadata, { occurredAt: '2026-04-30T23:59:00.000Z' });
+    for (const [index, { metadata }] of rechained(book.events).entries())
+      Object.assign(book.events[index]!, { metadata });
+    const handler = new SealPeriodHandler(book.store, auditConfig({ CLOCK_REFUSE_MS: bound }));
+    expect(await handler.execute(new SealPeriod(WS, '2026-05', KEY))).toMatchObject({ outcome });
   });
 });
 

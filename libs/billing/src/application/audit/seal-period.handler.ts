@@ -4,23 +4,28 @@ import { streamName } from '@app/event-sourcing/core/stream-name.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { QueryHandler, type IQueryHandler } from '@app/platform/cqrs/handler.js';
 import { Inject } from '@app/platform/injection.js';
+import { CONFIG } from '@app/platform/tokens.js';
 import { allowsSeal, readSealKey, sealOf } from '../../audit/seal.js';
 import { BookVerifier } from '../../audit/verify-book.js';
 import { SealPeriod, type SealResult } from '../../contracts/audit.js';
 import { creditsEvents, type CreditsEventOf } from '../../contracts/events.js';
+import type { Config } from '../../settings.js';
 
 type Closed = Recorded<CreditsEventOf<'PeriodClosed'>>;
 
 @QueryHandler(SealPeriod)
 export class SealPeriodHandler implements IQueryHandler<SealPeriod> {
-  constructor(@Inject(EVENT_STORE) private readonly store: EventStore) {}
+  constructor(
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'CLOCK_REFUSE_MS'>,
+  ) {}
 
   /** Verifies the part of the book that the seal covers: everything up to the end of the month. */
   async execute({ workspaceId, period, privateKey }: SealPeriod): Promise<SealResult> {
     const key = readSealKey(privateKey);
     if (!key) return { outcome: 'not_an_ed25519_key' };
     const stream = streamName(creditsEvents.category, workspaceId);
-    const verifier = new BookVerifier(stream);
+    const verifier = new BookVerifier(stream, undefined, this.config.CLOCK_REFUSE_MS);
     for await (const stored of this.store.read(stream)) {
       verifier.see(stored);
       if (verifier.hasFindings) {

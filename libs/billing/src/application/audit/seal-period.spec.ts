@@ -16,7 +16,9 @@ const sealed = (events: readonly StoredEvent[]) => {
   async function* read() {
     yield* events;
   }
-  return new SealPeriodHandler({ read } as unknown as EventStore).execute(new SealPeriod(WS, '2026-04', KEY));
+  return new SealPeriodHandler({ read } as unknown as EventStore, { CLOCK_REFUSE_MS: 10_000 }).execute(
+    new SealPeriod(WS, '2026-04', KEY),
+  );
 };
 
 it('A book whose dates are all wrong is sealed without a report for each entry', async () => {
