@@ -57,6 +57,10 @@ const replaceFile = (path, contents) => {
   renameSync(`${path}.${process.pid}`, path);
 };
 
+/** Escapes what the bundler leaves in regular expressions and comments: ASCII loads in a quarter of the time. */
+const inAscii = (text) =>
+  text.replaceAll(/(?<!\\)[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 /** CommonJS has `await` only in functions: what follows the imports of an entry file becomes one. */
 const entryAsFunction = (entries) => ({
   name: 'entry-as-function',
@@ -104,8 +108,11 @@ export const bundle = async () => {
     target: 'node20.19',
     // A script with a code cache has no `import()` of its own.
     supported: { 'dynamic-import': false },
-    // Strict, as the modules that it consists of.
-    banner: { js: '"use strict";const __url = require("node:url").pathToFileURL(__filename).href;' },
+    // Strict, as the modules that it consists of. launch.mjs calls the function.
+    banner: {
+      js: '(function (require, __filename, __dirname) {"use strict";const __url = require("node:url").pathToFileURL(__filename).href;',
+    },
+    footer: { js: '})' },
     define: { 'import.meta.url': '__url' },
     plugins: [entryAsFunction(programs.map(([, entry]) => entry))],
     sourcemap: 'linked',
@@ -119,7 +126,7 @@ export const bundle = async () => {
   // A program that starts meanwhile finds what it needs: its bundle first, and no cache of the one before.
   for (const file of existsSync(bundles) ? readdirSync(bundles) : [])
     if (file.endsWith('.cache')) rmSync(join(bundles, file));
-  for (const { path, contents } of outputFiles) replaceFile(path, contents);
+  for (const { path, text } of outputFiles) replaceFile(path, inAscii(text));
   replaceFile(join(out, 'launch.js'), readFileSync(join(root, 'tools/launch.mjs')));
   for (const name of names) {
     const text = `#!/usr/bin/env node\nimport { launch } from './launch.js';\nlaunch('${name}');\n`;

@@ -25,11 +25,8 @@ const readCache = (name) => {
 const load = (name) => {
   const filename = fileOf(`${name}.cjs`);
   const cachedData = readCache(name);
-  const text = readFileSync(filename, 'utf8');
-  const script = new Script(`(function (require, __filename, __dirname) {${text}\n})`, {
-    filename,
-    cachedData,
-  });
+  // Bundles are ASCII.
+  const script = new Script(readFileSync(filename, 'latin1'), { filename, cachedData });
   return {
     script,
     run: () => script.runInThisContext()(createRequire(filename), filename, dirname(filename)),
