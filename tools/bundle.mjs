@@ -39,16 +39,19 @@ const CACHED = {
 };
 
 /** Packages that load files of their own: binaries, threads. */
-const WITH_OWN_FILES = ['@myriaddreamin/*', 'lmdb', 'piscina'];
+export const WITH_OWN_FILES = ['@myriaddreamin/*', 'lmdb', 'piscina'];
 
 /** What packages of ours would use if it were there, and the compiler of configuration files that we do not have. */
-const OPTIONAL = [
+export const OPTIONAL = [
   '@fastify/static',
   '@nestjs/microservices',
   '@nestjs/websockets',
   'pg-native',
   'typescript',
 ];
+
+/** Its CommonJS files cannot be bundled. */
+export const ALIASES = { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' };
 
 /** Replaces a file atomically, because a program may be reading it. */
 const replaceFile = (path, contents) => {
@@ -117,8 +120,7 @@ export const bundle = async () => {
     plugins: [entryAsFunction(programs.map(([, entry]) => entry))],
     sourcemap: 'linked',
     sourcesContent: false,
-    // Its CommonJS files cannot be bundled.
-    alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
+    alias: ALIASES,
     external: [...WITH_OWN_FILES, ...OPTIONAL.flatMap((name) => [name, `${name}/*`])],
     logLevel: 'warning',
     write: false,
