@@ -7,6 +7,8 @@ export default {
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test'],
   // All specs, or those of one suite: see the scripts test:* in package.json.
   testRegex: specsOf(process.env.TEST_SUITE),
+  globalSetup: '<rootDir>/test/packages/bundle.mjs',
+  resolver: '<rootDir>/test/packages/resolve.cjs',
   testSequencer: '<rootDir>/test/sequencer.mjs',
   // The longest specs start processes and wait for them: two at once leave two cores half idle.
   ...(process.env.TEST_SUITE !== 'unit' && { maxWorkers: 3 }),

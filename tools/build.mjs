@@ -118,7 +118,8 @@ const isOlder = (source) =>
   Math.abs(changed(join(root, source)) - changed(join(out, compiledOf(source)))) > 1;
 
 // Changed tools or compiler settings: compile everything.
-const settings = ['package.json', 'tsconfig.json', 'tools/build.mjs', 'tools/bundle.mjs'];
+const tools = ['build', 'bundle', 'launch'].map((name) => `tools/${name}.mjs`);
+const settings = ['package.json', 'tsconfig.json', ...tools];
 const isAnew = !onlyIfStale || settings.some((file) => changed(join(root, file)) > changed(stamp));
 const stale = isAnew ? sources : sources.filter(isOlder);
 

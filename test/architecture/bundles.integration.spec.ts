@@ -6,38 +6,26 @@ import { expect, it } from '@jest/globals';
 import { programPath, type Program } from '@app/platform/program-path.js';
 import { projectPath } from '@app/platform/project-path.js';
 
-const asModule = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`;
-
-const hook = asModule(`
-  import { writeSync } from 'node:fs';
-  export const load = (url, context, next) => {
-    writeSync(2, 'LOADED ' + url + '\\n');
-    return next(url, context);
-  };`);
-
-/** Reports what the program imports and what it requires. */
-const reporter = asModule(`
-  import { createRequire, register } from 'node:module';
-  register(${JSON.stringify(hook)});
+/** Reports the files that the program loads besides its bundle. */
+const reporter = `data:text/javascript,${encodeURIComponent(`
+  import { createRequire } from 'node:module';
   const { cache } = createRequire(${JSON.stringify(pathToFileURL(projectPath('package.json')).href)});
   process.on('exit', () => {
     for (const file of Object.keys(cache)) process.stderr.write('LOADED ' + file + '\\n');
-  });`);
+  });`)}`;
 
 const PACKAGE = /.*\bnode_modules\/((?:@[^/]+\/)?[^/]+)/;
 
-/** The packages that the program loads at its start: as files of their own, and as parts of its bundle. */
+/** The packages that the program loads at its start as files of their own, and those in its bundle. */
 const packagesOf = async (program: Program) => {
   const env = { ...process.env, NODE_OPTIONS: '' };
   const args = ['--import', reporter, programPath(program), '--help'];
   const { stderr } = await promisify(execFile)(process.execPath, args, { env, maxBuffer: 64 * 1024 * 1024 });
-  const files = [...stderr.matchAll(/^LOADED (?:file:\/\/)?(\/.*)$/gm)].map(([, file]) => file!);
+  const files = [...stderr.matchAll(/^LOADED (.*)$/gm)].map(([, file]) => file!);
   const packageOf = (path: string) => PACKAGE.exec(path)?.[1] ?? [];
-  const bundles = files.filter((file) => file.startsWith(projectPath('dist/')));
   // The bundler writes the path of each module above it.
-  const parts = bundles.flatMap(
-    (file) => readFileSync(file, 'utf8').match(/^\/\/ .*node_modules.*$/gm) ?? [],
-  );
+  const bundle = readFileSync(projectPath('dist/bundles', `${program}.cjs`), 'utf8');
+  const parts = bundle.match(/^\s*\/\/ .*node_modules.*$/gm) ?? [];
   return { apart: new Set(files.flatMap(packageOf)), bundled: new Set(parts.flatMap(packageOf)) };
 };
 
