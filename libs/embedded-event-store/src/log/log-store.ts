@@ -108,7 +108,7 @@ export class LogStore {
   }
 
   /**
-   * Opens an existing store for reading, also while a server writes to it. Only durable data is visible.
+   * Opens an existing store for reading. `lookAt` calls it, and keeps a running server from reusing what it reads.
    * @throws {UnusableDataError} when there is no store or it has another format
    */
   static async inspect(folder: string): Promise<LogStore> {
@@ -260,6 +260,12 @@ export class LogStore {
       }
     });
     this.environment.resetReadTxn();
+  }
+
+  /** Keeps the pages of the present state and of later ones from being reused. @returns what ends that */
+  pin(): () => void {
+    const transaction = this.environment.useReadTransaction();
+    return () => transaction.done();
   }
 
   /** Copies one durable state into an empty folder, without free pages. Writes may continue meanwhile. */
