@@ -121,7 +121,8 @@ const chainOf = (of: string, leaf: DetailedPeerCertificate): readonly Certificat
   const seen = new Set<string>();
   for (let one = leaf; one?.fingerprint256 && !seen.has(one.fingerprint256); one = one.issuerCertificate) {
     seen.add(one.fingerprint256);
-    const issuer = chain.length === 0 ? '' : ` (issuer ${one.subject.CN ?? 'without a name'})`;
+    const issuer =
+      chain.length === 0 ? '' : ` (issuer ${[one.subject.CN].flat().join(', ') || 'without a name'})`;
     chain.push({ of: `${of}${issuer}`, expiresAt: Date.parse(one.valid_to) });
   }
   return chain;
