@@ -191,8 +191,8 @@ export class LogStore {
 
   /** The last record of the log, or undefined when it is empty. */
   lastRecord(): StoredRecord | undefined {
-    for (const record of this.records({ from: MAX_UINT64, limit: 1, backwards: true })) return record;
-    return undefined;
+    const [last] = this.records({ from: MAX_UINT64, limit: 1, backwards: true });
+    return last;
   }
 
   /** Persistent subscriptions as text, in no particular order. */
@@ -236,11 +236,7 @@ export class LogStore {
   }
 
   /** The whole index, ordered by stream number and revision. */
-  *indexEntries(): Generator<{
-    readonly streamNumber: number;
-    readonly revision: bigint;
-    readonly position: bigint;
-  }> {
+  *indexEntries(): Generator<Omit<NumberedRecord, 'bytes'>> {
     for (const { key, value } of this.index.getRange({})) {
       yield { ...decodeRevisionKey(key), position: decodePosition(value) };
     }
