@@ -1,15 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import {
-  closeSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  readdirSync,
-  rmdirSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -17,35 +8,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { freeBytes } from '@app/platform/disk/disk-reserve.js';
 import { startStack, type StartedStack } from '../support/index.js';
 import { Integrator, person, until } from '../support/integrator.js';
+import { fill, removeDisk, smallDisk } from './support/small-disk.js';
 
 const MEBIBYTE = 1024 * 1024;
 const RESERVE_MIB = 100;
-
-/** A file system of its own, in memory; `null` where this user may not mount one. */
-const smallDisk = (mebibytes: number): string | null => {
-  const folder = mkdtempSync(join(tmpdir(), 'small-disk-'));
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m,mode=755`, 'tmpfs', folder], {
-      stdio: 'ignore',
-    });
-    return folder;
-  } catch {
-    rmdirSync(folder);
-    return null;
-  }
-};
-
-const fill = (path: string, bytes: number): void => {
-  const file = openSync(path, 'a');
-  try {
-    for (let left = bytes; left > 0; left -= MEBIBYTE)
-      writeSync(file, Buffer.alloc(Math.min(left, MEBIBYTE)));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
-  } finally {
-    closeSync(file);
-  }
-};
 
 /** Makes PostgreSQL write mebibytes to its log. */
 const writeAhead = ({ databaseUrl }: StartedStack, mebibytes: number): Promise<void> =>
@@ -147,8 +113,7 @@ const backupDisk = smallDisk(1);
     try {
       await stack?.stop();
     } finally {
-      execFileSync('umount', ['-l', backupDisk!]);
-      rmSync(backupDisk!, { recursive: true, force: true });
+      removeDisk(backupDisk!);
       rmSync(elsewhere, { recursive: true, force: true });
     }
   });
@@ -202,8 +167,7 @@ const folder = smallDisk(400);
     try {
       await stack?.stop();
     } finally {
-      execFileSync('umount', ['-l', folder!]);
-      rmSync(folder!, { recursive: true, force: true });
+      removeDisk(folder!);
     }
   });
 

@@ -4,6 +4,8 @@
  * as when someone sets a machine's clock.
  */
 import { readFileSync } from 'node:fs';
+import http2 from 'node:http2';
+import { syncBuiltinESMExports } from 'node:module';
 import { setInterval } from 'node:timers';
 
 const file = process.env['SHIFTED_CLOCK_FILE'];
@@ -23,4 +25,14 @@ if (file) {
       Reflect.construct(target, given.length === 0 ? [now()] : given, created),
     get: (target, name) => (name === 'now' ? now : target[name]),
   });
+
+  // Node's own `date` header does not use the global Date.
+  const { createSecureServer } = http2;
+  http2.createSecureServer = (...given) =>
+    createSecureServer(...given).prependListener('stream', (stream) => {
+      const respond = stream.respond.bind(stream);
+      stream.respond = (headers, options) =>
+        respond({ ...headers, date: new globalThis.Date().toUTCString() }, options);
+    });
+  syncBuiltinESMExports();
 }

@@ -22,6 +22,7 @@ const STOP_WITHIN_MS = 5_000;
 export interface StartedProcess {
   /** The URL of an API; empty for a worker. */
   readonly baseUrl: string;
+  readonly pid: number;
   /** Sends SIGTERM, as an operator would. Resolves with the exit code: 0 if it stopped in time. */
   stop(): Promise<number | null>;
 }
@@ -79,6 +80,7 @@ const start = async (name: 'api' | 'worker', environment: NodeJS.ProcessEnv): Pr
   const exited = once(child, 'exit') as Promise<[number | null]>;
   const { port } = await announced(child, name);
   return {
+    pid: child.pid!,
     baseUrl: port === undefined ? '' : `http://127.0.0.1:${port}`,
     stop: async () => {
       child.kill('SIGTERM');

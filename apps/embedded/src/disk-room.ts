@@ -37,7 +37,6 @@ interface Watched {
  * `onShort` lays in files for it.
  */
 export class DiskRoom {
-  private readonly ballast: string;
   private readonly timer: NodeJS.Timeout;
   private state: 'enough' | 'low' | 'full' = 'enough';
   private isFilling = false;
@@ -48,7 +47,6 @@ export class DiskRoom {
   private waiting: (() => void)[] = [];
 
   constructor(private readonly watched: Watched) {
-    this.ballast = join(watched.folder, 'ballast');
     this.look();
     this.timer = setInterval(() => this.look(), LOOK_EVERY_MS).unref();
   }
@@ -59,13 +57,6 @@ export class DiskRoom {
     if (free === null || free >= START_FROM) return false;
     await new Promise<void>((resolve) => this.waiting.push(resolve));
     return true;
-  }
-
-  /** @throws StackError when nothing can be started, because the disk is full */
-  requireRoom(): void {
-    const { folder, reserve } = this.watched;
-    const free = this.free();
-    if (free !== null && free < START_FROM) throw new StackError(lineOf('full', folder, reserve));
   }
 
   stop(): void {
@@ -92,10 +83,7 @@ export class DiskRoom {
   private free(): number | null {
     const { folder } = this.watched;
     try {
-      if (freeBytes(folder) < FULL_BELOW && existsSync(this.ballast)) {
-        rmSync(this.ballast, { force: true });
-        this.wasFull = true;
-      }
+      this.wasFull = dropBallast(folder) || this.wasFull;
       return freeBytes(folder);
     } catch {
       return null;
@@ -112,9 +100,10 @@ export class DiskRoom {
 
   /** Random bytes, because some file systems store zeros in no space. */
   private async fill(): Promise<void> {
-    if (this.isFilling || existsSync(this.ballast)) return;
+    const ballast = ballastOf(this.watched.folder);
+    if (this.isFilling || existsSync(ballast)) return;
     this.isFilling = true;
-    const draft = `${this.ballast}.draft`;
+    const draft = `${ballast}.draft`;
     try {
       const file = await open(draft, 'w', 0o600);
       try {
@@ -123,7 +112,7 @@ export class DiskRoom {
       } finally {
         await file.close();
       }
-      await rename(draft, this.ballast);
+      await rename(draft, ballast);
     } catch {
       rmSync(draft, { force: true });
     } finally {
@@ -131,6 +120,28 @@ export class DiskRoom {
     }
   }
 }
+
+/**
+ * Makes room before anything is written, the lock included.
+ * @throws StackError when nothing can be started, because the disk is full even without the ballast
+ */
+export const makeRoomToStart = (folder: string): void => {
+  dropBallast(folder);
+  if (freeBytes(folder) < START_FROM)
+    throw new StackError(
+      `The disk of ${folder} is full, and nothing was started. Free some space, ${START_FROM / MEBIBYTE} MiB at least.`,
+    );
+};
+
+const ballastOf = (folder: string): string => join(folder, 'ballast');
+
+/** @returns whether the disk was full and there was a ballast to delete */
+const dropBallast = (folder: string): boolean => {
+  const ballast = ballastOf(folder);
+  if (freeBytes(folder) >= FULL_BELOW || !existsSync(ballast)) return false;
+  rmSync(ballast, { force: true });
+  return true;
+};
 
 const lineOf = (state: 'enough' | 'low' | 'full', folder: string, reserve: number): string => {
   const least = `${Math.round(reserve / MEBIBYTE)} MiB (DISK_RESERVE_MIB)`;

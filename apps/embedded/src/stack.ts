@@ -8,7 +8,7 @@ import {
   type Connections,
 } from './child-environment.js';
 import { openDataFolder, type DataFolder } from './data-folder.js';
-import { DiskRoom } from './disk-room.js';
+import { DiskRoom, makeRoomToStart } from './disk-room.js';
 import { startEventStore } from './event-store-process.js';
 import { listenOnce } from './listen-once.js';
 import { takeLock } from './lock.js';
@@ -93,6 +93,7 @@ export class Stack {
   private async startAll(): Promise<RunningStack> {
     const { say } = this.options;
     const folder = (this.folder = openDataFolder(this.options.dataDir));
+    makeRoomToStart(folder.path);
     const environment = {
       KEY_PROVIDER: 'file',
       KEY_DIRECTORY: folder.keys,
@@ -115,7 +116,6 @@ export class Stack {
         if (this.database) await stockLog(this.database, free);
       },
     });
-    this.disk.requireRoom();
     await record.endOrphans();
     await requireFreePort(config.PORT, config.HOST);
 

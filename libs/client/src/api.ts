@@ -1465,7 +1465,7 @@ export interface components {
                 clock: boolean;
             };
             causes: {
-                [key: string]: "absent" | "refused" | "damaged" | "table_missing" | "disk_full" | "overloaded" | "late" | "beyond_the_log" | "no_worker" | "clock" | "unknown";
+                [key: string]: "absent" | "refused" | "damaged" | "table_missing" | "disk_full" | "unsupported" | "overloaded" | "late" | "beyond_the_log" | "no_worker" | "clock" | "unknown";
             };
             parkedStreams: number | null;
         };

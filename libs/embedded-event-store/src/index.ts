@@ -2,6 +2,7 @@ import { Admission } from './log/admission.js';
 import { GroupCommit } from './log/group-commit.js';
 import { lockFolder } from './log/folder-lock.js';
 import { LogStore } from './log/log-store.js';
+import { serveSnapshots } from './log/serve-snapshots.js';
 import { DEFAULT_LIMITS, type Limits, type ServerContext } from './grpc/context.js';
 import { OpenCalls } from './grpc/open-calls.js';
 import type { Login } from './grpc/authentication.js';
@@ -74,6 +75,7 @@ export const startEmbeddedEventStore = async (
   } = options;
   const unlock = lockFolder(dataDir);
   let store: LogStore | undefined;
+  let endSnapshots: (() => Promise<void>) | undefined;
   try {
     const opened = await LogStore.open(dataDir, { noSync: options.unsafeNoSync ?? false });
     store = opened;
@@ -118,12 +120,14 @@ export const startEmbeddedEventStore = async (
       now,
       report,
     };
+    endSnapshots = await serveSnapshots(dataDir, opened);
     const server = await startGrpcServer(context, { host, port, tls, login }, () => commits.settled());
     let stopped: Promise<void> | undefined;
     const stop = async (): Promise<void> => {
       await server.stop();
       await groups.close();
       await commits.settled();
+      await endSnapshots?.();
       await opened.close();
       unlock();
     };
@@ -135,6 +139,7 @@ export const startEmbeddedEventStore = async (
       stop: () => (stopped ??= stop()),
     };
   } catch (error) {
+    await endSnapshots?.();
     await store?.close();
     unlock();
     throw error;

@@ -5,7 +5,7 @@ alter table publishing.artifact
   add column digest text,
   alter column sha256 drop not null,
   alter column bytes drop not null;
-update publishing.artifact set sha256 = null, bytes = null;
+update publishing.artifact set sha256 = null, bytes = null where sha256 is not null or bytes is not null;
 
 -- Artifacts stored concurrently with the erasure of their reading.
 do $$

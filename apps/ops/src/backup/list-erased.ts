@@ -1,4 +1,4 @@
-import { LogStore } from '@app/embedded-event-store/log/log-store.js';
+import { lookAt } from '@app/embedded-event-store/log/look-at.js';
 import type { StoredRecord } from '@app/embedded-event-store/log/record.js';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { QuarantineRegister } from '@app/event-sourcing/quarantine/quarantine-register.js';
@@ -32,25 +32,24 @@ const asStored = (record: StoredRecord): StoredEvent => ({
   metadata: readMetadata(parsed(record.metadata), new Date(record.createdAt)),
 });
 
-const store = await LogStore.inspect(process.argv[2] ?? '');
+await lookAt(process.argv[2] ?? '', async (store) => {
+  const quarantines = new QuarantineRegister({
+    async *read(stream) {
+      const head = store.head(stream);
+      for (let revision = 0n; head && revision <= head.last; revision += 1n) {
+        const record = store.recordOf(head.number, revision);
+        if (record) yield Promise.resolve(asStored(record));
+      }
+    },
+  });
+  // A damaged decision must not hide the erasures.
+  await quarantines.refresh().catch(() => undefined);
 
-const quarantines = new QuarantineRegister({
-  async *read(stream) {
-    const head = store.head(stream);
-    for (let revision = 0n; head && revision <= head.last; revision += 1n) {
-      const record = store.recordOf(head.number, revision);
-      if (record) yield Promise.resolve(asStored(record));
-    }
-  },
+  const erasures = new Erasures();
+  for (const record of store.records({ from: 0n, limit: Number.MAX_SAFE_INTEGER })) {
+    if (record.type !== 'ReadingErased') continue;
+    const reading = erasures.see(quarantines.marked(asStored(record)));
+    if (reading) console.log(JSON.stringify(reading));
+  }
+  for (const notErased of erasures.notErased) console.log(JSON.stringify({ notErased }));
 });
-// A damaged decision must not hide the erasures.
-await quarantines.refresh().catch(() => undefined);
-
-const erasures = new Erasures();
-for (const record of store.records({ from: 0n, limit: Number.MAX_SAFE_INTEGER })) {
-  if (record.type !== 'ReadingErased') continue;
-  const reading = erasures.see(quarantines.marked(asStored(record)));
-  if (reading) console.log(JSON.stringify(reading));
-}
-for (const notErased of erasures.notErased) console.log(JSON.stringify({ notErased }));
-await store.close();

@@ -3,7 +3,6 @@ import {
   accessSync,
   constants,
   existsSync,
-  lstatSync,
   readdirSync,
   renameSync,
   rmdirSync,
@@ -19,6 +18,7 @@ import { OpsError } from '../ops-error.js';
 import { withProgress } from '../progress.js';
 import { buildDataFolder } from './embedded-folder.js';
 import { mergedReadings, recordErased, restoreKeys } from './keys-mirror.js';
+import { isMountPoint } from './mount-points.js';
 import { refusalOf, requireNone } from './obstacles.js';
 import { settleTables, type ErasedReading } from './load-tables.js';
 import { syncPath, type Manifest } from './manifest.js';
@@ -49,7 +49,7 @@ const obstacleOfPlace = (dataDir: string): string | null => {
   while (!existsSync(parent)) parent = dirname(parent);
   if (!isWritableFolder(parent))
     return `${parent} is no folder that can be written: the data folder is built there. Choose another DATA_DIR.`;
-  if (existsSync(dataDir) && lstatSync(dataDir).dev !== statSync(parent).dev)
+  if (isMountPoint(dataDir))
     return `${dataDir} is a mount point, which cannot be replaced: set DATA_DIR to a folder inside it.`;
   return null;
 };

@@ -153,7 +153,7 @@ const copyLog = async (
   const folder = join(backup, 'event-store');
   switch (source.kind) {
     case 'embedded': {
-      const { findings, listed } = await backUpFolder(source.folder, folder, SILENT);
+      const { findings, listed } = await backUpFolder(source.folder, folder, SILENT, end);
       if (findings > 0) throw new OpsError(`The event store is damaged: ${listed.slice(0, 3).join(' ')}`);
       const data = join(folder, 'data');
       // LMDB makes its lock file anew.

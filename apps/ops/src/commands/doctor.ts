@@ -14,6 +14,7 @@ import {
   checkMigrations,
   checkPostgres,
 } from './doctor/dependencies.js';
+import { checkCertificates } from './doctor/certificates.js';
 import { checkBalances } from './doctor/balances.js';
 import { failure, warning, type Finding } from './doctor/finding.js';
 import { checkIssuerKeys } from './doctor/issuer-keys.js';
@@ -52,6 +53,11 @@ const CHECKS: readonly Check[] = [
   { name: 'event store file', needs: [], run: () => checkStoreFile(process.env) },
   { name: 'tables', needs: ['postgres', 'event store'], run: checkTables },
   { name: 'clock', needs: ['postgres'], run: ({ time }) => checkClock(time) },
+  {
+    name: 'certificates',
+    needs: [],
+    run: ({ config }) => checkCertificates(config, Date.now()),
+  },
   { name: 'database role', needs: ['postgres'], run: ({ pool }) => checkDatabaseRole(pool) },
   { name: 'migrations', needs: ['postgres'], run: ({ config }) => checkMigrations(config) },
   { name: 'encryption keys', needs: ['postgres'], run: ({ pool, keys }) => checkKeys(pool, keys) },

@@ -108,7 +108,7 @@ export class LogStore {
   }
 
   /**
-   * Opens an existing store for reading, also while a server writes to it. Only durable data is visible.
+   * Opens an existing store for reading. `lookAt` calls it, and keeps a running server from reusing what it reads.
    * @throws {UnusableDataError} when there is no store or it has another format
    */
   static async inspect(folder: string): Promise<LogStore> {
@@ -191,8 +191,8 @@ export class LogStore {
 
   /** The last record of the log, or undefined when it is empty. */
   lastRecord(): StoredRecord | undefined {
-    for (const record of this.records({ from: MAX_UINT64, limit: 1, backwards: true })) return record;
-    return undefined;
+    const [last] = this.records({ from: MAX_UINT64, limit: 1, backwards: true });
+    return last;
   }
 
   /** Persistent subscriptions as text, in no particular order. */
@@ -236,11 +236,7 @@ export class LogStore {
   }
 
   /** The whole index, ordered by stream number and revision. */
-  *indexEntries(): Generator<{
-    readonly streamNumber: number;
-    readonly revision: bigint;
-    readonly position: bigint;
-  }> {
+  *indexEntries(): Generator<Omit<NumberedRecord, 'bytes'>> {
     for (const { key, value } of this.index.getRange({})) {
       yield { ...decodeRevisionKey(key), position: decodePosition(value) };
     }
@@ -260,6 +256,12 @@ export class LogStore {
       }
     });
     this.environment.resetReadTxn();
+  }
+
+  /** Keeps the pages of the present state and of later ones from being reused. @returns what ends that */
+  pin(): () => void {
+    const transaction = this.environment.useReadTransaction();
+    return () => transaction.done();
   }
 
   /** Copies one durable state into an empty folder, without free pages. Writes may continue meanwhile. */

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { holderOf } from '../log/folder-lock.js';
-import { FORMAT_VERSION, LogStore } from '../log/log-store.js';
+import { FORMAT_VERSION } from '../log/log-store.js';
+import { lookAt } from '../log/look-at.js';
 
 export interface StoreInfo {
   readonly format: number;
@@ -18,9 +19,8 @@ export interface StoreInfo {
 }
 
 /** Describes the contents of a data folder, also while a server runs on it. @throws {UnusableDataError} */
-export const describeFolder = async (folder: string): Promise<StoreInfo> => {
-  const store = await LogStore.inspect(folder);
-  try {
+export const describeFolder = (folder: string): Promise<StoreInfo> =>
+  lookAt(folder, (store) => {
     const { events, streams } = store.usage();
     const [first] = store.records({ from: 0n, limit: 1 });
     const last = store.lastRecord();
@@ -34,7 +34,4 @@ export const describeFolder = async (folder: string): Promise<StoreInfo> => {
       fileBytes: statSync(join(folder, 'data', 'data.mdb')).size,
       servedBy: holderOf(folder)?.pid ?? null,
     };
-  } finally {
-    await store.close();
-  }
-};
+  });

@@ -1,5 +1,6 @@
-import { mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { UnusableDataError } from '../log/environment.js';
 import { lockFolder } from '../log/folder-lock.js';
 import { LogStore, type NumberedRecord } from '../log/log-store.js';
 import { firstVisible, hiddenBefore } from '../reads/stream-page.js';
@@ -45,7 +46,7 @@ export const scavengeFolder = async (folder: string, now: number, progress: Prog
   const unlock = lockFolder(folder);
   try {
     // LogStore.open would create a missing store; a scavenge must not.
-    await (await LogStore.inspect(folder)).close();
+    if (!existsSync(dataFile)) throw new UnusableDataError(`The data file ${dataFile} does not exist.`);
     const bytesBefore = statSync(dataFile).size;
     const store = await LogStore.open(folder);
     const copy = join(folder, 'data.scavenged');

@@ -1,4 +1,5 @@
-import { LogStore } from '../log/log-store.js';
+import type { LogStore } from '../log/log-store.js';
+import { lookAt } from '../log/look-at.js';
 import { describeDamage, isDamage } from '../log/damaged-data.js';
 import { RecordKind, StoredRecord } from '../log/record.js';
 import { DELETED_STREAM, NO_EVENTS } from '../streams/stream-head.js';
@@ -119,15 +120,11 @@ const part = <T>(findings: Findings, store: LogStore, work: () => T): readonly T
  * one durable state, so a server may continue to write.
  * @throws {UnusableDataError} when the folder has no store of this format
  */
-export const verifyFolder = async (folder: string, progress: Progress): Promise<Verification> => {
-  const store = await LogStore.inspect(folder);
-  try {
+export const verifyFolder = (folder: string, progress: Progress): Promise<Verification> =>
+  lookAt(folder, (store) => {
     const findings = new Findings();
     const [events = 0] = part(findings, store, () => verifyLog(store, findings, progress));
     part(findings, store, () => verifyIndex(store, findings, events));
     const [streams = 0] = part(findings, store, () => verifyHeads(store, findings));
     return { events, streams, findings: findings.count, listed: findings.listed };
-  } finally {
-    await store.close();
-  }
-};
+  });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Recorded } from '../core/event.js';
 import type { Projection } from '../projections/projection.js';
 import { sql } from '../projections/statement.js';
 import { replayStream } from './replay-stream.js';
@@ -36,6 +37,28 @@ describe('replaying one stream', () => {
     await append('bad');
     await liveCaughtUp();
     expect(await dump('total')).toEqual(['(tally-a,1,0)', '(tally-bad,3,2)']);
+  });
+
+  it('runs the effects that waited with the parked events, once and in order, and no others', async () => {
+    const state = { mended: false };
+    const effects = (event: Recorded) => [
+      ...(event.stream === 'tally-bad' && event.revision === 1n && !state.mended ? [sql`select 1 / 0`] : []),
+      ...(totals.effects?.(event) ?? []),
+    ];
+    const mending: Projection = { ...totals, effects };
+    await append('bad', 'a', 'bad', 'bad');
+    goLive(mending);
+    await liveCaughtUp();
+    const ids = rebuilds.store.log.map(({ id }) => id);
+    const done = async () => (await dump('effect')).map((row) => row.slice(1, -1));
+    expect(await done()).toEqual([ids[0], ids[1]]);
+    await expect(replayStream(rebuilds.workshop, mending, 'tally-bad')).rejects.toThrow(/division by zero/);
+    expect((await rebuilds.pool.query('select from event_sourcing.parked_event')).rowCount).toBe(1);
+    state.mended = true;
+    await replayStream(rebuilds.workshop, mending, 'tally-bad');
+    expect(await done()).toEqual([ids[0], ids[1], ids[2], ids[3]]);
+    await replayStream(rebuilds.workshop, mending, 'tally-bad');
+    expect(await done()).toHaveLength(4);
   });
 
   it('is refused for a stream that the projection does not follow, or that does not exist', async () => {

@@ -2,7 +2,9 @@ import { decodeAny } from '../core/event-catalogue.js';
 import { isSetAside, type Recorded, type StoredEvent } from '../core/event.js';
 import { streamId, streamName } from '../core/stream-name.js';
 import { holdCheckpoint, intervene } from '../projections/checkpoint.js';
+import { parkedStreams } from '../projections/parked-streams.js';
 import { categoriesOf, checkpointOf, type Projection } from '../projections/projection.js';
+import { runSteps } from '../projections/statement.js';
 import { transaction } from '../projections/transaction.js';
 import { foldRows, removeRows, type RowKey } from '../projections/view.js';
 import { mergedStreams } from '../store/merged-streams.js';
@@ -12,9 +14,11 @@ const BATCH = 1_000;
 
 /**
  * Rebuilds the rows of one stream id in one transaction, from its streams in every category that the projection
- * follows. Unparks these streams.
+ * follows. Unparks these streams: the effects of the events that waited run first, in order. Other events have had
+ * theirs. What another consumer has parked (`keptBy`) stays parked, since its own effects are still due.
  * @returns the streams, and the number of events handled, up to the live view's position
- * @throws Refused when the projection does not follow the stream, or the stream does not exist
+ * @throws Refused when the projection does not follow the stream, or the stream does not exist; and what an effect throws:
+ *   the streams then stay parked
  */
 export const replayStream = async (
   { pool, store }: Workshop,
@@ -29,6 +33,13 @@ export const replayStream = async (
   return transaction(pool, async (client) => {
     const name = checkpointOf(projection);
     const held = await holdCheckpoint(client, name);
+    const waiting = new Map(
+      (await parkedStreams(client, projection.name)).map(({ stream: parked, position }) => [
+        parked,
+        position,
+      ]),
+    );
+    const hasWaited = (event: Recorded): boolean => event.position >= (waiting.get(event.stream) ?? Infinity);
     const seen = new Map(projection.views.map((view) => [view, new Set<string>()]));
     let handled = 0;
     const followed = mergedStreams(
@@ -43,6 +54,10 @@ export const replayStream = async (
         .filter((event) => !isSetAside(event, name))
         .map((event) => decodeAny(projection.catalogues, event))
         .filter((event): event is Recorded => event !== null);
+      await runSteps(
+        client,
+        decoded.filter(hasWaited).flatMap((event) => projection.effects?.(event) ?? []),
+      );
       for (const view of projection.views) {
         const known = seen.get(view)!;
         const stale = ofRows.flatMap((event): RowKey[] => {

@@ -7,7 +7,7 @@ import { view } from '../projections/view.js';
 import type { QuarantineEvent } from '../quarantine/quarantine-events.js';
 import { recordQuarantine } from '../quarantine/record-quarantine.js';
 import { withQuarantines } from '../quarantine/with-quarantines.js';
-import { tallyEvents } from '../testing/tally.js';
+import { tallyEvents, totalView } from '../testing/tally.js';
 import { rebuild } from './rebuild.js';
 import { replayStream } from './replay-stream.js';
 import { switchVersion } from './switch.js';
@@ -93,6 +93,34 @@ describe('switching to a version', () => {
     await decide({ type: 'EventQuarantined', data: { ...other, ...details, consumers: null } });
     await switchVersion(workshop, totals, OPERATOR);
     expect(await dump('total')).toEqual(live);
+  });
+
+  it('hands what the version has parked to the consumer that keeps its rows, which tries it again', async () => {
+    const faulty: typeof totalView = {
+      ...totalView,
+      evolve: (row, event) => {
+        if (event.stream === 'tally-bad') throw new TypeError('A bug of this build');
+        return totalView.evolve(row, event);
+      },
+    };
+    const kept = defineProjection({
+      name: 'tally.kept.v1',
+      keptBy: NAME,
+      catalogues: [tallyEvents],
+      views: [faulty],
+    });
+    await append('bad', 'a', 'bad');
+    goLive();
+    await liveCaughtUp();
+    await rebuild(rebuilds.workshop, kept);
+    await switchVersion(rebuilds.workshop, kept, { ...OPERATOR, acceptDifferences: 'INC-42' });
+    const parked = async () =>
+      (await rebuilds.pool.query('select consumer from event_sourcing.parked_event')).rows;
+    for (const deadline = Date.now() + 10_000; (await parked()).length > 0 && Date.now() < deadline;)
+      await delay(50);
+    expect(await parked()).toEqual([]);
+    expect(await dump('total')).toEqual(['(tally-a,1,0)', '(tally-bad,2,1)']);
+    await rebuilds.pool.query('drop table total__v1');
   });
 
   it('is refused when it is not caught up', async () => {

@@ -212,9 +212,11 @@ export const requireSameShape = async (
 };
 
 /**
- * Moves a version's parked streams to the live consumer, and removes the version's consumer.
- * @param dropsLive forgets what the live view has parked: the version has every row of it. Otherwise the live view
- *   tries it again: rows that it has already do not change, and the other rows and the effects are still due.
+ * Moves a version's parked streams to the consumer that keeps the live rows, which tries them again, and removes the
+ * version's consumer. A process that keeps the rows (`keptBy`) may have handled these events before; its effects are
+ * idempotent.
+ * @param dropsLive forgets what the projection itself has parked: the version has every row of it. Otherwise it tries
+ *   that again: rows that it has already do not change, and the other rows and the effects are still due.
  */
 export const takeOverParked = async (
   client: PoolClient,
@@ -224,21 +226,18 @@ export const takeOverParked = async (
 ): Promise<void> => {
   const { name, keptBy } = projection;
   const own = versionName(name, version);
-  if (keptBy === undefined) {
-    if (dropsLive) await client.query('delete from event_sourcing.parked_event where consumer = $1', [name]);
-    else await askForRetry(client, name);
-    await client.query(
-      `delete from event_sourcing.parked_event own using event_sourcing.parked_event live
-       where own.consumer = $1 and live.consumer = $2 and own.position = live.position`,
-      [own, name],
-    );
-    await client.query('update event_sourcing.parked_event set consumer = $2 where consumer = $1', [
-      own,
-      name,
-    ]);
-  }
+  const live = checkpointOf(projection);
+  if (keptBy === undefined && dropsLive)
+    await client.query('delete from event_sourcing.parked_event where consumer = $1', [name]);
+  await client.query(
+    `delete from event_sourcing.parked_event own using event_sourcing.parked_event live
+     where own.consumer = $1 and live.consumer = $2 and own.position = live.position`,
+    [own, live],
+  );
+  await client.query('update event_sourcing.parked_event set consumer = $2 where consumer = $1', [own, live]);
+  await askForRetry(client, live);
   await client.query('delete from event_sourcing.consumer where name = $1', [own]);
-  await intervene(client, checkpointOf(projection));
+  await intervene(client, live);
 };
 
 const asPosition = (text: string | null): bigint | null => (text === null ? null : BigInt(text));

@@ -225,6 +225,7 @@ export const settings = z
       'addresses that a process counts separately; when more are active, new ones share one count',
     ),
     TRUSTED_PROXIES: count(0, 'number of reverse proxies in front, whose X-Forwarded-For is trusted', 0),
+    CERTIFICATE_WARN_DAYS: count(30, 'ops doctor warns this long before a certificate expires (days)', 0),
     READINESS_WORKER_MS: milliseconds(
       10_000,
       'a worker counts as absent after this time without a heartbeat',

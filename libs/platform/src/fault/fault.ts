@@ -6,6 +6,7 @@ import { StoreDamaged, StoreUnavailable, isAccessDenied } from '@app/event-sourc
  * - `damaged`: stored bytes cannot be read
  * - `table_missing`: a table or column that this program needs does not exist
  * - `disk_full`
+ * - `unsupported`: its version is too old for this program
  * - `overloaded`: it has too little of something else, such as connections
  */
 export const FAULT_KINDS = [
@@ -14,6 +15,7 @@ export const FAULT_KINDS = [
   'damaged',
   'table_missing',
   'disk_full',
+  'unsupported',
   'overloaded',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
@@ -29,6 +31,9 @@ export interface Fault {
 
 const ADDRESS = 'Is it running, and is its address right (DATA_DIR, or DATABASE_URL and EVENTSTORE_URL)?';
 
+/** SQLSTATE with which a session on a PostgreSQL that is too old ends, in the class of connection exceptions. */
+export const TOO_OLD = '08V01';
+
 /** SQLSTATE classes and codes (PostgreSQL, appendix A), the more specific first. */
 const POSTGRES: readonly (readonly [RegExp, FaultKind])[] = [
   [/^53100$/, 'disk_full'],
@@ -36,6 +41,7 @@ const POSTGRES: readonly (readonly [RegExp, FaultKind])[] = [
   [/^(42P01|42703|3F000)$/, 'table_missing'],
   [/^(28|42501$)/, 'refused'],
   [/^(XX00[12]|58030)$/, 'damaged'],
+  [new RegExp(`^${TOO_OLD}$`), 'unsupported'],
   [/^(08|57P|3D000$)/, 'absent'],
 ];
 /** Of a socket. A file has some of them too, with other system calls. */
@@ -51,6 +57,7 @@ export const ADVICE: Readonly<Record<FaultKind, string>> = {
   damaged: 'Stop the service and restore a backup (docs/operations.md, "Backup and restore").',
   table_missing: 'ops doctor names what is missing, and the command that makes it again.',
   disk_full: 'Free some space on its disk; everything resumes by itself.',
+  unsupported: 'Upgrade it: PostgreSQL 18 is tested, and 15 is the oldest that can work.',
   overloaded: 'Reduce the number of processes or DATABASE_POOL_SIZE, or raise max_connections.',
 };
 
@@ -60,6 +67,7 @@ const SAID: Readonly<Record<FaultKind, string>> = {
   damaged: 'has damaged data',
   table_missing: 'lacks a table or column',
   disk_full: 'has no disk space left',
+  unsupported: 'is too old for this program',
   overloaded: 'is out of connections or memory',
 };
 

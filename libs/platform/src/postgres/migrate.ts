@@ -6,6 +6,7 @@ import { LONGEST_PAUSE_MS } from '@app/event-sourcing/projections/transaction.js
 import { grantToApplication } from './application-rights.js';
 import { migrationsOf } from './pending-migrations.js';
 import { openPool } from './pool.js';
+import { REFUSE_OLD_SERVER } from './server-version.js';
 import { MIGRATIONS_SCHEMA, migratedLibraries, schemaOf, type Migrated } from './schemas.js';
 
 /**
@@ -64,6 +65,7 @@ const applyMigrations = async (
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
+    await client.query(`do $$ begin ${REFUSE_OLD_SERVER} end $$`);
     // A frozen migration must not keep its locks for ever.
     await client.query(`set idle_in_transaction_session_timeout = ${LONGEST_PAUSE_MS}`);
     await client.query('create schema if not exists migrations');

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { REFUSE_OLD_SERVER } from './server-version.js';
 
 export const POSTGRES = Symbol('Postgres');
 
@@ -28,7 +29,7 @@ export const openPool = (
     ...(options.sessionSettings === undefined ? {} : { options: options.sessionSettings }),
     ...(options.queryTimeoutMs === undefined
       ? {}
-      : { query_timeout: options.queryTimeoutMs, onConnect: leaveNoSession(options.queryTimeoutMs) }),
+      : { query_timeout: options.queryTimeoutMs, onConnect: prepareSession(options.queryTimeoutMs) }),
   });
   pool.on('error', options.onError);
   // The pool listens only to idle connections. One that breaks in use would raise an uncaught error event, in addition
@@ -43,13 +44,16 @@ const LOOK_FOR_CLIENT_MS = 1_000;
 /**
  * A client that gives up a query closes its connection. PostgreSQL does not notice while the query waits for a lock, so
  * each retry would leave another session, until none are left. Therefore the wait for a lock ends before the client
- * gives up (55P03), and PostgreSQL looks for its client meanwhile. Version 13 and some platforms cannot do the latter.
+ * gives up (55P03), and PostgreSQL looks for its client meanwhile. Some platforms cannot do the latter.
+ *
+ * A server that is too old is refused here, because it may be exchanged while the process runs.
  */
-const leaveNoSession =
+const prepareSession =
   (queryTimeoutMs: number) =>
   /** The pool waits for the result, although its types do not say so. */
   (client: pg.ClientBase): unknown =>
     client.query(`do $$ begin
+      ${REFUSE_OLD_SERVER}
       perform set_config('lock_timeout', '${Math.ceil(0.8 * queryTimeoutMs)}', false);
       begin
         perform set_config('client_connection_check_interval', '${LOOK_FOR_CLIENT_MS}', false);

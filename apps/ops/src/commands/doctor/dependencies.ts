@@ -4,15 +4,14 @@ import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { SubjectKeys } from '@app/platform/crypto/subject-keys.js';
 import type { EpochKeys } from '@app/platform/crypto/epochs/epoch-keys.js';
 import { pendingMigrations } from '@app/platform/postgres/pending-migrations.js';
+import { ADVICE } from '@app/platform/fault/fault.js';
+import { POSTGRES_LEAST, POSTGRES_TESTED } from '@app/platform/postgres/server-version.js';
 import { roleStanding } from '@app/platform/postgres/role-standing.js';
 import type { TrustedTime } from '@app/platform/time/trusted-time.js';
 import { failure, ok, warning, type Finding } from './finding.js';
 import { MODULES } from '../../../../service/src/modules.js';
 import type { Config } from '../../../../service/src/settings.js';
 
-/** PostgreSQL major versions: the oldest with all SQL features in use, and the oldest tested one. */
-const POSTGRES_LEAST = 150_000;
-const POSTGRES_TESTED = 180_000;
 const INFO_WITHIN_MS = 1_000;
 
 export const checkPostgres = async (pool: Pool): Promise<Finding> => {
@@ -24,7 +23,7 @@ export const checkPostgres = async (pool: Pool): Promise<Finding> => {
   const { version, number, size } = rows[0]!;
   const message = `PostgreSQL ${version}, database of ${size}`;
   if (number < POSTGRES_LEAST)
-    return failure(check, message, 'Upgrade to PostgreSQL 18; the oldest that can work is 15.');
+    return { ...failure(check, `${message}, is too old`, ADVICE.unsupported), cause: 'unsupported' };
   return number < POSTGRES_TESTED
     ? warning(check, message, 'The service is tested on PostgreSQL 18: plan an upgrade.')
     : ok(check, message);

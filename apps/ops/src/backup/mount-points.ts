@@ -1,0 +1,30 @@
+import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/**
+ * Whether a folder is a mount point, which the system does not rename. A bind mount may be on the file system of its
+ * parent: on Linux, only the kernel's list of mounts shows it.
+ */
+export const isMountPoint = (folder: string): boolean => {
+  if (!existsSync(folder)) return false;
+  if (lstatSync(folder).dev !== statSync(dirname(folder)).dev) return true;
+  return mountPoints().includes(realpathSync(folder));
+};
+
+/** Paths of the mounts that this process sees; none where the system does not tell. */
+const mountPoints = (): readonly string[] => {
+  try {
+    return pathsOf(readFileSync('/proc/self/mountinfo', 'utf8'));
+  } catch {
+    return [];
+  }
+};
+
+/** The fifth field; spaces, tabs, line ends and backslashes are octal (proc_pid_mountinfo(5)). */
+export const pathsOf = (mountinfo: string): readonly string[] =>
+  mountinfo
+    .split('\n')
+    .flatMap((line) => line.split(' ')[4] ?? [])
+    .map((path) =>
+      path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(parseInt(octal, 8))),
+    );
