@@ -1,0 +1,50 @@
+import type { AgeBand, Entry } from './entry.js';
+
+/** The number whose group of roots chooses between the forms of an entry. */
+export type Companion = 'lifePath' | 'expression' | 'soulUrge';
+
+/** What one entry must be. */
+export interface EntryShape {
+  readonly kind: 'entry';
+  /** Words of each form, give or take a fifth; `null` for a label, which has no band. */
+  readonly words: number | null;
+  /** The least number of forms. */
+  readonly forms: number;
+  /** Forms are chosen by this number's group and carry `when`; without it a stable hash chooses. */
+  readonly by?: Companion;
+  /** Ages that every form must have a text for. Others are allowed. */
+  readonly ages: readonly AgeBand[];
+  /** Each form must state what it claims. */
+  readonly traits: boolean;
+  /** Placeholders that every text uses, at least once each. */
+  readonly uses: readonly string[];
+}
+
+export interface ShapeTree {
+  readonly [key: string]: EntryShape | ShapeTree;
+}
+
+/** What a file of this shape holds when it is complete. */
+export type Shaped<S> = S extends EntryShape ? Entry : { readonly [K in keyof S]: Shaped<S[K]> };
+
+/** A text of `words` words. */
+export const prose = (words: number, more: Partial<Omit<EntryShape, 'kind' | 'words'>> = {}): EntryShape => ({
+  kind: 'entry',
+  words,
+  forms: more.by ? 3 : 1,
+  ages: [],
+  traits: false,
+  uses: [],
+  ...more,
+});
+
+/** A title, a term or a few words in a table. */
+export const label = (...uses: string[]): EntryShape => ({ ...prose(0, { uses }), words: null });
+
+export const isEntryShape = (shape: EntryShape | ShapeTree): shape is EntryShape => shape['kind'] === 'entry';
+
+/** One entry for each key. */
+export const per = <K extends string | number, S extends EntryShape | ShapeTree>(
+  keys: readonly K[],
+  shape: S,
+): Readonly<Record<K, S>> => Object.fromEntries(keys.map((key) => [key, shape])) as Record<K, S>;
