@@ -47,7 +47,8 @@ const ENGLISH_CLAIMS: readonly LintRule[] = [
   },
   {
     name: 'tiredness',
-    pattern: /\b(?:tired\w*|tiring|weary|weari\w*|fatigue\w*|exhaust\w*|worn[- ]out|drained|run[- ]down)\b/iu,
+    pattern:
+      /\b(?:tired\w*|tiring|weary|weari(?:ness|some|ly)|fatigue\w*|exhaust\w*|worn[- ]out|drained|run[- ]down)\b/iu,
   },
   {
     name: 'body',
@@ -84,7 +85,7 @@ const ENGLISH_BORROWED: readonly LintRule[] = [
   {
     name: 'borrowed or nobody would say',
     pattern:
-      /\b(?:building sites?|is your slope|fellow traveler|borrowed coat|takes? the word|in the measure where|at the bottom of yourself|of which one|one does not\b|it is a question of|the price to pay|make[s]? the (?:round|tour) of|the hour of the|put[s]? in order of|profit from|the terrain|the pact|savor\w* the instant|the others(?! at| in)|permits? (?:you )?to|in revenge|for the rest,|ask[s]? itself|a certain taste (?:of|for)|the taste of (?:effort|risk|beginnings)|on the contrary of|without doubt,|amplitude|constancy|prudence|largesse|resonat\w+|journey|authentic\w*|alignment|empower\w*|embrace[sd]? your|navigat(?:e|ing) (?:your|life)|tapestry|testament to|delve)\b/iu,
+      /\b(?:building sites?|is your slope|fellow traveler|borrowed coat|takes? the word|in the measure where|at the bottom of yourself|of which one|one does not\b|it is a question of|the price to pay|make[s]? the (?:round|tour) of|the hour of the|put[s]? in order of|profit from|the terrain|the pact|savor\w* the instant|permits? (?:you )?to|in revenge|for the rest,|ask[s]? itself|a certain taste (?:of|for)|the taste of (?:effort|risk|beginnings)|on the contrary of|without doubt,|amplitude|constancy|prudence|largesse|resonat\w+|journey|authentic\w*|alignment|empower\w*|embrace[sd]? your|navigat(?:e|ing) (?:your|life)|tapestry|testament to|delve)\b/iu,
   },
 ];
 
