@@ -1,6 +1,6 @@
 import type { Locale } from '../../document/document.js';
 import type { LintRule } from '../lint-rules.js';
-import type { AgeBand } from './entry.js';
+import type { AgeBand } from './shape.js';
 
 /** Further claims that no text makes or hints at. */
 const FRENCH_CLAIMS: readonly LintRule[] = [

@@ -2,18 +2,12 @@ import type { Locale } from '../../document/document.js';
 import { FRENCH_AGREEMENT } from '../lint-rules.js';
 import { brokenRules, genderFaults } from '../lint.js';
 import { BOOK_RULES, CONTRASTS, FALSE_SCENES } from './book-rules.js';
-import { AGE_BANDS } from './entry.js';
+
 import { familyOf } from './families.js';
 import type { LoadedFile } from './load.js';
 import { repetitions } from './repetition.js';
-import { type BookText, textsOf, wordsIn } from './texts.js';
-
-/** What is wrong with a text, where an author finds it. */
-export interface BookFault {
-  readonly at: string;
-  readonly fault: string;
-  readonly text?: string;
-}
+import { AGE_BANDS } from './shape.js';
+import { type BookFault, type BookText, textsOf, wordsIn } from './texts.js';
 
 /** A text may be this much shorter or longer than its shape says; one for an age a little more. */
 const TOLERANCE = 0.2;

@@ -1,31 +1,8 @@
 import type { Locale } from '../../document/document.js';
 import type { Forms } from '../message.js';
 import { typeset } from '../typography.js';
-import { type EntryShape } from './shape.js';
-import { type Claim, isClaim, isTrait, type Trait } from './traits.js';
-
-/** Ages (completed years) with a text of their own. The text without a band is for 30–59, and for who has no other. */
-export const AGE_BANDS = ['7-15', '16-29', '60-79', '80+'] as const;
-export type AgeBand = (typeof AGE_BANDS)[number];
-
-/** The three groups of roots that tradition counts together; a form can be written for each group of a companion. */
-export const CONCORDS = ['1-5-7', '2-4-8', '3-6-9'] as const;
-export type Concord = (typeof CONCORDS)[number];
-
-/** One way to tell an entry. */
-export interface Form {
-  readonly text: Forms;
-  /** Only for a reader whose companion number (`EntryShape.by`) is in this group. */
-  readonly when?: Concord;
-  /** What the text claims of its reader. */
-  readonly traits: readonly Claim[];
-  /** Traits whose two poles this text names and reconciles. */
-  readonly bridges: readonly Trait[];
-  readonly ages: Readonly<Partial<Record<AgeBand, Forms>>>;
-}
-
-/** An entry of the book: one form, or several of which composition chooses one. */
-export type Entry = readonly Form[];
+import { AGE_BANDS, CONCORDS, type Entry, type EntryShape, type Form } from './shape.js';
+import { isClaim, isTrait } from './traits.js';
 
 const GENDERS = ['feminine', 'masculine', 'neutral'] as const;
 const FORM_KEYS = ['text', 'when', 'traits', 'bridges', 'ages'];

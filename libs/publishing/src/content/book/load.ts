@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { projectPath } from '@app/platform/project-path.js';
 import { parse } from 'yaml';
 import type { Locale } from '../../document/document.js';
-import { type Entry, readEntry } from './entry.js';
+import { readEntry } from './entry.js';
 import { BOOK } from './families.js';
-import { type EntryShape, isEntryShape, type ShapeTree } from './shape.js';
+import { type Entry, type EntryShape, isEntryShape, type ShapeTree } from './shape.js';
 
 /** An entry with its place, e.g. `life-path/7` and `drive`. */
 export interface PlacedEntry {

@@ -1,9 +1,8 @@
 import type { Locale } from '../../document/document.js';
 import { SIMILES } from './book-rules.js';
-import type { BookFault } from './check.js';
 import { familyOf } from './families.js';
 import type { LoadedFile } from './load.js';
-import { type BookText, textsOf } from './texts.js';
+import { type BookFault, type BookText, textsOf } from './texts.js';
 
 const OPENING_WORDS = 4;
 /** So many equal words in a row are a repetition, wherever the two texts stand. */

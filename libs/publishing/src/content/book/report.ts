@@ -34,7 +34,9 @@ export const reportBook = (
   locale: Locale | undefined,
   print: (line: string) => void,
 ): number =>
-  (locale ? [locale] : LOCALES).reduce<number>((sum, each) => sum + reportLocale(each, families, print), 0);
+  (locale ? [locale] : LOCALES)
+    .map((each) => reportLocale(each, families, print))
+    .reduce((sum, faults) => sum + faults, 0);
 
 const wordsAsked = (shape: ShapeTree): number =>
   Object.values(shape).reduce(

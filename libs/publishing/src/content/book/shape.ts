@@ -1,4 +1,28 @@
-import type { AgeBand, Entry } from './entry.js';
+import type { Forms } from '../message.js';
+import type { Claim, Trait } from './traits.js';
+
+/** Ages (completed years) with a text of their own. The text without a band is for 30–59, and for who has no other. */
+export const AGE_BANDS = ['7-15', '16-29', '60-79', '80+'] as const;
+export type AgeBand = (typeof AGE_BANDS)[number];
+
+/** The three groups of roots that tradition counts together; a form can be written for each group of a companion. */
+export const CONCORDS = ['1-5-7', '2-4-8', '3-6-9'] as const;
+export type Concord = (typeof CONCORDS)[number];
+
+/** One way to tell an entry. */
+export interface Form {
+  readonly text: Forms;
+  /** Only for a reader whose companion number (`EntryShape.by`) is in this group. */
+  readonly when?: Concord;
+  /** What the text claims of its reader. */
+  readonly traits: readonly Claim[];
+  /** Traits whose two poles this text names and reconciles. */
+  readonly bridges: readonly Trait[];
+  readonly ages: Readonly<Partial<Record<AgeBand, Forms>>>;
+}
+
+/** An entry of the book: one form, or several of which composition chooses one. */
+export type Entry = readonly Form[];
 
 /** The number whose group of roots chooses between the forms of an entry. */
 export type Companion = 'lifePath' | 'expression' | 'soulUrge';

@@ -1,6 +1,6 @@
 import type { Forms } from '../message.js';
-import type { AgeBand } from './entry.js';
 import type { LoadedFile, PlacedEntry } from './load.js';
+import type { AgeBand } from './shape.js';
 
 /** One text of the book as it is printed, with the place where an author finds it. */
 export interface BookText {
@@ -10,6 +10,13 @@ export interface BookText {
   readonly forms: Forms;
   /** Undefined for the text without a band. */
   readonly band?: AgeBand;
+}
+
+/** What is wrong with a text, where an author finds it. */
+export interface BookFault {
+  readonly at: string;
+  readonly fault: string;
+  readonly text?: string;
 }
 
 const textsOfEntry = (placed: PlacedEntry): BookText[] =>
