@@ -13,7 +13,7 @@ const typesetAll = (locale: Locale, value: unknown): unknown => {
 };
 
 const loadFamily = (locale: Locale, family: Family): unknown => {
-  const path = `libs/publishing/content/${locale}/${family}.yaml`;
+  const path = `libs/publishing/content/former/${locale}/${family}.yaml`;
   const source: unknown = parse(readFileSync(projectPath(path), 'utf8'));
   const parsed = FAMILIES[family].safeParse(typesetAll(locale, source));
   if (parsed.success) return parsed.data;

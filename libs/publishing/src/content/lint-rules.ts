@@ -15,7 +15,7 @@ const FRENCH_CLAIMS: readonly LintRule[] = [
   {
     name: 'money or law',
     pattern:
-      /\b(?:investi\p{L}*|loterie|héritage|hériter\p{L}*|fortune|procès|placement|emprunt|notaire|tribunal)\b/iu,
+      /\b(?:investi\p{L}*|loterie|héritage|hériter\p{L}*|fortune|procès|placement|emprunt|notaire|tribunal)(?!\p{L})/iu,
   },
   {
     name: 'death',
@@ -121,7 +121,7 @@ const NOT_ADJECTIVES =
   'présent|souvent|ainsi|aussi|ici|parmi|depuis|puis|jamais|parfois|maintenant|autant|avant|pourtant|devant|pendant|comment|moment|bien|qui|quoi|lui|celui|peu|rien|lundi|mardi|mercredi|jeudi|vendredi|samedi|midi';
 
 /** Adjectives and participles that have another form in the feminine, by their endings. */
-const AGREEING = String.raw`(?:seul|sûr|franc|doux|né|inquiet|complet|discret|secret|entier|fier|léger|premier|dernier|gentil|(?!(?:${NOT_ADJECTIVES})(?!\p{L}))\p{L}{2,}(?:é|i|u|is|it|if|eux|eur|ain|ant|ent))(?![\p{L}’-])`;
+const AGREEING = String.raw`(?:seul|sûr|franc|doux|né|inquiet|complet|discret|secret|entier|fier|léger|premier|dernier|gentil|(?!(?:${NOT_ADJECTIVES}|\p{L}+ment)(?!\p{L}))\p{L}{2,}(?:é|i|u|is|it|if|eux|eur|ain|ant|ent))(?![\p{L}’-])`;
 
 const agreeing = (before: string) => new RegExp(`(?<!\\p{L})${before}\\s+${ADVERBS}${AGREEING}`, 'iu');
 
@@ -139,7 +139,7 @@ export const FRENCH_AGREEMENT: readonly LintRule[] = [
   {
     name: 'agreement with « vous » as an object',
     pattern:
-      /\bvous\s(?:a|ont|avait|avaient|aura)\s+(?:\S+ment\s+)?(?!dit(?!\p{L}))\S+(?:é|i|u|is|it)(?![\p{L}’])/u,
+      /\bvous\s(?:a|ont|avait|avaient|aura)\s+(?:\S+ment\s+)?(?!(?:dit|fallu)(?!\p{L}))\S+(?:é|i|u|is|it)(?![\p{L}’])/u,
   },
   {
     name: 'agreement with « on vous croit »',

@@ -41,7 +41,7 @@ const agreeingWords = ({ feminine, masculine }: Forms): string[] => {
 };
 
 /** A neutral form that keeps a word which agrees in its other forms, or in the name of an archetype, is no rewriting. */
-const genderFaults = (path: string, forms: Forms, lexicon: ReadonlySet<string>): LintFault[] => {
+export const genderFaults = (path: string, forms: Forms, lexicon: ReadonlySet<string>): LintFault[] => {
   if (forms.feminine === forms.masculine) return [];
   const rule = 'neutral form keeps an agreeing word';
   const own = new Set(agreeingWords(forms));

@@ -7,6 +7,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Locale } from '../document/document.js';
 import { renderMarkdown } from '../markdown/render.js';
 import { createTypesetter, type Typesetter } from '../pdf/typesetter.js';
+import { bookStats, reportBook } from './book/report.js';
 import { catalogFor } from './catalog.js';
 import { checkReadings, type ReadingFault } from './check-readings.js';
 import { lintCatalog, messagesOf } from './lint.js';
@@ -14,7 +15,6 @@ import { SAMPLES } from './samples.js';
 import { GENDERS, LOCALES, type Trial, trialDocument } from './trial.js';
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
-const wordsIn = (text: string): number => text.match(/[\p{L}\p{N}]+(?:[’'-][\p{L}\p{N}]+)*/gu)?.length ?? 0;
 
 const wholeNumber = (value: string): number => {
   const number = Number(value);
@@ -51,8 +51,22 @@ const checkPeople = (people: number, seed: number): number => {
   return faults.length;
 };
 
+interface CheckOptions {
+  readonly people: number;
+  readonly seed: number;
+  readonly family: readonly string[];
+  readonly locale?: Locale;
+}
+
+/** Exit code 1 if a family of the book has a fault; what is not written yet is none. */
+const checkFamilies = ({ family, locale }: CheckOptions): void => {
+  process.exitCode = reportBook(family, locale, print) === 0 ? 0 : 1;
+};
+
 /** Exit code 1 if a file does not load, a language lacks a key of the other, a text or a reading breaks a rule. */
-const check = ({ people, seed }: { people: number; seed: number }): void => {
+const check = (options: CheckOptions): void => {
+  if (options.family.length > 0) return checkFamilies(options);
+  const { people, seed } = options;
   const keys = LOCALES.map((locale) => messagesOf(catalogFor(locale)).map(([path]) => path));
   const [french = [], english = []] = keys;
   const alone = [
@@ -68,18 +82,6 @@ const check = ({ people, seed }: { people: number; seed: number }): void => {
   print(`${french.length} texts in each language, ${alone.length + faults.length} faults`);
   const broken = people > 0 ? checkPeople(people, seed) : 0;
   process.exitCode = alone.length + faults.length + broken === 0 ? 0 : 1;
-};
-
-/** Words of each family and language, in the neutral form. */
-const stats = (): void => {
-  const families = Object.keys(catalogFor('fr-FR')) as (keyof ReturnType<typeof catalogFor>)[];
-  const wordsOf = (locale: Locale, family: (typeof families)[number]): number =>
-    messagesOf(catalogFor(locale)[family]).reduce((sum, [, message]) => sum + wordsIn(message.neutral), 0);
-  const row = (label: string, ...numbers: readonly (number | string)[]) =>
-    print(label.padEnd(16) + numbers.map((number) => String(number).padStart(8)).join(''));
-  row('', ...LOCALES);
-  for (const family of families) row(family, ...LOCALES.map((locale) => wordsOf(locale, family)));
-  row('all', ...LOCALES.map((locale) => families.reduce((sum, family) => sum + wordsOf(locale, family), 0)));
 };
 
 interface PreviewOptions {
@@ -137,7 +139,12 @@ program
   .description('Load every file and run the lint; with --people also compose readings. Fails on any fault.')
   .option('--people <n>', 'random people, each read in both languages and all genders', wholeNumber, 0)
   .option('--seed <n>', 'the first person; the same number gives the same people', wholeNumber, 1)
-  .addHelpText('after', '\nExample:\n  npm run content -- check --people 5000')
+  .option('--family <names...>', 'only these families or files of the book, e.g. life-path/7', [])
+  .addOption(new Option('--locale <locale>', 'with --family, only this language').choices([...LOCALES]))
+  .addHelpText(
+    'after',
+    '\nExamples:\n  npm run content -- check --people 5000\n  npm run content -- check --family pairs-path/4 --locale fr-FR',
+  )
   .action(check);
 program
   .command('samples')
@@ -147,7 +154,10 @@ program
   .option('--out <folder>', 'folder to write to', 'out/samples')
   .addHelpText('after', '\nExample:\n  npm run content -- samples --out /tmp/samples')
   .action(samples);
-program.command('stats').description('Count the words of each family in each language.').action(stats);
+program
+  .command('stats')
+  .description('Count the words of each family in each language, beside the words asked.')
+  .action(() => bookStats(print));
 program
   .command('preview')
   .description(

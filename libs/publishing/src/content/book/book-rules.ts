@@ -1,0 +1,132 @@
+import type { Locale } from '../../document/document.js';
+import type { LintRule } from '../lint-rules.js';
+import type { AgeBand } from './shape.js';
+
+/** Further claims that no text makes or hints at. */
+const FRENCH_CLAIMS: readonly LintRule[] = [
+  {
+    name: 'sleep',
+    pattern:
+      /(?<!\p{L})(?:sommeil|insomni\p{L}*|dor(?:t|s|mir|mez|mi|ment)|(?:r?en)dor\p{L}+|somnol\p{L}*)(?!\p{L})/iu,
+  },
+  {
+    name: 'tiredness',
+    pattern:
+      /(?<!\p{L})(?:fatig\p{L}*|lassitude|épuis\p{L}*|éreint\p{L}*|harass\p{L}*|à bout de (?:forces|souffle)|surmen\p{L}*)/iu,
+  },
+  {
+    name: 'body',
+    pattern:
+      /(?<!\p{L})(?:migraine|fièvre|blessures?|hôpital|médecin|docteur|santé|guéri\p{L}*|douleurs?|malad\p{L}+)(?!\p{L})/iu,
+  },
+  {
+    name: 'money to place',
+    pattern:
+      /(?<!\p{L})(?:(?:l’|votre |une |d’)épargne|bourse|actions en|rentier|dettes? d’argent|crédit|rembours\p{L}*|patrimoine)(?!\p{L})/iu,
+  },
+  {
+    name: 'fidelity',
+    pattern:
+      /(?<!\p{L})(?:infidèl\p{L}*|infidélit\p{L}*|adultère|amants?|liaison amoureuse|fidélité)(?!\p{L})/iu,
+  },
+  {
+    name: 'fertility',
+    pattern: /(?<!\p{L})(?:fertil\p{L}*|stéril\p{L}*|enceinte|accouch\p{L}*|grossesse)(?!\p{L})/iu,
+  },
+  {
+    name: 'end of life',
+    pattern:
+      /(?<!\p{L})(?:dernier souffle|tombe(?:au|s)?(?= |,|\.)(?<=tombeau|tombes)|veuv\p{L}*|enterr\p{L}*|cimetière|fin de vie|testament|orphelin\p{L}*)/iu,
+  },
+];
+
+const ENGLISH_CLAIMS: readonly LintRule[] = [
+  {
+    name: 'sleep',
+    pattern: /\b(?:sleep\w*|slept|asleep|insomnia\w*|doz(?:e|es|ing)|nap(?:s|ping)?|bedtime)\b/iu,
+  },
+  {
+    name: 'tiredness',
+    pattern:
+      /\b(?:tired\w*|tiring|weary|weari(?:ness|some|ly)|fatigue\w*|exhaust\w*|worn[- ]out|drained|run[- ]down)\b/iu,
+  },
+  {
+    name: 'body',
+    pattern:
+      /\b(?:headache|migraine|fever|wound(?:s|ed)?|hospital|doctor|nurse|health\w*|sick\w*|ill|ache[sd]?|aching|pain(?:s|ful)?)\b/iu,
+  },
+  {
+    name: 'money to place',
+    pattern: /\b(?:savings|stock market|stocks|mortgage|portfolio|credit card|pension fund|nest egg)\b/iu,
+  },
+  {
+    name: 'fidelity',
+    pattern:
+      /\b(?:unfaithful\w*|infidelit\w*|adulter\w*|love affair|having an affair|cheat(?:s|ed|ing)?)\b/iu,
+  },
+  { name: 'fertility', pattern: /\b(?:fertil\w*|pregnan\w*|conceiv\w* a child|childless|barren)\b/iu },
+  {
+    name: 'end of life',
+    pattern:
+      /\b(?:last breath|graves?|graveyard|funeral\w*|widow\w*|buried|bury|orphan\w*|tombstone|obituar\w*|late husband|late wife)\b/iu,
+  },
+];
+
+/** French with an English skeleton, or words the reader does not know; each finding of a reading adds one. */
+const FRENCH_BORROWED: readonly LintRule[] = [
+  {
+    name: 'borrowed or obscure',
+    pattern:
+      /(?<!\p{L})(?:quantième|(?:première|dernière) levée|fai(?:t|re) (?:du )?sens|adresser (?:un|le|ce) (?:problème|sujet)|en charge de|au final|définitivement|opportunités?|impacter|basée? sur|réalisez que|prendre le meilleur|à la fin du jour|votre chemin est de|délivrer|initier une?|versatile|consistant\p{L}*|supportif|challenge[sr]?|feedback|deadline|mindset|coach\p{L}*|cheminement|lâcher[- ]prise|bienveillance|résilien\p{L}*|alignée?s?|authentique)(?!\p{L})/iu,
+  },
+];
+
+const ENGLISH_BORROWED: readonly LintRule[] = [
+  {
+    name: 'borrowed or nobody would say',
+    pattern:
+      /\b(?:building sites?|is your slope|fellow traveler|borrowed coat|takes? the word|in the measure where|at the bottom of yourself|of which one|one does not\b|it is a question of|the price to pay|make[s]? the (?:round|tour) of|the hour of the|put[s]? in order of|profit from|the terrain|the pact|savor\w* the instant|permits? (?:you )?to|in revenge|for the rest,|ask[s]? itself|a certain taste (?:of|for)|the taste of (?:effort|risk|beginnings)|on the contrary of|without doubt,|amplitude|constancy|prudence|largesse|resonat\w+|journey|authentic\w*|alignment|empower\w*|embrace[sd]? your|navigat(?:e|ing) (?:your|life)|tapestry|testament to|delve)\b/iu,
+  },
+];
+
+export const BOOK_RULES: Readonly<Record<Locale, readonly LintRule[]>> = {
+  'fr-FR': [...FRENCH_CLAIMS, ...FRENCH_BORROWED],
+  'en-US': [...ENGLISH_CLAIMS, ...ENGLISH_BORROWED],
+};
+
+/** Scenes that ring false at an age; the text that a reader of the band gets may hold none of them. */
+export const FALSE_SCENES: Readonly<Record<Locale, Readonly<Partial<Record<AgeBand, RegExp>>>>> = {
+  'fr-FR': {
+    '7-15': /(?<!\p{L})(?:réunions?|collègues?|salaires?|patronn?e?s?|clients?|clientes?|conjointe?s?|vie de couple|en couple|loyer|vos enfants|petits-enfants|bureau(?! de l’école)|chefs? de service|embauch\p{L}*|carrières?|retraite|promotion|employeurs?|impôts?|factures?|votre métier)(?!\p{L})/iu,
+    '16-29': /(?<!\p{L})(?:vos enfants|petits-enfants|à la retraite|vos années de carrière)(?!\p{L})/iu,
+    '60-79': /(?<!\p{L})(?:votre maîtresse|vos professeurs|vos parents vous|premier emploi)(?!\p{L})/iu,
+    '80+': /(?<!\p{L})(?:patronn?e?s?|promotion|réunions? de (?:service|travail|chantier)|collègues?|salaires?|employeurs?|embauch\p{L}*|votre carrière|déménage(?:r|z))(?!\p{L})/iu,
+  },
+  'en-US': {
+    '7-15': /\b(?:meetings?|co-?workers?|colleagues?|salar(?:y|ies)|boss(?:es)?|clients?|customers?|spouses?|partner’s|marriage|your (?:kids|children)|grandchild(?:ren)?|the office|job interview|careers?|retire\w*|promotion|employers?|tax(?:es)?|your (?:job|trade)|the rent)\b/iu,
+    '16-29': /\b(?:your (?:kids|children)|grandchild(?:ren)?|retire(?:d|ment)|your long career)\b/iu,
+    '60-79': /\b(?:your teachers?|first job|your parents (?:want|expect|ask))\b/iu,
+    '80+': /\b(?:boss(?:es)?|promotion|co-?workers?|colleagues?|salar(?:y|ies)|employers?|job interview|your career|deadlines?)\b/iu,
+  },
+}; // prettier-ignore
+
+/** "Not X but Y" and its kin: at most one a page. */
+export const CONTRASTS: Readonly<Record<Locale, readonly RegExp[]>> = {
+  'fr-FR': [
+    /(?<!\p{L})(?:pas|non|point)(?: pas)? [^.;:!?…]{1,60}?,? mais(?!\p{L})/giu,
+    /(?:ce|il) n’est pas [^.;:!?…]{1,70}[,\u202F;. ]+(?:c’est|il s’agit)/giu,
+    /(?<!\p{L})moins [^.;:!?…]{1,50} que /giu,
+    /(?<!\p{L})il ne s’agit pas /giu,
+  ],
+  'en-US': [
+    /\bnot [^.;:!?…]{1,60}?,? but\b/giu,
+    /\b(?:isn’t|is not|it’s not|aren’t|are not)[^.;:!?…]{1,70}[,;.] (?:it’s|it is|they’re|they are)\b/giu,
+    /\b(?:less|rather) [^.;:!?…]{1,40} than /giu,
+  ],
+};
+
+/** The noun of an image: « comme une lampe », "like a lamp", "the way a cat does". */
+export const SIMILES: Readonly<Record<Locale, RegExp>> = {
+  'fr-FR': /(?<!\p{L})(?:comme|ainsi qu|tel|telle|pareille? à) ?(?:d’)?(?:une?|le|la|les|des|ces|cette|ce|l’) ?(?:petite?s? |vieil(?:le)?s? |vieux |bon(?:ne)?s? |grand(?:e)?s? )?(\p{L}{3,})/giu,
+  'en-US': /\b(?:like|the way|as if) (?:an?|the|some|that|those) (?:old |small |good |big |little )?(\p{L}{3,})/giu,
+}; // prettier-ignore

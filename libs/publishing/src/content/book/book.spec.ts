@@ -1,0 +1,73 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkBook } from './check.js';
+import { readEntry } from './entry.js';
+import { loadBook, type LoadedFile } from './load.js';
+import { prose, type EntryShape } from './shape.js';
+
+const faultsOf = (shape: EntryShape, value: unknown): string[] => {
+  const faults: string[] = [];
+  readEntry('en-US', shape, value, (fault) => faults.push(fault));
+  return faults;
+};
+
+const fileOf = (shape: EntryShape, values: Readonly<Record<string, unknown>>): LoadedFile => {
+  const entries = Object.entries(values).map(([path, value]) => {
+    const entry = readEntry('en-US', shape, value, () => undefined);
+    return { file: 'passion', path, shape, entry };
+  });
+  return { file: 'passion', entries, gaps: [], faults: [] };
+};
+
+const checked = (shape: EntryShape, values: Readonly<Record<string, unknown>>): string[] =>
+  checkBook('en-US', [fileOf(shape, values)]).map(({ fault }) => fault);
+
+describe('An entry of the book', () => {
+  it('may be one string', () => {
+    expect(faultsOf(prose(5), 'A plain text.')).toEqual([]);
+  });
+
+  it.each([
+    [prose(5, { uses: ['number'] }), 'No number.', 'uses the placeholders (none) instead of (number)'],
+    [prose(5, { forms: 3 }), ['One.', 'Two.'], 'has 2 of 3 forms'],
+    [prose(5, { by: 'expression' }), [{ when: '1-5-7', text: 'One.' }], 'has no form for when: 2-4-8'],
+    [prose(5), { text: 'One.', when: '2-4-8' }, 'takes no when'],
+    [prose(5), { text: 'One.', when: '2-3' }, 'when is none of 1-5-7, 2-4-8, 3-6-9'],
+    [prose(5, { traits: true }), 'One.', 'has a form without traits'],
+    [prose(5), { text: 'One.', traits: ['courage+'] }, 'traits: courage+ is not in the list'],
+    [prose(5, { ages: ['80+'] }), 'One.', 'has a form without a text for ages 80+'],
+    [prose(5), { text: 'One.', ages: { '5-6': 'Two.' } }, 'unknown key 5-6'],
+  ] as const)('names what its shape misses', (shape, value, fault) => {
+    expect(faultsOf(shape, value)).toContain(fault);
+  });
+});
+
+describe('The check of the book', () => {
+  it.each([
+    [prose(20), { a: 'Far too short.' }, '3 words instead of 15–25'],
+    [prose(5), { a: 'You feel tired of it.' }, 'tiredness: "tired"'],
+    [prose(5), { a: 'Your boss is at lunch.' }, 'rings false at 7-15: "boss"'],
+    [
+      prose(6),
+      { a: 'You open the box and laugh.', b: 'You open the box to cry.' },
+      'opens like passion b: "you open the box"',
+    ],
+    [
+      prose(9),
+      { a: 'It sits there like a boat in some harbor.', b: 'Something goes by like a boat on wheels.' },
+      'has the image of passion b: "boat"',
+    ],
+  ])('finds a fault', (shape, values, fault) => {
+    expect(checked(shape, values)).toContain(fault);
+  });
+
+  it('lets forms of one entry share an image, because they never meet', () => {
+    const forms = ['It sits there like a boat in harbor.', 'Something goes by like a boat on wheels.'];
+    expect(checked(prose(8, { forms: 2 }), { a: forms })).toEqual([]);
+  });
+
+  it.each(['fr-FR', 'en-US'] as const)('finds no fault in what is complete in %s', (locale) => {
+    const files = loadBook(locale).filter(({ gaps }) => gaps.length === 0);
+    expect(files.length).toBeGreaterThan(0);
+    expect(checkBook(locale, files)).toEqual([]);
+  });
+});

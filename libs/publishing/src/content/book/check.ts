@@ -1,0 +1,124 @@
+import type { Locale } from '../../document/document.js';
+import { FRENCH_AGREEMENT } from '../lint-rules.js';
+import { brokenRules, genderFaults } from '../lint.js';
+import { BOOK_RULES, CONTRASTS, FALSE_SCENES } from './book-rules.js';
+
+import { familyOf } from './families.js';
+import type { LoadedFile } from './load.js';
+import { repetitions } from './repetition.js';
+import { AGE_BANDS } from './shape.js';
+import { type BookFault, type BookText, textsOf, wordsIn } from './texts.js';
+
+/** A text may be this much shorter or longer than its shape says; one for an age a little more. */
+const TOLERANCE = 0.2;
+const AGE_TOLERANCE = 0.3;
+/** A text this short may miss its length by a few words. */
+const SLACK_WORDS = 5;
+const MOST_WORDS_IN_SENTENCE = 45;
+
+const agreement = new Set(
+  FRENCH_AGREEMENT.map(({ name }) => name).filter((name) => name !== 'two genders in one word'),
+);
+
+const lengthFaults = ({ at, placed, forms, band }: BookText): BookFault[] => {
+  const { words } = placed.shape;
+  if (words === null) return [];
+  const tolerance = Math.max(words * (band ? AGE_TOLERANCE : TOLERANCE), SLACK_WORDS);
+  const [least, most] = [Math.ceil(words - tolerance), Math.floor(words + tolerance)];
+  const count = wordsIn(forms.neutral);
+  return count < least || count > most ? [{ at, fault: `${count} words instead of ${least}–${most}` }] : [];
+};
+
+const sentencesOf = (text: string): string[] => text.split(/(?<=[.?…]”?)\s+/u);
+
+const ruleFaults = (locale: Locale, { at, placed, forms }: BookText): BookFault[] => {
+  const gendered = forms.feminine !== forms.masculine;
+  const broken = [...new Set(Object.values(forms))].flatMap((text) => [
+    ...brokenRules(locale, text)
+      // A whole sentence for each gender may agree.
+      .filter((rule) => !(gendered && text !== forms.neutral && agreement.has(rule)))
+      // A label is no sentence.
+      .filter((rule) => placed.shape.words !== null || rule !== 'digit at the head of a sentence')
+      .map((fault) => ({ at, fault, text })),
+    ...BOOK_RULES[locale].flatMap(({ name, pattern }) => {
+      const [found] = pattern.exec(text) ?? [];
+      return found === undefined ? [] : [{ at, fault: `${name}: "${found}"` }];
+    }),
+    ...sentencesOf(text)
+      .filter((sentence) => wordsIn(sentence) > MOST_WORDS_IN_SENTENCE)
+      .map((sentence) => ({ at, fault: 'a sentence over 45 words', text: sentence })),
+  ]);
+  const kept = genderFaults(at, forms, new Set()).map(({ rule, text }) => ({ at, fault: rule, text }));
+  if (locale === 'en-US' && gendered) return [...broken, { at, fault: 'English needs no gender forms' }];
+  return [...broken, ...kept];
+};
+
+/** The texts that a reader of each age gets, where a scene rings false. */
+const sceneFaults = (locale: Locale, files: readonly LoadedFile[]): BookFault[] =>
+  files
+    .filter(({ file }) => familyOf(file) !== 'under7')
+    .flatMap(({ entries }) => entries)
+    .flatMap(({ file, path, entry }) =>
+      entry.flatMap((form, index) =>
+        AGE_BANDS.flatMap((band) => {
+          const text = (form.ages[band] ?? form.text).neutral;
+          const [scene] = FALSE_SCENES[locale][band]?.exec(text) ?? [];
+          const at = `${file} ${path}${entry.length > 1 ? `[${index + 1}]` : ''}`;
+          return scene === undefined ? [] : [{ at, fault: `rings false at ${band}: "${scene}"` }];
+        }),
+      ),
+    );
+
+/** Figures of a style that is fine once and a tic when it recurs, per thousand words. */
+export const density = (locale: Locale, files: readonly LoadedFile[]) => {
+  const text = textsOf(files)
+    .map(({ forms }) => forms.neutral)
+    .join('\n');
+  const words = Math.max(wordsIn(text), 1);
+  const perThousand = (count: number) => Math.round((count / words) * 10_000) / 10;
+  const matches = (pattern: RegExp) => text.match(pattern)?.length ?? 0;
+  return {
+    words,
+    semicolons: perThousand(matches(/;/g)),
+    contrasts: perThousand(CONTRASTS[locale].reduce((sum, pattern) => sum + matches(pattern), 0)),
+    sentence: Math.round((words / Math.max(matches(/[.?…](?=\s|$)/g), 1)) * 10) / 10,
+  };
+};
+
+const MOST_SEMICOLONS = 4;
+const MOST_CONTRASTS = 2.5;
+/** Below this a single semicolon decides. */
+const FEW_WORDS = 400;
+
+const densityFaults = (locale: Locale, files: readonly LoadedFile[]): BookFault[] =>
+  files.flatMap((file) => {
+    const { words, semicolons, contrasts } = density(locale, [file]);
+    if (words < FEW_WORDS) return [];
+    const at = file.file;
+    return [
+      ...(semicolons > MOST_SEMICOLONS ? [{ at, fault: `${semicolons} semicolons per 1,000 words` }] : []),
+      ...(contrasts > MOST_CONTRASTS
+        ? [{ at, fault: `${contrasts} of "not X but Y" per 1,000 words, at most ${MOST_CONTRASTS}` }]
+        : []),
+    ];
+  });
+
+/**
+ * The faults of `files` of one language. Gaps are none.
+ * @param book the files that `files` may repeat, themselves included
+ */
+export const checkBook = (
+  locale: Locale,
+  files: readonly LoadedFile[],
+  book: readonly LoadedFile[] = files,
+): BookFault[] => {
+  const texts = textsOf(files);
+  return [
+    ...files.flatMap(({ file, faults }) => faults.map((fault) => ({ at: file, fault }))),
+    ...texts.flatMap(lengthFaults),
+    ...texts.flatMap((text) => ruleFaults(locale, text)),
+    ...sceneFaults(locale, files),
+    ...densityFaults(locale, files),
+    ...repetitions(locale, files, book),
+  ];
+};

@@ -1,0 +1,74 @@
+import type { Forms } from '../message.js';
+import type { Claim, Trait } from './traits.js';
+
+/** Ages (completed years) with a text of their own. The text without a band is for 30–59, and for who has no other. */
+export const AGE_BANDS = ['7-15', '16-29', '60-79', '80+'] as const;
+export type AgeBand = (typeof AGE_BANDS)[number];
+
+/** The three groups of roots that tradition counts together; a form can be written for each group of a companion. */
+export const CONCORDS = ['1-5-7', '2-4-8', '3-6-9'] as const;
+export type Concord = (typeof CONCORDS)[number];
+
+/** One way to tell an entry. */
+export interface Form {
+  readonly text: Forms;
+  /** Only for a reader whose companion number (`EntryShape.by`) is in this group. */
+  readonly when?: Concord;
+  /** What the text claims of its reader. */
+  readonly traits: readonly Claim[];
+  /** Traits whose two poles this text names and reconciles. */
+  readonly bridges: readonly Trait[];
+  readonly ages: Readonly<Partial<Record<AgeBand, Forms>>>;
+}
+
+/** An entry of the book: one form, or several of which composition chooses one. */
+export type Entry = readonly Form[];
+
+/** The number whose group of roots chooses between the forms of an entry. */
+export type Companion = 'lifePath' | 'expression' | 'soulUrge';
+
+/** What one entry must be. */
+export interface EntryShape {
+  readonly kind: 'entry';
+  /** Words of each form, give or take a fifth; `null` for a label, which has no band. */
+  readonly words: number | null;
+  /** The least number of forms. */
+  readonly forms: number;
+  /** Forms are chosen by this number's group and carry `when`; without it a stable hash chooses. */
+  readonly by?: Companion;
+  /** Ages that every form must have a text for. Others are allowed. */
+  readonly ages: readonly AgeBand[];
+  /** Each form must state what it claims. */
+  readonly traits: boolean;
+  /** Placeholders that every text uses, at least once each. */
+  readonly uses: readonly string[];
+}
+
+export interface ShapeTree {
+  readonly [key: string]: EntryShape | ShapeTree;
+}
+
+/** What a file of this shape holds when it is complete. */
+export type Shaped<S> = S extends EntryShape ? Entry : { readonly [K in keyof S]: Shaped<S[K]> };
+
+/** A text of `words` words. */
+export const prose = (words: number, more: Partial<Omit<EntryShape, 'kind' | 'words'>> = {}): EntryShape => ({
+  kind: 'entry',
+  words,
+  forms: more.by ? 3 : 1,
+  ages: [],
+  traits: false,
+  uses: [],
+  ...more,
+});
+
+/** A title, a term or a few words in a table. */
+export const label = (...uses: string[]): EntryShape => ({ ...prose(0, { uses }), words: null });
+
+export const isEntryShape = (shape: EntryShape | ShapeTree): shape is EntryShape => shape['kind'] === 'entry';
+
+/** One entry for each key. */
+export const per = <K extends string | number, S extends EntryShape | ShapeTree>(
+  keys: readonly K[],
+  shape: S,
+): Readonly<Record<K, S>> => Object.fromEntries(keys.map((key) => [key, shape])) as Record<K, S>;
