@@ -15,7 +15,7 @@ const FRENCH_CLAIMS: readonly LintRule[] = [
   {
     name: 'money or law',
     pattern:
-      /\b(?:investi\p{L}*|loterie|héritage|hériter\p{L}*|fortune|procès|placement|emprunt|notaire|tribunal)(?!\p{L})/iu,
+      /(?<!\p{L})(?:investi\p{L}*|loterie|héritage|hériter\p{L}*|fortune|procès|placement|emprunt|notaire|tribunal)(?!\p{L})/iu,
   },
   {
     name: 'death',
@@ -48,7 +48,8 @@ const ENGLISH_CLAIMS: readonly LintRule[] = [
   },
   {
     name: 'money or law',
-    pattern: /\b(?:invest\w*|lottery|inherit\w*|fortune|lawsuit|loan|attorney|in court)\b/iu,
+    pattern:
+      /\b(?:invest(?:s|ed|ing|ments?|ors?)?|lottery|inherit\w*|fortune|lawsuit|loan|attorney|in court)\b/iu,
   },
   {
     name: 'death',
@@ -97,7 +98,7 @@ const FRENCH_TYPOGRAPHY: readonly LintRule[] = [
     name: 'elision',
     pattern: /\b(?:si ils?|(?:que|lorsque|puisque) (?:ils?|elles?|on|une?)|jusque (?:à|au))(?!\p{L})/iu,
   },
-  { name: 'word twice', pattern: /(?<!\p{L})(?!(?:vous|nous) )(\p{L}+) \1(?!\p{L})/iu },
+  { name: 'word twice', pattern: /(?<![\p{L}-])(?!(?:vous|nous) )(\p{L}+) \1(?!\p{L})/iu },
   { name: 'double space', pattern: / {2}/u },
 ];
 
@@ -118,7 +119,7 @@ const ADVERBS = String.raw`(?:(?:\S+ment|si|trop|très|plus|moins|assez|bien|tou
 
 /** Words that end like an adjective but are not one. */
 const NOT_ADJECTIVES =
-  'présent|souvent|ainsi|aussi|ici|parmi|depuis|puis|jamais|parfois|maintenant|autant|avant|pourtant|devant|pendant|comment|moment|bien|qui|quoi|lui|celui|peu|rien|lundi|mardi|mercredi|jeudi|vendredi|samedi|midi';
+  'quant|présent|souvent|ainsi|aussi|ici|parmi|depuis|puis|jamais|parfois|maintenant|autant|avant|pourtant|devant|pendant|comment|moment|bien|qui|quoi|lui|celui|peu|rien|lundi|mardi|mercredi|jeudi|vendredi|samedi|midi';
 
 /** Adjectives and participles that have another form in the feminine, by their endings. */
 const AGREEING = String.raw`(?:seul|sûr|franc|doux|né|inquiet|complet|discret|secret|entier|fier|léger|premier|dernier|gentil|(?!(?:${NOT_ADJECTIVES}|\p{L}+ment)(?!\p{L}))\p{L}{2,}(?:é|i|u|is|it|if|eux|eur|ain|ant|ent))(?![\p{L}’-])`;

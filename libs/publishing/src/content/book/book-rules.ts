@@ -17,7 +17,7 @@ const FRENCH_CLAIMS: readonly LintRule[] = [
   {
     name: 'body',
     pattern:
-      /(?<!\p{L})(?:migraine|fièvre|blessures?|hôpital|médecin|docteur|santé|guéri\p{L}*|douleurs?|malad\p{L}+)(?!\p{L})/iu,
+      /(?<!\p{L})(?:migraine|fièvre|blessures?|hôpital|médecin|docteur|santé|guéri\p{L}*|douleurs?|malad(?:i\p{L}+|es?))(?!\p{L})/iu,
   },
   {
     name: 'money to place',
