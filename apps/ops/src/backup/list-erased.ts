@@ -29,7 +29,7 @@ const asStored = (record: StoredRecord): StoredEvent => ({
   position: record.position,
   type: record.type,
   data: parsed(record.data),
-  metadata: readMetadata(parsed(record.metadata), new Date(record.createdAt)),
+  metadata: readMetadata(parsed(record.metadata), record.createdAt),
 });
 
 await lookAt(process.argv[2] ?? '', async (store) => {

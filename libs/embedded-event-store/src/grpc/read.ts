@@ -6,6 +6,7 @@ import { readAll, readStream } from '../reads/reads.js';
 import { subscribeToAll, subscribeToStream } from '../subscriptions/subscriptions.js';
 import { encodeConfirmation } from '../wire/read-response.js';
 import type { ServerContext } from './context.js';
+import { gatherWrites } from './gathered-writes.js';
 import { Outlet } from './outlet.js';
 import { parseReadRequest, type ReadRequest } from './read-request.js';
 import { resourceExhausted, RpcError, stopping } from './rpc-error.js';
@@ -40,6 +41,7 @@ export const read = (context: ServerContext): handleServerStreamingCall<ReadReq,
   };
 
   return (call) => {
+    gatherWrites(call);
     const outlet = new Outlet(call, context.calls);
     const run = async (): Promise<void> => {
       if (context.calls.stopping) throw stopping();

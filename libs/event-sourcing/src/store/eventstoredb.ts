@@ -4,6 +4,7 @@ import {
   FORWARDS,
   START,
   type Direction,
+  type EventStoreDBClient,
   type ReadPosition,
   type ReadRevision,
   type ResolvedEvent,
@@ -13,13 +14,14 @@ import type { EventToAppend, StoredEvent } from '../core/event.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { classify, isNotLeader, noAnswer } from './classify.js';
 import { openConnection, type Connection } from './connection.js';
+import { openDecodedRead } from './decoded-read.js';
 import { STORE_DEFAULTS } from './defaults.js';
 import { keepConnected } from './kept-connection.js';
 import './native-base64.js';
-import { toClientEvent, toStored } from './events.js';
+import { toClientEvent } from './events.js';
+import type { ReadAnswer } from './read-answer.js';
 import type { AppendResult, EventStore, ExpectedRevision, ReadOptions } from './event-store.js';
 import { afterBarren, pageSizes, readPage } from './page.js';
-import { readAllMatching } from './selected-read.js';
 import { isSelected, patternOf } from './stream-selection.js';
 import type { StoreConnection } from './store-connection.js';
 import type { ServerTime } from './server-time.js';
@@ -88,8 +90,8 @@ export const openEventStore = ({
     return { revision: result.nextExpectedRevision, position: result.position?.commit ?? 0n };
   };
 
-  const readEvents = (open: (connection: Connection) => StreamingRead<ResolvedEvent>) =>
-    kept.observed('read', () => readOnce(kept.current(), open, readTimeoutMs));
+  const readEvents = (open: OpenRead, pattern?: string) =>
+    kept.observed('read', () => readOnce(kept.current(), open, readTimeoutMs, pattern));
   const last = async (count: number): Promise<readonly StoredEvent[]> =>
     (await readEvents(endOfLog(count))).filter((stored) => stored !== null);
 
@@ -113,7 +115,7 @@ export const openEventStore = ({
         const asked = Math.min(size, left);
         if (asked <= 0 || (next !== undefined && next < 0n)) return;
         const fromRevision: ReadRevision = next ?? (forwards ? START : END);
-        const page = await readEvents(({ client }) =>
+        const page = await readEvents((client) =>
           client.readStream(stream, {
             fromRevision,
             direction: directionOf(forwards),
@@ -152,9 +154,7 @@ export const openEventStore = ({
           maxCount: asked,
           requiresLeader: true,
         };
-        const page = await readEvents(({ client }) =>
-          pattern === undefined ? client.readAll(request) : readAllMatching(client, pattern, request),
-        );
+        const page = await readEvents((client) => client.readAll(request), pattern);
         for (const event of page) {
           if (!event || event.position === reached) continue;
           reached = event.position;
@@ -194,11 +194,13 @@ export const openEventStore = ({
   };
 };
 
+type OpenRead = (client: EventStoreDBClient) => StreamingRead<ResolvedEvent>;
+
 const directionOf = (forwards: boolean): Direction => (forwards ? FORWARDS : BACKWARDS);
 
 const endOfLog =
   (count: number) =>
-  ({ client }: Connection): StreamingRead<ResolvedEvent> =>
+  (client: EventStoreDBClient): StreamingRead<ResolvedEvent> =>
     client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: count, requiresLeader: true });
 
 /** The client needs a moment to leave a node that is not the leader. */
@@ -209,17 +211,18 @@ const SWITCH_MS = 20;
  * their newest events. The refusal names the leader, and the client moves there.
  */
 const readOnce = async (
-  connection: Connection,
-  open: (connection: Connection) => StreamingRead<ResolvedEvent>,
+  { client, slots }: Connection,
+  open: OpenRead,
   timeoutMs: number,
+  pattern?: string,
 ): Promise<readonly (StoredEvent | null)[]> => {
-  const read = () => readPage(connection.slots, () => open(connection), timeoutMs);
-  const page = await read().catch(async (error: unknown) => {
+  const call = (): StreamingRead<ReadAnswer> => openDecodedRead(client, open, { pattern });
+  const read = () => readPage(slots, call, timeoutMs);
+  return read().catch(async (error: unknown) => {
     if (!isNotLeader(error)) throw error;
     await delay(SWITCH_MS);
     return read();
   });
-  return page.map(toStored);
 };
 
 const withinDeadline = <T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> =>

@@ -1,7 +1,9 @@
-import { StreamNotFoundError, type ResolvedEvent, type StreamingRead } from '@eventstore/db-client';
+import type { StreamingRead } from '@eventstore/db-client';
+import type { StoredEvent } from '../core/event.js';
 import { classify, noAnswer } from './classify.js';
 import type { CallSlots } from './call-slots.js';
 import { StoreUnavailable } from './errors.js';
+import type { ReadAnswer } from './read-answer.js';
 
 /** Most events of one call: limits a reader's memory, and how long a call stays open. */
 export const PAGE = 256;
@@ -30,26 +32,27 @@ export const afterBarren = (asked: number): number => Math.min(PAGE, asked * GRO
  */
 export const readPage = async (
   slots: CallSlots,
-  open: () => StreamingRead<ResolvedEvent>,
+  open: () => StreamingRead<ReadAnswer>,
   timeoutMs: number,
-): Promise<readonly ResolvedEvent[]> => {
+): Promise<readonly (StoredEvent | null)[]> => {
   const release = await slots.take();
-  let call: StreamingRead<ResolvedEvent>;
+  let call: StreamingRead<ReadAnswer>;
   try {
     call = open();
   } catch (error) {
     release();
     throw classify(error, false);
   }
-  const events: ResolvedEvent[] = [];
+  const events: (StoredEvent | null)[] = [];
+  let answers = 0;
   let ended = false;
   try {
     await new Promise<void>((resolve, reject) => {
       const giveUp = (): void => reject(noAnswer('a read', timeoutMs, false));
       const silent = setTimeout(() => {
         // If the process itself was busy, take the events that have arrived first.
-        const seen = events.length;
-        setImmediate(() => setImmediate(() => (events.length > seen ? silent.refresh() : giveUp())));
+        const seen = answers;
+        setImmediate(() => setImmediate(() => (answers > seen ? silent.refresh() : giveUp())));
       }, timeoutMs);
       const endless = setTimeout(giveUp, timeoutMs * WHOLE_PAGE_FACTOR);
       const over = (settle: () => void): void => {
@@ -58,8 +61,9 @@ export const readPage = async (
         settle();
       };
       call
-        .on('data', (event: ResolvedEvent) => {
-          events.push(event);
+        .on('data', ({ event }: ReadAnswer) => {
+          answers += 1;
+          if (event !== undefined) events.push(event);
           silent.refresh();
         })
         .on('end', () => {
@@ -71,7 +75,6 @@ export const readPage = async (
     });
     return events;
   } catch (error) {
-    if (error instanceof StreamNotFoundError) return [];
     throw classify(error, false);
   } finally {
     if (ended) release();
@@ -83,7 +86,7 @@ export const readPage = async (
  * Destroying the client's stream leaves the call open on the server; cancelling it does not. While the client still looks
  * for a node, the call has not started: it is cancelled as soon as it starts, and holds its slot until then.
  */
-const abandon = (call: StreamingRead<ResolvedEvent>, release: () => void): void => {
+const abandon = (call: StreamingRead<ReadAnswer>, release: () => void): void => {
   call.cancel().then(release, release);
   call.destroy();
 };

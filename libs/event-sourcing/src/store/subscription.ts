@@ -1,14 +1,8 @@
-import {
-  START,
-  excludeSystemEvents,
-  streamNameFilter,
-  type AllStreamSubscription,
-  type EventStoreDBClient,
-} from '@eventstore/db-client';
+import { START, excludeSystemEvents, streamNameFilter, type EventStoreDBClient } from '@eventstore/db-client';
 import { classify, noAnswer } from './classify.js';
 import { settledSoon } from './connection.js';
+import { openDecodedRead } from './decoded-read.js';
 import type { EventSubscription, SubscribeOptions } from './event-store.js';
-import { toStored } from './events.js';
 
 export interface OpenSubscription extends EventSubscription {
   /** Ends it with an error for its reader, because its connection is being replaced. */
@@ -26,25 +20,21 @@ export const openSubscription = (
 ): OpenSubscription => {
   const { after, categories, onCheckpoint } = request;
   const fromPosition = after === null ? START : { commit: after, prepare: after };
-  const checkpointReached = (_: AllStreamSubscription, position: { commit: bigint }): void =>
-    onCheckpoint?.(position.commit);
   const filter =
     categories.length === 0
-      ? excludeSystemEvents({ checkpointInterval: 1, checkpointReached })
-      : streamNameFilter({
-          prefixes: categories.map((category) => `${category}-`),
-          checkpointInterval: 1,
-          checkpointReached,
-        });
-  const subscription = client.subscribeToAll({ fromPosition, filter });
-  // The iterating reader gets the error too. An error before the iteration must not end the process.
-  let failure: Error | undefined;
-  subscription.on('error', (error) => (failure = error));
+      ? excludeSystemEvents({ checkpointInterval: 1 })
+      : streamNameFilter({ prefixes: categories.map((category) => `${category}-`), checkpointInterval: 1 });
   const unconfirmed = setTimeout(
     () => fail(noAnswer('a subscription', confirmWithinMs, false)),
     confirmWithinMs,
   );
-  subscription.once('confirmation', () => clearTimeout(unconfirmed));
+  const subscription = openDecodedRead(client, (calls) => calls.subscribeToAll({ fromPosition, filter }), {
+    // The first answer is the confirmation.
+    onAnswer: () => clearTimeout(unconfirmed),
+  });
+  // The iterating reader gets the error too. An error before the iteration must not end the process.
+  let failure: Error | undefined;
+  subscription.on('error', (error) => (failure = error));
 
   // Destroying it alone would leave the call open on the server. A call that has not started is cancelled when it does.
   const leave = (error?: Error): Promise<void> => {
@@ -62,9 +52,10 @@ export const openSubscription = (
     async *[Symbol.asyncIterator]() {
       try {
         if (failure) throw failure;
-        for await (const resolved of subscription) {
-          const stored = toStored(resolved);
-          if (stored) yield stored;
+        for await (const { event, checkpoint } of subscription) {
+          // In the order of the log: no event before the checkpoint waits behind it.
+          if (checkpoint !== undefined) onCheckpoint?.(checkpoint);
+          if (event) yield event;
         }
       } catch (error) {
         throw classify(failure ?? error, false);
