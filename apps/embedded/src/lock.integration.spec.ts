@@ -1,12 +1,22 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { takeLock } from './lock.js';
 import { identify } from './process-identity.js';
 
-const lockPath = (): string => join(mkdtempSync(join(tmpdir(), 'lock-')), 'lock');
+let folder: string;
+let locks = 0;
+const lockPath = (): string => join(folder, `lock-${++locks}`);
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lock-'));
+});
+
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
 
 describe('the lock of a data folder', () => {
   it('is refused while a running process holds it, and free after its release', () => {
