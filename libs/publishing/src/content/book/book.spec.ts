@@ -10,12 +10,16 @@ const faultsOf = (shape: EntryShape, value: unknown): string[] => {
   return faults;
 };
 
-const fileOf = (shape: EntryShape, values: Readonly<Record<string, unknown>>): LoadedFile => {
+const fileOf = (
+  shape: EntryShape,
+  values: Readonly<Record<string, unknown>>,
+  file = 'passion',
+): LoadedFile => {
   const entries = Object.entries(values).map(([path, value]) => {
     const entry = readEntry('en-US', shape, value, () => undefined);
-    return { file: 'passion', path, shape, entry };
+    return { file, path, shape, entry };
   });
-  return { file: 'passion', entries, gaps: [], faults: [] };
+  return { file, entries, gaps: [], faults: [] };
 };
 
 const checked = (shape: EntryShape, values: Readonly<Record<string, unknown>>): string[] =>
@@ -58,6 +62,16 @@ describe('The check of the book', () => {
     ],
   ])('finds a fault', (shape, values, fault) => {
     expect(checked(shape, values)).toContain(fault);
+  });
+
+  it.each([
+    ['passion', 'active', 2],
+    ['under7/1', 'under7/2', 2],
+    ['passion', 'under7/1', 0],
+  ])('finds eight words in a row that %s and %s share, within one book', (one, other, faults) => {
+    const text = 'It sits there all day and waits for you.';
+    const files = [one, other].map((file) => fileOf(prose(9), { a: text }, file));
+    expect(checkBook('en-US', files).filter(({ fault }) => fault.startsWith('repeats'))).toHaveLength(faults);
   });
 
   it('lets forms of one entry share an image, because they never meet', () => {

@@ -73,7 +73,12 @@ const imagesOf =
 /** Forms of one entry never meet in a reading. */
 const otherEntry = (text: BookText, other: BookText): boolean => text.placed.path !== other.placed.path;
 
-/** Openings and images that recur in a family or file, and words in a row that recur anywhere in the book. */
+/** The book of a child under seven and the grown one are two books: no reading has texts of both. */
+const isOfSmallChild = ({ placed }: BookText): boolean => familyOf(placed.file) === 'under7';
+const sameBook = (text: BookText, other: BookText): boolean =>
+  text.at !== other.at && isOfSmallChild(text) === isOfSmallChild(other);
+
+/** Openings and images that recur in a family or file, and words in a row that recur anywhere in the same book. */
 export const repetitions = (
   locale: Locale,
   files: readonly LoadedFile[],
@@ -83,7 +88,7 @@ export const repetitions = (
   const all = grownTexts(book);
   return [
     ...sharedKeys(own, all, openingOf, (key, other) => `opens like ${other}: "${key.split(': ')[1]}"`),
-    ...sharedKeys(own, all, shinglesOf, (key, other) => `repeats ${other}: "${key}"`),
+    ...sharedKeys(own, all, shinglesOf, (key, other) => `repeats ${other}: "${key}"`, sameBook),
     ...sharedKeys(
       own,
       all,
