@@ -41,6 +41,21 @@ const operations = () =>
     }),
   );
 
+interface Shape {
+  readonly type?: unknown;
+  readonly items?: unknown;
+  readonly prefixItems?: unknown;
+  readonly properties?: Readonly<Record<string, { readonly description?: string }>>;
+}
+
+/** Every object of the document by its path, so every schema too. */
+function* schemasIn(part: unknown, path = '#'): Generator<readonly [string, Shape]> {
+  if (typeof part !== 'object' || part === null) return;
+  if (!Array.isArray(part)) yield [path, part];
+  for (const [name, inner] of Object.entries(part))
+    if (name !== 'example' && name !== 'examples') yield* schemasIn(inner, `${path}/${name}`);
+}
+
 describe('The OpenAPI document', () => {
   it('is committed as the code generates it (otherwise run `npm run openapi`)', () => {
     const committed: unknown = JSON.parse(readFileSync(projectPath('docs/openapi.json'), 'utf8'));
@@ -77,6 +92,20 @@ describe('The OpenAPI document', () => {
       });
     });
     expect(shapeless).toEqual([]);
+  });
+
+  it('describes every property, and what each array has', () => {
+    const undescribed: string[] = [];
+    for (const [path, schema] of schemasIn(document)) {
+      for (const [name, property] of Object.entries(schema.properties ?? {}))
+        if (!('$ref' in property) && !property.description) undescribed.push(`${path}.${name}`);
+      if (schema.type === 'array' && !schema.items && !schema.prefixItems) undescribed.push(path);
+    }
+    expect(undescribed).toEqual([]);
+  });
+
+  it('nests no definitions, which code generators would not find', () => {
+    expect(JSON.stringify(document)).not.toContain('$defs');
   });
 
   it('uses every problem code', () => {
