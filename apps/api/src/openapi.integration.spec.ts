@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { PROBLEMS } from '@app/platform/http/problem.js';
@@ -102,6 +104,28 @@ describe('The OpenAPI document', () => {
       if (schema.type === 'array' && !schema.items && !schema.prefixItems) undescribed.push(path);
     }
     expect(undescribed).toEqual([]);
+  });
+
+  it('has a recorded example, which its schema allows, for every successful JSON answer', () => {
+    const ajv = new Ajv2020({ strict: false });
+    addFormats.default(ajv);
+    ajv.addSchema(JSON.parse(JSON.stringify(document)) as AnySchemaObject, 'api');
+    const wrong = operations().flatMap(({ route, operation }) =>
+      Object.entries(operation.responses).flatMap(([status, answer]) => {
+        if (!status.startsWith('2') || !answer || '$ref' in answer) return [];
+        return Object.entries(answer.content ?? {}).flatMap(([mediaType, { examples, schema }]) => {
+          if (!mediaType.endsWith('json')) return [];
+          const example = examples?.['recorded'];
+          if (!example || '$ref' in example) return [`${route} has none`];
+          const isValid =
+            schema && '$ref' in schema
+              ? ajv.getSchema(`api${schema.$ref}`)
+              : ajv.compile(schema as AnySchemaObject);
+          return isValid?.(example.value) ? [] : [`${route}: ${ajv.errorsText(isValid?.errors)}`];
+        });
+      }),
+    );
+    expect(wrong).toEqual([]);
   });
 
   it('nests no definitions, which code generators would not find', () => {
