@@ -128,6 +128,14 @@ describe('The OpenAPI document', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('gives no example for a header of a request, which /docs would send', () => {
+    const headers = Object.values(document.components?.parameters ?? {}).filter(
+      (parameter) => 'in' in parameter && parameter.in === 'header',
+    );
+    expect(headers).toHaveLength(4);
+    expect(headers.filter((parameter) => 'example' in parameter || 'examples' in parameter)).toEqual([]);
+  });
+
   it('nests no definitions, which code generators would not find', () => {
     expect(JSON.stringify(document)).not.toContain('$defs');
   });

@@ -2803,25 +2803,13 @@ export interface components {
         };
     };
     parameters: {
-        /**
-         * @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.
-         * @example 6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12
-         */
+        /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
         IdempotencyKey: string;
-        /**
-         * @description Returns 304 without a body when the state still has this `ETag`
-         * @example "5f2d1c0b9a8e7d6c5b4a39281706f5e4"
-         */
+        /** @description Returns 304 without a body when the state still has this `ETag`, such as `"5f2d1c0b9a8e7d6c5b4a39281706f5e4"` */
         IfNoneMatch: string;
-        /**
-         * @description Proceeds only if the current state has this `ETag`; otherwise returns 412
-         * @example "0"
-         */
+        /** @description Proceeds only if the current state has this `ETag`, such as `"0"`; otherwise returns 412 */
         IfMatch: string;
-        /**
-         * @description `wait=N` (RFC 7240) holds the request until the state changes, for at most N seconds (60 at most)
-         * @example wait=30
-         */
+        /** @description `wait=N` (RFC 7240), such as `wait=30`, holds the request until the state changes, for at most N seconds (60 at most) */
         Prefer: string;
         /**
          * @description Maximum number of elements per page
@@ -3163,10 +3151,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.
-                 * @example 6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12
-                 */
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -3447,10 +3432,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.
-                 * @example 6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12
-                 */
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -3540,15 +3522,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Returns 304 without a body when the state still has this `ETag`
-                 * @example "5f2d1c0b9a8e7d6c5b4a39281706f5e4"
-                 */
+                /** @description Returns 304 without a body when the state still has this `ETag`, such as `"5f2d1c0b9a8e7d6c5b4a39281706f5e4"` */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /**
-                 * @description `wait=N` (RFC 7240) holds the request until the state changes, for at most N seconds (60 at most)
-                 * @example wait=30
-                 */
+                /** @description `wait=N` (RFC 7240), such as `wait=30`, holds the request until the state changes, for at most N seconds (60 at most) */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -3622,10 +3598,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Returns 304 without a body when the state still has this `ETag`
-                 * @example "5f2d1c0b9a8e7d6c5b4a39281706f5e4"
-                 */
+                /** @description Returns 304 without a body when the state still has this `ETag`, such as `"5f2d1c0b9a8e7d6c5b4a39281706f5e4"` */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -3868,10 +3841,7 @@ export interface operations {
                 version?: number;
             };
             header?: {
-                /**
-                 * @description Returns 304 without a body when the state still has this `ETag`
-                 * @example "5f2d1c0b9a8e7d6c5b4a39281706f5e4"
-                 */
+                /** @description Returns 304 without a body when the state still has this `ETag`, such as `"5f2d1c0b9a8e7d6c5b4a39281706f5e4"` */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -3992,10 +3962,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Returns 304 without a body when the state still has this `ETag`
-                 * @example "5f2d1c0b9a8e7d6c5b4a39281706f5e4"
-                 */
+                /** @description Returns 304 without a body when the state still has this `ETag`, such as `"5f2d1c0b9a8e7d6c5b4a39281706f5e4"` */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -4055,10 +4022,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Returns 304 without a body when the state still has this `ETag`
-                 * @example "5f2d1c0b9a8e7d6c5b4a39281706f5e4"
-                 */
+                /** @description Returns 304 without a body when the state still has this `ETag`, such as `"5f2d1c0b9a8e7d6c5b4a39281706f5e4"` */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -4179,10 +4143,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.
-                 * @example 6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12
-                 */
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4329,10 +4290,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Proceeds only if the current state has this `ETag`; otherwise returns 412
-                 * @example "0"
-                 */
+                /** @description Proceeds only if the current state has this `ETag`, such as `"0"`; otherwise returns 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -4391,10 +4349,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Proceeds only if the current state has this `ETag`; otherwise returns 412
-                 * @example "0"
-                 */
+                /** @description Proceeds only if the current state has this `ETag`, such as `"0"`; otherwise returns 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -4484,10 +4439,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.
-                 * @example 6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12
-                 */
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4578,10 +4530,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.
-                 * @example 6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12
-                 */
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4908,10 +4857,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.
-                 * @example 6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12
-                 */
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -5022,10 +4968,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.
-                 * @example 6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12
-                 */
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -5291,10 +5234,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /**
-                 * @description Returns 304 without a body when the state still has this `ETag`
-                 * @example "5f2d1c0b9a8e7d6c5b4a39281706f5e4"
-                 */
+                /** @description Returns 304 without a body when the state still has this `ETag`, such as `"5f2d1c0b9a8e7d6c5b4a39281706f5e4"` */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
