@@ -2032,7 +2032,7 @@ export interface components {
                     /** @description Family names at birth */
                     lastNames: string[];
                 };
-                /** @description First, middle and last names, joined by single spaces */
+                /** @description First, middle and last names, with single spaces between all words */
                 displayName: string;
                 /**
                  * Format: date

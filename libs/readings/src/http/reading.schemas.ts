@@ -77,7 +77,9 @@ export const readingSchema = apiSchema<ReadingView>(
             lastNames: names().describe('Family names at birth'),
           })
           .describe('The name at birth'),
-        displayName: z.string().describe('First, middle and last names, joined by single spaces'),
+        displayName: z
+          .string()
+          .describe('First, middle and last names, with single spaces between all words'),
         dateOfBirth: z
           .string()
           .meta({ format: 'date' })
