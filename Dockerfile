@@ -30,6 +30,7 @@ WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY --from=build /app/libs libs
+COPY apps/api/examples apps/api/examples
 COPY tools/verify-ledger.mjs tools/verify-ledger.mjs
 COPY package.json LICENSE ./
 # A new volume for the keys of epochs takes its owner from here.

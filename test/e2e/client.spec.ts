@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ProblemError, ReadingServiceClient, type CreateReading } from '@reading-service/client';
+import { etagOf, ProblemError, ReadingServiceClient, type CreateReading } from '@reading-service/client';
 import { projectPath } from '@app/platform/project-path.js';
 import { Integrator, person, until } from '../support/integrator.js';
 import {
@@ -54,7 +54,9 @@ describe('The client, on a running service', () => {
     const { readings } = service;
     const { readingId, status } = await readings.create(person() as CreateReading);
     expect(status).toBe('queued');
-    expect(await readings.waitUntilDone(readingId)).toMatchObject({ status: 'completed' });
+    const done = await readings.waitUntilDone(readingId);
+    expect(done).toMatchObject({ status: 'completed' });
+    expect(await readings.getIfChanged(done)).toBeNull();
     expect((await readings.result(readingId)).engineVersion).toEqual(expect.any(String));
     const tree = await readings.document(readingId, 'document_v1');
     const markdown = await readings.document(readingId, 'markdown');
@@ -91,9 +93,20 @@ describe('The client, on a running service', () => {
     expect(await webhooks.update(endpointId, { description: 'orders' })).toMatchObject({
       description: 'orders',
     });
-    expect(await webhooks.get(endpointId)).toMatchObject({ description: 'orders' });
+    const seen = await webhooks.get(endpointId);
+    expect(seen).toMatchObject({ description: 'orders' });
+    const ifMatch = etagOf(seen)!;
+    await webhooks.update(endpointId, { description: 'all orders' }, { ifMatch });
+    await expect(webhooks.update(endpointId, { description: 'late' }, { ifMatch })).rejects.toMatchObject({
+      code: 'precondition_failed',
+    });
     expect(await webhooks.health(endpointId)).toMatchObject({ pending: expect.any(Number) });
-    const sent = await collect(webhooks.deliveries(endpointId, { type: 'reading.completed' }));
+    const sent = await collect(
+      webhooks.deliveries(endpointId, {
+        type: ['reading.completed', 'reading.failed'],
+        status: ['succeeded'],
+      }),
+    );
     expect(sent.map((one) => one.deliveryId)).toContain(deliveryId);
     expect(await webhooks.delivery(endpointId, deliveryId)).toMatchObject({ deliveryId });
     expect(await webhooks.redeliver(endpointId, deliveryId)).toMatchObject({ redelivery: true });
@@ -104,8 +117,9 @@ describe('The client, on a running service', () => {
     expect(await webhooks.getReplay(endpointId, replayId)).toMatchObject({ replayId, dryRun: true });
     await webhooks.delete(endpointId);
     await expect(webhooks.get(endpointId)).rejects.toMatchObject({ code: 'webhook_not_found' });
-    const { data } = await service.events.page({ type: 'reading.published' });
-    expect(data.map(({ type }) => type)).toContain('reading.published');
+    const type = ['reading.published', 'reading.failed'] as const;
+    const { data } = await service.events.page({ type });
+    expect([...new Set(data.map((event) => event.type))]).toEqual(['reading.published']);
   });
 
   it('manages keys and erases personal data, with a token', async () => {

@@ -4,6 +4,8 @@ import { projectPath } from '@app/platform/project-path.js';
 import { Integrator } from '../support/integrator.js';
 import { RECEIVER_SETTINGS, startReceiver, startStack, type StartedStack } from '../support/index.js';
 import type { Receiver } from '../support/index.js';
+import { EXAMPLES_FILE, readExamples } from '../../apps/api/src/recorded-examples.js';
+import { askForExamples, shownAnswer, unsharedMembers, type Ask } from './recorded-answers/examples.js';
 import { Names, plainAnswer, shapeOf } from './recorded-answers/plain-answer.js';
 import { makeRequests, type Call, type Credential } from './recorded-answers/requests.js';
 
@@ -26,15 +28,21 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-it('answers as recorded, except for ids, times and human-readable texts', async () => {
-  const names = new Names();
-  const customer = await Integrator.open(stack, 20);
-  const minted = await stack.ops(['token', 'mint', '--workspace', customer.workspaceId, '--scope', SCOPES]);
-  const credentials: Readonly<Record<Credential, Record<string, string>>> = {
-    key: { 'x-api-key': customer.apiKey },
+type Credentials = Readonly<Record<Credential, Record<string, string>>>;
+
+const credentialsOf = async ({ workspaceId, apiKey }: Integrator): Promise<Credentials> => {
+  const minted = await stack.ops(['token', 'mint', '--workspace', workspaceId, '--scope', SCOPES]);
+  return {
+    key: { 'x-api-key': apiKey },
     owner: { authorization: `Bearer ${(minted as { token: string }).token}` },
     nobody: {},
   };
+};
+
+it('answers as recorded, except for ids, times and human-readable texts', async () => {
+  const names = new Names();
+  const customer = await Integrator.open(stack, 20);
+  const credentials = await credentialsOf(customer);
   names.add(receiver.url, 'receiver');
   names.add(stack.baseUrl, 'api');
   const answers: Record<string, unknown> = {};
@@ -58,4 +66,33 @@ it('answers as recorded, except for ids, times and human-readable texts', async 
   expect(answers).toEqual(JSON.parse(golden));
   // Compares the order of members too.
   expect(recorded).toBe(golden);
+});
+
+it('answers with the members that the examples of its OpenAPI document show', async () => {
+  const customer = await Integrator.open(stack, 40);
+  const credentials = await credentialsOf(customer);
+  const answers: Record<string, Record<string, unknown>> = {};
+  const ask: Ask = async (operation, { of = [], query = '', body, as = 'key' } = {}) => {
+    const [method, template] = operation.split(' ') as [string, string];
+    const values = [...of];
+    const path = template.replaceAll(/\{\w+\}/g, () => String(values.shift()));
+    const response = await fetch(`${stack.baseUrl}${path}${query}`, {
+      method,
+      headers: { ...credentials[as], ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const answer = (await response.json()) as Record<string, unknown>;
+    expect({ operation, ok: response.ok, ...(!response.ok && answer) }).toEqual({ operation, ok: true });
+    if (operation === 'POST /api/v1/webhooks') receiver.secret = String(answer['signingSecret']);
+    answers[operation] = shownAnswer(answer);
+    return { status: response.status, headers: response.headers, body: answer };
+  };
+  await askForExamples(ask, customer, receiver.url);
+  if (isWriting) writeFileSync(EXAMPLES_FILE, `${JSON.stringify(answers, null, 2)}\n`);
+  const shown = readExamples();
+  expect(Object.keys(shown)).toEqual(Object.keys(answers));
+  const differences = Object.entries(answers).flatMap(([operation, answer]) =>
+    unsharedMembers(answer, shown[operation]).map((member) => `${operation} ${member}`),
+  );
+  expect(differences).toEqual([]);
 });

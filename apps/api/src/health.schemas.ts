@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { FAULT_KINDS } from '@app/platform/fault/fault.js';
 import { apiSchema } from '@app/platform/http/openapi/api-schema.js';
 
-const liveness = z.object({ status: z.enum(['ok', 'stuck']) });
+const liveness = z.object({
+  status: z.enum(['ok', 'stuck']).describe('`stuck`: restart the process'),
+});
 export type Liveness = z.infer<typeof liveness>;
 
 export const livenessSchema = apiSchema<Liveness>(
@@ -17,25 +19,31 @@ const CAUSES = [...FAULT_KINDS, 'late', 'beyond_the_log', 'no_worker', 'clock', 
 export type ReadinessCause = (typeof CAUSES)[number];
 
 const readiness = z.object({
-  status: z.enum(['ready', 'not ready']),
-  checks: z.object({
-    eventStore: z.boolean(),
-    postgres: z.boolean(),
-    /** Every table that requests need exists, and that of API keys is not empty although keys were issued. */
-    tables: z.boolean(),
-    /** A worker has sent a heartbeat recently. */
-    worker: z.boolean(),
-    /** No running consumer has left an event unhandled for too long. */
-    consumers: z.boolean(),
-    /** The disk keeps its reserve. */
-    disk: z.boolean(),
-    /** The clocks of this process, PostgreSQL and the event store agree. */
-    clock: z.boolean(),
-  }),
-  /** Why checks failed, by check. A check that failed only because of another one is not repeated. */
-  causes: z.record(z.string(), z.enum(CAUSES)),
-  /** Streams that wait because an event cannot be handled; `null` when unknown. They do not make it unready. */
-  parkedStreams: z.int().nullable(),
+  status: z.enum(['ready', 'not ready']).describe('`ready`: every check holds'),
+  checks: z
+    .object({
+      eventStore: z.boolean().describe('The event store answers'),
+      postgres: z.boolean().describe('PostgreSQL answers'),
+      tables: z
+        .boolean()
+        .describe(
+          'Every table that requests need exists, and that of API keys has the keys that were issued',
+        ),
+      worker: z.boolean().describe('A worker has sent a heartbeat recently'),
+      consumers: z.boolean().describe('No running consumer has left an event unhandled for too long'),
+      disk: z.boolean().describe('The disk keeps its reserve'),
+      clock: z.boolean().describe('The clocks of this process, PostgreSQL and the event store agree'),
+    })
+    .describe('Whether each part can do its work'),
+  causes: z
+    .record(z.string(), z.enum(CAUSES))
+    .describe('Why checks failed, by check; a check that failed only because of another one is not repeated'),
+  parkedStreams: z
+    .int()
+    .nullable()
+    .describe(
+      'Streams that wait because an event cannot be handled; null when unknown; the service stays ready',
+    ),
 });
 export type Readiness = z.infer<typeof readiness>;
 

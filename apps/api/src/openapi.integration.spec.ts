@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { PROBLEMS } from '@app/platform/http/problem.js';
@@ -41,6 +43,21 @@ const operations = () =>
     }),
   );
 
+interface Shape {
+  readonly type?: unknown;
+  readonly items?: unknown;
+  readonly prefixItems?: unknown;
+  readonly properties?: Readonly<Record<string, { readonly description?: string }>>;
+}
+
+/** Every object of the document by its path, so every schema too. */
+function* schemasIn(part: unknown, path = '#'): Generator<readonly [string, Shape]> {
+  if (typeof part !== 'object' || part === null) return;
+  if (!Array.isArray(part)) yield [path, part];
+  for (const [name, inner] of Object.entries(part))
+    if (name !== 'example' && name !== 'examples') yield* schemasIn(inner, `${path}/${name}`);
+}
+
 describe('The OpenAPI document', () => {
   it('is committed as the code generates it (otherwise run `npm run openapi`)', () => {
     const committed: unknown = JSON.parse(readFileSync(projectPath('docs/openapi.json'), 'utf8'));
@@ -77,6 +94,50 @@ describe('The OpenAPI document', () => {
       });
     });
     expect(shapeless).toEqual([]);
+  });
+
+  it('describes every property, and what each array has', () => {
+    const undescribed: string[] = [];
+    for (const [path, schema] of schemasIn(document)) {
+      for (const [name, property] of Object.entries(schema.properties ?? {}))
+        if (!('$ref' in property) && !property.description) undescribed.push(`${path}.${name}`);
+      if (schema.type === 'array' && !schema.items && !schema.prefixItems) undescribed.push(path);
+    }
+    expect(undescribed).toEqual([]);
+  });
+
+  it('has a recorded example, which its schema allows, for every successful JSON answer', () => {
+    const ajv = new Ajv2020({ strict: false });
+    addFormats.default(ajv);
+    ajv.addSchema(JSON.parse(JSON.stringify(document)) as AnySchemaObject, 'api');
+    const wrong = operations().flatMap(({ route, operation }) =>
+      Object.entries(operation.responses).flatMap(([status, answer]) => {
+        if (!status.startsWith('2') || !answer || '$ref' in answer) return [];
+        return Object.entries(answer.content ?? {}).flatMap(([mediaType, { examples, schema }]) => {
+          if (!mediaType.endsWith('json')) return [];
+          const example = examples?.['recorded'];
+          if (!example || '$ref' in example) return [`${route} has none`];
+          const isValid =
+            schema && '$ref' in schema
+              ? ajv.getSchema(`api${schema.$ref}`)
+              : ajv.compile(schema as AnySchemaObject);
+          return isValid?.(example.value) ? [] : [`${route}: ${ajv.errorsText(isValid?.errors)}`];
+        });
+      }),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('gives no example for a header of a request, which /docs would send', () => {
+    const headers = Object.values(document.components?.parameters ?? {}).filter(
+      (parameter) => 'in' in parameter && parameter.in === 'header',
+    );
+    expect(headers).toHaveLength(4);
+    expect(headers.filter((parameter) => 'example' in parameter || 'examples' in parameter)).toEqual([]);
+  });
+
+  it('nests no definitions, which code generators would not find', () => {
+    expect(JSON.stringify(document)).not.toContain('$defs');
   });
 
   it('uses every problem code', () => {

@@ -5,6 +5,7 @@ import { serveDocuments } from '@app/platform/http/static-documents.js';
 import { schemaComponents } from '@app/publishing/publishing-http.module.js';
 import { describeWebhooks } from '@app/webhooks/webhooks-http.module.js';
 import { apiPage } from './api-page.js';
+import { readExamples, withExamples } from './recorded-examples.js';
 
 const DESCRIPTION = `Create readings, follow their progress, fetch results and documents, and receive signed webhooks.
 
@@ -49,11 +50,12 @@ export const openApiDocument = (app: NestExpressApplication): OpenAPIObject => {
       'bearer',
     );
   for (const [name, description] of Object.entries(TAGS)) builder.addTag(name, description);
-  return describeApi(app, {
+  const document = describeApi(app, {
     ...builder.build(),
     webhooks: describeWebhooks(),
     components: { ...builder.build().components, schemas: schemaComponents() },
   });
+  return withExamples(document, readExamples());
 };
 
 /** The documents change only with a release. */

@@ -598,417 +598,697 @@ export interface components {
          * @description Reading document. Node names follow mdast where a node exists there; section, callout, numberCard and figure are ours and each lowers to mdast.
          */
         document_v1: {
-            /** @constant */
+            /**
+             * @description Kind of node
+             * @constant
+             */
             type: "document";
+            /** @description Version of this shape; 1.x only adds members */
             schemaVersion: string;
-            /** @enum {unknown} */
+            /**
+             * @description Language of the texts
+             * @enum {unknown}
+             */
             locale: "fr-FR" | "en-US";
+            /** @description Title of the document */
             title: string;
             /** @description the name as its owner writes it */
             subtitle: string;
+            /** @description What the document was made from */
             meta: {
-                /** Format: uuid */
+                /**
+                 * Format: uuid
+                 * @description The reading
+                 */
                 readingId: string;
-                /** @constant */
+                /**
+                 * @description What was ordered
+                 * @constant
+                 */
                 productId: "theme";
-                /** @constant */
+                /**
+                 * @description The rules of the calculation
+                 * @constant
+                 */
                 profileId: "evan";
+                /** @description Name and version of the rules */
                 method: string;
+                /** @description Version of the calculation */
                 engineVersion: string;
+                /** @description Version of the texts */
                 contentVersion: string;
-                /** Format: date */
+                /**
+                 * Format: date
+                 * @description The date that the texts speak from
+                 */
                 asOf: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When rendering started
+                 */
                 publishedAt: string;
+                /** @description Words of prose */
                 wordCount: number;
+                /** @description The person */
                 subject: {
+                    /** @description First, middle and last names, joined by single spaces */
                     displayName: string;
-                    /** Format: date */
+                    /**
+                     * Format: date
+                     * @description The date of birth
+                     */
                     dateOfBirth: string;
-                    /** @enum {unknown} */
+                    /**
+                     * @description The grammatical gender of the texts
+                     * @enum {unknown}
+                     */
                     subjectGender: "feminine" | "masculine" | "neutral";
                 };
                 /** @description publication counter of the reading */
                 documentVersion: number;
             };
-            children: components["schemas"]["document_v1"]["$defs"]["section"][];
+            /** @description Its sections, in order */
+            children: components["schemas"]["document_v1_section"][];
             /** @description short facts that stand under the title: birth, date of the reading */
             details: string[];
-            $defs: {
-                id: string;
-                inline: {
-                    /** @constant */
-                    type: "text";
-                    value: string;
-                } | {
-                    /** @enum {unknown} */
-                    type: "strong" | "emphasis";
-                    children: components["schemas"]["document_v1"]["$defs"]["inline"][];
-                } | {
-                    /** @constant */
-                    type: "numberRef";
-                    ref: string;
-                    /** @description printed form, e.g. 7 or 16/7 */
-                    value: string;
-                };
-                section: {
-                    /** @constant */
-                    type: "section";
-                    id: components["schemas"]["document_v1"]["$defs"]["id"];
-                    /** @enum {unknown} */
-                    role: "opening" | "overview" | "path" | "name" | "grid" | "cycles" | "year" | "synthesis" | "method" | "notice" | "subsection";
-                    title: string;
-                    /** @description result paths this section comments, e.g. numbers.lifePath */
-                    refs?: string[];
-                    children: (components["schemas"]["document_v1"]["$defs"]["block"] | components["schemas"]["document_v1"]["$defs"]["section"])[];
-                };
-                block: components["schemas"]["document_v1"]["$defs"]["paragraph"] | components["schemas"]["document_v1"]["$defs"]["list"] | components["schemas"]["document_v1"]["$defs"]["blockquote"] | components["schemas"]["document_v1"]["$defs"]["callout"] | components["schemas"]["document_v1"]["$defs"]["numberCard"] | components["schemas"]["document_v1"]["$defs"]["table"] | components["schemas"]["document_v1"]["$defs"]["figure"] | components["schemas"]["document_v1"]["$defs"]["thematicBreak"];
-                paragraph: {
-                    /** @constant */
-                    type: "paragraph";
-                    id: components["schemas"]["document_v1"]["$defs"]["id"];
-                    /** @enum {unknown} */
-                    variant?: "body" | "lead" | "note";
-                    children: components["schemas"]["document_v1"]["$defs"]["inline"][];
-                };
-                list: {
-                    /** @constant */
-                    type: "list";
-                    id: components["schemas"]["document_v1"]["$defs"]["id"];
-                    ordered: boolean;
-                    children: {
-                        /** @constant */
-                        type: "listItem";
-                        children: components["schemas"]["document_v1"]["$defs"]["inline"][];
-                    }[];
-                };
-                blockquote: {
-                    /** @constant */
-                    type: "blockquote";
-                    id: components["schemas"]["document_v1"]["$defs"]["id"];
-                    children: components["schemas"]["document_v1"]["$defs"]["block"][];
-                };
-                callout: {
-                    /** @constant */
-                    type: "callout";
-                    id: components["schemas"]["document_v1"]["$defs"]["id"];
-                    /** @enum {unknown} */
-                    variant: "key" | "practice" | "question" | "caution" | "disclaimer";
-                    title?: string;
-                    children: components["schemas"]["document_v1"]["$defs"]["block"][];
-                };
-                numberCard: {
-                    /** @constant */
-                    type: "numberCard";
-                    id: components["schemas"]["document_v1"]["$defs"]["id"];
-                    ref: string;
-                    label: string;
-                    value: string;
-                    archetype?: string;
-                    keywords?: string[];
-                    chain: number[];
-                };
-                table: {
-                    /** @constant */
-                    type: "table";
-                    id: components["schemas"]["document_v1"]["$defs"]["id"];
-                    caption?: string;
-                    align?: ("left" | "center" | "right")[];
-                    head: components["schemas"]["document_v1"]["$defs"]["inline"][][];
-                    rows: components["schemas"]["document_v1"]["$defs"]["inline"][][][];
-                };
-                figure: {
-                    /** @constant */
-                    type: "figure";
-                    id: components["schemas"]["document_v1"]["$defs"]["id"];
-                    /** @enum {unknown} */
-                    kind: "numberWheel" | "inclusionGrid" | "lifeTimeline" | "nineYearCycle" | "planeBars" | "letterStrip";
-                    data: Record<string, never>;
-                    caption?: string;
-                    alt: string;
-                    /** @description table/list/paragraph blocks used by Markdown and by readers that cannot draw */
-                    fallback: (components["schemas"]["document_v1"]["$defs"]["table"] | components["schemas"]["document_v1"]["$defs"]["list"] | components["schemas"]["document_v1"]["$defs"]["paragraph"])[];
-                } & (unknown & unknown & unknown & unknown & unknown & unknown);
-                thematicBreak: {
-                    /** @constant */
-                    type: "thematicBreak";
-                    id: components["schemas"]["document_v1"]["$defs"]["id"];
-                };
-                /** @description one amount for each of 1 to 9 */
-                perRoot: {
-                    1: number;
-                    2: number;
-                    3: number;
-                    4: number;
-                    5: number;
-                    6: number;
-                    7: number;
-                    8: number;
-                    9: number;
-                };
-            };
+        };
+        document_v1_id: string;
+        document_v1_inline: {
+            /**
+             * @description Kind of node
+             * @constant
+             */
+            type: "text";
+            /** @description The text */
+            value: string;
+        } | {
+            /**
+             * @description Kind of node
+             * @enum {unknown}
+             */
+            type: "strong" | "emphasis";
+            /** @description What it contains, in order */
+            children: components["schemas"]["document_v1_inline"][];
+        } | {
+            /**
+             * @description Kind of node
+             * @constant
+             */
+            type: "numberRef";
+            /** @description The number that the text names, as a path into the result */
+            ref: string;
+            /** @description printed form, e.g. 7 or 16/7 */
+            value: string;
+        };
+        document_v1_section: {
+            /**
+             * @description Kind of node
+             * @constant
+             */
+            type: "section";
+            id: components["schemas"]["document_v1_id"];
+            /**
+             * @description What the section is about
+             * @enum {unknown}
+             */
+            role: "opening" | "overview" | "path" | "name" | "grid" | "cycles" | "year" | "synthesis" | "method" | "notice" | "subsection";
+            /** @description Its heading */
+            title: string;
+            /** @description result paths this section comments, e.g. numbers.lifePath */
+            refs?: string[];
+            /** @description What it contains, in order */
+            children: (components["schemas"]["document_v1_block"] | components["schemas"]["document_v1_section"])[];
+        };
+        document_v1_block: components["schemas"]["document_v1_paragraph"] | components["schemas"]["document_v1_list"] | components["schemas"]["document_v1_blockquote"] | components["schemas"]["document_v1_callout"] | components["schemas"]["document_v1_numberCard"] | components["schemas"]["document_v1_table"] | components["schemas"]["document_v1_figure"] | components["schemas"]["document_v1_thematicBreak"];
+        document_v1_paragraph: {
+            /**
+             * @description Kind of node
+             * @constant
+             */
+            type: "paragraph";
+            id: components["schemas"]["document_v1_id"];
+            /**
+             * @description How it is set
+             * @enum {unknown}
+             */
+            variant?: "body" | "lead" | "note";
+            /** @description What it contains, in order */
+            children: components["schemas"]["document_v1_inline"][];
+        };
+        document_v1_list: {
+            /**
+             * @description Kind of node
+             * @constant
+             */
+            type: "list";
+            id: components["schemas"]["document_v1_id"];
+            /** @description Whether its items are numbered */
+            ordered: boolean;
+            /** @description What it contains, in order */
+            children: {
+                /**
+                 * @description Kind of node
+                 * @constant
+                 */
+                type: "listItem";
+                /** @description What it contains, in order */
+                children: components["schemas"]["document_v1_inline"][];
+            }[];
+        };
+        document_v1_blockquote: {
+            /**
+             * @description Kind of node
+             * @constant
+             */
+            type: "blockquote";
+            id: components["schemas"]["document_v1_id"];
+            /** @description What it contains, in order */
+            children: components["schemas"]["document_v1_block"][];
+        };
+        document_v1_callout: {
+            /**
+             * @description Kind of node
+             * @constant
+             */
+            type: "callout";
+            id: components["schemas"]["document_v1_id"];
+            /**
+             * @description What it is for
+             * @enum {unknown}
+             */
+            variant: "key" | "practice" | "question" | "caution" | "disclaimer";
+            /** @description Its heading */
+            title?: string;
+            /** @description What it contains, in order */
+            children: components["schemas"]["document_v1_block"][];
+        };
+        document_v1_numberCard: {
+            /**
+             * @description Kind of node
+             * @constant
+             */
+            type: "numberCard";
+            id: components["schemas"]["document_v1_id"];
+            /** @description The number, as a path into the result */
+            ref: string;
+            /** @description Name of the position */
+            label: string;
+            /** @description The number as printed */
+            value: string;
+            /** @description Title of the number at this position */
+            archetype?: string;
+            /** @description Three words for it */
+            keywords?: string[];
+            /** @description Its sums, from the first to the number */
+            chain: number[];
+        };
+        document_v1_table: {
+            /**
+             * @description Kind of node
+             * @constant
+             */
+            type: "table";
+            id: components["schemas"]["document_v1_id"];
+            /** @description What the table shows */
+            caption?: string;
+            /** @description Alignment of each column */
+            align?: ("left" | "center" | "right")[];
+            /** @description Cells of the head */
+            head: components["schemas"]["document_v1_inline"][][];
+            /** @description Cells of each row */
+            rows: components["schemas"]["document_v1_inline"][][][];
+        };
+        document_v1_figure: {
+            /**
+             * @description Kind of node
+             * @constant
+             */
+            type: "figure";
+            id: components["schemas"]["document_v1_id"];
+            /**
+             * @description What is drawn
+             * @enum {unknown}
+             */
+            kind: "numberWheel" | "inclusionGrid" | "lifeTimeline" | "nineYearCycle" | "planeBars" | "letterStrip";
+            /** @description What it is drawn from; see `kind` */
+            data: Record<string, never>;
+            /** @description What the figure shows */
+            caption?: string;
+            /** @description The figure in words */
+            alt: string;
+            /** @description table/list/paragraph blocks used by Markdown and by readers that cannot draw */
+            fallback: (components["schemas"]["document_v1_table"] | components["schemas"]["document_v1_list"] | components["schemas"]["document_v1_paragraph"])[];
+        } & (unknown & unknown & unknown & unknown & unknown & unknown);
+        document_v1_thematicBreak: {
+            /**
+             * @description Kind of node
+             * @constant
+             */
+            type: "thematicBreak";
+            id: components["schemas"]["document_v1_id"];
+        };
+        /** @description one amount for each of 1 to 9 */
+        document_v1_perRoot: {
+            /** @description For the root 1 */
+            1: number;
+            /** @description For the root 2 */
+            2: number;
+            /** @description For the root 3 */
+            3: number;
+            /** @description For the root 4 */
+            4: number;
+            /** @description For the root 5 */
+            5: number;
+            /** @description For the root 6 */
+            6: number;
+            /** @description For the root 7 */
+            7: number;
+            /** @description For the root 8 */
+            8: number;
+            /** @description For the root 9 */
+            9: number;
         };
         /**
          * result
          * @description The stable result of a completed reading: numbers with their reduction trails, no prose. Fields may be added within 1.x; byte-identical for the same input, asOf and versions.
          */
         result: {
+            /** @description Version of this shape; 1.x only adds members */
             resultVersion: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The reading that has this result
+             */
             readingId: string;
-            /** @constant */
+            /**
+             * @description What was ordered
+             * @constant
+             */
             productId: "theme";
-            /** @constant */
+            /**
+             * @description The rules of the calculation
+             * @constant
+             */
             profileId: "evan";
-            /** @enum {unknown} */
+            /**
+             * @description Language of the documents
+             * @enum {unknown}
+             */
             locale: "fr-FR" | "en-US";
+            /** @description The rules of the calculation, one by one */
             method: {
-                /** @constant */
+                /**
+                 * @description Name and version of the rules
+                 * @constant
+                 */
                 id: "evan-1";
-                /** @constant */
+                /**
+                 * @description Values of letters
+                 * @constant
+                 */
                 letters: "pythagorean";
-                /** @constant */
+                /**
+                 * @description Reduces each name before the sum
+                 * @constant
+                 */
                 nameReduction: "by-word";
-                /** @constant */
+                /**
+                 * @description When Y is a vowel
+                 * @constant
+                 */
                 yRule: "positional";
-                /** @constant */
+                /**
+                 * @description Reduces day, month and year before the sum
+                 * @constant
+                 */
                 lifePath: "components";
+                /** @description Numbers that are not reduced */
                 masters: [
                     11,
                     22,
                     33
                 ];
-                /** @constant */
+                /**
+                 * @description When periods change
+                 * @constant
+                 */
                 periodAges: "decoz";
             };
+            /** @description Version of the calculation */
             engineVersion: string;
+            /** @description Version of the texts */
             contentVersion: string;
-            asOf: components["schemas"]["result"]["$defs"]["date"];
+            asOf: components["schemas"]["result_date"];
             /** @description completed years at asOf */
             age: number;
+            /** @description The person, as documents show them */
             subject: {
+                /** @description First, middle and last names, joined by single spaces */
                 displayName: string;
-                dateOfBirth: components["schemas"]["result"]["$defs"]["date"];
-                /** @enum {unknown} */
+                dateOfBirth: components["schemas"]["result_date"];
+                /**
+                 * @description The grammatical gender of the texts
+                 * @enum {unknown}
+                 */
                 subjectGender: "feminine" | "masculine" | "neutral";
             };
+            /** @description How the name was read, letter by letter */
             normalization: {
+                /** @description The words of the name */
                 words: {
+                    /** @description The word as it was sent */
                     source: string;
-                    letters: components["schemas"]["result"]["$defs"]["folded"];
-                    group: components["schemas"]["result"]["$defs"]["group"];
+                    letters: components["schemas"]["result_folded"];
+                    group: components["schemas"]["result_group"];
                 }[];
+                /** @description Each Y of the name */
                 yRoles: {
-                    word: components["schemas"]["result"]["$defs"]["folded"];
+                    word: components["schemas"]["result_folded"];
+                    /** @description Index of the word, from 0 */
                     wordIndex: number;
+                    /** @description Index of the letter within the word, from 0 */
                     letterIndex: number;
-                    /** @enum {unknown} */
+                    /**
+                     * @description What this Y counts as
+                     * @enum {unknown}
+                     */
                     role: "vowel" | "consonant";
                 }[];
+                /** @description Letters that count */
                 letterCount: number;
                 /** @description a generational suffix, shown but not counted */
                 ignored?: {
+                    /** @description The word as it was sent */
                     source: string;
-                    letters: components["schemas"]["result"]["$defs"]["folded"];
-                    group: components["schemas"]["result"]["$defs"]["group"];
-                    /** @constant */
+                    letters: components["schemas"]["result_folded"];
+                    group: components["schemas"]["result_group"];
+                    /**
+                     * @description Why it does not count
+                     * @constant
+                     */
                     reason: "suffix";
                 }[];
             };
+            /** @description The numbers of the date and of the name */
             numbers: {
-                lifePath: components["schemas"]["result"]["$defs"]["lifePath"];
-                birthday: components["schemas"]["result"]["$defs"]["birthday"];
-                expression: components["schemas"]["result"]["$defs"]["nameNumber"];
-                soulUrge: components["schemas"]["result"]["$defs"]["optionalNameNumber"];
-                personality: components["schemas"]["result"]["$defs"]["optionalNameNumber"];
-                active: components["schemas"]["result"]["$defs"]["figure"];
-                heredity: components["schemas"]["result"]["$defs"]["figure"];
-                maturity: components["schemas"]["result"]["$defs"]["figure"];
-                balance: components["schemas"]["result"]["$defs"]["figure"];
-                rationalThought: components["schemas"]["result"]["$defs"]["figure"];
-                subconsciousSelf: components["schemas"]["result"]["$defs"]["figure"];
+                lifePath: components["schemas"]["result_lifePath"];
+                birthday: components["schemas"]["result_birthday"];
+                expression: components["schemas"]["result_nameNumber"];
+                soulUrge: components["schemas"]["result_optionalNameNumber"];
+                personality: components["schemas"]["result_optionalNameNumber"];
+                active: components["schemas"]["result_figure"];
+                heredity: components["schemas"]["result_figure"];
+                maturity: components["schemas"]["result_figure"];
+                balance: components["schemas"]["result_figure"];
+                rationalThought: components["schemas"]["result_figure"];
+                subconsciousSelf: components["schemas"]["result_figure"];
             };
+            /** @description How often each value stands in the name */
             grid: {
+                /** @description Letters by value */
                 counts: {
+                    /** @description Letters with the value 1 */
                     1: number;
+                    /** @description Letters with the value 2 */
                     2: number;
+                    /** @description Letters with the value 3 */
                     3: number;
+                    /** @description Letters with the value 4 */
                     4: number;
+                    /** @description Letters with the value 5 */
                     5: number;
+                    /** @description Letters with the value 6 */
                     6: number;
+                    /** @description Letters with the value 7 */
                     7: number;
+                    /** @description Letters with the value 8 */
                     8: number;
+                    /** @description Letters with the value 9 */
                     9: number;
                 };
-                lessons: components["schemas"]["result"]["$defs"]["digit"][];
-                hiddenPassion: components["schemas"]["result"]["$defs"]["digit"][];
+                /** @description Values that no letter has */
+                lessons: components["schemas"]["result_digit"][];
+                /** @description Values that most letters have */
+                hiddenPassion: components["schemas"]["result_digit"][];
             };
+            /** @description Letters by plane */
             planes: {
-                physical: components["schemas"]["result"]["$defs"]["plane"];
-                mental: components["schemas"]["result"]["$defs"]["plane"];
-                emotional: components["schemas"]["result"]["$defs"]["plane"];
-                intuitive: components["schemas"]["result"]["$defs"]["plane"];
+                physical: components["schemas"]["result_plane"];
+                mental: components["schemas"]["result_plane"];
+                emotional: components["schemas"]["result_plane"];
+                intuitive: components["schemas"]["result_plane"];
             };
+            /** @description Letters with a meaning of their own */
             letters: {
-                cornerstone: components["schemas"]["result"]["$defs"]["letter"];
-                capstone: components["schemas"]["result"]["$defs"]["letter"];
+                cornerstone: components["schemas"]["result_letter"];
+                capstone: components["schemas"]["result_letter"];
+                /** @description The first vowel of the first name; null: it has none */
                 firstVowel: ("A" | "E" | "I" | "O" | "U" | "Y") | null;
             };
+            /** @description Debt numbers and where they stand */
             karmicDebts: {
-                /** @enum {unknown} */
+                /**
+                 * @description The debt number
+                 * @enum {unknown}
+                 */
                 debt: 13 | 14 | 16 | 19;
-                /** @enum {unknown} */
+                /**
+                 * @description The number that has it
+                 * @enum {unknown}
+                 */
                 at: "numbers.lifePath" | "numbers.birthday" | "numbers.expression" | "numbers.soulUrge" | "numbers.personality";
             }[];
+            /** @description Distances between two numbers */
             bridges: {
+                /** @description Difference of the roots of Life Path and Expression */
                 lifePathExpression: number;
+                /** @description Difference of the roots of Soul Urge and Personality; null when one is absent */
                 soulUrgePersonality: number | null;
             };
+            /** @description Stages of life */
             cycles: {
-                periods: components["schemas"]["result"]["$defs"]["stage"][];
-                pinnacles: components["schemas"]["result"]["$defs"]["stage"][];
+                /** @description The three periods */
+                periods: components["schemas"]["result_stage"][];
+                /** @description The four pinnacles */
+                pinnacles: components["schemas"]["result_stage"][];
+                /** @description The four challenges */
                 challenges: {
+                    /** @description Of the first part of life */
                     first: number;
+                    /** @description Of the second part of life */
                     second: number;
+                    /** @description Of the whole life */
                     main: number;
+                    /** @description Of the last part of life */
                     fourth: number;
                 };
             };
+            /** @description The year of the reading */
             now: {
+                /** @description The calendar year of the reading */
                 year: number;
-                universalYear: components["schemas"]["result"]["$defs"]["digit"];
-                personalYear: components["schemas"]["result"]["$defs"]["digit"];
-                personalMonth: components["schemas"]["result"]["$defs"]["digit"];
-                nextPersonalYear: components["schemas"]["result"]["$defs"]["digit"];
+                universalYear: components["schemas"]["result_digit"];
+                personalYear: components["schemas"]["result_digit"];
+                personalMonth: components["schemas"]["result_digit"];
+                nextPersonalYear: components["schemas"]["result_digit"];
+                /** @description The letters that count this year */
                 transits: {
-                    physical: components["schemas"]["result"]["$defs"]["letter"];
-                    mental: components["schemas"]["result"]["$defs"]["letter"];
-                    spiritual: components["schemas"]["result"]["$defs"]["letter"];
+                    physical: components["schemas"]["result_letter"];
+                    mental: components["schemas"]["result_letter"];
+                    spiritual: components["schemas"]["result_letter"];
                 };
+                /** @description The sum of these letters */
                 essence: {
-                    value: components["schemas"]["result"]["$defs"]["reducedNumber"];
-                    chain: components["schemas"]["result"]["$defs"]["chain"];
+                    value: components["schemas"]["result_reducedNumber"];
+                    chain: components["schemas"]["result_chain"];
                 };
             };
+            /** @description Which number leads and which is absent */
             synthesis: {
+                /** @description Weight of each root in the whole chart */
                 weights: {
+                    /** @description Weight of the root 1 */
                     1: number;
+                    /** @description Weight of the root 2 */
                     2: number;
+                    /** @description Weight of the root 3 */
                     3: number;
+                    /** @description Weight of the root 4 */
                     4: number;
+                    /** @description Weight of the root 5 */
                     5: number;
+                    /** @description Weight of the root 6 */
                     6: number;
+                    /** @description Weight of the root 7 */
                     7: number;
+                    /** @description Weight of the root 8 */
                     8: number;
+                    /** @description Weight of the root 9 */
                     9: number;
                 };
-                dominant: components["schemas"]["result"]["$defs"]["digit"][];
-                absent: components["schemas"]["result"]["$defs"]["digit"][];
+                /** @description Roots with the greatest weight */
+                dominant: components["schemas"]["result_digit"][];
+                /** @description Roots without weight */
+                absent: components["schemas"]["result_digit"][];
                 /** @description by priority, at most one of each kind */
                 threads: string[];
             };
+            /** @description The documents of the reading */
             document: {
+                /** @description Formats that can be fetched */
                 formats: ("document_v1" | "markdown" | "pdf")[];
             };
-            $defs: {
-                /** @description a root */
-                digit: number;
+        };
+        /** @description a root */
+        result_digit: number;
+        /**
+         * @description a digit or a master number
+         * @enum {unknown}
+         */
+        result_reducedNumber: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 11 | 22 | 33;
+        /** @description every value visited by the reduction, first and last included */
+        result_chain: number[];
+        result_date: string;
+        result_letter: string;
+        result_folded: string;
+        /** @enum {unknown} */
+        result_group: "first" | "middle" | "last";
+        result_figure: {
+            value: components["schemas"]["result_reducedNumber"];
+            root: components["schemas"]["result_digit"];
+            /** @description Whether it is 11, 22 or 33, which are not reduced */
+            master: boolean;
+            /**
+             * @description The debt number among its sums; null: none
+             * @enum {unknown}
+             */
+            karmicDebt: null | 13 | 14 | 16 | 19;
+            chain: components["schemas"]["result_chain"];
+            /** @description As documents print it */
+            display: string;
+        };
+        result_lifePath: {
+            value: components["schemas"]["result_reducedNumber"];
+            root: components["schemas"]["result_digit"];
+            /** @description Whether it is 11, 22 or 33, which are not reduced */
+            master: boolean;
+            /**
+             * @description The debt number among its sums; null: none
+             * @enum {unknown}
+             */
+            karmicDebt: null | 13 | 14 | 16 | 19;
+            chain: components["schemas"]["result_chain"];
+            /** @description As documents print it */
+            display: string;
+            /** @description The sums that it is made of */
+            parts: {
                 /**
-                 * @description a digit or a master number
+                 * @description Part of the date of birth
                  * @enum {unknown}
                  */
-                reducedNumber: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 11 | 22 | 33;
-                /** @description every value visited by the reduction, first and last included */
-                chain: number[];
-                date: string;
-                letter: string;
-                folded: string;
-                /** @enum {unknown} */
-                group: "first" | "middle" | "last";
-                figure: {
-                    value: components["schemas"]["result"]["$defs"]["reducedNumber"];
-                    root: components["schemas"]["result"]["$defs"]["digit"];
-                    master: boolean;
-                    /** @enum {unknown} */
-                    karmicDebt: null | 13 | 14 | 16 | 19;
-                    chain: components["schemas"]["result"]["$defs"]["chain"];
-                    display: string;
-                };
-                lifePath: {
-                    value: components["schemas"]["result"]["$defs"]["reducedNumber"];
-                    root: components["schemas"]["result"]["$defs"]["digit"];
-                    master: boolean;
-                    /** @enum {unknown} */
-                    karmicDebt: null | 13 | 14 | 16 | 19;
-                    chain: components["schemas"]["result"]["$defs"]["chain"];
-                    display: string;
-                    parts: {
-                        /** @enum {unknown} */
-                        component: "month" | "day" | "year";
-                        value: components["schemas"]["result"]["$defs"]["reducedNumber"];
-                        from: number;
-                    }[];
-                };
-                birthday: {
-                    value: components["schemas"]["result"]["$defs"]["reducedNumber"];
-                    root: components["schemas"]["result"]["$defs"]["digit"];
-                    master: boolean;
-                    /** @enum {unknown} */
-                    karmicDebt: null | 13 | 14 | 16 | 19;
-                    chain: components["schemas"]["result"]["$defs"]["chain"];
-                    display: string;
-                    day: number;
-                };
-                nameNumber: {
-                    value: components["schemas"]["result"]["$defs"]["reducedNumber"];
-                    root: components["schemas"]["result"]["$defs"]["digit"];
-                    master: boolean;
-                    /** @enum {unknown} */
-                    karmicDebt: null | 13 | 14 | 16 | 19;
-                    chain: components["schemas"]["result"]["$defs"]["chain"];
-                    display: string;
-                    /** @description one per word that counts */
-                    parts: {
-                        word: components["schemas"]["result"]["$defs"]["folded"];
-                        sum: number;
-                        value: components["schemas"]["result"]["$defs"]["reducedNumber"];
-                    }[];
-                };
-                /** @description the name has no vowel, or no consonant */
-                absentNumber: {
-                    value: null;
-                    root: null;
-                    /** @constant */
-                    master: false;
-                    karmicDebt: null;
-                    chain: unknown[];
-                    /** @constant */
-                    display: "–";
-                    parts: unknown[];
-                };
-                optionalNameNumber: components["schemas"]["result"]["$defs"]["nameNumber"] | components["schemas"]["result"]["$defs"]["absentNumber"];
-                plane: {
-                    count: number;
-                    sum: number;
-                    /** @enum {unknown} */
-                    value: 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 11 | 22 | 33;
-                };
-                stage: {
-                    index: number;
-                    fromAge: number;
-                    toAge: number | null;
-                    fromYear: number;
-                    toYear: number | null;
-                    current: boolean;
-                    value: components["schemas"]["result"]["$defs"]["reducedNumber"];
-                    root: components["schemas"]["result"]["$defs"]["digit"];
-                    master: boolean;
-                    /** @enum {unknown} */
-                    karmicDebt: null | 13 | 14 | 16 | 19;
-                    chain: components["schemas"]["result"]["$defs"]["chain"];
-                    display: string;
-                };
-            };
+                component: "month" | "day" | "year";
+                value: components["schemas"]["result_reducedNumber"];
+                /** @description The part as a number */
+                from: number;
+            }[];
+        };
+        result_birthday: {
+            value: components["schemas"]["result_reducedNumber"];
+            root: components["schemas"]["result_digit"];
+            /** @description Whether it is 11, 22 or 33, which are not reduced */
+            master: boolean;
+            /**
+             * @description The debt number among its sums; null: none
+             * @enum {unknown}
+             */
+            karmicDebt: null | 13 | 14 | 16 | 19;
+            chain: components["schemas"]["result_chain"];
+            /** @description As documents print it */
+            display: string;
+            /** @description The day of birth */
+            day: number;
+        };
+        result_nameNumber: {
+            value: components["schemas"]["result_reducedNumber"];
+            root: components["schemas"]["result_digit"];
+            /** @description Whether it is 11, 22 or 33, which are not reduced */
+            master: boolean;
+            /**
+             * @description The debt number among its sums; null: none
+             * @enum {unknown}
+             */
+            karmicDebt: null | 13 | 14 | 16 | 19;
+            chain: components["schemas"]["result_chain"];
+            /** @description As documents print it */
+            display: string;
+            /** @description one per word that counts */
+            parts: {
+                word: components["schemas"]["result_folded"];
+                /** @description Sum of the letters of this part */
+                sum: number;
+                value: components["schemas"]["result_reducedNumber"];
+            }[];
+        };
+        /** @description the name has no vowel, or no consonant */
+        result_absentNumber: {
+            /** @description There is no such number */
+            value: null;
+            /** @description There is no such number */
+            root: null;
+            /**
+             * @description Never a master number
+             * @constant
+             */
+            master: false;
+            /** @description Never a debt */
+            karmicDebt: null;
+            /** @description Empty: nothing was reduced */
+            chain: number[];
+            /**
+             * @description A dash
+             * @constant
+             */
+            display: "–";
+            /** @description Empty: no letters count */
+            parts: Record<string, never>[];
+        };
+        result_optionalNameNumber: components["schemas"]["result_nameNumber"] | components["schemas"]["result_absentNumber"];
+        result_plane: {
+            /** @description Letters on this plane */
+            count: number;
+            /** @description Sum of their values */
+            sum: number;
+            /**
+             * @description That sum, reduced; 0: no letters
+             * @enum {unknown}
+             */
+            value: 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 11 | 22 | 33;
+        };
+        result_stage: {
+            /** @description Position among the stages, from 1 */
+            index: number;
+            /** @description Age at which it begins, inclusive */
+            fromAge: number;
+            /** @description Age at which it ends, exclusive; null: it does not end */
+            toAge: number | null;
+            /** @description First calendar year */
+            fromYear: number;
+            /** @description Last calendar year; null: it does not end */
+            toYear: number | null;
+            /** @description Whether it holds on the date of the reading */
+            current: boolean;
+            value: components["schemas"]["result_reducedNumber"];
+            root: components["schemas"]["result_digit"];
+            /** @description Whether it is 11, 22 or 33, which are not reduced */
+            master: boolean;
+            /**
+             * @description The debt number among its sums; null: none
+             * @enum {unknown}
+             */
+            karmicDebt: null | 13 | 14 | 16 | 19;
+            chain: components["schemas"]["result_chain"];
+            /** @description As documents print it */
+            display: string;
         };
         IssueApiKey: {
             /**
@@ -1025,18 +1305,21 @@ export interface components {
         };
         Name: {
             /**
+             * @description Given names
              * @example [
              *       "Zoé"
              *     ]
              */
             firstNames: string[];
             /**
+             * @description Middle names; may be empty
              * @example [
              *       "Marie"
              *     ]
              */
             middleNames: string[];
             /**
+             * @description Family names at birth
              * @example [
              *       "Lefèvre"
              *     ]
@@ -1052,16 +1335,19 @@ export interface components {
         };
         CreateReading: {
             /**
+             * @description What to compute: a numerology theme
              * @example theme
              * @enum {string}
              */
             productId: "theme";
             /**
+             * @description The rules of the calculation
              * @example evan
              * @enum {string}
              */
             profileId: "evan";
             /**
+             * @description Language of the texts
              * @example fr-FR
              * @enum {string}
              */
@@ -1074,6 +1360,7 @@ export interface components {
              * @example 1990-04-12
              */
             dateOfBirth: string;
+            /** @description How texts speak of the person */
             grammaticalProfile: components["schemas"]["GrammaticalProfile"];
         };
         CreateWebhookEndpoint: {
@@ -1091,7 +1378,10 @@ export interface components {
              *     ]
              */
             events?: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
-            /** @example orders */
+            /**
+             * @description For you: the service does not use it
+             * @example orders
+             */
             description?: string | null;
         };
         ChangeWebhookEndpoint: {
@@ -1109,7 +1399,10 @@ export interface components {
              *     ]
              */
             events?: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
-            /** @example true */
+            /**
+             * @description Whether deliveries are sent
+             * @example true
+             */
             enabled?: boolean;
             /**
              * @description null removes it
@@ -1127,6 +1420,7 @@ export interface components {
         };
         SendTestEvent: {
             /**
+             * @description The type of the event to send
              * @default reading.completed
              * @example reading.published
              * @enum {string}
@@ -1169,16 +1463,24 @@ export interface components {
             dryRun: boolean;
         };
         ApiKey: {
+            /** @description Names the key; not a secret */
             keyId: string;
+            /** @description As given when it was issued */
             label: string | null;
             /**
              * Format: date-time
              * @description null: it does not expire
              */
             expiresAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was issued
+             */
             issuedAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Since when it is refused; null: it was not revoked
+             */
             revokedAt: string | null;
             /**
              * Format: date-time
@@ -1187,27 +1489,50 @@ export interface components {
             lastUsedAt: string | null;
         };
         ApiKeys: {
+            /** @description The items of this page */
             data: components["schemas"]["ApiKey"][];
             /** @description Opaque: send it as `cursor` with the same filters; null on the last page */
             nextCursor: string | null;
         };
         ChangedWebhookEndpoint: {
+            /** @description Names the endpoint in paths */
             endpointId: string;
+            /** @description Where deliveries are sent */
             url: string;
+            /** @description The event types that it receives */
             events: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
+            /** @description Whether deliveries are sent */
             enabled: boolean;
+            /** @description As given by you */
             description: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
             updatedAt: string;
+            /** @description Whether its deliveries arrive */
             health: {
-                /** @enum {string} */
+                /**
+                 * @description Whether deliveries arrive
+                 * @enum {string}
+                 */
                 state: "ok" | "failing" | "disabled";
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description The first failure since the last success
+                 */
                 failingSince: string | null;
-                /** @enum {string|null} */
+                /**
+                 * @description Why it receives nothing; null while enabled
+                 * @enum {string|null}
+                 */
                 disabledReason: "requested" | "gone" | "failing" | null;
+                /** @description Failed attempts since the last success */
                 consecutiveFailures: number;
             };
             /** @description The last four characters of the newest secret */
@@ -1216,22 +1541,44 @@ export interface components {
             skippedDeliveries?: number;
         };
         CreatedWebhookEndpoint: {
+            /** @description Names the endpoint in paths */
             endpointId: string;
+            /** @description Where deliveries are sent */
             url: string;
+            /** @description The event types that it receives */
             events: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
+            /** @description Whether deliveries are sent */
             enabled: boolean;
+            /** @description As given by you */
             description: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
             updatedAt: string;
+            /** @description Whether its deliveries arrive */
             health: {
-                /** @enum {string} */
+                /**
+                 * @description Whether deliveries arrive
+                 * @enum {string}
+                 */
                 state: "ok" | "failing" | "disabled";
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description The first failure since the last success
+                 */
                 failingSince: string | null;
-                /** @enum {string|null} */
+                /**
+                 * @description Why it receives nothing; null while enabled
+                 * @enum {string|null}
+                 */
                 disabledReason: "requested" | "gone" | "failing" | null;
+                /** @description Failed attempts since the last success */
                 consecutiveFailures: number;
             };
             /** @description The last four characters of the newest secret */
@@ -1248,10 +1595,16 @@ export interface components {
             reserved: number;
             /** @description Grants with credits left, in the order of spending */
             grants: {
+                /** @description Names the grant in statements */
                 grantId: string;
-                /** @enum {string} */
+                /**
+                 * @description A month of the plan, a pack that was bought, or a correction
+                 * @enum {string}
+                 */
                 kind: "plan" | "pack" | "adjustment";
+                /** @description Credits granted */
                 credits: number;
+                /** @description Credits not yet spent or held */
                 remaining: number;
                 /**
                  * Format: date-time
@@ -1261,35 +1614,66 @@ export interface components {
             }[];
         };
         Delivery: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Names the delivery in paths
+             */
             deliveryId: string;
+            /** @description The event that it delivers */
             eventId: string;
-            /** @enum {string} */
+            /**
+             * @description The type of the event
+             * @enum {string}
+             */
             type: "reading.completed" | "reading.published" | "reading.failed" | "reading.delayed";
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The reading that the event is about
+             */
             readingId: string;
             /** @description Number of the event among the public events of the reading */
             sequence: number;
-            /** @enum {string} */
+            /**
+             * @description Where the delivery stands; only `pending` changes
+             * @enum {string}
+             */
             status: "pending" | "succeeded" | "exhausted" | "skipped";
+            /** @description Attempts so far */
             attempts: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the next attempt is due; null once settled
+             */
             nextAttemptAt: string | null;
+            /** @description Whether `POST …/test` created it */
             test: boolean;
+            /** @description Whether a person asked to send it again */
             redelivery: boolean;
             /**
              * Format: uuid
              * @description The replay that created the delivery
              */
             replayId: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its status became final
+             */
             settledAt: string | null;
+            /** @description The newest attempt */
             lastAttempt: {
+                /** @description Counts the attempts of the delivery */
                 number: number;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When the request was sent
+                 */
                 startedAt: string;
+                /** @description Milliseconds until the answer or the failure */
                 durationMs: number;
                 /** @description null: the receiver did not answer */
                 statusCode: number | null;
@@ -1301,35 +1685,66 @@ export interface components {
             } | null;
         };
         DeliveryHistory: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Names the delivery in paths
+             */
             deliveryId: string;
+            /** @description The event that it delivers */
             eventId: string;
-            /** @enum {string} */
+            /**
+             * @description The type of the event
+             * @enum {string}
+             */
             type: "reading.completed" | "reading.published" | "reading.failed" | "reading.delayed";
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The reading that the event is about
+             */
             readingId: string;
             /** @description Number of the event among the public events of the reading */
             sequence: number;
-            /** @enum {string} */
+            /**
+             * @description Where the delivery stands; only `pending` changes
+             * @enum {string}
+             */
             status: "pending" | "succeeded" | "exhausted" | "skipped";
+            /** @description Attempts so far */
             attempts: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the next attempt is due; null once settled
+             */
             nextAttemptAt: string | null;
+            /** @description Whether `POST …/test` created it */
             test: boolean;
+            /** @description Whether a person asked to send it again */
             redelivery: boolean;
             /**
              * Format: uuid
              * @description The replay that created the delivery
              */
             replayId: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its status became final
+             */
             settledAt: string | null;
+            /** @description The newest attempt */
             lastAttempt: {
+                /** @description Counts the attempts of the delivery */
                 number: number;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When the request was sent
+                 */
                 startedAt: string;
+                /** @description Milliseconds until the answer or the failure */
                 durationMs: number;
                 /** @description null: the receiver did not answer */
                 statusCode: number | null;
@@ -1341,9 +1756,14 @@ export interface components {
             } | null;
             /** @description Every attempt, oldest first */
             history: {
+                /** @description Counts the attempts of the delivery */
                 number: number;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When the request was sent
+                 */
                 startedAt: string;
+                /** @description Milliseconds until the answer or the failure */
                 durationMs: number;
                 /** @description null: the receiver did not answer */
                 statusCode: number | null;
@@ -1355,18 +1775,23 @@ export interface components {
             }[];
         };
         DeliveryPage: {
+            /** @description The items of this page */
             data: components["schemas"]["Delivery"][];
             /** @description Opaque: send it as `cursor` with the same filters; null on the last page */
             nextCursor: string | null;
         };
         EventPage: {
+            /** @description The events of this page */
             data: components["schemas"]["PublicEvent"][];
             /** @description Never null: store it, and send it as `cursor` later */
             nextCursor: string;
+            /** @description Whether more events wait already */
             hasMore: boolean;
         };
         IssuedApiKey: {
+            /** @description Names the key; not a secret */
             keyId: string;
+            /** @description As given when it was issued */
             label: string | null;
             /**
              * Format: date-time
@@ -1377,19 +1802,25 @@ export interface components {
             apiKey?: string;
         };
         Liveness: {
-            /** @enum {string} */
+            /**
+             * @description `stuck`: restart the process
+             * @enum {string}
+             */
             status: "ok" | "stuck";
         };
         Problem: {
             /** @description `urn:problem:` followed by the code */
             type: string;
+            /** @description What the code means, in words */
             title: string;
+            /** @description The HTTP status */
             status: number;
             /**
              * @description Base decisions on this; the list is closed
              * @enum {string}
              */
             code: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile" | "invalid_format" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type" | "unauthenticated" | "insufficient_credits" | "auth_mode_not_allowed" | "wrong_workspace" | "not_found" | "reading_not_found" | "document_not_available" | "webhook_not_found" | "delivery_not_found" | "method_not_allowed" | "not_acceptable" | "reading_not_completed" | "reading_failed" | "endpoint_limit_reached" | "key_limit_reached" | "replay_in_progress" | "idempotency_in_progress" | "reading_erased" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "enqueue_unavailable" | "billing_misconfigured";
+            /** @description What is wrong in this request */
             detail?: string;
             /** @description `urn:request:` followed by the request id */
             instance: string;
@@ -1399,6 +1830,7 @@ export interface components {
             errors?: {
                 /** @description RFC 6901 pointer into the body; for a query parameter, `?` and its name */
                 pointer: string;
+                /** @description What is wrong with the field */
                 code: string;
                 /** @description Never repeats your input */
                 detail: string;
@@ -1416,76 +1848,135 @@ export interface components {
         PublicEvent: {
             /** @description The same in every attempt, redelivery and page; use it to recognise duplicates */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description What happened to the reading
+             * @enum {string}
+             */
             type: "reading.completed" | "reading.published" | "reading.failed" | "reading.delayed";
-            /** @constant */
+            /**
+             * @description The version of this body
+             * @constant
+             */
             apiVersion: "v1";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
             createdAt: string;
+            /** @description The workspace that owns the reading */
             workspaceId: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The reading that the event is about
+             */
             readingId: string;
             /** @description Counts the public events of the reading, from 1 without gaps; 0 for a test event */
             sequence: number;
+            /** @description The reading at that moment, without personal data */
             data: {
-                /** @enum {string} */
+                /**
+                 * @description The state of the reading at that moment
+                 * @enum {string}
+                 */
                 status: "queued" | "processing" | "completed" | "failed";
+                /** @description The published document; its members are null until it is available */
                 document: {
+                    /** @description Whether it can be fetched */
                     available: boolean;
+                    /** @description Counts the published documents of the reading */
                     version: number | null;
+                    /** @description Names this version of the document */
                     artifactId: string | null;
-                    /** Format: date-time */
+                    /**
+                     * Format: date-time
+                     * @description The date in the documents
+                     */
                     publishedAt: string | null;
                 };
                 /** @description Only in `reading.failed` */
                 error: {
+                    /** @description Why the reading failed */
                     code: string;
+                    /** @description The same in words */
                     title: string;
+                    /** @description Whether a new reading may succeed */
                     retryable: boolean;
-                    /** Format: date-time */
+                    /**
+                     * Format: date-time
+                     * @description When the reading failed
+                     */
                     occurredAt: string;
                 } | null;
+                /** @description Where to fetch what the event is about */
                 links: {
+                    /** @description Path of the reading */
                     reading: string;
+                    /** @description Path of its result */
                     result: string;
+                    /** @description Path of its document */
                     document: string;
                 };
             };
         };
         Readiness: {
-            /** @enum {string} */
+            /**
+             * @description `ready`: every check holds
+             * @enum {string}
+             */
             status: "ready" | "not ready";
+            /** @description Whether each part can do its work */
             checks: {
+                /** @description The event store answers */
                 eventStore: boolean;
+                /** @description PostgreSQL answers */
                 postgres: boolean;
+                /** @description Every table that requests need exists, and that of API keys has the keys that were issued */
                 tables: boolean;
+                /** @description A worker has sent a heartbeat recently */
                 worker: boolean;
+                /** @description No running consumer has left an event unhandled for too long */
                 consumers: boolean;
+                /** @description The disk keeps its reserve */
                 disk: boolean;
+                /** @description The clocks of this process, PostgreSQL and the event store agree */
                 clock: boolean;
             };
+            /** @description Why checks failed, by check; a check that failed only because of another one is not repeated */
             causes: {
                 [key: string]: "absent" | "refused" | "damaged" | "table_missing" | "disk_full" | "unsupported" | "overloaded" | "late" | "beyond_the_log" | "no_worker" | "clock" | "unknown";
             };
+            /** @description Streams that wait because an event cannot be handled; null when unknown; the service stays ready */
             parkedStreams: number | null;
         };
         Reading: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Names the reading in every path and event
+             */
             readingId: string;
+            /** @description The workspace that owns the reading */
             workspaceId: string;
             /**
              * @description The last two are final
              * @enum {string}
              */
             status: "queued" | "processing" | "completed" | "failed";
+            /** @description What was ordered */
             productId: string;
+            /** @description The rules of the calculation */
             profileId: string;
-            /** @enum {string} */
+            /**
+             * @description Language of the texts
+             * @enum {string}
+             */
             locale: "fr-FR" | "en-US";
             /** @description The published document; its members are null until it is available */
             document: {
+                /** @description Whether it can be fetched */
                 available: boolean;
+                /** @description Counts the published documents of the reading */
                 version: number | null;
+                /** @description Names this version of the document */
                 artifactId: string | null;
                 /**
                  * Format: date-time
@@ -1495,19 +1986,35 @@ export interface components {
             };
             /** @description Only for a failed reading */
             error: {
-                /** @enum {string} */
+                /**
+                 * @description Why the reading failed
+                 * @enum {string}
+                 */
                 code: "generation_failed" | "input_unprocessable" | "timed_out" | "internal_error";
+                /** @description The same in words */
                 title: string;
                 /** @description Whether a new reading may succeed */
                 retryable: boolean;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When the reading failed
+                 */
                 occurredAt: string;
             } | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the service accepted it
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its state last changed
+             */
             updatedAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its result was ready; null before that, and for a failed reading
+             */
             completedAt: string | null;
             /**
              * Format: date-time
@@ -1516,17 +2023,25 @@ export interface components {
             erasedAt: string | null;
             /** @description Exactly as sent; null after the personal data was erased */
             input: {
+                /** @description The name at birth */
                 name: {
+                    /** @description Given names */
                     firstNames: string[];
+                    /** @description Middle names; may be empty */
                     middleNames: string[];
+                    /** @description Family names at birth */
                     lastNames: string[];
                 };
-                /** @description First, middle and last names, joined by single spaces */
+                /** @description First, middle and last names, with single spaces between all words */
                 displayName: string;
-                /** Format: date */
+                /**
+                 * Format: date
+                 * @description The date of birth, in the Gregorian calendar
+                 */
                 dateOfBirth: string;
+                /** @description How texts speak of the person */
                 grammaticalProfile: {
-                    /** @description As sent */
+                    /** @description The grammatical gender that texts use */
                     subjectGender: string;
                 };
             } | null;
@@ -1534,9 +2049,15 @@ export interface components {
         ReadingHistoryEvent: {
             /** @description Its number in the history of the reading, from 0 without gaps */
             revision: number;
-            /** @enum {string} */
+            /**
+             * @description What happened
+             * @enum {string}
+             */
             type: "requested" | "started" | "attempt_failed" | "delayed" | "completed" | "failed" | "erased" | "unreadable";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
             occurredAt: string;
             /** @description Details of the event, without personal data */
             data: {
@@ -1559,32 +2080,46 @@ export interface components {
             };
         };
         ReadingHistoryPage: {
+            /** @description The items of this page */
             data: components["schemas"]["ReadingHistoryEvent"][];
             /** @description Opaque: send it as `cursor` with the same filters; null on the last page */
             nextCursor: string | null;
         };
         ReadingPage: {
+            /** @description The items of this page */
             data: components["schemas"]["ReadingSummary"][];
             /** @description Opaque: send it as `cursor` with the same filters; null on the last page */
             nextCursor: string | null;
         };
         ReadingSummary: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Names the reading in every path and event
+             */
             readingId: string;
+            /** @description The workspace that owns the reading */
             workspaceId: string;
             /**
              * @description The last two are final
              * @enum {string}
              */
             status: "queued" | "processing" | "completed" | "failed";
+            /** @description What was ordered */
             productId: string;
+            /** @description The rules of the calculation */
             profileId: string;
-            /** @enum {string} */
+            /**
+             * @description Language of the texts
+             * @enum {string}
+             */
             locale: "fr-FR" | "en-US";
             /** @description The published document; its members are null until it is available */
             document: {
+                /** @description Whether it can be fetched */
                 available: boolean;
+                /** @description Counts the published documents of the reading */
                 version: number | null;
+                /** @description Names this version of the document */
                 artifactId: string | null;
                 /**
                  * Format: date-time
@@ -1594,19 +2129,35 @@ export interface components {
             };
             /** @description Only for a failed reading */
             error: {
-                /** @enum {string} */
+                /**
+                 * @description Why the reading failed
+                 * @enum {string}
+                 */
                 code: "generation_failed" | "input_unprocessable" | "timed_out" | "internal_error";
+                /** @description The same in words */
                 title: string;
                 /** @description Whether a new reading may succeed */
                 retryable: boolean;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When the reading failed
+                 */
                 occurredAt: string;
             } | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the service accepted it
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its state last changed
+             */
             updatedAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its result was ready; null before that, and for a failed reading
+             */
             completedAt: string | null;
             /**
              * Format: date-time
@@ -1615,15 +2166,28 @@ export interface components {
             erasedAt: string | null;
         };
         Replay: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Names the replay in paths
+             */
             replayId: string;
+            /** @description The endpoint that receives the events */
             endpointId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The earliest events, inclusive
+             */
             since: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The latest events, exclusive
+             */
             until: string;
+            /** @description The event types to send */
             types: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
+            /** @description What became of the events at this endpoint before */
             statuses: ("missing" | "skipped" | "exhausted" | "succeeded")[];
+            /** @description Whether it only counts */
             dryRun: boolean;
             /**
              * @description `stopped`: by request, after a day without progress, or because the endpoint was disabled or deleted
@@ -1636,33 +2200,65 @@ export interface components {
             progress: number;
             /** @description Deliveries of these events by status; all zero in a dry run */
             deliveries: {
+                /** @description Not settled yet */
                 pending: number;
+                /** @description Accepted by the receiver */
                 succeeded: number;
+                /** @description Given up after the last attempt */
                 exhausted: number;
+                /** @description Not sent, because the endpoint was disabled */
                 skipped: number;
             };
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was requested
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it finished or stopped
+             */
             finishedAt: string | null;
         };
         RotatedWebhookEndpoint: {
+            /** @description Names the endpoint in paths */
             endpointId: string;
+            /** @description Where deliveries are sent */
             url: string;
+            /** @description The event types that it receives */
             events: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
+            /** @description Whether deliveries are sent */
             enabled: boolean;
+            /** @description As given by you */
             description: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
             updatedAt: string;
+            /** @description Whether its deliveries arrive */
             health: {
-                /** @enum {string} */
+                /**
+                 * @description Whether deliveries arrive
+                 * @enum {string}
+                 */
                 state: "ok" | "failing" | "disabled";
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description The first failure since the last success
+                 */
                 failingSince: string | null;
-                /** @enum {string|null} */
+                /**
+                 * @description Why it receives nothing; null while enabled
+                 * @enum {string|null}
+                 */
                 disabledReason: "requested" | "gone" | "failing" | null;
+                /** @description Failed attempts since the last success */
                 consecutiveFailures: number;
             };
             /** @description The last four characters of the newest secret */
@@ -1676,42 +2272,80 @@ export interface components {
             previousValidUntil: string;
         };
         WebhookEndpoint: {
+            /** @description Names the endpoint in paths */
             endpointId: string;
+            /** @description Where deliveries are sent */
             url: string;
+            /** @description The event types that it receives */
             events: ("reading.completed" | "reading.published" | "reading.failed" | "reading.delayed")[];
+            /** @description Whether deliveries are sent */
             enabled: boolean;
+            /** @description As given by you */
             description: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was created
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was last changed
+             */
             updatedAt: string;
+            /** @description Whether its deliveries arrive */
             health: {
-                /** @enum {string} */
+                /**
+                 * @description Whether deliveries arrive
+                 * @enum {string}
+                 */
                 state: "ok" | "failing" | "disabled";
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description The first failure since the last success
+                 */
                 failingSince: string | null;
-                /** @enum {string|null} */
+                /**
+                 * @description Why it receives nothing; null while enabled
+                 * @enum {string|null}
+                 */
                 disabledReason: "requested" | "gone" | "failing" | null;
+                /** @description Failed attempts since the last success */
                 consecutiveFailures: number;
             };
             /** @description The last four characters of the newest secret */
             secretHint: string;
         };
         WebhookEndpointHealth: {
-            /** @enum {string} */
+            /**
+             * @description Whether deliveries arrive
+             * @enum {string}
+             */
             state: "ok" | "failing" | "disabled";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The first failure since the last success
+             */
             failingSince: string | null;
-            /** @enum {string|null} */
+            /**
+             * @description Why it receives nothing; null while enabled
+             * @enum {string|null}
+             */
             disabledReason: "requested" | "gone" | "failing" | null;
+            /** @description Failed attempts since the last success */
             consecutiveFailures: number;
             /** @description Deliveries not settled yet */
             pending: number;
             /** @description Time since the oldest due delivery became due */
             queueAgeSeconds: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the next attempt is due; null: none is
+             */
             nextAttemptAt: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The last attempt that the receiver accepted
+             */
             lastSuccessAt: string | null;
             /** @description Attempts of the last 24 hours by outcome: `succeeded`, or the class of failure */
             attempts: {
@@ -1719,6 +2353,7 @@ export interface components {
             };
         };
         WebhookEndpointPage: {
+            /** @description The items of this page */
             data: components["schemas"]["WebhookEndpoint"][];
             /** @description Opaque: send it as `cursor` with the same filters; null on the last page */
             nextCursor: string | null;
@@ -1735,9 +2370,15 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
+                    /**
+                     * @description The HTTP status
+                     * @constant
+                     */
                     status?: 400;
-                    /** @enum {unknown} */
+                    /**
+                     * @description What is wrong
+                     * @enum {unknown}
+                     */
                     code?: "unknown_parameter";
                 };
             };
@@ -1750,9 +2391,15 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
+                    /**
+                     * @description The HTTP status
+                     * @constant
+                     */
                     status?: 401;
-                    /** @enum {unknown} */
+                    /**
+                     * @description What is wrong
+                     * @enum {unknown}
+                     */
                     code?: "unauthenticated";
                 };
             };
@@ -1767,9 +2414,15 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
+                    /**
+                     * @description The HTTP status
+                     * @constant
+                     */
                     status?: 402;
-                    /** @enum {unknown} */
+                    /**
+                     * @description What is wrong
+                     * @enum {unknown}
+                     */
                     code?: "insufficient_credits";
                 };
             };
@@ -1784,9 +2437,15 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
+                    /**
+                     * @description The HTTP status
+                     * @constant
+                     */
                     status?: 403;
-                    /** @enum {unknown} */
+                    /**
+                     * @description What is wrong
+                     * @enum {unknown}
+                     */
                     code?: "auth_mode_not_allowed";
                 };
             };
@@ -1802,9 +2461,15 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
+                    /**
+                     * @description The HTTP status
+                     * @constant
+                     */
                     status?: 404;
-                    /** @enum {unknown} */
+                    /**
+                     * @description What is wrong
+                     * @enum {unknown}
+                     */
                     code?: "not_found";
                 };
             };
@@ -1820,9 +2485,15 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
+                    /**
+                     * @description The HTTP status
+                     * @constant
+                     */
                     status?: 404;
-                    /** @enum {unknown} */
+                    /**
+                     * @description What is wrong
+                     * @enum {unknown}
+                     */
                     code?: "reading_not_found";
                 };
             };
@@ -1838,9 +2509,15 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
+                    /**
+                     * @description The HTTP status
+                     * @constant
+                     */
                     status?: 404;
-                    /** @enum {unknown} */
+                    /**
+                     * @description What is wrong
+                     * @enum {unknown}
+                     */
                     code?: "webhook_not_found";
                 };
             };
@@ -1856,9 +2533,15 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
+                    /**
+                     * @description The HTTP status
+                     * @constant
+                     */
                     status?: 405;
-                    /** @enum {unknown} */
+                    /**
+                     * @description What is wrong
+                     * @enum {unknown}
+                     */
                     code?: "method_not_allowed";
                 };
             };
@@ -1873,9 +2556,15 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
+                    /**
+                     * @description The HTTP status
+                     * @constant
+                     */
                     status?: 406;
-                    /** @enum {unknown} */
+                    /**
+                     * @description What is wrong
+                     * @enum {unknown}
+                     */
                     code?: "not_acceptable";
                 };
             };
@@ -1891,9 +2580,15 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
+                    /**
+                     * @description The HTTP status
+                     * @constant
+                     */
                     status?: 409;
-                    /** @enum {unknown} */
+                    /**
+                     * @description What is wrong
+                     * @enum {unknown}
+                     */
                     code?: "replay_in_progress";
                 };
             };
@@ -1909,9 +2604,15 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
+                    /**
+                     * @description The HTTP status
+                     * @constant
+                     */
                     status?: 409;
-                    /** @enum {unknown} */
+                    /**
+                     * @description What is wrong
+                     * @enum {unknown}
+                     */
                     code?: "idempotency_in_progress";
                 };
             };
@@ -1926,9 +2627,15 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
+                    /**
+                     * @description The HTTP status
+                     * @constant
+                     */
                     status?: 410;
-                    /** @enum {unknown} */
+                    /**
+                     * @description What is wrong
+                     * @enum {unknown}
+                     */
                     code?: "reading_erased";
                 };
             };
@@ -1943,9 +2650,15 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
+                    /**
+                     * @description The HTTP status
+                     * @constant
+                     */
                     status?: 412;
-                    /** @enum {unknown} */
+                    /**
+                     * @description What is wrong
+                     * @enum {unknown}
+                     */
                     code?: "precondition_failed";
                 };
             };
@@ -1958,9 +2671,15 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
+                    /**
+                     * @description The HTTP status
+                     * @constant
+                     */
                     status?: 413;
-                    /** @enum {unknown} */
+                    /**
+                     * @description What is wrong
+                     * @enum {unknown}
+                     */
                     code?: "payload_too_large";
                 };
             };
@@ -1975,9 +2694,15 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
+                    /**
+                     * @description The HTTP status
+                     * @constant
+                     */
                     status?: 415;
-                    /** @enum {unknown} */
+                    /**
+                     * @description What is wrong
+                     * @enum {unknown}
+                     */
                     code?: "unsupported_media_type";
                 };
             };
@@ -1992,9 +2717,15 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
+                    /**
+                     * @description The HTTP status
+                     * @constant
+                     */
                     status?: 422;
-                    /** @enum {unknown} */
+                    /**
+                     * @description What is wrong
+                     * @enum {unknown}
+                     */
                     code?: "idempotency_key_reused";
                 };
             };
@@ -2010,9 +2741,15 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
+                    /**
+                     * @description The HTTP status
+                     * @constant
+                     */
                     status?: 429;
-                    /** @enum {unknown} */
+                    /**
+                     * @description What is wrong
+                     * @enum {unknown}
+                     */
                     code?: "rate_limited";
                 };
             };
@@ -2027,9 +2764,15 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
+                    /**
+                     * @description The HTTP status
+                     * @constant
+                     */
                     status?: 500;
-                    /** @enum {unknown} */
+                    /**
+                     * @description What is wrong
+                     * @enum {unknown}
+                     */
                     code?: "internal_error";
                 };
             };
@@ -2045,34 +2788,28 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
+                    /**
+                     * @description The HTTP status
+                     * @constant
+                     */
                     status?: 503;
-                    /** @enum {unknown} */
+                    /**
+                     * @description What is wrong
+                     * @enum {unknown}
+                     */
                     code?: "enqueue_unavailable";
                 };
             };
         };
     };
     parameters: {
-        /**
-         * @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.
-         * @example 6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12
-         */
+        /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
         IdempotencyKey: string;
-        /**
-         * @description Returns 304 without a body when the state still has this `ETag`
-         * @example "5f2d1c0b9a8e7d6c5b4a39281706f5e4"
-         */
+        /** @description Returns 304 without a body when the state still has this `ETag`, such as `"5f2d1c0b9a8e7d6c5b4a39281706f5e4"` */
         IfNoneMatch: string;
-        /**
-         * @description Proceeds only if the current state has this `ETag`; otherwise returns 412
-         * @example "0"
-         */
+        /** @description Proceeds only if the current state has this `ETag`, such as `"0"`; otherwise returns 412 */
         IfMatch: string;
-        /**
-         * @description `wait=N` (RFC 7240) holds the request until the state changes, for at most N seconds (60 at most)
-         * @example wait=30
-         */
+        /** @description `wait=N` (RFC 7240), such as `wait=30`, holds the request until the state changes, for at most N seconds (60 at most) */
         Prefer: string;
         /**
          * @description Maximum number of elements per page
@@ -2138,7 +2875,35 @@ export interface components {
     pathItems: never;
 }
 export type DocumentV1 = components['schemas']['document_v1'];
+export type DocumentV1Id = components['schemas']['document_v1_id'];
+export type DocumentV1Inline = components['schemas']['document_v1_inline'];
+export type DocumentV1Section = components['schemas']['document_v1_section'];
+export type DocumentV1Block = components['schemas']['document_v1_block'];
+export type DocumentV1Paragraph = components['schemas']['document_v1_paragraph'];
+export type DocumentV1List = components['schemas']['document_v1_list'];
+export type DocumentV1Blockquote = components['schemas']['document_v1_blockquote'];
+export type DocumentV1Callout = components['schemas']['document_v1_callout'];
+export type DocumentV1NumberCard = components['schemas']['document_v1_numberCard'];
+export type DocumentV1Table = components['schemas']['document_v1_table'];
+export type DocumentV1Figure = components['schemas']['document_v1_figure'];
+export type DocumentV1ThematicBreak = components['schemas']['document_v1_thematicBreak'];
+export type DocumentV1PerRoot = components['schemas']['document_v1_perRoot'];
 export type Result = components['schemas']['result'];
+export type ResultDigit = components['schemas']['result_digit'];
+export type ResultReducedNumber = components['schemas']['result_reducedNumber'];
+export type ResultChain = components['schemas']['result_chain'];
+export type ResultDate = components['schemas']['result_date'];
+export type ResultLetter = components['schemas']['result_letter'];
+export type ResultFolded = components['schemas']['result_folded'];
+export type ResultGroup = components['schemas']['result_group'];
+export type ResultFigure = components['schemas']['result_figure'];
+export type ResultLifePath = components['schemas']['result_lifePath'];
+export type ResultBirthday = components['schemas']['result_birthday'];
+export type ResultNameNumber = components['schemas']['result_nameNumber'];
+export type ResultAbsentNumber = components['schemas']['result_absentNumber'];
+export type ResultOptionalNameNumber = components['schemas']['result_optionalNameNumber'];
+export type ResultPlane = components['schemas']['result_plane'];
+export type ResultStage = components['schemas']['result_stage'];
 export type IssueApiKey = components['schemas']['IssueApiKey'];
 export type Name = components['schemas']['Name'];
 export type GrammaticalProfile = components['schemas']['GrammaticalProfile'];
@@ -2239,9 +3004,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 429;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "rate_limited";
                     };
                 };
@@ -2289,9 +3060,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 429;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "rate_limited";
                     };
                 };
@@ -2348,9 +3125,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 400;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "validation_failed" | "unknown_parameter";
                     };
                 };
@@ -2368,10 +3151,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.
-                 * @example 6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12
-                 */
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -2407,9 +3187,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 400;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json";
                     };
                 };
@@ -2425,9 +3211,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 403;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
                 };
@@ -2444,9 +3236,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 409;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "key_limit_reached" | "idempotency_in_progress";
                     };
                 };
@@ -2493,9 +3291,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 403;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
                 };
@@ -2547,9 +3351,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 503;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "enqueue_unavailable" | "billing_misconfigured";
                     };
                 };
@@ -2596,9 +3406,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 400;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "validation_failed" | "unknown_parameter";
                     };
                 };
@@ -2616,10 +3432,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.
-                 * @example 6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12
-                 */
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -2656,9 +3469,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 400;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_locale" | "unknown_product" | "unknown_profile";
                     };
                 };
@@ -2684,9 +3503,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 503;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "enqueue_unavailable" | "billing_misconfigured";
                     };
                 };
@@ -2697,15 +3522,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Returns 304 without a body when the state still has this `ETag`
-                 * @example "5f2d1c0b9a8e7d6c5b4a39281706f5e4"
-                 */
+                /** @description Returns 304 without a body when the state still has this `ETag`, such as `"5f2d1c0b9a8e7d6c5b4a39281706f5e4"` */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /**
-                 * @description `wait=N` (RFC 7240) holds the request until the state changes, for at most N seconds (60 at most)
-                 * @example wait=30
-                 */
+                /** @description `wait=N` (RFC 7240), such as `wait=30`, holds the request until the state changes, for at most N seconds (60 at most) */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -2754,9 +3573,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 403;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
                 };
@@ -2773,10 +3598,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Returns 304 without a body when the state still has this `ETag`
-                 * @example "5f2d1c0b9a8e7d6c5b4a39281706f5e4"
-                 */
+                /** @description Returns 304 without a body when the state still has this `ETag`, such as `"5f2d1c0b9a8e7d6c5b4a39281706f5e4"` */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -2823,9 +3645,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 403;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
                 };
@@ -2843,9 +3671,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 409;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "reading_not_completed" | "reading_failed";
                     };
                 };
@@ -2899,9 +3733,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 400;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "validation_failed" | "unknown_parameter";
                     };
                 };
@@ -2917,9 +3757,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 403;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
                 };
@@ -2966,9 +3812,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 403;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
                 };
@@ -2989,10 +3841,7 @@ export interface operations {
                 version?: number;
             };
             header?: {
-                /**
-                 * @description Returns 304 without a body when the state still has this `ETag`
-                 * @example "5f2d1c0b9a8e7d6c5b4a39281706f5e4"
-                 */
+                /** @description Returns 304 without a body when the state still has this `ETag`, such as `"5f2d1c0b9a8e7d6c5b4a39281706f5e4"` */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -3040,9 +3889,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 400;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "validation_failed" | "unknown_parameter" | "invalid_format";
                     };
                 };
@@ -3058,9 +3913,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 403;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
                 };
@@ -3076,9 +3937,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 404;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "reading_not_found" | "document_not_available";
                     };
                 };
@@ -3095,10 +3962,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Returns 304 without a body when the state still has this `ETag`
-                 * @example "5f2d1c0b9a8e7d6c5b4a39281706f5e4"
-                 */
+                /** @description Returns 304 without a body when the state still has this `ETag`, such as `"5f2d1c0b9a8e7d6c5b4a39281706f5e4"` */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -3138,9 +4002,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 429;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "rate_limited";
                     };
                 };
@@ -3152,10 +4022,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Returns 304 without a body when the state still has this `ETag`
-                 * @example "5f2d1c0b9a8e7d6c5b4a39281706f5e4"
-                 */
+                /** @description Returns 304 without a body when the state still has this `ETag`, such as `"5f2d1c0b9a8e7d6c5b4a39281706f5e4"` */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -3195,9 +4062,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 429;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "rate_limited";
                     };
                 };
@@ -3244,9 +4117,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 400;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "validation_failed" | "unknown_parameter";
                     };
                 };
@@ -3264,10 +4143,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.
-                 * @example 6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12
-                 */
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -3304,9 +4180,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 400;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type";
                     };
                 };
@@ -3325,9 +4207,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 409;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "endpoint_limit_reached" | "idempotency_in_progress";
                     };
                 };
@@ -3377,9 +4265,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 403;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
                 };
@@ -3396,10 +4290,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Proceeds only if the current state has this `ETag`; otherwise returns 412
-                 * @example "0"
-                 */
+                /** @description Proceeds only if the current state has this `ETag`, such as `"0"`; otherwise returns 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -3432,9 +4323,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 403;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
                 };
@@ -3452,10 +4349,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Proceeds only if the current state has this `ETag`; otherwise returns 412
-                 * @example "0"
-                 */
+                /** @description Proceeds only if the current state has this `ETag`, such as `"0"`; otherwise returns 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -3494,9 +4388,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 400;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "invalid_webhook_url" | "webhook_url_blocked" | "unsupported_event_type";
                     };
                 };
@@ -3512,9 +4412,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 403;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
                 };
@@ -3533,10 +4439,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.
-                 * @example 6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12
-                 */
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3575,9 +4478,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 400;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json";
                     };
                 };
@@ -3593,9 +4502,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 403;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
                 };
@@ -3615,10 +4530,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.
-                 * @example 6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12
-                 */
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3656,9 +4568,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 400;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_event_type";
                     };
                 };
@@ -3674,9 +4592,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 403;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
                 };
@@ -3728,9 +4652,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 403;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
                 };
@@ -3796,9 +4726,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 400;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "validation_failed" | "unknown_parameter" | "unsupported_event_type";
                     };
                 };
@@ -3814,9 +4750,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 403;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
                 };
@@ -3867,9 +4809,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 403;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
                 };
@@ -3885,9 +4833,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 404;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "webhook_not_found" | "delivery_not_found";
                     };
                 };
@@ -3903,10 +4857,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.
-                 * @example 6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12
-                 */
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3942,9 +4893,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 400;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json";
                     };
                 };
@@ -3960,9 +4917,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 403;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
                 };
@@ -3978,9 +4941,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 404;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "webhook_not_found" | "delivery_not_found";
                     };
                 };
@@ -3999,10 +4968,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.
-                 * @example 6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12
-                 */
+                /** @description Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4041,9 +5007,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 400;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "validation_failed" | "unknown_parameter" | "malformed_json" | "unsupported_event_type";
                     };
                 };
@@ -4059,9 +5031,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 403;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
                 };
@@ -4116,9 +5094,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 403;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
                 };
@@ -4134,9 +5118,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 404;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "not_found" | "webhook_not_found";
                     };
                 };
@@ -4186,9 +5176,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 403;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "auth_mode_not_allowed" | "wrong_workspace";
                     };
                 };
@@ -4204,9 +5200,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 404;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "not_found" | "webhook_not_found";
                     };
                 };
@@ -4232,10 +5234,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /**
-                 * @description Returns 304 without a body when the state still has this `ETag`
-                 * @example "5f2d1c0b9a8e7d6c5b4a39281706f5e4"
-                 */
+                /** @description Returns 304 without a body when the state still has this `ETag`, such as `"5f2d1c0b9a8e7d6c5b4a39281706f5e4"` */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -4277,9 +5276,15 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @constant */
+                        /**
+                         * @description The HTTP status
+                         * @constant
+                         */
                         status?: 400;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What is wrong
+                         * @enum {unknown}
+                         */
                         code?: "validation_failed" | "unknown_parameter" | "unsupported_event_type";
                     };
                 };
@@ -4385,7 +5390,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["PublicEvent"] & {
-                    /** @enum {string} */
+                    /**
+                     * @description The type of this event
+                     * @enum {string}
+                     */
                     type?: "reading.completed";
                 };
             };
@@ -4499,7 +5507,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["PublicEvent"] & {
-                    /** @enum {string} */
+                    /**
+                     * @description The type of this event
+                     * @enum {string}
+                     */
                     type?: "reading.published";
                 };
             };
@@ -4618,7 +5629,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["PublicEvent"] & {
-                    /** @enum {string} */
+                    /**
+                     * @description The type of this event
+                     * @enum {string}
+                     */
                     type?: "reading.failed";
                 };
             };
@@ -4732,7 +5746,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["PublicEvent"] & {
-                    /** @enum {string} */
+                    /**
+                     * @description The type of this event
+                     * @enum {string}
+                     */
                     type?: "reading.delayed";
                 };
             };

@@ -30,12 +30,17 @@ export class ReadingServiceClient {
   }
 }
 
+export interface EventFilter {
+  /** One type or several; all by default. */
+  readonly type?: PublicEvent['type'] | readonly PublicEvent['type'][];
+}
+
 /** The events that webhooks deliver, to fetch instead of webhooks or in addition. */
 export class Events {
   constructor(private readonly transport: Transport) {}
 
   /** One page, oldest first. Store `nextCursor` and pass it to the next call: no event is skipped or repeated. */
-  page({ signal, ...query }: PageOptions & { readonly type?: PublicEvent['type'] } = {}): Promise<EventPage> {
+  page({ signal, ...query }: PageOptions & EventFilter = {}): Promise<EventPage> {
     return this.transport.json({ method: 'GET', path: '/api/v1/events', query, signal });
   }
 }

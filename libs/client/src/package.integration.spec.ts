@@ -61,6 +61,7 @@ describe('The package', () => {
       'StillUnderWay',
       'WebhookVerificationError',
       'Webhooks',
+      'etagOf',
       'verifyWebhook',
     ]);
   });

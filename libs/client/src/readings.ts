@@ -9,10 +9,10 @@ import type {
 } from './api.js';
 import { everything, type PageOptions } from './pages.js';
 import { StillUnderWay } from './problem-error.js';
-import type { CallOptions, PostOptions, Transport } from './transport.js';
+import { etagOf, type CallOptions, type PostOptions, type Transport } from './transport.js';
 
 /** The document as a tree: docs/reading.md, and `GET /schemas/document_v1.json`. */
-export type DocumentV1 = Omit<GeneratedDocument, '$defs'>;
+export type DocumentV1 = GeneratedDocument;
 
 export type DocumentFormat = 'document_v1' | 'markdown' | 'pdf';
 
@@ -43,6 +43,16 @@ export class Readings {
     const held = Math.min(Math.ceil(waitSeconds), LONGEST_HOLD);
     const headers = held > 0 ? { prefer: `wait=${held}` } : {};
     return this.transport.json({ method: 'GET', path: pathOf(readingId), headers, held, signal });
+  }
+
+  /**
+   * The reading, if it has changed.
+   * @param seen the reading as you have it, from `get`
+   * @returns `null` when it has not
+   */
+  getIfChanged(seen: Reading, { signal }: CallOptions = {}): Promise<Reading | null> {
+    const headers = { 'if-none-match': etagOf(seen) };
+    return this.transport.jsonIfChanged({ method: 'GET', path: pathOf(seen.readingId), headers, signal });
   }
 
   /**

@@ -47,7 +47,8 @@ export interface PostOptions extends CallOptions {
 export interface Request {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** A list sends its parameter once for each member. */
+  readonly query?: Readonly<Record<string, QueryValue | readonly QueryValue[] | undefined>>;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /** For a POST; generated if missing. */
@@ -56,6 +57,16 @@ export interface Request {
   readonly held?: number;
   readonly signal?: AbortSignal | undefined;
 }
+
+type QueryValue = string | number | boolean;
+
+const etags = new WeakMap<object, string>();
+
+/**
+ * The `ETag` of an answer of this client, to send in `ifMatch` or `ifNoneMatch`.
+ * @returns `undefined` when the service gave none, or when the value is no answer of this client
+ */
+export const etagOf = (answer: object): string | undefined => etags.get(answer);
 
 /** The base URL without a trailing slash. @throws TypeError for an unusable URL */
 const checkedBaseUrl = (text: string): string => {
@@ -91,7 +102,13 @@ export class Transport {
   }
 
   async json<T>(request: Request): Promise<T> {
-    return (await (await this.send(request)).json()) as T;
+    return bodyOf(await this.send(request));
+  }
+
+  /** @returns `null` when the state still has the `ETag` in `if-none-match` */
+  async jsonIfChanged<T>(request: Request): Promise<T | null> {
+    const response = await this.send(request);
+    return response.status === NOT_MODIFIED ? null : bodyOf(response);
   }
 
   /** @throws ProblemError, ServiceUnreachable, or the reason of `signal` */
@@ -118,7 +135,7 @@ export class Transport {
   ): Promise<Response | ProblemError | ServiceUnreachable> {
     try {
       const response = await this.fetch(url, { ...init, signal: this.deadline(request) });
-      return response.ok ? response : await problemOf(response);
+      return response.ok || response.status === NOT_MODIFIED ? response : await problemOf(response);
     } catch (cause) {
       request.signal?.throwIfAborted();
       return new ServiceUnreachable(`${request.method} ${this.baseUrl}${request.path} had no answer`, {
@@ -130,7 +147,9 @@ export class Transport {
   private async prepare({ method, path, query = {}, body, headers = {}, idempotencyKey }: Request) {
     const url = new URL(this.baseUrl + path);
     for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined) url.searchParams.set(name, String(value));
+      if (value === undefined) continue;
+      for (const one of Array.isArray(value) ? (value as readonly QueryValue[]) : [value])
+        url.searchParams.append(name, String(one));
     }
     const { apiKey, token } = this.options;
     const bearer = typeof token === 'function' ? await token() : token;
@@ -158,6 +177,15 @@ export class Transport {
     return signal ? AbortSignal.any([signal, timeout]) : timeout;
   }
 }
+
+const NOT_MODIFIED = 304;
+
+const bodyOf = async <T>(response: Response): Promise<T> => {
+  const body = (await response.json()) as T;
+  const etag = response.headers.get('etag');
+  if (etag !== null && typeof body === 'object' && body !== null) etags.set(body, etag);
+  return body;
+};
 
 /** Seconds or an HTTP date (RFC 9110, 10.2.3); `null` for anything else. */
 const readRetryAfter = (text: string | null): number | null => {

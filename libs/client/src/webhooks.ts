@@ -16,8 +16,10 @@ import { everything, type PageOptions } from './pages.js';
 import type { CallOptions, PostOptions, Transport } from './transport.js';
 
 export interface DeliveryFilter {
-  readonly status?: Delivery['status'];
-  readonly type?: Delivery['type'];
+  /** One status or several; all by default. */
+  readonly status?: Delivery['status'] | readonly Delivery['status'][];
+  /** One type or several; all by default. */
+  readonly type?: Delivery['type'] | readonly Delivery['type'][];
   readonly readingId?: string;
   /** RFC 3339. */
   readonly since?: string;
@@ -58,7 +60,11 @@ export class Webhooks {
     return this.transport.json({ method: 'GET', path: pathOf(endpointId), signal });
   }
 
-  /** Changes the given members and leaves the others. */
+  /**
+   * Changes the given members and leaves the others.
+   * @param options.ifMatch `etagOf` the endpoint that you saw: if somebody has changed it since, the call throws
+   *   `precondition_failed`
+   */
   update(
     endpointId: string,
     changes: ChangeWebhookEndpoint,

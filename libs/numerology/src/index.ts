@@ -23,7 +23,7 @@ export {
 export type { LetterRole } from './name/letter-role.js';
 export { letterValue } from './name/letters.js';
 export type { IgnoredWord, Normalization, NormalizedWord, YRole } from './name/normalization.js';
-export { displayName, printedName, type StructuredName } from './name/structured-name.js';
+export { displayName, type StructuredName } from './name/structured-name.js';
 export { type FoldedName, foldToWords, type Letter, type NameGroup, type Word } from './name/words.js';
 export type { Bridges } from './numbers/bridges.js';
 export type { Grid } from './numbers/grid.js';

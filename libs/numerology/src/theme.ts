@@ -5,7 +5,7 @@ import { periods } from './cycles/periods.js';
 import { pinnacles } from './cycles/pinnacles.js';
 import type { Stage } from './cycles/stage.js';
 import { type Normalization, normalization } from './name/normalization.js';
-import { printedName, type StructuredName } from './name/structured-name.js';
+import { displayName, type StructuredName } from './name/structured-name.js';
 import { foldToWords, lettersOf } from './name/words.js';
 import { type Bridges, bridges } from './numbers/bridges.js';
 import { type Grid, grid } from './numbers/grid.js';
@@ -81,7 +81,7 @@ export function calculateTheme(subject: ThemeSubject, asOf: string): Theme {
     asOf,
     age,
     subject: {
-      displayName: printedName(subject.name),
+      displayName: displayName(subject.name),
       dateOfBirth: subject.dateOfBirth,
       subjectGender: subject.subjectGender,
     },

@@ -5,18 +5,10 @@ export interface StructuredName {
   readonly lastNames: readonly string[];
 }
 
-/** The caller's elements joined by single spaces, neither trimmed nor folded. */
-export const displayName = (name: StructuredName): string => elementsOf(name).join(' ');
-
-/** The name as printed in a document: the caller's spelling without surplus spaces. */
-export const printedName = (name: StructuredName): string =>
-  displayName(name)
+/** First, middle and last names in the caller's spelling, without surplus spaces: as answers and documents show it. */
+export const displayName = ({ firstNames, middleNames, lastNames }: StructuredName): string =>
+  [...firstNames, ...middleNames, ...lastNames]
+    .join(' ')
     .split(/\p{Zs}+/u)
     .filter(Boolean)
     .join(' ');
-
-const elementsOf = (name: StructuredName): string[] => [
-  ...name.firstNames,
-  ...name.middleNames,
-  ...name.lastNames,
-];

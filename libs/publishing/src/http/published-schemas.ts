@@ -16,14 +16,24 @@ export const readSchema = (name: PublishedSchema): Buffer => readFileSync(projec
 /** The location of a schema in the OpenAPI document, for `$ref`. */
 export const schemaReference = (name: PublishedSchema): string => `#/components/schemas/${name}`;
 
-/** The schemas as OpenAPI 3.1 components. Rewrites their `$ref`s, which must start at the root of that document. */
-export const schemaComponents = (): Record<PublishedSchema, object> =>
+/**
+ * The schemas as OpenAPI 3.1 components. Their `$defs` become components too, named after both: code generators do not
+ * find what is nested.
+ */
+export const schemaComponents = (): Record<string, object> =>
   Object.fromEntries(
-    PUBLISHED_SCHEMAS.map((name) => {
+    PUBLISHED_SCHEMAS.flatMap((name) => {
       const text = readSchema(name)
         .toString('utf8')
-        .replaceAll('"#/', `"${schemaReference(name)}/`);
-      const { $schema: _dialect, $id: _id, ...schema } = JSON.parse(text) as Record<string, unknown>;
-      return [name, schema];
+        .replaceAll('"#/$defs/', `"${schemaReference(name)}_`);
+      const { $schema: _dialect, $id: _id, $defs = {}, ...schema } = JSON.parse(text) as PublishedJson;
+      const parts = Object.entries($defs).map(([part, shape]) => [`${name}_${part}`, shape]);
+      return [[name, schema], ...parts] as [string, object][];
     }),
-  ) as Record<PublishedSchema, object>;
+  );
+
+interface PublishedJson {
+  readonly $schema: string;
+  readonly $id: string;
+  readonly $defs?: Readonly<Record<string, object>>;
+}

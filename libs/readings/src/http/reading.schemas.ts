@@ -14,30 +14,32 @@ const EXAMPLE_ID = '7d0c2b5e-3c57-4f27-9d1c-0a3f6e2b9c41';
 const workspaceId = () => text(/^ws_[0-9A-Za-z]{22}$/);
 
 const summary = {
-  readingId: uuid(),
-  workspaceId: workspaceId(),
+  readingId: uuid().describe('Names the reading in every path and event'),
+  workspaceId: workspaceId().describe('The workspace that owns the reading'),
   status: z.enum(READING_STATUSES).describe('The last two are final'),
   ...REQUESTED_SCHEMAS,
   document: z
     .object({
-      available: z.boolean(),
-      version: z.int().min(1).nullable(),
-      artifactId: text(/^art_/).nullable(),
+      available: z.boolean().describe('Whether it can be fetched'),
+      version: z.int().min(1).nullable().describe('Counts the published documents of the reading'),
+      artifactId: text(/^art_/).nullable().describe('Names this version of the document'),
       publishedAt: instant().nullable().describe('The date in the documents: when their rendering started'),
     })
     .describe('The published document; its members are null until it is available'),
   error: z
     .object({
-      code: z.enum(FAILURE_CODES),
-      title: z.string(),
+      code: z.enum(FAILURE_CODES).describe('Why the reading failed'),
+      title: z.string().describe('The same in words'),
       retryable: z.boolean().describe('Whether a new reading may succeed'),
-      occurredAt: instant(),
+      occurredAt: instant().describe('When the reading failed'),
     })
     .nullable()
     .describe('Only for a failed reading'),
-  createdAt: instant(),
-  updatedAt: instant(),
-  completedAt: instant().nullable(),
+  createdAt: instant().describe('When the service accepted it'),
+  updatedAt: instant().describe('When its state last changed'),
+  completedAt: instant()
+    .nullable()
+    .describe('When its result was ready; null before that, and for a failed reading'),
   erasedAt: instant().nullable().describe('When its personal data was erased'),
 };
 
@@ -68,10 +70,23 @@ export const readingSchema = apiSchema<ReadingView>(
     ...summary,
     input: z
       .object({
-        name: z.object({ firstNames: names(), middleNames: names(), lastNames: names() }),
-        displayName: z.string().describe('First, middle and last names, joined by single spaces'),
-        dateOfBirth: z.string().meta({ format: 'date' }),
-        grammaticalProfile: z.object({ subjectGender: z.string().describe('As sent') }),
+        name: z
+          .object({
+            firstNames: names().describe('Given names'),
+            middleNames: names().describe('Middle names; may be empty'),
+            lastNames: names().describe('Family names at birth'),
+          })
+          .describe('The name at birth'),
+        displayName: z
+          .string()
+          .describe('First, middle and last names, with single spaces between all words'),
+        dateOfBirth: z
+          .string()
+          .meta({ format: 'date' })
+          .describe('The date of birth, in the Gregorian calendar'),
+        grammaticalProfile: z
+          .object({ subjectGender: z.string().describe('The grammatical gender that texts use') })
+          .describe('How texts speak of the person'),
       })
       .nullable()
       .describe('Exactly as sent; null after the personal data was erased'),
@@ -113,8 +128,8 @@ const historyEventSchema = apiSchema<HistoryEvent>(
   'ReadingHistoryEvent',
   z.object({
     revision: count().describe('Its number in the history of the reading, from 0 without gaps'),
-    type: z.enum(HISTORY_TYPES),
-    occurredAt: instant(),
+    type: z.enum(HISTORY_TYPES).describe('What happened'),
+    occurredAt: instant().describe('When it happened'),
     data: z
       .object({
         cost: count().optional().describe('Only for `requested`: the credits held'),

@@ -66,7 +66,12 @@ export const describeWebhooks = (): NonNullable<OpenAPIObject['webhooks']> =>
                 schema: {
                   allOf: [
                     refTo(publicEventSchema),
-                    { type: 'object', properties: { type: { type: 'string', enum: [type] } } },
+                    {
+                      type: 'object',
+                      properties: {
+                        type: { type: 'string', enum: [type], description: 'The type of this event' },
+                      },
+                    },
                   ],
                 },
                 example: publicEventExample(type),

@@ -9,34 +9,46 @@ const publicEvent = z.object({
   id: text(/^evt_/).describe(
     'The same in every attempt, redelivery and page; use it to recognise duplicates',
   ),
-  type: z.enum(PUBLIC_EVENT_TYPES),
-  apiVersion: z.literal(API_VERSION),
-  createdAt: instant(),
-  workspaceId: z.string(),
-  readingId: uuid(),
+  type: z.enum(PUBLIC_EVENT_TYPES).describe('What happened to the reading'),
+  apiVersion: z.literal(API_VERSION).describe('The version of this body'),
+  createdAt: instant().describe('When it happened'),
+  workspaceId: z.string().describe('The workspace that owns the reading'),
+  readingId: uuid().describe('The reading that the event is about'),
   sequence: z
     .int()
     .min(0)
     .describe('Counts the public events of the reading, from 1 without gaps; 0 for a test event'),
-  data: z.object({
-    status: z.enum(['queued', 'processing', 'completed', 'failed']),
-    document: z.object({
-      available: z.boolean(),
-      version: z.int().min(1).nullable(),
-      artifactId: text(/^art_/).nullable(),
-      publishedAt: instant().nullable(),
-    }),
-    error: z
-      .object({
-        code: z.string(),
-        title: z.string(),
-        retryable: z.boolean(),
-        occurredAt: instant(),
-      })
-      .nullable()
-      .describe('Only in `reading.failed`'),
-    links: z.object({ reading: z.string(), result: z.string(), document: z.string() }),
-  }),
+  data: z
+    .object({
+      status: z
+        .enum(['queued', 'processing', 'completed', 'failed'])
+        .describe('The state of the reading at that moment'),
+      document: z
+        .object({
+          available: z.boolean().describe('Whether it can be fetched'),
+          version: z.int().min(1).nullable().describe('Counts the published documents of the reading'),
+          artifactId: text(/^art_/).nullable().describe('Names this version of the document'),
+          publishedAt: instant().nullable().describe('The date in the documents'),
+        })
+        .describe('The published document; its members are null until it is available'),
+      error: z
+        .object({
+          code: z.string().describe('Why the reading failed'),
+          title: z.string().describe('The same in words'),
+          retryable: z.boolean().describe('Whether a new reading may succeed'),
+          occurredAt: instant().describe('When the reading failed'),
+        })
+        .nullable()
+        .describe('Only in `reading.failed`'),
+      links: z
+        .object({
+          reading: z.string().describe('Path of the reading'),
+          result: z.string().describe('Path of its result'),
+          document: z.string().describe('Path of its document'),
+        })
+        .describe('Where to fetch what the event is about'),
+    })
+    .describe('The reading at that moment, without personal data'),
 });
 
 type PublicEventBody = z.infer<typeof publicEvent>;
@@ -63,9 +75,9 @@ export const publicEventSchema = apiSchema(
 export const eventPageSchema = apiSchema(
   'EventPage',
   z.object({
-    data: z.array(publicEvent),
+    data: z.array(publicEvent).describe('The events of this page'),
     nextCursor: z.string().describe('Never null: store it, and send it as `cursor` later'),
-    hasMore: z.boolean(),
+    hasMore: z.boolean().describe('Whether more events wait already'),
   }),
   'Events of the workspace, oldest first.',
   {

@@ -23,21 +23,21 @@ const endpointId = () => text(/^we_[0-9a-f-]{36}$/);
 const eventType = () => z.enum(PUBLIC_EVENT_TYPES);
 
 const health = z.object({
-  state: z.enum(['ok', 'failing', 'disabled']),
-  failingSince: instant().nullable(),
-  disabledReason: z.enum(DISABLED_REASONS).nullable(),
-  consecutiveFailures: count(),
+  state: z.enum(['ok', 'failing', 'disabled']).describe('Whether deliveries arrive'),
+  failingSince: instant().nullable().describe('The first failure since the last success'),
+  disabledReason: z.enum(DISABLED_REASONS).nullable().describe('Why it receives nothing; null while enabled'),
+  consecutiveFailures: count().describe('Failed attempts since the last success'),
 });
 
 const endpoint = z.object({
-  endpointId: endpointId(),
-  url: z.string(),
-  events: z.array(eventType()),
-  enabled: z.boolean(),
-  description: z.string().nullable(),
-  createdAt: instant(),
-  updatedAt: instant(),
-  health,
+  endpointId: endpointId().describe('Names the endpoint in paths'),
+  url: z.string().describe('Where deliveries are sent'),
+  events: z.array(eventType()).describe('The event types that it receives'),
+  enabled: z.boolean().describe('Whether deliveries are sent'),
+  description: z.string().nullable().describe('As given by you'),
+  createdAt: instant().describe('When it was created'),
+  updatedAt: instant().describe('When it was last changed'),
+  health: health.describe('Whether its deliveries arrive'),
   secretHint: z.string().describe('The last four characters of the newest secret'),
 });
 
@@ -116,8 +116,8 @@ export const endpointHealthSchema = apiSchema<WebhookEndpointRecord['health'] & 
   health.extend({
     pending: count().describe('Deliveries not settled yet'),
     queueAgeSeconds: z.number().min(0).describe('Time since the oldest due delivery became due'),
-    nextAttemptAt: instant().nullable(),
-    lastSuccessAt: instant().nullable(),
+    nextAttemptAt: instant().nullable().describe('When the next attempt is due; null: none is'),
+    lastSuccessAt: instant().nullable().describe('The last attempt that the receiver accepted'),
     attempts: z
       .record(z.string(), count())
       .describe('Attempts of the last 24 hours by outcome: `succeeded`, or the class of failure'),
@@ -134,28 +134,28 @@ export const endpointHealthSchema = apiSchema<WebhookEndpointRecord['health'] & 
 );
 
 const attempt = z.object({
-  number: z.int().min(1),
-  startedAt: instant(),
-  durationMs: count(),
+  number: z.int().min(1).describe('Counts the attempts of the delivery'),
+  startedAt: instant().describe('When the request was sent'),
+  durationMs: count().describe('Milliseconds until the answer or the failure'),
   statusCode: z.int().nullable().describe('null: the receiver did not answer'),
   error: z.enum(ATTEMPT_ERRORS).nullable().describe('null: the attempt succeeded'),
 });
 
 const delivery = z.object({
-  deliveryId: uuid(),
-  eventId: text(/^evt_/),
-  type: eventType(),
-  readingId: uuid(),
+  deliveryId: uuid().describe('Names the delivery in paths'),
+  eventId: text(/^evt_/).describe('The event that it delivers'),
+  type: eventType().describe('The type of the event'),
+  readingId: uuid().describe('The reading that the event is about'),
   sequence: count().describe('Number of the event among the public events of the reading'),
-  status: z.enum(DELIVERY_STATUSES),
-  attempts: count(),
-  nextAttemptAt: instant().nullable(),
-  test: z.boolean(),
-  redelivery: z.boolean(),
+  status: z.enum(DELIVERY_STATUSES).describe('Where the delivery stands; only `pending` changes'),
+  attempts: count().describe('Attempts so far'),
+  nextAttemptAt: instant().nullable().describe('When the next attempt is due; null once settled'),
+  test: z.boolean().describe('Whether `POST …/test` created it'),
+  redelivery: z.boolean().describe('Whether a person asked to send it again'),
   replayId: uuid().nullable().describe('The replay that created the delivery'),
-  createdAt: instant(),
-  settledAt: instant().nullable(),
-  lastAttempt: attempt.nullable(),
+  createdAt: instant().describe('When it was created'),
+  settledAt: instant().nullable().describe('When its status became final'),
+  lastAttempt: attempt.nullable().describe('The newest attempt'),
 });
 
 const attemptExample: AttemptRecord = {
@@ -206,13 +206,15 @@ export const deliveryHistorySchema = apiSchema<DeliveryRecord & { history: reado
 export const replaySchema = apiSchema<ReplayRecord>(
   'Replay',
   z.object({
-    replayId: uuid(),
-    endpointId: endpointId(),
-    since: instant(),
-    until: instant(),
-    types: z.array(eventType()),
-    statuses: z.array(z.enum(REPLAYABLE_STATUSES)),
-    dryRun: z.boolean(),
+    replayId: uuid().describe('Names the replay in paths'),
+    endpointId: endpointId().describe('The endpoint that receives the events'),
+    since: instant().describe('The earliest events, inclusive'),
+    until: instant().describe('The latest events, exclusive'),
+    types: z.array(eventType()).describe('The event types to send'),
+    statuses: z
+      .array(z.enum(REPLAYABLE_STATUSES))
+      .describe('What became of the events at this endpoint before'),
+    dryRun: z.boolean().describe('Whether it only counts'),
     state: z
       .enum(['queued', 'running', 'finished', 'stopped'])
       .describe(
@@ -221,10 +223,15 @@ export const replaySchema = apiSchema<ReplayRecord>(
     events: count().describe('Events selected so far; final once the replay has finished'),
     progress: z.number().min(0).max(1).describe('Share of the log that has been read'),
     deliveries: z
-      .object({ pending: count(), succeeded: count(), exhausted: count(), skipped: count() })
+      .object({
+        pending: count().describe('Not settled yet'),
+        succeeded: count().describe('Accepted by the receiver'),
+        exhausted: count().describe('Given up after the last attempt'),
+        skipped: count().describe('Not sent, because the endpoint was disabled'),
+      })
       .describe('Deliveries of these events by status; all zero in a dry run'),
-    createdAt: instant(),
-    finishedAt: instant().nullable(),
+    createdAt: instant().describe('When it was requested'),
+    finishedAt: instant().nullable().describe('When it finished or stopped'),
   }),
   'Sends past events again.',
   {

@@ -7,8 +7,8 @@ const EXAMPLE_ID = 'Ab3dE6gH';
 export const NAMED_KEY = { description: 'The `keyId` of the key: not a secret', example: EXAMPLE_ID };
 
 const facts = {
-  keyId: text(/^[0-9A-Za-z]{8}$/),
-  label: z.string().nullable(),
+  keyId: text(/^[0-9A-Za-z]{8}$/).describe('Names the key; not a secret'),
+  label: z.string().nullable().describe('As given when it was issued'),
   expiresAt: instant().nullable().describe('null: it does not expire'),
 };
 const example = { keyId: EXAMPLE_ID, label: 'nightly export', expiresAt: null };
@@ -24,8 +24,8 @@ const apiKeySchema = apiSchema<ApiKeySummary>(
   'ApiKey',
   z.object({
     ...facts,
-    issuedAt: instant(),
-    revokedAt: instant().nullable(),
+    issuedAt: instant().describe('When it was issued'),
+    revokedAt: instant().nullable().describe('Since when it is refused; null: it was not revoked'),
     lastUsedAt: instant()
       .nullable()
       .describe('The hour of its last use, recorded within seconds; null: never used'),

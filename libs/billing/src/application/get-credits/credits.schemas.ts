@@ -12,10 +12,12 @@ export const creditsSchema = apiSchema<CreditsSummary>(
     grants: z
       .array(
         z.object({
-          grantId: z.string(),
-          kind: z.enum(['plan', 'pack', 'adjustment']),
-          credits: count(),
-          remaining: count(),
+          grantId: z.string().describe('Names the grant in statements'),
+          kind: z
+            .enum(['plan', 'pack', 'adjustment'])
+            .describe('A month of the plan, a pack that was bought, or a correction'),
+          credits: count().describe('Credits granted'),
+          remaining: count().describe('Credits not yet spent or held'),
           expiresAt: instant().nullable().describe('null: it does not expire'),
         }),
       )

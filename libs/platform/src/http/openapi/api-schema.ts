@@ -22,7 +22,7 @@ export const apiPage = <T>(id: string, item: z.ZodType<T>, description: string, 
   apiSchema(
     id,
     z.object({
-      data: z.array(item),
+      data: z.array(item).describe('The items of this page'),
       nextCursor: z
         .string()
         .nullable()

@@ -73,7 +73,8 @@ export const headerComponents = (): Record<string, HeaderObject> =>
 
 /**
  * Parameters with the same meaning on every route, by the name a handler reads: a handler declares only
- * `@Headers('prefer')` or `@Query('limit')`.
+ * `@Headers('prefer')` or `@Query('limit')`. Headers have no example: `/docs` would send it with each request, and the
+ * second one would be a repetition or fail.
  */
 const PARAMETERS: Readonly<Record<string, readonly [component: string, ParameterObject]>> = {
   'idempotency-key': [
@@ -82,9 +83,8 @@ const PARAMETERS: Readonly<Record<string, readonly [component: string, Parameter
       name: 'Idempotency-Key',
       in: 'header',
       description:
-        'Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a UUID.',
+        'Makes the request idempotent: for seven days, the same request gets the first answer and is not done again. Printable ASCII, preferably a new UUID, such as `6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12`.',
       schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
-      example: '6f1b7c9e-2d4c-4b0d-8a55-0e5f3f4b9d12',
     },
   ],
   'if-none-match': [
@@ -92,9 +92,9 @@ const PARAMETERS: Readonly<Record<string, readonly [component: string, Parameter
     {
       name: 'If-None-Match',
       in: 'header',
-      description: 'Returns 304 without a body when the state still has this `ETag`',
+      description:
+        'Returns 304 without a body when the state still has this `ETag`, such as `"5f2d1c0b9a8e7d6c5b4a39281706f5e4"`',
       schema: { type: 'string' },
-      example: '"5f2d1c0b9a8e7d6c5b4a39281706f5e4"',
     },
   ],
   'if-match': [
@@ -102,9 +102,8 @@ const PARAMETERS: Readonly<Record<string, readonly [component: string, Parameter
     {
       name: 'If-Match',
       in: 'header',
-      description: 'Proceeds only if the current state has this `ETag`; otherwise returns 412',
+      description: 'Proceeds only if the current state has this `ETag`, such as `"0"`; otherwise returns 412',
       schema: { type: 'string' },
-      example: '"0"',
     },
   ],
   prefer: [
@@ -113,9 +112,8 @@ const PARAMETERS: Readonly<Record<string, readonly [component: string, Parameter
       name: 'Prefer',
       in: 'header',
       description:
-        '`wait=N` (RFC 7240) holds the request until the state changes, for at most N seconds (60 at most)',
+        '`wait=N` (RFC 7240), such as `wait=30`, holds the request until the state changes, for at most N seconds (60 at most)',
       schema: { type: 'string' },
-      example: 'wait=30',
     },
   ],
   limit: [

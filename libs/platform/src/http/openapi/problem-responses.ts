@@ -84,10 +84,10 @@ const exampleOf = (code: ProblemCode) => problemBody(new Problem(code, EXAMPLES[
 
 const problem = z.object({
   type: z.string().describe('`urn:problem:` followed by the code'),
-  title: z.string(),
-  status: z.int(),
+  title: z.string().describe('What the code means, in words'),
+  status: z.int().describe('The HTTP status'),
   code: z.enum(CODES).describe('Base decisions on this; the list is closed'),
-  detail: z.string().optional(),
+  detail: z.string().optional().describe('What is wrong in this request'),
   instance: z.string().describe('`urn:request:` followed by the request id'),
   requestId: z.string().describe('Also in the header `X-Request-Id`'),
   errors: z
@@ -96,7 +96,7 @@ const problem = z.object({
         pointer: z
           .string()
           .describe('RFC 6901 pointer into the body; for a query parameter, `?` and its name'),
-        code: z.string(),
+        code: z.string().describe('What is wrong with the field'),
         detail: z.string().describe('Never repeats your input'),
       }),
     )
@@ -146,7 +146,10 @@ const problemResponse = (
             refTo(problemSchema),
             {
               type: 'object',
-              properties: { status: { const: status }, code: { enum: [...codes] } },
+              properties: {
+                status: { const: status, description: 'The HTTP status' },
+                code: { enum: [...codes], description: 'What is wrong' },
+              },
             } as Record<string, unknown>,
           ],
         },

@@ -30,19 +30,19 @@ const NAME = {
 /** The rules of names: libs/numerology. At most 300 letters in all. */
 @ApiSchema({ name: 'Name' })
 export class NameDto {
-  @ApiProperty({ ...NAME, minItems: 1, examples: [['Zoé']] })
+  @ApiProperty({ ...NAME, minItems: 1, description: 'Given names', examples: [['Zoé']] })
   @IsDefined(required)
   @IsArray(array)
   @IsString(strings)
   firstNames!: string[];
 
-  @ApiProperty({ ...NAME, examples: [['Marie']] })
+  @ApiProperty({ ...NAME, description: 'Middle names; may be empty', examples: [['Marie']] })
   @IsDefined(required)
   @IsArray(array)
   @IsString(strings)
   middleNames!: string[];
 
-  @ApiProperty({ ...NAME, minItems: 1, examples: [['Lefèvre']] })
+  @ApiProperty({ ...NAME, minItems: 1, description: 'Family names at birth', examples: [['Lefèvre']] })
   @IsDefined(required)
   @IsArray(array)
   @IsString(strings)
@@ -63,17 +63,17 @@ export class GrammaticalProfileDto {
 /** Body of POST /api/v1/readings. The shape is declared here; the rules of names and dates are the calculation's own. */
 @ApiSchema({ name: 'CreateReading' })
 export class CreateReadingDto implements SelfChecking {
-  @ApiProperty({ enum: ['theme'], examples: ['theme'] })
+  @ApiProperty({ enum: ['theme'], description: 'What to compute: a numerology theme', examples: ['theme'] })
   @IsDefined(required)
   @IsIn(['theme'], { message: 'must be theme', context: { code: 'unknown_product' } })
   productId!: string;
 
-  @ApiProperty({ enum: ['evan'], examples: ['evan'] })
+  @ApiProperty({ enum: ['evan'], description: 'The rules of the calculation', examples: ['evan'] })
   @IsDefined(required)
   @IsIn(['evan'], { message: 'must be evan', context: { code: 'unknown_profile' } })
   profileId!: string;
 
-  @ApiProperty({ enum: ['fr-FR', 'en-US'], examples: ['fr-FR'] })
+  @ApiProperty({ enum: ['fr-FR', 'en-US'], description: 'Language of the texts', examples: ['fr-FR'] })
   @IsDefined(required)
   @IsIn(['fr-FR', 'en-US'], {
     message: 'must be one of fr-FR, en-US',
@@ -98,7 +98,7 @@ export class CreateReadingDto implements SelfChecking {
   @IsString({ message: 'must be a calendar date YYYY-MM-DD', context: { code: 'invalid_date' } })
   dateOfBirth!: string;
 
-  @ApiProperty()
+  @ApiProperty({ description: 'How texts speak of the person' })
   @IsDefined(required)
   @IsObject(object)
   @ValidateNested()

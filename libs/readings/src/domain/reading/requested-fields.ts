@@ -6,9 +6,12 @@ import type { Locale } from '@app/numerology/index.js';
  * record, the resource and its schema are derived from it. An omitted field is null.
  */
 const FIELDS = {
-  productId: { schema: z.string(), example: 'theme' },
-  profileId: { schema: z.string(), example: 'evan' },
-  locale: { schema: z.enum(['fr-FR', 'en-US'] satisfies Locale[]), example: 'fr-FR' },
+  productId: { schema: z.string().describe('What was ordered'), example: 'theme' },
+  profileId: { schema: z.string().describe('The rules of the calculation'), example: 'evan' },
+  locale: {
+    schema: z.enum(['fr-FR', 'en-US'] satisfies Locale[]).describe('Language of the texts'),
+    example: 'fr-FR',
+  },
 } as const satisfies Readonly<Record<string, { schema: z.ZodType; example: unknown }>>;
 
 type Fields = typeof FIELDS;

@@ -26,7 +26,7 @@ export class ChangeWebhookEndpointDto implements SelfChecking {
   @IsArray(arrayType)
   events?: PublicEventType[];
 
-  @ApiPropertyOptional({ examples: [true] })
+  @ApiPropertyOptional({ description: 'Whether deliveries are sent', examples: [true] })
   @IfSent()
   @IsBoolean(booleanType)
   enabled?: boolean;

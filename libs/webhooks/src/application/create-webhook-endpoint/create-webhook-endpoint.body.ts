@@ -27,7 +27,7 @@ export class CreateWebhookEndpointDto implements SelfChecking {
   @IsArray(arrayType)
   events?: PublicEventType[];
 
-  @ApiPropertyOptional(DESCRIPTION_SHOWN)
+  @ApiPropertyOptional({ ...DESCRIPTION_SHOWN, description: 'For you: the service does not use it' })
   @IfSentAndNotNull()
   @IsString(stringType)
   description?: string | null;

@@ -10,6 +10,7 @@ export class SendTestEventDto {
   @ApiPropertyOptional({
     enum: PUBLIC_EVENT_TYPES,
     default: 'reading.completed',
+    description: 'The type of the event to send',
     examples: ['reading.published'],
   })
   @IfSent()

@@ -1,0 +1,127 @@
+import { person, until, type Answer, type Integrator } from '../../support/integrator.js';
+import type { Credential } from './requests.js';
+
+type Body = Record<string, unknown>;
+
+/** Sends the request of an operation, as in `GET /api/v1/readings/{readingId}`, and keeps the body of its answer. */
+export type Ask = (
+  operation: string,
+  options?: {
+    /** Values for the path's parameters, in their order. */
+    of?: readonly unknown[];
+    query?: string;
+    body?: object;
+    /** The credential to send; default: the API key. */
+    as?: Credential;
+  },
+) => Promise<Answer<Body>>;
+
+/** One request for each operation that answers with JSON, in an order in which all succeed. */
+export const askForExamples = async (ask: Ask, customer: Integrator, receiverUrl: string): Promise<void> => {
+  await ask('GET /healthz', { as: 'nobody' });
+  await ask('GET /readyz', { as: 'nobody' });
+  await ask('GET /schemas/result.json', { as: 'nobody' });
+  await ask('GET /schemas/document_v1.json', { as: 'nobody' });
+  const { body: endpoint } = await ask('POST /api/v1/webhooks', {
+    body: { url: receiverUrl, description: 'orders' },
+  });
+  await readings(ask, customer);
+  await deliveries(ask, endpoint['endpointId']);
+  await keys(ask);
+};
+
+const readings = async (ask: Ask, customer: Integrator): Promise<void> => {
+  const { body: created } = await ask('POST /api/v1/readings', { body: person() });
+  const of = [created['readingId']];
+  await customer.untilEnded(String(created['readingId']));
+  await until(
+    async () => (await customer.balance()).consumed === 20,
+    () => 'the capture of 20 credits',
+  );
+  await ask('GET /api/v1/readings/{readingId}', { of });
+  await ask('GET /api/v1/readings');
+  await ask('GET /api/v1/readings/{readingId}/result', { of });
+  await ask('GET /api/v1/readings/{readingId}/document', { of, query: '?format=document_v1' });
+  await ask('GET /api/v1/readings/{readingId}/events', { of });
+  await ask('GET /api/v1/credits');
+  await ask('GET /api/v1/events');
+};
+
+const deliveries = async (ask: Ask, endpointId: unknown): Promise<void> => {
+  const endpoint = '/api/v1/webhooks/{endpointId}';
+  const of = [endpointId];
+  await ask(`POST ${endpoint}/test`, { of, body: { type: 'reading.completed' } });
+  const settled = async (): Promise<readonly Body[]> => {
+    const { body } = await ask(`GET ${endpoint}/deliveries`, { of });
+    return (body['data'] as readonly Body[]).filter(({ status }) => status === 'succeeded');
+  };
+  // Completed, published, and the trial.
+  await until(
+    async () => (await settled()).length === 3,
+    () => 'three deliveries',
+  );
+  const [delivery] = await settled();
+  const one = [endpointId, delivery!['deliveryId']];
+  await ask(`GET ${endpoint}/deliveries/{deliveryId}`, { of: one });
+  await ask(`POST ${endpoint}/deliveries/{deliveryId}/redeliver`, { of: one });
+  const { body: replay } = await ask(`POST ${endpoint}/replay`, {
+    of,
+    body: { since: '2026-01-01T00:00:00.000Z', dryRun: true },
+  });
+  const replayed = [endpointId, replay['replayId']];
+  await until(
+    async () =>
+      (await ask(`GET ${endpoint}/replays/{replayId}`, { of: replayed })).body['state'] === 'finished',
+    () => 'the replay to finish',
+  );
+  await ask(`DELETE ${endpoint}/replays/{replayId}`, { of: replayed });
+  await ask(`GET ${endpoint}/health`, { of });
+  await ask(`PATCH ${endpoint}`, { of, body: { events: ['reading.completed', 'reading.failed'] } });
+  await ask(`POST ${endpoint}/rotate-secret`, { of, body: { overlapSeconds: 3_600 } });
+  await ask(`GET ${endpoint}`, { of });
+  await ask('GET /api/v1/webhooks');
+};
+
+const keys = async (ask: Ask): Promise<void> => {
+  await ask('POST /api/v1/keys', { body: { label: 'nightly export' }, as: 'owner' });
+  await ask('GET /api/v1/keys', { as: 'owner' });
+};
+
+/** What stands in the examples for what a reader must not use, or cannot. */
+const SHOWN: Readonly<Record<string, string>> = {
+  apiKey: 'ek_live_Ab3dE6gH_4rT9vXk2LmQ8sYw1ZbN6cD0pF3hJ5kM70a1B2c',
+  signingSecret: 'whsec_bKk0T2r5mY8vQ1xW4zC7nA3dF6gH9jL0pS5uE2iR8oq9Zw',
+  url: 'https://receiver.example.com/hook',
+};
+
+/** Sections of a document that an example shows. All of them, or a whole schema, would be longer than the API. */
+const SECTIONS = 2;
+
+/** An answer as it is shown: with secrets that were never issued, and a receiver that does not exist. */
+export const shownAnswer = (body: Body): Body => {
+  const shown = JSON.parse(
+    JSON.stringify(body, (name, value: unknown) =>
+      typeof value === 'string' ? (SHOWN[name] ?? value) : value,
+    ),
+  ) as Body;
+  const { type, children, $schema, $id, title, description } = shown;
+  if (type === 'document' && Array.isArray(children))
+    return { ...shown, children: children.slice(0, SECTIONS) };
+  return $schema === undefined ? shown : { $schema, $id, title, description };
+};
+
+/** The paths of the members that two answers do not share. A null, an empty list or a missing text has no members. */
+export const unsharedMembers = (one: unknown, other: unknown, path = ''): string[] => {
+  if (Array.isArray(one) && Array.isArray(other))
+    return one.length > 0 && other.length > 0 ? unsharedMembers(one[0], other[0], `${path}[]`) : [];
+  if (!isObject(one) || !isObject(other)) return [];
+  const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
+  return names.flatMap((name) =>
+    name in one && name in other
+      ? unsharedMembers(one[name], other[name], `${path}.${name}`)
+      : [`${path}.${name}`],
+  );
+};
+
+const isObject = (value: unknown): value is Body =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
