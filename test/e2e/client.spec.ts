@@ -113,7 +113,10 @@ describe('The client, on a running service', () => {
     const rotated = await webhooks.rotateSecret(endpointId, { overlapSeconds: 60 });
     expect(rotated.signingSecret).not.toBe(signingSecret);
     const since = new Date(Date.now() - 3_600_000).toISOString();
-    const { replayId } = await webhooks.replay(endpointId, { since, dryRun: true });
+    const counted = await webhooks.replay(endpointId, { since, dryRun: true, statuses: ['succeeded'] });
+    expect(counted).toMatchObject({ state: 'finished', progress: 1 });
+    expect(counted.events).toBeGreaterThan(0);
+    const { replayId } = counted;
     expect(await webhooks.getReplay(endpointId, replayId)).toMatchObject({ replayId, dryRun: true });
     await webhooks.delete(endpointId);
     await expect(webhooks.get(endpointId)).rejects.toMatchObject({ code: 'webhook_not_found' });

@@ -455,7 +455,7 @@ export interface paths {
         put?: never;
         /**
          * Send past events of the workspace to an endpoint
-         * @description Sends them in order, with the same ids and bytes, including events from before the endpoint existed. `dryRun` only counts them. An endpoint has one running replay at a time; dry runs do not count.
+         * @description Sends them in order, with the same ids and bytes, including events from before the endpoint existed. `dryRun` only counts them; the answer has the count, unless that takes longer than the service waits. An endpoint has one running replay at a time; dry runs do not count.
          */
         post: operations["replayEvents"];
         delete?: never;
@@ -4983,7 +4983,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The replay is queued; `Location` shows its progress */
+            /** @description The replay is queued, or the dry run has counted; `Location` shows the progress */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

@@ -56,6 +56,7 @@ export const settings = {
     86_400_000,
     'a replay without progress for this long is stopped, so that another can start',
   ),
+  WEBHOOK_DRY_RUN_WAIT_MS: milliseconds(5_000, 'longest wait of a request for the count of its dry run'),
   WEBHOOK_DRY_RUNS_PER_ENDPOINT: count(10, 'dry runs of replays that may wait for each endpoint'),
   WEBHOOK_TRIALS_PER_ENDPOINT: count(10, 'test events that may wait to be sent to each endpoint'),
   WEBHOOK_DISABLE_AFTER_MS: milliseconds(

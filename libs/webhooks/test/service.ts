@@ -48,6 +48,7 @@ export const testConfig = (database: TestDatabase, given: Readonly<Record<string
     WEBHOOK_ALLOW_HTTP: '1',
     WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
     WEBHOOK_RETRY_SCHEDULE_MS: '0,50,50,50',
+    WEBHOOK_DRY_RUN_WAIT_MS: '1',
     ...given,
   });
 

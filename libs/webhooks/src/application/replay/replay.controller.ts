@@ -1,14 +1,17 @@
-import { Body, Delete, Get, Headers, HttpCode, Param, Post, Res, UseGuards } from '@nestjs/common';
+import { Body, Delete, Get, Headers, HttpCode, Inject, Param, Post, Res, UseGuards } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { setTimeout as delay } from 'node:timers/promises';
 import { OwnIdempotency } from '@app/platform/idempotency/idempotency.interceptor.js';
 import { Caller, type Principal } from '@app/platform/auth/authentication.js';
 import { readIdempotencyKey } from '@app/platform/http/idempotency-key.js';
 import { EndpointAccess } from '../endpoint-access.js';
 import { Answers, Refuses } from '@app/platform/http/openapi/operation.js';
 import { parseInstant } from '@app/platform/http/instant.js';
-import { ReplayEvents, StopReplay } from '../../contracts/replay.js';
+import { ReplayEvents, StopReplay, type ReplayRecord } from '../../contracts/replay.js';
+import { CONFIG } from '@app/platform/tokens.js';
+import type { Config } from '../../settings.js';
 import { ReplayRows } from '../../read-models/replay/replay-rows.js';
 import { ReplayDto } from './replay.body.js';
 import { OwnEndpointGuard } from '../../http/own-endpoint.guard.js';
@@ -16,12 +19,15 @@ import { orProblem, problemOf } from '../../http/refusals.js';
 import { EndpointRoutes, NamesReplay } from '../../http/webhook-routes.js';
 import { replaySchema } from '../../http/webhook.schemas.js';
 
+const LOOK_AGAIN_MS = 50;
+
 @EndpointRoutes()
 export class ReplayController {
   constructor(
     private readonly commands: CommandBus,
     private readonly access: EndpointAccess,
     private readonly rows: ReplayRows,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'WEBHOOK_DRY_RUN_WAIT_MS'>,
   ) {}
 
   @Post('replay')
@@ -32,9 +38,14 @@ export class ReplayController {
     operationId: 'replayEvents',
     summary: 'Send past events of the workspace to an endpoint',
     description:
-      'Sends them in order, with the same ids and bytes, including events from before the endpoint existed. `dryRun` only counts them. An endpoint has one running replay at a time; dry runs do not count.',
+      'Sends them in order, with the same ids and bytes, including events from before the endpoint existed. `dryRun` only counts them; the answer has the count, unless that takes longer than the service waits. An endpoint has one running replay at a time; dry runs do not count.',
   })
-  @Answers(202, 'The replay is queued; `Location` shows its progress', replaySchema, ['Location'])
+  @Answers(
+    202,
+    'The replay is queued, or the dry run has counted; `Location` shows the progress',
+    replaySchema,
+    ['Location'],
+  )
   @Refuses('unsupported_event_type', 'precondition_failed', 'replay_in_progress')
   async replay(
     @Param('endpointId') endpointId: string,
@@ -56,6 +67,17 @@ export class ReplayController {
     );
     response.set('Location', `/api/v1/webhooks/${endpointId}/replays/${record.replayId}`);
     if (outcome === 'repeated') response.set('Idempotency-Replayed', 'true');
+    return dryRun ? this.counted(record) : record;
+  }
+
+  /** A dry run ends within moments. Holds the request until then, so that its answer has the count. */
+  private async counted(queued: ReplayRecord): Promise<ReplayRecord> {
+    const givesUpAt = performance.now() + this.config.WEBHOOK_DRY_RUN_WAIT_MS;
+    let record = queued;
+    while (record.finishedAt === null && performance.now() < givesUpAt) {
+      await delay(LOOK_AGAIN_MS);
+      record = (await this.rows.find(queued.endpointId, queued.replayId)) ?? record;
+    }
     return record;
   }
 
