@@ -22,7 +22,11 @@ const poolOf = (office: CorrectionOffice): pg.Pool => {
     async function* events() {
       yield* stream;
     }
-    return { workspace_id, revision: String(revision), ...(await balanceAsOf(events(), { revision })) };
+    return {
+      workspace_id,
+      revision: String(revision),
+      ...(await balanceAsOf(events(), { revision }, 10_000)),
+    };
   };
   const query = async (text: string) =>
     text.includes('clock_timestamp')
@@ -33,7 +37,7 @@ const poolOf = (office: CorrectionOffice): pg.Pool => {
 
 const close = (office: CorrectionOffice, period: string) => {
   const { store, clock, config } = office;
-  const books = new CreditBooks(createCreditsExecutor(store), clock);
+  const books = new CreditBooks(createCreditsExecutor(store, 10_000), clock);
   const due = new RecordDueHandler(books);
   const commands = { execute: (command: RecordDue) => due.execute(command) };
   const handler = new CloseMonthHandler(
