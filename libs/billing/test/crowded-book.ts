@@ -1,6 +1,7 @@
 import { CHAIN_START, chainedFacts, nextChain } from '@app/event-sourcing/core/hash-chain.js';
 import type { EventToAppend, StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { ExpectedRevision } from '@app/event-sourcing/store/event-store.js';
+import { uuid5 } from '@app/event-sourcing/core/event-id.js';
 import { InMemoryEventStore } from '@app/event-sourcing/testing/in-memory-event-store.js';
 import { CreditBooks } from '../src/application/credit-books.js';
 import { creditsEvents, type CreditsEvent } from '../src/contracts/events.js';
@@ -29,19 +30,20 @@ class FailingStore extends InMemoryEventStore {
   }
 }
 
-/** A book with thousands of open holds. Each process that works on it reads it anew. */
+/** A book with thousands of open holds or packs. Each process that works on it reads it anew. */
 export class CrowdedBook {
   now = Date.parse(OPENED);
   readonly store = new FailingStore();
 
-  /** @param holds open reservations, of as many packs as they need */
-  static async with(holds: number): Promise<CrowdedBook> {
+  /**
+   * @param holds open reservations
+   * @param packs by default, as many as the reservations need
+   */
+  static async with(holds: number, packs = Math.ceil(holds / READINGS)): Promise<CrowdedBook> {
     const book = new CrowdedBook();
     await book.record([
       { type: 'BookOpened', data: { workspaceId: WS, period: '2026-04' } },
-      ...Array.from({ length: Math.ceil(holds / READINGS) }, (_, index) =>
-        packPurchased('burst', `o${index}`),
-      ),
+      ...Array.from({ length: packs }, (_, index) => packPurchased('burst', `o${index}`)),
       ...Array.from({ length: holds }, (_, index) =>
         reserved(uuid(index), [`pack:o${Math.floor(index / READINGS)}:burst`, COST]),
       ),
@@ -77,10 +79,11 @@ export class CrowdedBook {
       const { version: schemaVersion } = creditsEvents.definitions[event.type];
       const metadata = { ...BY, workspaceId: WS, occurredAt: OPENED, schemaVersion };
       const revision = BigInt(index);
-      const stored = { id: `e${index}`, stream: STREAM, revision, position: 0n, ...event, metadata };
+      const id = uuid5('crowd', String(index));
+      const stored = { id, stream: STREAM, revision, position: 0n, ...event, metadata };
       chain = nextChain(chain, chainedFacts(stored));
       const expected = index === 0 ? 'no_stream' : revision - 1n;
-      const own = { id: stored.id, ...event, metadata: { ...metadata, chain } };
+      const own = { id, ...event, metadata: { ...metadata, chain } };
       await InMemoryEventStore.prototype.append.call(this.store, STREAM, expected, [own]);
     }
   }

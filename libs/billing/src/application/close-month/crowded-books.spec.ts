@@ -1,8 +1,9 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import { linesIn, verifyExport as verifyAlone } from '../../../../../tools/verify-ledger.mjs';
-import { exportOf } from '../../../test/book.js';
+import { exportOf, STREAM } from '../../../test/book.js';
 import { CrowdedBook } from '../../../test/crowded-book.js';
+import { BookVerifier } from '../../audit/verify-book.js';
 import { verifyExport } from '../../audit/verify-export.js';
 import type { CreditsEventOf } from '../../contracts/events.js';
 import type { ExportRange } from '../../contracts/export.js';
@@ -68,4 +69,16 @@ it('A process reads the book back from its parts, and no further', async () => {
 it('Both verifiers find its exports right, of the whole book and of the month that begins with the parts', async () => {
   expect(await findings({ from: null, to: null })).toEqual([[], []]);
   expect(await findings({ period: '2026-05' })).toEqual([[], []]);
+}, 60_000);
+
+it('Several processes close the next month together, each part once', async () => {
+  const before = book.events.length;
+  book.now = Date.parse('2026-06-01T00:00:01.000Z');
+  await Promise.all([8, 9, 10].map((index) => book.process().capture(index)));
+  const close = book.events.slice(before).filter(({ type }) => type !== 'CreditsCaptured');
+  expect(close.length).toBe(book.events.length - before - 3);
+  expect(close.at(-1)).toMatchObject({ data: { period: '2026-05', carried: { parts: close.length - 1 } } });
+  const verifier = new BookVerifier(STREAM, 10_000);
+  for (const event of book.events) verifier.see(event);
+  expect(verifier.report().findings).toEqual([]);
 }, 60_000);
