@@ -153,8 +153,9 @@ const EVENTS = {
   GrantExpired: 'grantId amount expiredAt',
   CreditsAdjusted:
     'adjustmentId amount allocations reason approvedBy reversesEventId expiresAt?2 reference@2 actor@2 correctionId?3',
+  PeriodCarried: 'period part openGrants openHolds settled orderRefs adjustmentIds',
   PeriodClosed:
-    'workspaceId period opening totals closing subscription subscriptions openGrants openHolds settled orderRefs adjustmentIds eventCount',
+    'workspaceId period opening totals closing subscription subscriptions openGrants openHolds settled orderRefs adjustmentIds eventCount carried@4',
 };
 
 /** The members that an event of this version has, and those that it may have. */
@@ -180,6 +181,42 @@ const credits = (value, field) => {
  * credit has ⌊price / credits⌋ cents or one more (largest remainder, spread evenly), and all have the whole price.
  */
 const worth = ({ price, credits: all }, count) => Number((BigInt(price) * BigInt(count)) / BigInt(all));
+
+/** The lists that the close of a month carries, itself or in the parts before it. */
+const noItems = () => ({
+  openGrants: [],
+  openHolds: [],
+  settled: { older: [], newer: [] },
+  orderRefs: [],
+  adjustmentIds: [],
+});
+/** Each list, and the older and the newer settled reservations as lists of their own. */
+const listsOf = ({ openGrants, openHolds, settled, orderRefs, adjustmentIds }) => ({
+  openGrants,
+  openHolds,
+  'settled.older': settled.older,
+  'settled.newer': settled.newer,
+  orderRefs,
+  adjustmentIds,
+});
+
+/**
+ * The parts that stand before a close. `digest` is the SHA-256 over them: of the digest so far (of none: the empty text)
+ * and the canonical JSON of the next part's data.
+ */
+class Parts {
+  count = 0;
+  digest = '';
+  items = noItems();
+
+  add(data) {
+    const own = listsOf(data);
+    for (const [name, list] of Object.entries(listsOf(this.items)))
+      for (const item of own[name]) list.push(item);
+    this.count += 1;
+    this.digest = sha256(this.digest, canonical(data));
+  }
+}
 
 const monthAfter = (month) => {
   const [year, index] = String(month).split('-').map(Number);
@@ -208,6 +245,10 @@ class Book {
     this.period = null;
     this.totals = perAccount(() => ({ debit: 0, credit: 0 }));
     this.events = 0;
+    /** The parts of the close that is being made; `null` outside of one. */
+    this.parts = null;
+    /** Of a close whose first parts are before this file: the number of its next part. Nothing else is known of it. */
+    this.cutPart = null;
     this.lastMonth = null;
     this.startMonth();
     this.range = knowsAll ? noMoney() : null;
@@ -238,8 +279,13 @@ class Book {
     );
     const month = String(occurredAt).slice(0, 7);
     // An entry after a month that a wrong clock closed too early has its true date, and may be of an earlier month.
-    if (type === 'PeriodClosed')
-      demand(month > data.period, 'facts.occurredAt', 'a month is closed before it is over');
+    if (type === 'PeriodClosed' || type === 'PeriodCarried') this.datedAfter(data, month);
+    else
+      demand(
+        this.parts === null && this.cutPart === null,
+        'facts.type',
+        'an entry stands between the parts of a closed month',
+      );
     const postings = [];
     const move = (from, to, amount) =>
       postings.push(
@@ -333,6 +379,9 @@ class Book {
           'the book belongs to another workspace',
         );
         this.close(data, schemaVersion, month);
+        break;
+      case 'PeriodCarried':
+        this.carry(data);
         break;
       default:
     }
@@ -458,41 +507,108 @@ class Book {
       for (const [name, value] of Object.entries(carried))
         demand(same(value, right[name]), at(name), `${name} does not follow from the entries of the book`);
     }
+    const items = this.itemsOfClose(data);
+    if (items === null) {
+      this.lastMonth = { period: data.period, money: null };
+      return this.startMonth();
+    }
     demand(
-      sum(data.openHolds, ({ amount }) => amount) === this.accounts.held,
+      sum(items.openHolds, ({ amount }) => amount) === this.accounts.held,
       at('openHolds'),
       'the open holds are not what is held',
     );
     this.lastMonth = { period: data.period, money: this.ended(this.month.money) };
     const known = this.grants;
     this.grants = new Map(
-      data.openGrants.map(({ grantId, priceCents, ...grant }) => {
+      items.openGrants.map(({ grantId, priceCents, ...grant }) => {
         const stated = version > 1 ? priceCents : grant.kind === 'adjustment' ? 0 : null;
         return [grantId, { ...grant, stated, price: known.get(grantId)?.price ?? stated }];
       }),
     );
-    this.holds = new Map(data.openHolds.map((hold) => [hold.reservationId, hold]));
-    this.recent = { older: [...data.settled.older], newer: [...data.settled.newer] };
+    this.holds = new Map(items.openHolds.map((hold) => [hold.reservationId, hold]));
+    this.recent = { older: [...items.settled.older], newer: [...items.settled.newer] };
     this.subscription = data.subscription;
     this.subscriptions = data.subscriptions;
-    this.orderRefs = [...data.orderRefs];
-    this.adjustmentIds = [...data.adjustmentIds];
+    this.orderRefs = [...items.orderRefs];
+    this.adjustmentIds = [...items.adjustmentIds];
     this.count = data.eventCount;
-    const isStart = this.events === 1;
+    const isStart = this.events === 1 + (data.carried?.parts ?? 0);
     this.knowsAll = true;
     this.period = monthAfter(data.period);
     this.startMonth();
     if (isStart && this.month.money) this.range = { ...this.month.money };
   }
 
+  /** A close that a wrong clock began too early goes on with true dates: only its first event has to be in order. */
+  datedAfter({ period, part = 0, carried = null }, month) {
+    if (part > 0 || carried !== null) return;
+    demand(month > period, 'facts.occurredAt', 'a month is closed before it is over');
+  }
+
+  /** A part of a close. Each of its lists continues the one of the part before. */
+  carry(data) {
+    const at = (name) => `facts.data.${name}`;
+    if (this.period)
+      demand(data.period === this.period, at('period'), 'another month is closed than is open');
+    demand(Number.isSafeInteger(data.part) && data.part >= 0, at('part'), 'a part has no number');
+    if (this.parts === null && this.events === 1 && data.part > 0) this.cutPart = data.part;
+    const next = this.cutPart ?? this.parts?.count ?? 0;
+    demand(data.part === next, at('part'), 'a part of the closed month is missing, repeated or moved');
+    if (this.cutPart !== null) {
+      this.cutPart += 1;
+      return;
+    }
+    this.parts ??= new Parts();
+    if (this.knowsAll) {
+      const [right, done] = [listsOf(this.carried(4, true, true)), listsOf(this.parts.items)];
+      for (const [name, list] of Object.entries(listsOf(data)))
+        demand(
+          same(list, right[name].slice(done[name].length, done[name].length + list.length)),
+          at(name),
+          `${name} in a part does not follow from the entries of the book`,
+        );
+    }
+    this.parts.add(data);
+  }
+
+  /** What a close carries: its own lists, or those of the parts before it. `null`: they are not in this file. */
+  itemsOfClose({ carried = null, ...data }) {
+    const { parts, cutPart } = this;
+    [this.parts, this.cutPart] = [null, null];
+    const field = 'facts.data.carried';
+    if (carried === null) {
+      demand(parts === null && cutPart === null, field, 'the close does not name the parts before it');
+      return data;
+    }
+    const isName =
+      Object.keys(carried).length === 2 && carried.parts > 0 && /^[0-9a-f]{64}$/.test(carried.digest);
+    demand(
+      isName && Number.isSafeInteger(carried.parts),
+      field,
+      'a close names the number and digest of its parts',
+    );
+    for (const [name, none] of Object.entries(noItems()))
+      demand(same(data[name], none), `facts.data.${name}`, 'a close with parts has no lists of its own');
+    if (parts === null) {
+      const isCut = cutPart === carried.parts || (cutPart === null && this.events === 1);
+      demand(isCut, field, 'the parts of the closed month are not before it');
+      return null;
+    }
+    const named = { parts: parts.count, digest: parts.digest };
+    demand(same(carried, named), field, 'the parts before the close are not those that it names');
+    return parts.items;
+  }
+
   /**
    * What the close of the open month must carry.
    * @param version of the event: version 1 has no prices of grants, and none is known after it
    * @param isPrompt it is closed in the month after it. Later, settled reservations are forgotten
+   * @param isPart for a part, which carries the lists; the close after it carries all the rest
    */
-  carried(version, isPrompt) {
+  carried(version, isPrompt, isPart = false) {
     const { older, newer } = isPrompt ? this.recent : { older: [], newer: [] };
-    return {
+    const { parts } = this;
+    const all = {
       opening: this.month.opening,
       totals: this.month.totals,
       closing: this.accounts,
@@ -508,7 +624,16 @@ class Book {
       orderRefs: this.orderRefs,
       adjustmentIds: this.adjustmentIds,
       eventCount: this.count,
+      carried: null,
     };
+    if (parts === null || isPart) return all;
+    for (const [name, list] of Object.entries(listsOf(this.carried(version, true, true))))
+      demand(
+        listsOf(parts.items)[name].length === list.length,
+        'facts.data.carried',
+        `the parts of the closed month do not carry all of ${name}`,
+      );
+    return { ...all, ...noItems(), carried: { parts: parts.count, digest: parts.digest } };
   }
 }
 
@@ -734,7 +859,7 @@ class ExportVerifier {
     const starts =
       type === 'BookOpened'
         ? data.period === period
-        : type === 'PeriodClosed' && monthAfter(data.period) === period;
+        : (type === 'PeriodClosed' || type === 'PeriodCarried') && monthAfter(data.period) === period;
     demand(starts, 'facts.type', `the export of ${period} does not start with that month`);
   }
 

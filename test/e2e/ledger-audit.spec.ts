@@ -189,7 +189,7 @@ describe('a book that was tampered with in the store', () => {
     }
     let text = '';
     const range = { from: null, to: null };
-    for await (const piece of new BookExport(`credits-${HONEST}`, 'jsonl', range).text(stored()))
+    for await (const piece of new BookExport(`credits-${HONEST}`, 'jsonl', range, 10_000).text(stored()))
       text += piece;
     writeFileSync(path('rebuilt.jsonl'), text);
     const sealed = await seal(HONEST, 'kept.json');

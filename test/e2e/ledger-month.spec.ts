@@ -4,9 +4,11 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
+import type { StoredEvent } from '@app/event-sourcing/core/event.js';
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { openEventStore } from '@app/event-sourcing/store/eventstoredb.js';
-import { altered, TestBook } from '../../libs/billing/test/book.js';
+import { altered, STREAM, TestBook, WS } from '../../libs/billing/test/book.js';
+import { CrowdedBook } from '../../libs/billing/test/crowded-book.js';
 import { writeReading } from '../../libs/billing/test/readings.js';
 import { startStack, type StartedStack } from '../support/index.js';
 import { until } from '../support/integrator.js';
@@ -36,13 +38,20 @@ const write = async (n: number): Promise<void> => {
   await book.do(at, { type: 'CaptureCredits', reservationId: id, causeEventId: endId });
   await store.append(`reading-${readingId}`, 'no_stream', reading);
   await store.append(`credits-${workspaceId}`, 'no_stream', book.events);
-  const opened = {
+  await openWorkspace(book.events[0]!);
+};
+
+/** @param opened the first event of its book */
+const openWorkspace = async ({ metadata }: StoredEvent): Promise<void> => {
+  const { workspaceId } = metadata;
+  const data = { workspaceId, name: 'Atelier' };
+  const event = {
     id: randomUUID(),
     type: 'WorkspaceOpened',
-    data: { workspaceId, name: 'Atelier' },
-    metadata: { ...book.events[0]!.metadata, schemaVersion: 1 },
+    data,
+    metadata: { ...metadata, schemaVersion: 1 },
   };
-  await store.append(`workspace-${workspaceId}`, 'no_stream', [opened]);
+  await store.append(`workspace-${workspaceId}`, 'no_stream', [event]);
 };
 
 const close = (period: string, ...more: string[]) =>
@@ -130,6 +139,24 @@ describe('a month of all books', () => {
     expect(await verifyMonth()).toMatchObject({ code: 1, findings: [{ file: 'journal.csv' }] });
     writeFileSync(journal, text);
     expect(await verifyMonth()).toMatchObject({ code: 0, ok: true });
+  });
+
+  it('closes a book in parts when it is too much for one event, and its export begins with them', async () => {
+    const { events } = await CrowdedBook.with(0, 2_300);
+    // At once, because a worker may close the book's months at any time.
+    await store.append(STREAM, 'no_stream', events);
+    await openWorkspace(events[0]!);
+    expect(await close('2026-07', '--replace')).toMatchObject({ code: 0, ok: true, books: 4 });
+    const file = path('august.jsonl');
+    const month = ['--workspace', WS, '--period', '2026-08', '--format', 'jsonl', '--out', file];
+    expect(await ledger('export', ...month)).toMatchObject({ code: 0 });
+    const types = readFileSync(file, 'utf8').match(/"type":"\w+"/g);
+    expect(types?.slice(0, 3)).toEqual([
+      '"type":"PeriodCarried"',
+      '"type":"PeriodCarried"',
+      '"type":"PeriodClosed"',
+    ]);
+    expect(await json('verify-file', file)).toMatchObject({ code: 0, ok: true });
   });
 
   it('has entries that are found by their reference, whoever booked them', async () => {

@@ -34,6 +34,23 @@ const hold = {
   amount: 20,
   allocations: [{ grantId: 'plan:sub1:2026-09', amount: 20 }],
 };
+const carriedItems = {
+  openGrants: [
+    {
+      grantId: 'plan:sub1:2026-09',
+      kind: 'plan' as const,
+      credits: 400,
+      remaining: 360,
+      held: 20,
+      expiresAt: '2026-10-29T00:00:00.000Z',
+      priceCents: 14_900,
+    },
+  ],
+  openHolds: [hold],
+  settled: { older: [], newer: [secretRef] },
+  orderRefs: ['INV-2026-0042'],
+  adjustmentIds: ['adj_7'],
+};
 const sum = (debit: number, credit: number) => ({ debit, credit });
 
 /** The current data of one event of each type, with every field set. A missing type does not compile. */
@@ -167,6 +184,7 @@ export const SAMPLES: Samples = {
     actor: 'operator:ada',
     correctionId,
   },
+  PeriodCarried: { period: '2026-09', part: 1, ...carriedItems },
   PeriodClosed: {
     workspaceId,
     period: '2026-09',
@@ -190,22 +208,9 @@ export const SAMPLES: Samples = {
       endsAt: '2026-10-29T00:00:00.000Z',
     },
     subscriptions: 1,
-    openGrants: [
-      {
-        grantId: 'plan:sub1:2026-09',
-        kind: 'plan',
-        credits: 400,
-        remaining: 360,
-        held: 20,
-        expiresAt: '2026-10-29T00:00:00.000Z',
-        priceCents: 14_900,
-      },
-    ],
-    openHolds: [hold],
-    settled: { older: [], newer: [secretRef] },
-    orderRefs: ['INV-2026-0042'],
-    adjustmentIds: ['adj_7'],
+    ...carriedItems,
     eventCount: 6,
+    carried: { parts: 2, digest: 'e7'.repeat(32) },
   },
 
   OrderLineClaimed: {

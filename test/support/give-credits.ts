@@ -27,7 +27,7 @@ export const giveCredits = async ({
     readTimeoutMs: 10_000,
   });
   try {
-    const books = new CreditBooks(createCreditsExecutor(store), { now: () => now });
+    const books = new CreditBooks(createCreditsExecutor(store, 10_000), { now: () => now });
     const by = { actor: 'operator:test', correlationId: 'test', causationId: 'test' };
     const entry = { amount, reason, approvedBy: 'test', actor: by.actor };
     const adjustmentId = `test-${now}-${amount}`;

@@ -2,6 +2,7 @@ import { CommandExecutor } from '@app/event-sourcing/handling/command-executor.j
 import type { EventStore } from '@app/event-sourcing/store/event-store.js';
 import { scopedEventStore } from '@app/event-sourcing/store/scoped-event-store.js';
 import { creditsEvents } from './contracts/events.js';
+import { namesParts } from './domain/credits/carried.js';
 import { credits } from './domain/credits/credits.decider.js';
 
 /** Folded books kept in memory, per process. */
@@ -9,20 +10,24 @@ const CACHED_STREAMS = 2_000;
 /** All API processes write to the same book concurrently, so conflicts are common. */
 const ATTEMPTS = 48;
 
-/** The default of the setting. */
-const CLOCK_REFUSE_MS = 10_000;
-
 /**
  * Runs commands on `credits-<workspaceId>` streams only.
  * @param withinMs CLOCK_REFUSE_MS: by this much, the clocks of two writers may differ
  */
-export const createCreditsExecutor = (store: EventStore, withinMs = CLOCK_REFUSE_MS) =>
+export const createCreditsExecutor = (store: EventStore, withinMs: number) =>
   new CommandExecutor(scopedEventStore(store, [creditsEvents.category]), creditsEvents, credits, {
     cachedStreams: CACHED_STREAMS,
     attempts: ATTEMPTS,
     chained: true,
     actorFirst: true,
-    checkpointType: 'PeriodClosed',
+    checkpoint: {
+      type: 'PeriodClosed',
+      parts: {
+        type: 'PeriodCarried',
+        countOf: (event) => (event.type === 'PeriodClosed' ? (event.data.carried?.parts ?? 0) : 0),
+        areThose: (event, book) => event.type !== 'PeriodClosed' || namesParts(event.data, book.carried),
+      },
+    },
     datesAscend: { withinMs },
   });
 

@@ -51,7 +51,7 @@ interface Adjustment {
 
 /** Billing's commands and queries as one process runs them: with its own books, folded in its own memory. */
 export const billingProcess = (store: EventStore, clock: { now(): number }) => {
-  const books = new CreditBooks(createCreditsExecutor(store), clock);
+  const books = new CreditBooks(createCreditsExecutor(store, 10_000), clock);
   const handlers = {
     open: new OpenBookHandler(books),
     reserve: new ReserveCreditsHandler(books),

@@ -24,7 +24,9 @@ type UntimedCommand = CreditsCommand extends infer C
 export class TestBook {
   readonly store = new InMemoryEventStore();
   private now = 0;
-  private readonly books = new CreditBooks(createCreditsExecutor(this.store), { now: () => this.now });
+  private readonly books = new CreditBooks(createCreditsExecutor(this.store, 10_000), {
+    now: () => this.now,
+  });
   private commands = 0;
 
   constructor(readonly workspaceId = WS) {}
@@ -55,7 +57,8 @@ export const exportOf = async (
     yield* events;
   }
   let text = '';
-  for await (const piece of new BookExport(events[0]!.stream, format, range).text(stored())) text += piece;
+  for await (const piece of new BookExport(events[0]!.stream, format, range, 10_000).text(stored()))
+    text += piece;
   return text;
 };
 

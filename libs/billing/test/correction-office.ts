@@ -80,7 +80,7 @@ export class CorrectionOffice {
     const { clock } = this;
     const store = withQuarantines(this.store);
     const executors = createCorrectionExecutors(store, config.OPERATOR_ROOT_KEYS);
-    const credits = new CreditBooks(createCreditsExecutor(store), clock);
+    const credits = new CreditBooks(createCreditsExecutor(store, 10_000), clock);
     const books = new CorrectionBooks(credits, store);
     const limit = new DailyLimit(executors, books, config);
     const register = new VerifiedRegister(store, config);
@@ -204,7 +204,7 @@ export class CorrectionOffice {
       now: this.now,
     };
     const context = { intent: `forged ${this.entries().length}`, by: BY, workspaceId, at: this.now };
-    const { kind } = await createCreditsExecutor(this.store).execute(workspaceId, command, context);
+    const { kind } = await createCreditsExecutor(this.store, 10_000).execute(workspaceId, command, context);
     if (kind !== 'accepted') throw new Error(`The entry was ${kind}`);
     return this.entries().at(-1)!;
   }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
 import { nextChain, type ChainedFacts } from '@app/event-sourcing/core/hash-chain.js';
 
@@ -17,7 +18,9 @@ export interface ForgedClose {
   readonly name: string;
   /** Number of the close's line, from 1. */
   readonly line: number;
-  /** The export up to and including that line: a verifier has to find the change there. */
+  /** Of the close itself, when a part of it was changed: a part may have fewer or more of the right items. */
+  readonly lastLine: number;
+  /** The export up to and including the close: a verifier has to find the change between these two lines. */
   readonly text: () => string;
 }
 
@@ -56,6 +59,17 @@ function* othersOf(value: Json, seen: readonly Json[]): Generator<Json> {
       yield Object.fromEntries(Object.entries(value).filter(([one]) => one !== name));
 }
 
+/** A close and its parts. */
+const CLOSES = ['PeriodCarried', 'PeriodClosed'];
+const closes = ({ facts }: Line): boolean => CLOSES.includes(facts?.type ?? '');
+
+/** Index of the close that an export starts with; -1: it starts with something else. */
+const startOf = (lines: readonly string[]): number => {
+  const events = lines.slice(1).map((line) => JSON.parse(line) as Line);
+  const end = events.findIndex(({ facts }) => facts?.type === 'PeriodClosed');
+  return events.slice(0, end + 1).every(closes) ? end + 1 : -1;
+};
+
 /**
  * Every change of one value in the closed months of an export that a forger could make: the members are those of the
  * data itself.
@@ -63,6 +77,7 @@ function* othersOf(value: Json, seen: readonly Json[]): Generator<Json> {
  */
 export function* forgedCloses(text: string, values: readonly Json[]): Generator<ForgedClose> {
   const lines = text.trimEnd().split('\n');
+  const firstClose = startOf(lines);
   const seen = new Map<string, Map<string, Json>>();
   for (const data of [...values, ...closesIn(text)])
     for (const [path, value] of valuesIn(data)) {
@@ -72,12 +87,13 @@ export function* forgedCloses(text: string, values: readonly Json[]): Generator<
   for (const [index, line] of lines.entries()) {
     const parsed = JSON.parse(line) as Line;
     // The close before the first entry is the start of a partial export: nothing in the file can contradict it.
-    if (parsed.facts?.type !== 'PeriodClosed' || index === 1) continue;
-    const data = parsed.facts.data as Json;
+    if (!closes(parsed) || index <= firstClose) continue;
+    const data = parsed.facts!.data as Json;
     const before = lines.slice(0, index);
     const previous = before
       .map((one) => JSON.parse(one) as Line)
       .reduce((chain, one) => one.chain ?? one.previousChain ?? chain, '');
+    const last = lines.findIndex((one, at) => at >= index && factsOf(one)?.type === 'PeriodClosed');
     for (const [path, value] of valuesIn(data)) {
       const done = new Set([canonicalJson(value)]);
       for (const other of othersOf(value, [...(seen.get(placeOf(path))?.values() ?? [])])) {
@@ -86,10 +102,12 @@ export function* forgedCloses(text: string, values: readonly Json[]): Generator<
         yield {
           name: `${path.join('.')} is ${JSON.stringify(other)}`,
           line: index + 1,
+          lastLine: last + 1,
           text: () => {
-            const facts = { ...parsed.facts!, data: withValue(data, path, other) };
-            const changed = JSON.stringify({ kind: 'event', facts, chain: nextChain(previous, facts) });
-            return `${[...before, changed].join('\n')}\n`;
+            const changed = { ...parsed.facts!, data: withValue(data, path, other) };
+            const close = [changed, ...lines.slice(index + 1, last + 1).map((one) => factsOf(one)!)];
+            const forged = withDigest(before, close).map(chainedAfter(previous));
+            return `${[...before, ...forged].join('\n')}\n`;
           },
         };
       }
@@ -97,15 +115,37 @@ export function* forgedCloses(text: string, values: readonly Json[]): Generator<
   }
 }
 
+const factsOf = (line: string): ChainedFacts | null => (JSON.parse(line) as Line).facts ?? null;
+
+/** Writes the lines of events, each with the chain value after the one before. */
+const chainedAfter = (previous: string) => {
+  let chain = previous;
+  return (facts: ChainedFacts): string => {
+    chain = nextChain(chain, facts);
+    return JSON.stringify({ kind: 'event', facts, chain });
+  };
+};
+
+/** The close of a month that names its parts as they are. The forger knows how a digest is made. */
+const withDigest = (before: readonly string[], close: readonly ChainedFacts[]): readonly ChainedFacts[] => {
+  const end = close.at(-1)!;
+  const { carried } = end.data as { carried?: object | null };
+  if (!carried || close.length === 1) return close;
+  const from = before.findLastIndex((line) => factsOf(line)?.type !== 'PeriodCarried') + 1;
+  const parts = [...before.slice(from).map((line) => factsOf(line)!), ...close.slice(0, -1)];
+  const digest = parts.reduce((all, { data }) => hash('sha256', all + canonicalJson(data), 'hex'), '');
+  return close.with(-1, { ...end, data: { ...(end.data as object), carried: { ...carried, digest } } });
+};
+
 /** Places of all values in some closed months, such as `openGrants..kind`. */
 export const placesIn = (closes: readonly Json[]): Set<string> =>
   new Set(closes.flatMap((data) => [...valuesIn(data)].map(([path]) => placeOf(path))));
 
-/** The data of the closed months in an export. */
+/** The data of the closed months in an export, and of their parts. */
 export const closesIn = (text: string): Json[] =>
   text
     .trimEnd()
     .split('\n')
     .map((line) => (JSON.parse(line) as Line).facts)
-    .filter((facts) => facts?.type === 'PeriodClosed')
+    .filter((facts) => facts && CLOSES.includes(facts.type))
     .map((facts) => facts!.data as Json);

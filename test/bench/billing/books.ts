@@ -15,7 +15,7 @@ export const connect = (url: string): EventStore =>
 
 /** The ledger as in an API process, with a clock that the benchmark controls. */
 export const ledgerOn = (store: EventStore, now: () => number = Date.now) => {
-  const books = new CreditBooks(createCreditsExecutor(store), { now });
+  const books = new CreditBooks(createCreditsExecutor(store, 10_000), { now });
   return {
     books,
     reserving: new ReserveCreditsHandler(books),

@@ -59,7 +59,7 @@ const load = async (
 const audited = async (store: ServedStore, workspaceId: string) => {
   const events = connect(store.url);
   const stream = `credits-${workspaceId}`;
-  const verifier = new BookVerifier(stream);
+  const verifier = new BookVerifier(stream, 10_000);
   let held = 0;
   for await (const event of events.read(stream)) {
     verifier.see(event);

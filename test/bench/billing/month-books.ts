@@ -81,7 +81,7 @@ const modelBook = async (at: string): Promise<{ events: readonly StoredEvent[]; 
       await ledger.do(MODEL, { type: 'CaptureCredits', ...captured }, `capture ${n}`);
     }
   }
-  const { state } = await createCreditsExecutor(memory).load(MODEL);
+  const { state } = await createCreditsExecutor(memory, 10_000).load(MODEL);
   return { events: memory.log, state };
 };
 

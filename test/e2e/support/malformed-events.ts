@@ -41,6 +41,7 @@ const TYPES = {
     'CreditsReserved',
     'CreditsCaptured',
     'CreditsReleased',
+    'PeriodCarried',
     'PeriodClosed',
   ],
   orderline: ['OrderLineClaimed', 'EarlierOrdersClaimed'],

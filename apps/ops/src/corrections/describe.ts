@@ -61,8 +61,6 @@ export const describeBookRefusal = (refusal: BookRefusal): string => {
       return `The book of ${workspaceId} has an entry of an earlier proposal of this correction: propose what is left under another reference`;
     case 'book_too_large':
       return `The entries of ${workspaceId} have ${size(refusal)}: ${SPLIT}`;
-    case 'book_full':
-      return `The book of ${workspaceId} would carry ${size(refusal)} of grants, holds and correction ids into the next month: give the credits in fewer entries`;
     case 'insufficient':
       return `Workspace ${workspaceId}: only ${refusal.available} credits are available, not ${refusal.required}`;
     case 'nothing_to_reverse':

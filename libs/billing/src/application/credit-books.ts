@@ -2,15 +2,24 @@ import type { RequestContext } from '@app/event-sourcing/core/request-context.js
 import { ClockUntrusted, type TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import type { Outcome } from '@app/event-sourcing/handling/command-executor.js';
 import type { Folded } from '@app/event-sourcing/handling/stream-folder.js';
+import { StoreUnavailable } from '@app/event-sourcing/store/errors.js';
 import { Inject, Injectable } from '@app/platform/injection.js';
 import { TRUSTED_CLOCK } from '@app/platform/tokens.js';
 import type { CreditsEvent } from '../contracts/events.js';
 import type { CreditsCommand, CreditsRejection } from '../domain/credits/credits.commands.js';
 import { CREDITS_EXECUTOR, type CreditsExecutor } from '../credits.executor.js';
 import type { Credits } from '../domain/credits/credits.state.js';
-import { dueBy } from '../domain/credits/due.js';
+import { isDue, stateAt } from '../domain/credits/due.js';
 
-export type CreditsOutcome = Outcome<CreditsEvent, Credits, CreditsRejection>;
+/** Of a command: what was due before it is recorded, however much it was. */
+export type CreditsOutcome = Outcome<
+  CreditsEvent,
+  Credits,
+  Exclude<CreditsRejection, { readonly code: 'TooMuchDue' }>
+>;
+
+/** Appends that one command makes for what is due, at most: some 150 MB. */
+const MOST_APPENDS = 200;
 
 /** The credit books of all workspaces: executes commands on them and folds them. */
 @Injectable()
@@ -21,7 +30,8 @@ export class CreditBooks {
   ) {}
 
   /**
-   * Every command first records what is due. So none is executed while nobody knows the time.
+   * Every command first records what is due. So none is executed while nobody knows the time. What is due may take
+   * several appends: each is complete in itself, and the next command continues after a crash.
    *
    * @param command makes the command for a time in milliseconds
    * @param intent identifies this command within the book; a retry uses the same intent
@@ -33,9 +43,26 @@ export class CreditBooks {
     intent: string,
     by: RequestContext,
   ): Promise<CreditsOutcome> {
-    const now = await this.clock.now();
-    const asked = { actor: by.actor, ...command(now) } as CreditsCommand;
-    return this.executor.execute(workspaceId, asked, { intent, by, workspaceId, at: now });
+    const recordDue = (now: number): CreditsCommand => ({ type: 'RecordDue', now });
+    for (let appends = 0; appends < MOST_APPENDS; appends += 1) {
+      const now = await this.clock.now();
+      const asked = command(now);
+      const outcome = await this.ask(workspaceId, asked, intent, by);
+      if (outcome.kind === 'rejected' && outcome.code === 'TooMuchDue')
+        await this.ask(workspaceId, recordDue(now), `due:${intent}`, by);
+      else if (asked.type !== 'RecordDue' || !isDue(outcome.state, now)) return outcome;
+    }
+    throw new StoreUnavailable(`More is due in the book of ${workspaceId} than one command records`, false);
+  }
+
+  private ask(
+    workspaceId: string,
+    command: CreditsCommand,
+    intent: string,
+    by: RequestContext,
+  ): Promise<Outcome<CreditsEvent, Credits, CreditsRejection>> {
+    const asked = { actor: by.actor, ...command } as CreditsCommand;
+    return this.executor.execute(workspaceId, asked, { intent, by, workspaceId, at: command.now });
   }
 
   /** Starts the book's next command from a state that was just read, if it is still free of quarantines. */
@@ -51,7 +78,7 @@ export class CreditBooks {
     const { state } = await this.executor.load(workspaceId);
     if (state.workspaceId === null) return null;
     const now = await this.now();
-    return now === null ? state : dueBy(state, now).state;
+    return now === null ? state : stateAt(state, now);
   }
 
   /** `null` while the clocks differ. */

@@ -26,8 +26,8 @@ const written = async (sequence: readonly CreditsCommand[]): Promise<InMemoryEve
   const store = new InMemoryEventStore();
   let now = sequence[0]?.now ?? 0;
   const processes = [
-    new CreditBooks(createCreditsExecutor(store), { now: () => now }),
-    new CreditBooks(createCreditsExecutor(store), { now: () => now }),
+    new CreditBooks(createCreditsExecutor(store, 10_000), { now: () => now }),
+    new CreditBooks(createCreditsExecutor(store, 10_000), { now: () => now }),
   ];
   const by = { actor: 'operator:ada', correlationId: 'c', causationId: 'c' };
   const carryOut = async (command: CreditsCommand, name: string, process: number): Promise<void> => {
@@ -67,7 +67,7 @@ const isForgotten = (reservationId: string, book: Credits, settled: ReadonlySet<
 it('Any book that is written verifies from its raw stream and reconciles with its readings', async () => {
   const property = fc.asyncProperty(commands, async (sequence) => {
     const store = await written(sequence);
-    const verifier = new BookVerifier(STREAM);
+    const verifier = new BookVerifier(STREAM, 10_000);
     const book = store.log.filter(({ stream }) => stream === STREAM);
     for (const event of book) verifier.see(event);
     assert.deepEqual(verifier.report().findings, []);

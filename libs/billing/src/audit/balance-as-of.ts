@@ -5,7 +5,7 @@ import { creditsEvents } from '../contracts/events.js';
 import type { Balance } from '../contracts/queries.js';
 import { balanceOf } from '../domain/credits/balance.js';
 import { evolve, noBook } from '../domain/credits/credits.state.js';
-import { dueBy } from '../domain/credits/due.js';
+import { stateAt } from '../domain/credits/due.js';
 import { timeOf } from './record-time.js';
 
 /**
@@ -16,7 +16,7 @@ import { timeOf } from './record-time.js';
 export const balanceAsOf = async (
   stored: AsyncIterable<StoredEvent>,
   asOf: AsOf,
-  boundMs?: number,
+  boundMs: number,
 ): Promise<Balance | null> => {
   let state = noBook;
   for await (const event of stored) {
@@ -25,5 +25,5 @@ export const balanceAsOf = async (
     if (!isSetAside(event)) state = evolve(state, decode(creditsEvents, event));
   }
   if (state.workspaceId === null) return null;
-  return balanceOf('instant' in asOf ? dueBy(state, asOf.instant).state : state);
+  return balanceOf('instant' in asOf ? stateAt(state, asOf.instant) : state);
 };

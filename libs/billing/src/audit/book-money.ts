@@ -25,6 +25,8 @@ export class BookMoney {
 
   /** @returns what the event took out of the grants for good */
   see(event: CreditsEvent, before: Credits, after: Credits): UsedCredits[] {
+    // Parts belong to the close after them.
+    if (event.type === 'PeriodCarried') return [];
     const isFirst = !this.isStarted;
     this.isStarted = true;
     if (event.type === 'BookOpened') [this.total, this.month] = [startingWith(0), startingWith(0)];

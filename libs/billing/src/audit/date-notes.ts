@@ -2,6 +2,7 @@ import { instant } from '@app/event-sourcing/core/clock.js';
 import type { Recorded } from '@app/event-sourcing/core/event.js';
 import type { CreditsEvent } from '../contracts/events.js';
 import { endOfMonth, startOfMonth } from '../domain/credits/calendar.js';
+import { closes } from './book-start.js';
 import { isContradicted } from './record-time.js';
 
 /** What a reader of a month must know when a wrong clock dated its entries, or closed a month too early. */
@@ -13,7 +14,7 @@ export class DateNotes {
   /** @param boundMs CLOCK_REFUSE_MS */
   constructor(
     private readonly period: string,
-    private readonly boundMs?: number,
+    private readonly boundMs: number,
   ) {}
 
   see(event: Recorded<CreditsEvent>): void {
@@ -21,8 +22,8 @@ export class DateNotes {
     const isMisdated = isContradicted(event, this.boundMs);
     if (isMisdated) this.misdated += 1;
     if (Date.parse(metadata.occurredAt) < startOfMonth(this.period)) this.earlier += 1;
-    if (event.type === 'PeriodClosed' && isMisdated && recordedAt! < endOfMonth(this.period))
-      this.closedEarlyAt = instant(recordedAt!);
+    if (closes(event) && isMisdated && recordedAt! < endOfMonth(this.period))
+      this.closedEarlyAt ??= instant(recordedAt!);
   }
 
   sentences(): string[] {

@@ -27,7 +27,7 @@ const exported = async (
 ): Promise<string> => {
   const range = { from: from ? Date.parse(from) : null, to: to ? Date.parse(to) : null };
   let text = '';
-  for await (const piece of new BookExport(STREAM, format, range).text(stored(events))) text += piece;
+  for await (const piece of new BookExport(STREAM, format, range, 10_000).text(stored(events))) text += piece;
   return text;
 };
 

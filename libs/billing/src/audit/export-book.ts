@@ -9,6 +9,7 @@ import { monthAfter } from '../domain/credits/calendar.js';
 import { evolve, noBook } from '../domain/credits/credits.state.js';
 import { balances, emptyAccounts, emptyTotals, post, postings } from '../domain/credits/postings.js';
 import { BookMoney } from './book-money.js';
+import { closes, startsWhole } from './book-start.js';
 import { csv, jsonLines, postingRows, type ExportWriter } from './export-rows.js';
 import { timeOf } from './record-time.js';
 import { bookEvent, isOpaque, unreadableEntry } from './unreadable-entry.js';
@@ -35,7 +36,7 @@ export class BookExport {
     private readonly stream: string,
     format: 'csv' | 'jsonl',
     private readonly range: ExportRange,
-    private readonly boundMs?: number,
+    private readonly boundMs: number,
   ) {
     this.write = format === 'csv' ? csv : jsonLines();
   }
@@ -94,7 +95,7 @@ export class BookExport {
   private startsWith(event: CreditsEvent, at: number): boolean {
     if ('from' in this.range) return this.range.from === null || at >= this.range.from;
     if (event.type === 'BookOpened') return event.data.period === this.range.period;
-    return event.type === 'PeriodClosed' && monthAfter(event.data.period) === this.range.period;
+    return closes(event) && monthAfter(event.data.period) === this.range.period;
   }
 
   private skip(event: CreditsEvent | null, stored: StoredEvent): void {
@@ -161,7 +162,7 @@ export class BookExport {
   }
 
   private row(event: Recorded<CreditsEvent>, stored: StoredEvent): string {
-    if (this.events === 0 && event.type !== 'BookOpened' && event.type !== 'PeriodClosed') this.money = null;
+    if (this.events === 0 && !startsWhole(event)) this.money = null;
     const moved = postings(event);
     this.totals = post(this.totals, moved);
     this.events += 1;

@@ -7,8 +7,10 @@ import {
   idleBook,
   openedBook,
   quarantinedBook,
+  rechained,
   type TestBook,
 } from '../../test/book.js';
+import { storedInParts } from '../../test/in-parts.js';
 import { mutantsOf, sampledMutants } from '../../test/mutations.js';
 import type { ExportRange } from '../contracts/export.js';
 import { verifyExport } from './verify-export.js';
@@ -19,8 +21,22 @@ const ONE_OF = 48;
 
 const WHOLE: ExportRange = { from: null, to: null };
 
+/** The close of April in parts, and when it was recorded. Its first part is a millisecond older. */
+const CLOSE = Date.parse('2026-05-09T09:00:00.000Z');
+const dividedBook = async () => {
+  const events = storedInParts((await eventfulBook()).events);
+  const first = events.findIndex(({ type }) => type === 'PeriodCarried');
+  const { metadata } = events[first]!;
+  const earlier = { ...metadata, occurredAt: new Date(CLOSE - 1).toISOString() };
+  return { events: rechained(events.with(first, { ...events[first]!, metadata: earlier })) };
+};
+
 /** Books that differ in what is in them, and the parts of them that are exported. */
-const EXPORTS: readonly (readonly [name: string, book: () => Promise<TestBook>, range: ExportRange])[] = [
+const EXPORTS: readonly (readonly [
+  name: string,
+  book: () => Promise<Pick<TestBook, 'events'>>,
+  range: ExportRange,
+])[] = [
   ['a book with everything', eventfulBook, WHOLE],
   ['its first month', eventfulBook, { period: '2026-04' }],
   ['its second month, after the close of the first', eventfulBook, { period: '2026-05' }],
@@ -37,6 +53,9 @@ const EXPORTS: readonly (readonly [name: string, book: () => Promise<TestBook>, 
   ['a book with idle months', idleBook, WHOLE],
   ['a book with signed corrections, a change and a cancellation', correctedBook, WHOLE],
   ['its first month, with a planned change', correctedBook, { period: '2026-04' }],
+  ['a book that closes its months in parts', dividedBook, WHOLE],
+  ['its second month, after the parts of the first', dividedBook, { period: '2026-05' }],
+  ['a part of it that begins inside a close', dividedBook, { from: CLOSE, to: null }],
 ];
 
 const both = async (bytes: Uint8Array) => {

@@ -13,6 +13,7 @@ import {
 } from '../contracts/events.js';
 import { monthAfter } from '../domain/credits/calendar.js';
 import { balances, emptyTotals, post, postings } from '../domain/credits/postings.js';
+import { closes, startsWhole } from './book-start.js';
 import {
   eventLine,
   firstDifference,
@@ -117,7 +118,8 @@ export class ExportVerifier {
       return this.refuse('previousChain', 'a chain begins with 64 zeros');
     this.given = parsed.data;
     this.head = { revision: null, hash: rest.previousChain };
-    this.book = new BookVerifier(rest.stream, isWhole ? undefined : { ...partStart(rest) });
+    // The lines have no record times, so that no bound matters.
+    this.book = new BookVerifier(rest.stream, Infinity, isWhole ? undefined : partStart(rest));
     return true;
   }
 
@@ -200,8 +202,7 @@ export class ExportVerifier {
     this.checkPeriod(event);
     const moved = postings(event);
     this.totals = post(this.totals, moved);
-    if (this.counts.events === 1)
-      this.knowsGrants = event.type === 'BookOpened' || event.type === 'PeriodClosed';
+    if (this.counts.events === 1) this.knowsGrants = startsWhole(event);
     const rows = postingRows(event, moved, balances(this.given!.opening, this.totals));
     const [own, ...others] = jsonLines(this.given!.format)
       .event(event, chainedFacts(stored), rows)
@@ -220,7 +221,7 @@ export class ExportVerifier {
     const starts =
       event.type === 'BookOpened'
         ? event.data.period === period
-        : event.type === 'PeriodClosed' && monthAfter(event.data.period) === period;
+        : closes(event) && monthAfter(event.data.period) === period;
     if (!starts) this.find('facts.type', `the export of ${period} does not start with that month`);
   }
 

@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 
 const monthOf = (events: readonly StoredEvent[], period = PERIOD, by = key) => {
-  const books = new VerifiedBooks(period);
+  const books = new VerifiedBooks(period, 10_000);
   // As in one log.
   events.forEach((event, index) => {
     const stored = { ...event, position: BigInt(index) };

@@ -34,15 +34,18 @@ beforeEach(async () => {
 /** Of the book alone: a pack has a line of its order as well. */
 const log = () => store.log.filter(({ stream }) => stream === STREAM);
 const events = () => log().map((stored) => decode(creditsEvents, stored));
-const plan = () => planDateRepair(WS, events(), now);
+const plan = () => planDateRepair(WS, events(), now, 10_000);
 const findings = () => {
-  const verifier = new BookVerifier(STREAM);
+  const verifier = new BookVerifier(STREAM, 10_000);
   for (const event of log()) verifier.see(event);
   return verifier.report();
 };
 /** Books what is due, as a correction that two operators signed. */
 const repair = async () => {
-  const books = new CorrectionBooks(new CreditBooks(createCreditsExecutor(store), { now: () => now }), store);
+  const books = new CorrectionBooks(
+    new CreditBooks(createCreditsExecutor(store, 10_000), { now: () => now }),
+    store,
+  );
   const due = plan().adjustments.filter(
     ({ notBefore }) => notBefore === null || Date.parse(notBefore) <= now,
   );
@@ -89,7 +92,8 @@ describe('a book that a worker 40 days ahead has changed', () => {
   it('says in the statement of each month how its entries are dated', async () => {
     now += 60_000;
     await processOff(0).purchase('sprint', 'o2');
-    const notes = async (period: string) => (await statementOf(WS, period, store.read(STREAM)))?.notes;
+    const notes = async (period: string) =>
+      (await statementOf(WS, period, store.read(STREAM), 10_000))?.notes;
     expect(await notes('2026-11')).toEqual([
       expect.stringMatching(/^1 entries have dates after/),
       'the month was closed at 2026-11-22T12:00:00.000Z, before its end: later entries are in the next open month',

@@ -6,7 +6,7 @@ import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
 import { endOfMonth } from '../domain/credits/calendar.js';
 import { evolve, noBook } from '../domain/credits/credits.state.js';
 import { repairReference } from './repair-reference.js';
-import { isContradicted, RECORD_TIME_BOUND_MS } from './record-time.js';
+import { isContradicted } from './record-time.js';
 
 /** The id under which a book knows the adjustment of a reference. */
 export const adjustmentIdOf = (workspaceId: string, reference: string): string =>
@@ -49,7 +49,7 @@ export const planDateRepair = (
   workspaceId: string,
   events: readonly Recorded<CreditsEvent>[],
   now: number,
-  boundMs = RECORD_TIME_BOUND_MS,
+  boundMs: number,
 ): DateRepair => {
   const state = events.reduce(evolve, noBook);
   const damage: Damage = {

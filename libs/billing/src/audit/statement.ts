@@ -21,7 +21,7 @@ export const statementOf = async (
   workspaceId: string,
   period: string,
   stored: AsyncIterable<StoredEvent>,
-  boundMs?: number,
+  boundMs: number,
 ): Promise<MonthlyStatement | null> => {
   let state = noBook;
   let opening: Accounts | null = null;

@@ -28,7 +28,7 @@ const stored = async function* () {
   yield* book.events;
 };
 const verify = () => {
-  const verifier = new BookVerifier(STREAM);
+  const verifier = new BookVerifier(STREAM, 10_000);
   for (const event of book.events) verifier.see(event);
   return verifier.report();
 };
@@ -51,10 +51,10 @@ describe('an entry of a book that cannot be read', () => {
     await appendUnknown(book, false);
     await expect(reserve('r1')).rejects.toThrow(/CreditsVanished.*not an event of category credits/);
     expect(() => given(balanceProjection, book.events)).toThrow(/CreditsVanished/);
-    const books = new CreditBooks(createCreditsExecutor(book.store), { now: () => Date.parse(AT) });
+    const books = new CreditBooks(createCreditsExecutor(book.store, 10_000), { now: () => Date.parse(AT) });
     await expect(books.current(WS)).rejects.toThrow(/CreditsVanished/);
-    await expect(balanceAsOf(stored(), { revision: 9n })).rejects.toThrow(/CreditsVanished/);
-    expect(await balanceAsOf(stored(), { revision: 1n })).toMatchObject({ available: 50 });
+    await expect(balanceAsOf(stored(), { revision: 9n }, 10_000)).rejects.toThrow(/CreditsVanished/);
+    expect(await balanceAsOf(stored(), { revision: 1n }, 10_000)).toMatchObject({ available: 50 });
   });
 
   it('is shown as it is, and as a finding, by verify, export, statement and the offline verifier', async () => {
@@ -71,7 +71,7 @@ describe('an entry of a book that cannot be read', () => {
       '"kind":"unreadable","revision":"2","eventId":"odd","type":"CreditsVanished"',
     );
     expect(await exported('csv')).toMatch(/^unreadable,2,.*CreditsVanished/m);
-    const statement = await statementOf(WS, '2026-04', stored());
+    const statement = await statementOf(WS, '2026-04', stored(), 10_000);
     expect(statement!.entries.at(-1)).toMatchObject({
       type: 'CreditsVanished',
       postings: [],
@@ -101,10 +101,15 @@ describe('an entry of a book that cannot be read', () => {
         'revision 2 (CreditsVanished) quarantined by operator:ada: of a version that was rolled back',
       ],
     });
-    expect((await statementOf(WS, '2026-04', stored()))!.entries.map(({ unreadable }) => unreadable)).toEqual(
-      [undefined, undefined, 'quarantined by operator:ada: of a version that was rolled back', undefined],
-    );
-    expect(await balanceAsOf(stored(), { revision: 3n })).toMatchObject({ available: 30, held: 20 });
+    expect(
+      (await statementOf(WS, '2026-04', stored(), 10_000))!.entries.map(({ unreadable }) => unreadable),
+    ).toEqual([
+      undefined,
+      undefined,
+      'quarantined by operator:ada: of a version that was rolled back',
+      undefined,
+    ]);
+    expect(await balanceAsOf(stored(), { revision: 3n }, 10_000)).toMatchObject({ available: 30, held: 20 });
   });
 
   it('counts again everywhere once its quarantine is withdrawn', async () => {
@@ -113,12 +118,12 @@ describe('an entry of a book that cannot be read', () => {
     quarantine(entry);
     await reserve('r1');
     expect(verify()).toMatchObject({ quarantined: [{ type: 'PackPurchased' }] });
-    expect(await balanceAsOf(stored(), { revision: 9n })).toMatchObject({ available: 30, held: 20 });
+    expect(await balanceAsOf(stored(), { revision: 9n }, 10_000)).toMatchObject({ available: 30, held: 20 });
     withdraw(entry);
     expect(verify()).toMatchObject({ findings: [], quarantined: [] });
     expect(await verifiedOffline()).toMatchObject({ ok: true, quarantined: [] });
-    expect(await statementOf(WS, '2026-04', stored())).toMatchObject({ notes: [] });
-    expect(await balanceAsOf(stored(), { revision: 9n })).toMatchObject({ available: 80, held: 20 });
+    expect(await statementOf(WS, '2026-04', stored(), 10_000)).toMatchObject({ notes: [] });
+    expect(await balanceAsOf(stored(), { revision: 9n }, 10_000)).toMatchObject({ available: 80, held: 20 });
   });
 
   it('is a finding while somebody hides it that could read it, and stays one when a month closes over it', async () => {
@@ -134,7 +139,7 @@ describe('an entry of a book that cannot be read', () => {
     const message = expect.stringMatching(/PackPurchased can be read, but.* quarantined by operator:ada/);
     expect(verify().findings).toEqual([{ revision: 2n, check: 'event', message }]);
     expect(reconcile()).toMatchObject([{ workspaceId: WS, creditsEventId: hidden.id, message }]);
-    const another = new CreditBooks(createCreditsExecutor(book.store), {
+    const another = new CreditBooks(createCreditsExecutor(book.store, 10_000), {
       now: () => Date.parse('2026-05-01'),
     });
     const by = { actor: 'system:test', correlationId: 'c', causationId: 'c' };

@@ -1,5 +1,6 @@
 import type { OpaqueEvent } from '@app/event-sourcing/core/event-catalogue.js';
 import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
+import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { Folded } from '@app/event-sourcing/handling/stream-folder.js';
 import type { LedgerReport } from '../contracts/audit.js';
 import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
@@ -50,14 +51,14 @@ export class VerifiedBooks {
    */
   constructor(
     private readonly period: string | null,
-    private readonly boundMs?: number,
+    private readonly boundMs: number,
   ) {}
 
   /** @param event the same event decoded */
   see(stored: StoredEvent, event: Recorded<CreditsEvent> | OpaqueEvent): void {
     const book = this.books.get(stored.stream) ?? {
       position: stored.position,
-      verifier: new BookVerifier(stored.stream, undefined, this.boundMs),
+      verifier: new BookVerifier(stored.stream, this.boundMs),
       sales: [],
       opened: '',
       month: null,
@@ -87,6 +88,13 @@ export class VerifiedBooks {
       workspaceId,
       last: { occurredAt: Date.parse(occurredAt), recordedAt },
     };
+  }
+
+  /** The workspaces of the books that have not closed a month (`yyyy-mm`), without those where something was found. */
+  openUntil(period: string): string[] {
+    return [...this.books].flatMap(([stream, { verifier }]) =>
+      verifier.period !== '' && verifier.period <= period ? [streamId(stream)] : [],
+    );
   }
 
   result(): VerifiedBook[] {

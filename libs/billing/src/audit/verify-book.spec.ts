@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 
 const verify = (events: readonly StoredEvent[]) => {
-  const verifier = new BookVerifier(STREAM);
+  const verifier = new BookVerifier(STREAM, 10_000);
   for (const event of events) verifier.see(event);
   return verifier.report();
 };

@@ -5,11 +5,12 @@ import { CHAIN_START, chainedFacts, continuesChain, nextChain } from '@app/event
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import type { LedgerFinding, LedgerReport } from '../contracts/audit.js';
 import type { UnreadableEntry } from '../contracts/unreadable-entry.js';
-import { isContradicted, RECORD_TIME_BOUND_MS } from './record-time.js';
+import { isContradicted } from './record-time.js';
 import type { Money } from '../contracts/money.js';
 import type { CreditsEvent, CreditsEventOf } from '../contracts/events.js';
 import { repairedEvent } from './repair-reference.js';
 import { BookMoney } from './book-money.js';
+import { BookStart } from './book-start.js';
 import { endOfMonth, startOfMonth } from '../domain/credits/calendar.js';
 import { noBook, type Credits } from '../domain/credits/credits.state.js';
 import { InvariantWatch } from '../domain/credits/invariants.js';
@@ -59,7 +60,7 @@ export class BookVerifier {
   readonly money = new BookMoney();
   private watch: InvariantWatch | null = new InvariantWatch();
   /** In a part of a book: until a closed month states what grants and holds there are. */
-  private isWaiting = false;
+  private start: BookStart | null = null;
   /** No event of the book was seen yet: those that are passed over do not open it. */
   private isNew = true;
   private events = 0;
@@ -72,21 +73,23 @@ export class BookVerifier {
   private hidden: LedgerFinding[] = [];
   /** Entries after a month that was closed too early have their true dates: not before the store recorded its end. */
   private closedAt = Infinity;
+  /** The other parts of a close, and the close itself, are not dated before the store recorded its first part. */
+  private carriedAt = -Infinity;
 
   /**
-   * @param part where the events start when the beginning of the book is not among them
    * @param boundMs CLOCK_REFUSE_MS: a date may be this much after its record time
+   * @param part where the events start when the beginning of the book is not among them
    */
   constructor(
     private readonly stream: string,
+    private readonly boundMs: number,
     part?: { readonly revision: bigint; readonly chain: string },
-    private readonly boundMs = RECORD_TIME_BOUND_MS,
   ) {
     if (!part) return;
     this.nextRevision = part.revision;
     this.chain = part.chain;
     this.watch = null;
-    this.isWaiting = true;
+    this.start = new BookStart();
     this.isNew = false;
   }
 
@@ -96,7 +99,7 @@ export class BookVerifier {
     this.checkRevision(stored);
     if (isOpaque(event) && event.quarantine) return this.passOver(event);
     this.checkChain(stored);
-    if (this.watch || this.isWaiting) this.checkBook(event);
+    if (this.watch || this.start) this.checkBook(event);
   }
 
   /** The chain goes through an event that a newer program wrote, and past one that another program appended. */
@@ -190,7 +193,7 @@ export class BookVerifier {
     }
     if (this.findings.slice(before).some(({ check }) => check !== 'date')) {
       this.watch = null;
-      this.isWaiting = false;
+      this.start = null;
     }
   }
 
@@ -199,19 +202,20 @@ export class BookVerifier {
     this.hidden = this.hidden.map((finding) => ({ ...finding, check: 'quarantine' }));
   }
 
-  private breachesOf(event: Recorded<CreditsEvent>): string[] {
+  private breachesOf(event: Recorded<CreditsEvent>): readonly string[] {
     if (this.watch) {
       const before = this.watch.state;
       const breaches = this.watch.see(event, event.metadata);
       this.money.see(event, before, this.watch.state);
       return breaches;
     }
-    if (event.type !== 'PeriodClosed') return [];
-    const { watch, breaches } = InvariantWatch.after(event);
-    this.money.see(event, noBook, watch.state);
-    this.watch = watch;
-    this.isWaiting = false;
-    return breaches;
+    const { parts, breaches } = this.start!.see(event);
+    if (event.type !== 'PeriodClosed' || !parts) return breaches;
+    const after = InvariantWatch.after(parts, event);
+    this.money.see(event, noBook, after.watch.state);
+    this.watch = after.watch;
+    this.start = null;
+    return after.breaches;
   }
 
   private checkOpening(event: Recorded<CreditsEvent>): void {
@@ -225,21 +229,25 @@ export class BookVerifier {
   }
 
   private checkDate(event: Recorded<CreditsEvent>, openPeriod: string): void {
-    const earliest =
-      event.type === 'PeriodClosed'
-        ? endOfMonth(event.data.period)
-        : openPeriod === ''
-          ? -Infinity
-          : Math.min(startOfMonth(openPeriod), this.closedAt);
-    if (event.type === 'PeriodClosed' && event.recordedAt !== undefined)
-      this.closedAt = event.recordedAt - this.boundMs;
-    if (!(Date.parse(event.metadata.occurredAt) >= earliest)) {
+    if (!(Date.parse(event.metadata.occurredAt) >= this.earliestOf(event, openPeriod))) {
       this.find(
         event.revision,
         'date',
         `dated ${event.metadata.occurredAt}, before its month is open for it`,
       );
     }
+    const { type, data, recordedAt } = event;
+    if (type === 'PeriodCarried' && data.part === 0)
+      this.carriedAt = recordedAt === undefined ? -Infinity : recordedAt - this.boundMs;
+    if (type === 'PeriodClosed' && recordedAt !== undefined) this.closedAt = recordedAt - this.boundMs;
+  }
+
+  /** A close that a wrong clock began too early goes on with true dates. */
+  private earliestOf({ type, data }: CreditsEvent, openPeriod: string): number {
+    if (type === 'PeriodCarried' && data.part > 0) return this.carriedAt;
+    if (type === 'PeriodClosed' && data.carried) return this.carriedAt;
+    if (type === 'PeriodCarried' || type === 'PeriodClosed') return endOfMonth(data.period);
+    return openPeriod === '' ? -Infinity : Math.min(startOfMonth(openPeriod), this.closedAt);
   }
 
   /**

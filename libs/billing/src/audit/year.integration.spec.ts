@@ -104,7 +104,8 @@ describe('a year of a customer', () => {
       expect(opening).toEqual(statements[index - 1]?.closing ?? noBook.opening);
     }
     const types = new Set(statements.flatMap(({ entries }) => entries.map(({ type }) => type)));
-    expect(types).toEqual(new Set(Object.keys(creditsEvents.definitions)));
+    // Only a crowded book closes its months in parts.
+    expect(new Set([...types, 'PeriodCarried'])).toEqual(new Set(Object.keys(creditsEvents.definitions)));
   });
 
   it('grants the plan of each month once: on the 31st, the last day of shorter months, the leap day', () => {
@@ -124,7 +125,7 @@ describe('a year of a customer', () => {
   });
 
   it('verifies and reconciles without a difference', () => {
-    const verifier = new BookVerifier(STREAM);
+    const verifier = new BookVerifier(STREAM, 10_000);
     for (const event of book.events) verifier.see(event);
     expect(verifier.report().findings).toEqual([]);
 
@@ -141,7 +142,7 @@ describe('a year of a customer', () => {
     async (TZ) => {
       let text = '';
       const range = { from: null, to: null };
-      for await (const piece of new BookExport(STREAM, 'jsonl', range).text(stored())) text += piece;
+      for await (const piece of new BookExport(STREAM, 'jsonl', range, 10_000).text(stored())) text += piece;
       const byMonth = summedRows(text);
       expect(statements.map(({ totals }) => totals)).toEqual(byMonth.slice(0, 12));
 

@@ -134,8 +134,8 @@ export type BookRefusal = { readonly workspaceId: string } & (
   | { readonly code: 'book_not_open' | 'busy' }
   /** The book has an entry of an earlier proposal of this correction, which would be repeated. */
   | { readonly code: 'booked_before' }
-  /** The event store takes all entries of a book at once, or none. `full`: the book could not close its month. */
-  | TooLarge<'book_too_large' | 'book_full', 'bytes'>
+  /** The event store takes all entries of a book at once, or none. */
+  | TooLarge<'book_too_large', 'bytes'>
   | { readonly code: 'insufficient'; readonly required: number; readonly available: number }
   | { readonly code: 'nothing_to_reverse'; readonly eventId: string }
   | {

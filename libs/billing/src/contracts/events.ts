@@ -66,6 +66,8 @@ const actor = z.string().nullable();
 const withoutActor = (data: unknown): unknown => ({ ...(data as object), actor: null });
 const withoutDate = (data: unknown): unknown => ({ ...(data as object), effectiveAt: null, actor: null });
 const unchanged = (data: unknown): unknown => data;
+/** Older versions carried everything themselves. */
+const inOnePiece = (data: unknown): unknown => ({ ...(data as object), carried: null });
 /** Corrections were never sold. The price of any other open grant stands only in the event that granted it. */
 const withoutPrices = (data: unknown): unknown => {
   const closed = data as { readonly openGrants: readonly { readonly kind: string }[] };
@@ -77,6 +79,16 @@ const withoutPrices = (data: unknown): unknown => {
 };
 const accounts = z.record(z.enum(ACCOUNTS), z.int());
 const totals = z.record(z.enum(ACCOUNTS), z.strictObject({ debit: amount, credit: amount }));
+/** What is open at the end of a month, and what a book must remember. */
+const carriedItems = {
+  openGrants: z.array(grant),
+  openHolds: z.array(hold),
+  /** Reservations settled recently, in two generations. Repeating one of them must not hold credits again. */
+  settled: z.strictObject({ older: z.array(z.string()), newer: z.array(z.string()) }),
+  /** Order lines of packs: their grant ids without `pack:`. */
+  orderRefs: z.array(z.string()),
+  adjustmentIds: z.array(z.string()),
+};
 
 /**
  * Stream `credits-<workspaceId>`: the credit book of one workspace. Amounts are whole credits, prices US cents,
@@ -203,11 +215,20 @@ export const creditsEvents = eventCatalogue(byWorkspace('credits'), {
     { 1: (data) => ({ ...(data as object), reference: null, actor: null }), 2: unchanged },
   ),
   /**
+   * A part of what the close of a month carries, when it is too much for one event. The parts stand right before the
+   * close, without another entry between them. `part` counts from 0. Each list continues that of the part before.
+   */
+  PeriodCarried: event(1, z.strictObject({ period: month, part: amount, ...carriedItems })),
+  /**
    * Closes the books of a month and carries the whole folded state, so earlier events need not be read. The hash of the
-   * closed ledger is the `chain` in this event's own metadata. Version 1 had no prices of the open grants; version 2 no planned end or change of the subscription.
+   * closed ledger is the `chain` in this event's own metadata. Version 1 had no prices of the open grants; version 2 no
+   * planned end or change of the subscription; version 3 no parts.
+   *
+   * `carried`: the parts before this event carry all lists, and the lists here are empty. `digest` is the lowercase hex
+   * SHA-256 over the parts: of the digest so far (of none: the empty text) and the canonical JSON of the next part's data.
    */
   PeriodClosed: event(
-    3,
+    4,
     z.strictObject({
       workspaceId: z.string(),
       period: month,
@@ -218,17 +239,14 @@ export const creditsEvents = eventCatalogue(byWorkspace('credits'), {
       subscription: subscription.nullable(),
       /** Number of subscriptions ever started. */
       subscriptions: amount,
-      openGrants: z.array(grant),
-      openHolds: z.array(hold),
-      /** Reservations settled recently, in two generations. Repeating one of them must not hold credits again. */
-      settled: z.strictObject({ older: z.array(z.string()), newer: z.array(z.string()) }),
-      /** Order lines of packs: their grant ids without `pack:`. */
-      orderRefs: z.array(z.string()),
-      adjustmentIds: z.array(z.string()),
+      ...carriedItems,
       /** Number of events in the stream before this one; also its revision. */
       eventCount: amount,
+      carried: z
+        .strictObject({ parts: z.int().positive(), digest: z.string().regex(/^[0-9a-f]{64}$/) })
+        .nullable(),
     }),
-    { 1: withoutPrices, 2: unchanged },
+    { 1: withoutPrices, 2: unchanged, 3: inOnePiece },
   ),
 });
 
@@ -238,5 +256,7 @@ export type Allocation = z.infer<typeof allocation>;
 export type Hold = z.infer<typeof hold>;
 export type Grant = z.infer<typeof grant>;
 export type Subscription = z.infer<typeof subscription>;
+/** The lists that the close of a month carries, itself or in parts. */
+export type CarriedItems = Pick<CreditsEventOf<'PeriodClosed'>['data'], keyof typeof carriedItems>;
 export type Accounts = Readonly<Record<Account, number>>;
 export type Totals = Readonly<Record<Account, { readonly debit: number; readonly credit: number }>>;

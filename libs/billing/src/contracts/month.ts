@@ -88,6 +88,8 @@ export type CloseMonthResult =
       readonly outcome: 'not_right';
       readonly problems: readonly MonthProblem[];
       readonly differences: readonly LedgerDifference[];
+      /** The view that is behind the books or lacks some, when nothing else is wrong: its projection. */
+      readonly view: string | null;
     }
   | {
       readonly outcome: 'sealed';
@@ -102,12 +104,13 @@ export type CloseMonthResult =
       readonly files: ReadonlyMap<string, Uint8Array>;
     };
 
-export type MonthStep = 'close' | 'verify and reconcile';
+export type MonthStep = 'close' | 'verify and reconcile' | 'wait for the balance view';
 
 /**
  * Verifies and reconciles all books in one pass over the log, closes a month (`yyyy-mm`, UTC) in those that have not, and
  * seals it. Safe to repeat: a closed month stays as it is, and the same month and key give the same seals.
- * Seals all books, or none when one of them or their reconciliation is not right.
+ * Seals all books, or none when one of them or their reconciliation is not right. Which books are to be closed follows
+ * from the log alone.
  */
 export class CloseMonth extends Command<CloseMonthResult> {
   constructor(
@@ -116,6 +119,8 @@ export class CloseMonth extends Command<CloseMonthResult> {
     readonly privateKey: string,
     /** As in ReconcileLedger. */
     readonly graceMs: number,
+    /** How long the balance view may take to catch up with the books, in milliseconds. */
+    readonly waitMs: number,
     readonly codes: AccountCodes,
     readonly by: () => RequestContext,
     readonly progress?: (step: MonthStep, done: number, total: number) => void,

@@ -11,7 +11,7 @@ let book: TestBook;
 let april: MonthlyStatement;
 beforeAll(async () => {
   book = await eventfulBook();
-  april = (await statementOf(WS, '2026-04', book.store.read(STREAM)))!;
+  april = (await statementOf(WS, '2026-04', book.store.read(STREAM), 10_000))!;
 });
 
 describe('a statement to print', () => {

@@ -52,8 +52,8 @@ describe('a chained stream', () => {
         const store = new InMemoryEventStore();
         const writers = [
           chained(store, { cachedStreams: 10, batchSize: 4 }),
-          chained(store, { cachedStreams: 10, checkpointType: 'Carried' }),
-          chained(store, { checkpointType: 'Carried' }),
+          chained(store, { cachedStreams: 10, checkpoint: { type: 'Carried' } }),
+          chained(store, { checkpoint: { type: 'Carried' } }),
         ];
         const running: Promise<unknown>[] = [];
         for (const [index, one] of steps.entries()) {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { EventStore } from '../store/event-store.js';
 import { InMemoryEventStore } from '../testing/in-memory-event-store.js';
 import { intercept } from '../testing/intercepted-store.js';
-import { contextOf, tally, tallyEvents } from '../testing/tally.js';
+import { contextOf, tally, tallyEvents, type Tally, type TallyEvent } from '../testing/tally.js';
 import { CommandExecutor, type ExecutorOptions } from './command-executor.js';
 
 let store: InMemoryEventStore;
@@ -10,7 +10,7 @@ beforeEach(() => {
   store = new InMemoryEventStore();
 });
 
-const executorOn = (events: EventStore, options?: ExecutorOptions) =>
+const executorOn = (events: EventStore, options?: ExecutorOptions<TallyEvent, Tally>) =>
   new CommandExecutor(events, tallyEvents, tally, options);
 type TallyExecutor = ReturnType<typeof executorOn>;
 
@@ -140,16 +140,66 @@ describe('What CommandExecutor reads', () => {
           }
         },
       });
-      const executor = executorOn(watched, { checkpointType: 'Carried' });
+      const executor = executorOn(watched, { checkpoint: { type: 'Carried' } });
       expect(await executor.load('1')).toMatchObject({ state: { total: 7, refs: ['a', 'b'] }, revision: 2n });
       expect(read).toEqual([2n, 1n]);
       expect(await add(executor, 1, 'c')).toMatchObject({ kind: 'accepted', events: [{ revision: 3n }] });
     });
 
+    describe('that is in parts', () => {
+      /** The checkpoint has two parts, and says how their refs begin. */
+      const checkpoint = {
+        type: 'Carried',
+        parts: {
+          type: 'Added',
+          countOf: () => 2,
+          areThose: (event: TallyEvent, { refs }: Tally) =>
+            event.type !== 'Carried' || (refs.length === 2 && refs.every((ref) => ref.startsWith('part'))),
+        },
+      };
+
+      it('loads backwards to its first part and no further', async () => {
+        const writer = executorOn(store);
+        for (const ref of ['old', 'part1', 'part2']) await add(writer, 1, ref);
+        await writer.execute('1', { type: 'carry' }, contextOf('carry'));
+        const read: bigint[] = [];
+        const watched = intercept(store, {
+          async *read(stream, options) {
+            for await (const event of store.read(stream, options)) {
+              read.push(event.revision);
+              yield event;
+            }
+          },
+        });
+        const loaded = await executorOn(watched, { checkpoint }).load('1');
+        expect(loaded.state.refs).toEqual(['old', 'part1', 'part2']);
+        expect(read).toEqual([3n, 2n, 1n]);
+      });
+
+      it('passes over a quarantined event between them', async () => {
+        const writer = executorOn(store);
+        for (const ref of ['part1', 'odd', 'part2']) await add(writer, 1, ref);
+        await writer.execute('1', { type: 'carry' }, contextOf('carry'));
+        const quarantine = { consumers: null, by: '', reason: '', at: '', until: null };
+        Object.assign(store.log[1]!, { quarantine });
+        const loaded = await executorOn(store, { checkpoint }).load('1');
+        expect(loaded.revision).toBe(3n);
+      });
+
+      it('is not loaded without its parts: the stream has to be looked at', async () => {
+        const writer = executorOn(store);
+        await add(writer, 1, 'part2');
+        await writer.execute('1', { type: 'carry' }, contextOf('carry'));
+        await expect(executorOn(store, { checkpoint }).load('1')).rejects.toThrow(
+          /^tally-1@1 \(Carried\): the events before it are not the parts/,
+        );
+      });
+    });
+
     it('loads the whole stream without one', async () => {
       await add(executorOn(store), 5, 'a');
       await add(executorOn(store), 2, 'b');
-      const loaded = await executorOn(store, { checkpointType: 'Carried' }).load('1');
+      const loaded = await executorOn(store, { checkpoint: { type: 'Carried' } }).load('1');
       expect(loaded).toMatchObject({ state: { total: 7, refs: ['a', 'b'] }, revision: 1n });
     });
   });

@@ -93,6 +93,19 @@ describe('CommandExecutor', () => {
     expect(refsInLog()).toHaveLength(180);
   });
 
+  it('appends no more at once than the event store takes, and carries out the other commands after it', async () => {
+    const { counted, sizes } = countingAppends();
+    const executor = executorOn(counted);
+    const long = 'x'.repeat(300_000);
+    const refs = ['a', 'b', 'c', 'd'].map((name) => `${name}${long}`);
+    const outcomes = await Promise.all(
+      refs.map((ref) => executor.execute('1', { type: 'add', by: 1, ref }, contextOf(ref.slice(0, 1)))),
+    );
+    expect(outcomes.map(({ state }) => state.total)).toEqual([1, 2, 3, 4]);
+    expect(sizes).toEqual([3, 1]);
+    expect(refsInLog()).toEqual(refs);
+  });
+
   it('runs commands of different streams independently', async () => {
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));

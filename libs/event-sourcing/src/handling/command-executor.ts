@@ -1,30 +1,21 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
-import { instant } from '../core/clock.js';
 import type { Decider } from '../core/decider.js';
 import type { Rejection } from '../core/decision.js';
 import type { EventCatalogue, EventOf } from '../core/event-catalogue.js';
-import type { EventToAppend, Recorded } from '../core/event.js';
+import type { EventToAppend } from '../core/event.js';
 import { streamName } from '../core/stream-name.js';
-import { ClockUntrusted } from '../core/trusted-clock.js';
 import { StoreUnavailable, WrongExpectedRevision } from '../store/errors.js';
 import type { EventStore, ExpectedRevision } from '../store/event-store.js';
 import { currentTraceparent, inSpan, isTracing } from '../tracing/tracing.js';
 import { AppendPacing } from './append-pacing.js';
-import { metadataOf, type CommandContext, type Metadata } from './command-context.js';
-import { prepareEvent } from './prepare-event.js';
+import { metadataOf, type CommandContext } from './command-context.js';
+import { decideBatch, type Outcome, type Waiting } from './decide-batch.js';
 import { RecentlyUsed } from './recently-used.js';
-import { StreamFolder, type Folded, type Loaded } from './stream-folder.js';
+import { StreamFolder, type Checkpoint, type Folded, type Loaded } from './stream-folder.js';
 
-export type Outcome<E, S, R extends Rejection> =
-  | {
-      readonly kind: 'accepted';
-      readonly events: readonly Recorded<E & { type: string; data: unknown }>[];
-      readonly state: S;
-    }
-  | { readonly kind: 'ignored'; readonly reason: string; readonly state: S }
-  | ({ readonly kind: 'rejected'; readonly state: S } & R);
+export type { Outcome };
 
-export interface ExecutorOptions {
+export interface ExecutorOptions<E = unknown, S = unknown> {
   /** Streams whose folded state is kept between commands. 0 reads the stream for each command. */
   readonly cachedStreams?: number;
   /** Commands decided on one fold and appended in one call when they wait for the same stream. */
@@ -40,24 +31,13 @@ export interface ExecutorOptions {
    * date; beyond, the command fails with ClockUntrusted.
    */
   readonly datesAscend?: { readonly withinMs: number };
-  /** An event type that carries the whole folded state: loading reads back to it and no further. */
-  readonly checkpointType?: string;
+  readonly checkpoint?: Checkpoint<E, S>;
 }
 
 /** Enough to outlast the appends of another process that has not noticed its rival yet. */
 const ATTEMPTS = 24;
 /** Streams for which the executor remembers other writers. */
 const PACED_STREAMS = 1_000;
-
-interface Waiting<C, E, S, R extends Rejection> {
-  readonly command: C;
-  readonly intent: string;
-  readonly metadata: Metadata;
-  /** Decide on the empty stream first: for a new id, reading would find nothing. */
-  readonly fresh: boolean;
-  readonly resolve: (outcome: Outcome<E, S, R>) => void;
-  readonly reject: (error: unknown) => void;
-}
 
 /**
  * Runs a decider on its streams: load, fold, decide, append at the revision seen, and decide again when another writer
@@ -76,10 +56,10 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     private readonly store: EventStore,
     private readonly catalogue: Cat,
     private readonly decider: Decider<C, EventOf<Cat>, S, R>,
-    private readonly options: ExecutorOptions = {},
+    private readonly options: ExecutorOptions<NoInfer<EventOf<Cat>>, NoInfer<S>> = {},
   ) {
     this.cache = new RecentlyUsed(options.cachedStreams ?? 0);
-    this.streams = new StreamFolder(store, catalogue, decider, options.checkpointType);
+    this.streams = new StreamFolder(store, catalogue, decider, options.checkpoint);
     this.batchSize = options.batchSize ?? 64;
     this.attempts = options.attempts ?? ATTEMPTS;
   }
@@ -143,7 +123,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
       await nextTurn();
       const batch = queue.splice(0, this.batchSize);
       try {
-        await this.run(stream, batch);
+        queue.unshift(...batch.slice(await this.run(stream, batch)));
       } catch (error) {
         this.cache.delete(stream);
         for (const waiting of batch) waiting.reject(error);
@@ -152,7 +132,8 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     this.queues.delete(stream);
   }
 
-  private async run(stream: string, batch: readonly Waiting<C, EventOf<Cat>, S, R>[]): Promise<void> {
+  /** @returns how many commands were carried out: the others do not fit the same append */
+  private async run(stream: string, batch: readonly Waiting<C, EventOf<Cat>, S, R>[]): Promise<number> {
     const pacing = this.pacing.get(stream) ?? new AppendPacing();
     this.pacing.set(stream, pacing);
     const { contended, pauseMs } = pacing.approach();
@@ -187,7 +168,7 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
         }
         this.cache.set(stream, decided.loaded);
         for (const settle of decided.settle) settle();
-        return;
+        return decided.commands;
       } catch (error) {
         if (!(error instanceof WrongExpectedRevision)) throw error;
         if (attempt >= this.attempts) {
@@ -204,68 +185,12 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     }
   }
 
-  private decideAll(stream: string, batch: readonly Waiting<C, EventOf<Cat>, S, R>[], from: Loaded<S>) {
-    let { state, chain, last } = from;
-    const events: (EventToAppend & Recorded)[] = [];
-    const settle: (() => void)[] = [];
-    for (const asked of batch) {
-      const { resolve, reject } = asked;
-      try {
-        const decision = this.decider.decide(asked.command, state);
-        if (decision.kind === 'ignore') {
-          const outcome = { kind: 'ignored', reason: decision.reason, state } as const;
-          settle.push(() => resolve(outcome));
-        } else if (decision.kind === 'reject') {
-          const outcome = { ...(decision as unknown as R), kind: 'rejected', state } as const;
-          settle.push(() => resolve(outcome));
-        } else {
-          // Kept apart until the decision is complete: one that fails half way leaves no trace.
-          const own: (EventToAppend & Recorded)[] = [];
-          const metadata = this.dated(asked.metadata, last);
-          let after = { state, chain };
-          for (const domainEvent of decision.events) {
-            const revision = nextRevision(from.revision, events.length + own.length);
-            const prepared = prepareEvent(this.catalogue, domainEvent, {
-              stream,
-              revision,
-              intent: asked.intent,
-              metadata,
-              index: own.length,
-              previousChain: this.options.chained ? after.chain : null,
-            });
-            after = {
-              state: this.decider.evolve(after.state, domainEvent),
-              chain: prepared.metadata.chain ?? after.chain,
-            };
-            own.push(prepared);
-          }
-          ({ state, chain } = after);
-          last = { occurredAt: Date.parse(metadata.occurredAt), recordedAt: Infinity };
-          events.push(...own);
-          const outcome = { kind: 'accepted', events: own as never[], state } as const;
-          settle.push(() => resolve(outcome));
-        }
-      } catch (error) {
-        settle.push(() => reject(error));
-      }
-    }
-    return { events, settle, loaded: { ...from, state, chain, last } };
-  }
-
-  /**
-   * A writer whose clock was ahead dated events later than the store recorded them. Beyond the bound, the record time
-   * counts, so that one such writer does not stop the others.
-   * @throws ClockUntrusted
-   */
-  private dated(metadata: Metadata, last: Loaded<S>['last']): Metadata {
-    const { datesAscend } = this.options;
-    if (!datesAscend || !last) return metadata;
-    const lastAt = Math.min(last.occurredAt, last.recordedAt + datesAscend.withinMs);
-    const behindMs = lastAt - Date.parse(metadata.occurredAt);
-    if (!(behindMs > 0)) return metadata;
-    if (behindMs > datesAscend.withinMs)
-      throw new ClockUntrusted(`this process is ${behindMs} ms behind the last event of the stream`);
-    return { ...metadata, occurredAt: instant(lastAt) };
+  private decideAll(
+    stream: string,
+    batch: readonly Waiting<C, EventOf<Cat>, S, R>[],
+    from: Loaded<S>,
+  ): ReturnType<typeof decideBatch<C, Cat, S, R>> {
+    return decideBatch(this.catalogue, this.decider, this.options, stream, batch, from);
   }
 
   /** The span is a child of the first command's span and links to those of the others. */
@@ -288,9 +213,6 @@ export class CommandExecutor<C, Cat extends EventCatalogue, S, R extends Rejecti
     }
   }
 }
-
-const nextRevision = (last: ExpectedRevision, offset: number): bigint =>
-  (last === 'no_stream' ? 0n : last + 1n) + BigInt(offset);
 
 /** Milliseconds before the next try after a conflict: short, growing, spread so that rivals part. */
 const jitter = (attempt: number): number => Math.min(100, 2 * 2 ** attempt) * Math.random();

@@ -16,12 +16,15 @@ interface Place {
   readonly previousChain: string | null;
 }
 
-/** Encodes a decided event and derives its id: the same for every retry of the same decision. */
+/**
+ * Encodes a decided event and derives its id: the same for every retry of the same decision. `bytes`: roughly those of
+ * its data.
+ */
 export const prepareEvent = <Cat extends EventCatalogue>(
   catalogue: Cat,
   { type, data }: EventOf<Cat>,
   { stream, revision, intent, metadata: known, index, previousChain }: Place,
-): EventToAppend & Recorded => {
+): { readonly event: EventToAppend & Recorded; readonly bytes: number } => {
   const encoded = encode(catalogue, type, data);
   const metadata = { ...known, schemaVersion: encoded.version };
   // The store answers success for an event id that it already holds. The facts are part of the id, so that two processes
@@ -37,7 +40,7 @@ export const prepareEvent = <Cat extends EventCatalogue>(
     occurredAt: metadata.occurredAt,
     data: encoded.data,
   };
-  return {
+  const event = {
     id,
     type,
     data: encoded.data,
@@ -47,4 +50,5 @@ export const prepareEvent = <Cat extends EventCatalogue>(
     revision,
     position: 0n,
   };
+  return { event, bytes: Buffer.byteLength(facts) };
 };

@@ -34,8 +34,8 @@ const changing = () => {
 };
 
 describe('a state folded while a quarantine changes', () => {
-  it.each([[undefined], ['Carried']])('is out of date (checkpoint events: %s)', async (checkpointType) => {
-    const folder = new StreamFolder(changing().store, tallyEvents, tally, checkpointType);
+  it.each([[undefined], ['Carried']])('is out of date (checkpoint events: %s)', async (type) => {
+    const folder = new StreamFolder(changing().store, tallyEvents, tally, type ? { type } : undefined);
     const loaded = await folder.read('tally-1', null);
     expect(folder.isOutdated('tally-1', loaded)).toBe(true);
     expect(folder.isOutdated('tally-1', await folder.read('tally-1', null))).toBe(false);

@@ -1,6 +1,12 @@
 import type { Decider } from '../core/decider.js';
 import type { Rejection } from '../core/decision.js';
-import { decode, requireWorkspace, type EventCatalogue, type EventOf } from '../core/event-catalogue.js';
+import {
+  CorruptEvent,
+  decode,
+  requireWorkspace,
+  type EventCatalogue,
+  type EventOf,
+} from '../core/event-catalogue.js';
 import { isSetAside, type StoredEvent } from '../core/event.js';
 import { CHAIN_START, continuesChain } from '../core/hash-chain.js';
 import type { EventStore, ExpectedRevision } from '../store/event-store.js';
@@ -22,14 +28,26 @@ export interface Loaded<S> extends Folded<S> {
   quarantineChanges: number;
 }
 
+/** An event type that carries the whole folded state: reading a stream goes back to it and no further. */
+export interface Checkpoint<E, S> {
+  readonly type: string;
+  /** A state that is too large for one event: parts of it are in events of this type, right before the checkpoint. */
+  readonly parts?: {
+    readonly type: string;
+    /** Number of parts that a checkpoint has. */
+    readonly countOf: (checkpoint: E) => number;
+    /** Whether the parts in this state, which was folded up to the checkpoint, are those that it names. */
+    readonly areThose: (event: E, before: S) => boolean;
+  };
+}
+
 /** Reads a stream and folds its events with the decider. */
 export class StreamFolder<Cat extends EventCatalogue, S> {
   constructor(
     private readonly store: EventStore,
     private readonly catalogue: Cat,
     private readonly decider: Pick<Decider<never, EventOf<Cat>, S, Rejection>, 'initialState' | 'evolve'>,
-    /** An event type that carries the whole folded state: reading goes back to it and no further. */
-    private readonly checkpointType?: string,
+    private readonly checkpoint?: Checkpoint<EventOf<Cat>, S>,
   ) {}
 
   empty(): Loaded<S> {
@@ -58,27 +76,42 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
     return this.store.quarantines?.changesOf(stream) ?? 0;
   }
 
-  /** Folds the events since `known`, or the whole stream back to its last checkpoint event. */
+  /**
+   * Folds the events since `known`, or the whole stream back to its last checkpoint event.
+   * @throws CorruptEvent also for a checkpoint without its parts
+   */
   async read(stream: string, known: Loaded<S> | null): Promise<Loaded<S>> {
-    const { checkpointType } = this;
     // Counted before the first event: a change during the read makes the state out of date.
     const quarantineChanges = this.changes(stream);
-    if (!known && checkpointType) {
-      const newest: StoredEvent[] = [];
-      for await (const stored of this.store.read(stream, { direction: 'backwards' })) {
-        newest.push(stored);
-        if (stored.type === checkpointType && !isSetAside(stored)) break;
-      }
-      return newest.reverse().reduce((loaded, stored) => this.evolve(loaded, stored), {
-        ...this.empty(),
-        quarantineChanges,
-      });
-    }
     const usable = known && !this.isOutdated(stream, known) ? known : this.empty();
+    const events =
+      !known && this.checkpoint ? await this.newest(stream, this.checkpoint) : this.after(stream, usable);
     let loaded = usable;
-    const from = loaded.revision === 'no_stream' ? 0n : loaded.revision + 1n;
-    for await (const stored of this.store.read(stream, { from })) loaded = this.evolve(loaded, stored);
+    for await (const stored of events) loaded = this.evolve(loaded, stored);
     return { ...loaded, quarantineChanges };
+  }
+
+  private after(stream: string, { revision }: Loaded<S>): AsyncIterable<StoredEvent> {
+    return this.store.read(stream, { from: revision === 'no_stream' ? 0n : revision + 1n });
+  }
+
+  /** The last checkpoint with its parts, and the events after it. */
+  private async newest(
+    stream: string,
+    { type, parts }: Checkpoint<EventOf<Cat>, S>,
+  ): Promise<readonly StoredEvent[]> {
+    const newest: StoredEvent[] = [];
+    let missing: number | null = null;
+    for await (const stored of this.store.read(stream, { direction: 'backwards' })) {
+      const counts = !isSetAside(stored);
+      if (missing !== null && counts && stored.type !== parts?.type) break;
+      newest.push(stored);
+      if (!counts) continue;
+      if (missing !== null) missing -= 1;
+      else if (stored.type === type) missing = parts?.countOf(decode(this.catalogue, stored)) ?? 0;
+      if (missing === 0) break;
+    }
+    return newest.reverse();
   }
 
   private evolve(loaded: Loaded<S>, stored: StoredEvent): Loaded<S> {
@@ -91,6 +124,13 @@ export class StreamFolder<Cat extends EventCatalogue, S> {
       };
     const event = decode(this.catalogue, stored);
     requireWorkspace(stored, loaded.workspaceId);
+    const { checkpoint } = this;
+    if (
+      checkpoint &&
+      stored.type === checkpoint.type &&
+      checkpoint.parts?.areThose(event, loaded.state) === false
+    )
+      throw new CorruptEvent(stored, 'the events before it are not the parts that it names');
     return {
       ...loaded,
       state: this.decider.evolve(loaded.state, event),

@@ -24,7 +24,7 @@ export const recordQuarantine = async (
     for await (const last of store.read(QUARANTINE_STREAM, { direction: 'backwards', limit: 1 }))
       expected = last.revision;
     const { stream, revision } = event.data;
-    const prepared = prepareEvent(quarantineEvents, event, {
+    const { event: prepared } = prepareEvent(quarantineEvents, event, {
       stream: QUARANTINE_STREAM,
       revision: expected === 'no_stream' ? 0n : expected + 1n,
       intent: `${event.type}|${stream}@${revision}|${by.correlationId}`,

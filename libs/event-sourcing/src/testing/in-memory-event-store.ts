@@ -4,9 +4,15 @@ import { WrongExpectedRevision } from '../store/errors.js';
 import type { EventStore, ExpectedRevision } from '../store/event-store.js';
 import { isSelected } from '../store/stream-selection.js';
 
+/** EventStoreDB's default for one append: data, metadata and types together. */
+const MOST_BYTES = 1_048_576;
+
+const bytesOf = ({ type, data, metadata }: EventToAppend): number =>
+  type.length + Buffer.byteLength(JSON.stringify(data)) + Buffer.byteLength(JSON.stringify(metadata));
+
 /**
- * An event store without a server, for specs of deciders and consumers. Has revisions, idempotent retries and positions
- * that increase by more than one.
+ * An event store without a server, for specs of deciders and consumers. Has revisions, idempotent retries, the largest
+ * append, and positions that increase by more than one.
  */
 export class InMemoryEventStore implements EventStore {
   readonly log: StoredEvent[] = [];
@@ -27,6 +33,8 @@ export class InMemoryEventStore implements EventStore {
       if (!repeated) throw new WrongExpectedRevision(stream, expected, actual);
       return { revision: written.at(-1)!.revision, position: written.at(-1)!.position };
     }
+    const bytes = events.reduce((sum, event) => sum + bytesOf(event), 0);
+    if (bytes > MOST_BYTES) throw new Error(`Maximum Append Size of ${MOST_BYTES} Exceeded`);
     for (const event of events) {
       const stored: StoredEvent = {
         ...structuredClone(event),

@@ -81,7 +81,7 @@ export const checkBooks = async (
 const comparable = ({ settled: _, ...book }: Credits): object => book;
 
 const loadedBook = async ({ store, scheduler }: World, workspaceId: string): Promise<Credits> => {
-  const books = new CreditBooks(createCreditsExecutor(store), { now: () => scheduler.now });
+  const books = new CreditBooks(createCreditsExecutor(store, 10_000), { now: () => scheduler.now });
   // The book as a command would load it, before it records what has become due.
   const { executor } = books as unknown as { executor: { load(id: string): Promise<{ state: Credits }> } };
   return (await executor.load(workspaceId)).state;

@@ -86,7 +86,7 @@ const prepare = async (
   readings: number,
 ): Promise<void> => {
   scheduler.isRough = false;
-  const books = new CreditBooks(createCreditsExecutor(store), { now: () => scheduler.now });
+  const books = new CreditBooks(createCreditsExecutor(store, 10_000), { now: () => scheduler.now });
   const by = { actor: 'operator:test', correlationId: 'setup', causationId: 'setup' };
   let isReady = false;
   const opening = async (): Promise<void> => {

@@ -3,12 +3,14 @@ import { readFileSync } from 'node:fs';
 import {
   CloseMonth,
   type CloseMonthResult,
+  type LedgerDifference,
   type MonthProblem,
   type MonthStep,
 } from '@app/billing/contracts/index.js';
 import { OpsError } from '../../ops-error.js';
 import { print, table, tell } from '../../output.js';
 import { withSession } from '../../session.js';
+import { wholeNumber } from '../options.js';
 import { writeMonth } from './month-archive.js';
 import { parsePeriod, threadsOption } from './options.js';
 import { passedOver } from './passed-over.js';
@@ -21,11 +23,14 @@ interface Options {
   readonly key: string;
   readonly out: string;
   readonly threads: number | 'auto';
+  readonly wait: number;
   readonly replace?: boolean;
 }
 
 /** As in `ledger reconcile`. */
 const GRACE_MS = 60_000;
+/** Missing books that the text names. */
+const MOST_SHOWN = 20;
 
 export const addMonth = (ledger: Command): void => {
   ledger
@@ -38,6 +43,12 @@ export const addMonth = (ledger: Command): void => {
     .requiredOption('--key <file>', 'the private key from ops ledger keygen')
     .requiredOption('--out <folder>', 'an existing folder for the month and its archive')
     .addOption(threadsOption())
+    .option(
+      '--wait <seconds>',
+      'how long the balance view may take to catch up with the books',
+      wholeNumber,
+      60,
+    )
     .option('--replace', 'replace a different month that an earlier run signed; keep a copy of it first')
     .addHelpText(
       'after',
@@ -48,7 +59,7 @@ the log up to now, so a later run may sign a different month. It does not replac
 Example:
   ops ledger month --period 2026-10 --all --key seal-private.pem --out closings`,
     )
-    .action(async ({ period, key, out, threads, replace = false }: Options, command: Command) => {
+    .action(async ({ period, key, out, threads, wait, replace = false }: Options, command: Command) => {
       const privateKey = onFile(key, () => readFileSync(key, 'utf8'));
       const result = await withSession(({ commands, by, config }) => {
         const codes = {
@@ -59,7 +70,7 @@ Example:
           corrections: config.LEDGER_ACCOUNT_CORRECTIONS,
         };
         return commands.execute(
-          new CloseMonth(period, privateKey, GRACE_MS, codes, by, reportStep(), threads),
+          new CloseMonth(period, privateKey, GRACE_MS, wait * 1_000, codes, by, reportStep(), threads),
         );
       });
       if (result.outcome === 'not_over')
@@ -68,9 +79,13 @@ Example:
         throw new OpsError(`${key} contains no Ed25519 private key: ops ledger keygen creates one.`);
       }
       if (result.outcome === 'not_right') {
-        const { problems, differences } = result;
-        const found = { ok: false, period, problems, differences };
-        print(command, found, describeProblems(period, problems, differences.length));
+        const { problems, differences, view } = result;
+        const found = { ok: false, period, problems, differences, view };
+        const text =
+          view === null
+            ? describeProblems(period, problems, differences.length)
+            : describeView(period, view, differences);
+        print(command, found, text);
         process.exitCode = 1;
         return;
       }
@@ -111,6 +126,16 @@ const describeProblems = (period: string, problems: readonly MonthProblem[], dif
         ]),
     ...(differences === 0 ? [] : ['ops ledger reconcile --all lists the differences.']),
   ].join('\n');
+
+/** The books themselves are right. A row that is missing names the command that makes it again. */
+const describeView = (period: string, view: string, differences: readonly LedgerDifference[]): string => {
+  const missing = differences.filter(({ kind }) => kind === 'balance_missing');
+  return [
+    `${period} is not sealed: the books are right, but the view ${view} is behind ${differences.length - missing.length} of them and lacks ${missing.length}.`,
+    'ops projections status shows how far it is, and ops doctor why. Then repeat this command, with a longer --wait if need be.',
+    ...missing.slice(0, MOST_SHOWN).map(({ workspaceId, message }) => `${workspaceId}: ${message}`),
+  ].join('\n');
+};
 
 type Sealed = Extract<CloseMonthResult, { outcome: 'sealed' }>;
 

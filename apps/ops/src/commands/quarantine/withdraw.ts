@@ -114,7 +114,7 @@ const requireOpenMonth = async ({ store }: Session, { stream, revision }: Stored
   if (categoryOf(stream) !== creditsEvents.category) return;
   for await (const later of store.read(stream, { direction: 'backwards' })) {
     if (later.revision <= revision) return;
-    if (later.type === 'PeriodClosed')
+    if (later.type === 'PeriodClosed' || later.type === 'PeriodCarried')
       throw new OpsError(
         `A month of ${stream} was closed without it, at revision ${later.revision}: correct the book with ops credits adjust.`,
       );

@@ -74,7 +74,7 @@ it('ledger month seals nothing while they are there', async () => {
     auditConfig(office.config),
   );
   const result = await handler.execute(
-    new CloseMonth('2026-03', pem, 60_000, {} as never, () => null as never),
+    new CloseMonth('2026-03', pem, 60_000, 0, {} as never, () => null as never),
   );
   expect(result).toMatchObject({
     outcome: 'not_right',

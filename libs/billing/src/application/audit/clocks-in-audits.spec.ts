@@ -47,7 +47,7 @@ const closeMonth = (bound = 10_000) => {
   const none = { execute: () => Promise.reject(new Error('nothing is due')) } as never;
   const config = auditConfig({ CLOCK_REFUSE_MS: bound });
   const handler = new CloseMonthHandler(none, none, book.store, pool, clock, config);
-  return handler.execute(new CloseMonth(PERIOD, KEY, 60_000, {} as never, () => null as never));
+  return handler.execute(new CloseMonth(PERIOD, KEY, 60_000, 0, {} as never, () => null as never));
 };
 
 describe('An entry dated 15 s after its record', () => {

@@ -25,7 +25,7 @@ export class SealPeriodHandler implements IQueryHandler<SealPeriod> {
     const key = readSealKey(privateKey);
     if (!key) return { outcome: 'not_an_ed25519_key' };
     const stream = streamName(creditsEvents.category, workspaceId);
-    const verifier = new BookVerifier(stream, undefined, this.config.CLOCK_REFUSE_MS);
+    const verifier = new BookVerifier(stream, this.config.CLOCK_REFUSE_MS);
     for await (const stored of this.store.read(stream)) {
       verifier.see(stored);
       if (verifier.hasFindings) {

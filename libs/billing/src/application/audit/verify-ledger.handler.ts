@@ -72,6 +72,6 @@ export class VerifyLedgerHandler implements IQueryHandler<VerifyLedger> {
   }
 
   private verifierOf(stream: string): BookVerifier {
-    return new BookVerifier(stream, undefined, this.config.CLOCK_REFUSE_MS);
+    return new BookVerifier(stream, this.config.CLOCK_REFUSE_MS);
   }
 }

@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { instant } from '@app/event-sourcing/core/clock.js';
 import type { TrustedClock } from '@app/event-sourcing/core/trusted-clock.js';
 import { EVENT_STORE, type EventStore } from '@app/event-sourcing/store/event-store.js';
 import { eventStoreOptions } from '@app/platform/config/event-store-options.js';
@@ -23,8 +22,10 @@ import type { Config } from '../../settings.js';
 import { balanceRows } from '../audit/balance-rows.js';
 import { auditLog, type LogAudit } from '../audit/log-parts/log-audit.js';
 import { serverNow } from '../audit/server-now.js';
+import { balanceProjection } from '../../read-models/balance/balance.projection.js';
 import { CreditBooks } from '../credit-books.js';
 import { passOverUnreadable } from '../pass-over-unreadable.js';
+import { BalanceView, isOfView } from './balance-view.js';
 
 /** Books closed at the same time. */
 const AT_ONCE = 16;
@@ -66,14 +67,22 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
         await audit.refresh(await balanceRows(this.pool, null));
         await read();
       }
-      const { verified, corrections, reconciliation: compared } = await audit.result(settledBefore);
+      const view = new BalanceView(this.pool, this.store);
+      const result = await view.caughtUp(audit, settledBefore, command);
+      const { verified, corrections, reconciliation: compared } = result;
       const signatures = correctionDifferences(corrections, this.config.OPERATOR_ROOT_KEYS);
       const { compensated } = signatures;
       const reconciliation = { ...compared, compensated };
       const { books, problems, notes } = monthOfBooks(period, verified, compensated, key);
       const { quarantined } = reconciliation;
       const differences = [...reconciliation.differences, ...signatures.differences];
-      if (problems.length + differences.length > 0) return { outcome: 'not_right', problems, differences };
+      if (problems.length + differences.length > 0)
+        return {
+          outcome: 'not_right',
+          problems,
+          differences,
+          view: problems.length === 0 && differences.every(isOfView) ? balanceProjection.name : null,
+        };
       const files = monthFiles(period, books, reconciliation, notes, codes);
       // Imported only here: only a process that prints needs the compiler and its fonts.
       const { monthPdf } = await import('../../statement-pdf/month-pdf.js');
@@ -86,28 +95,22 @@ export class CloseMonthHandler implements ICommandHandler<CloseMonth> {
     }
   }
 
-  /**
-   * Books that have nothing due from before the end of the month have closed it already. The others continue from what
-   * was just read.
-   */
+  /** The books that the log shows to be open. They continue from what was just read. */
   private async close({ period, by, progress }: CloseMonth, audit: LogAudit): Promise<number> {
-    const { rows } = await this.pool.query<{ workspace_id: string }>(
-      'select workspace_id from billing.balance where due_at <= $1 order by workspace_id',
-      [instant(endOfMonth(period))],
-    );
+    const open = await audit.openUntil(period);
     let [next, done] = [0, 0];
     const worker = async (): Promise<void> => {
-      while (next < rows.length) {
-        const { workspace_id } = rows[next++]!;
-        const folded = await audit.folded(workspace_id);
-        if (folded) this.creditBooks.remember(workspace_id, folded);
+      while (next < open.length) {
+        const workspaceId = open[next++]!;
+        const folded = await audit.folded(workspaceId);
+        if (folded) this.creditBooks.remember(workspaceId, folded);
         // It is found again as a book that does not verify.
-        await this.commands.execute(new RecordDue(workspace_id, by())).catch(passOverUnreadable);
+        await this.commands.execute(new RecordDue(workspaceId, by())).catch(passOverUnreadable);
         done += 1;
-        progress?.('close', done, rows.length);
+        progress?.('close', done, open.length);
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
-    return rows.length;
+    return open.length;
   }
 }

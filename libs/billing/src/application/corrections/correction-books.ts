@@ -151,8 +151,6 @@ const refusalOf = (workspaceId: string, rejection: CreditsRejection): BookRefusa
       return { workspaceId, code: 'reversal_exceeded', ...rejection.details };
     case 'TooLarge':
       return { workspaceId, code: 'book_too_large', unit: 'bytes', ...rejection.details };
-    case 'BookFull':
-      return { workspaceId, code: 'book_full', unit: 'bytes', ...rejection.details };
     case 'BookChanged':
       return { workspaceId, code: 'busy' };
     case 'BookedBefore':

@@ -65,6 +65,7 @@ export type CreditsCommand = At &
         /** Refuse when a correction names the same entry already. */
         readonly once: boolean;
       }
+    /** Records as much of what is due as one append takes. */
     | { readonly type: 'RecordDue' }
   );
 
@@ -78,8 +79,10 @@ export type CreditsRejection =
   | Rejection<'BookChanged', null>
   /** The book has an entry that one of these would repeat. */
   | Rejection<'BookedBefore', null>
-  /** Bytes: the event store does not take so many at once, or the book could not close its month with the entries. */
-  | Rejection<'TooLarge' | 'BookFull', { readonly size: number; readonly most: number }>
+  /** Bytes: the event store does not take so many at once. */
+  | Rejection<'TooLarge', { readonly size: number; readonly most: number }>
+  /** What is due does not fit the same append: record it first, with as many RecordDue as it takes. */
+  | Rejection<'TooMuchDue', null>
   /** The book has no such entry, or the entry moved nothing that a correction could undo. */
   | Rejection<'NothingToReverse', { readonly eventId: string }>
   /** Signed credits: what the entry allows to reverse in all, and what is reversed already. */

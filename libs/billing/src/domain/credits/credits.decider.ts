@@ -6,16 +6,13 @@ import { allocate, hasExpired } from './burn-order.js';
 import { monthOf } from './calendar.js';
 import type { CreditsCommand, CreditsRejection, EntryToBook } from './credits.commands.js';
 import { available, evolve, holdOf, isSettled, noBook, orderLineOf, type Credits } from './credits.state.js';
-import { bytesOf, MOST_APPEND_BYTES, MOST_CARRIED_BYTES } from '../append-size.js';
-import { dueBy, periodClosed } from './due.js';
+import { bytesOf, MOST_APPEND_BYTES } from '../append-size.js';
+import { dueBy, type DueEvents } from './due.js';
 import { refuseReversal, withReversal } from './reversals.js';
 import { cancel, subscribe } from './subscriptions.js';
 
 type CreditsDecision = Decision<CreditsEvent, CreditsRejection>;
 type Of<T extends CreditsCommand['type']> = Extract<CreditsCommand, { type: T }>;
-
-/** Events due when the command arrived, and the book after them. */
-type Due = ReturnType<typeof dueBy>;
 
 const decide = (command: CreditsCommand, book: Credits): CreditsDecision => {
   if (command.type === 'OpenBook') {
@@ -25,6 +22,7 @@ const decide = (command: CreditsCommand, book: Credits): CreditsDecision => {
   }
   if (book.workspaceId === null) return reject('BookNotOpen', null);
   const due = dueBy(book, command.now);
+  if (!due.isAll && command.type !== 'RecordDue') return reject('TooMuchDue', null);
   switch (command.type) {
     case 'ReserveCredits':
       return reserve(command, due);
@@ -54,7 +52,7 @@ export const credits: Decider<CreditsCommand, CreditsEvent, Credits, CreditsReje
   evolve,
 };
 
-const reserve = (command: Of<'ReserveCredits'>, { events, state }: Due): CreditsDecision => {
+const reserve = (command: Of<'ReserveCredits'>, { events, state }: DueEvents): CreditsDecision => {
   const { reservationId, readingId, amount } = command;
   if (holdOf(state, reservationId)) return ignore('AlreadyReserved');
   if (isSettled(state, reservationId)) return reject('ReservationSettled', { reservationId });
@@ -73,7 +71,7 @@ type Settlement = Of<'CaptureCredits'> | Of<'ReleaseCredits'>;
 /** A reservation settles exactly once: only an open hold can be captured or released. */
 const settle = (
   command: Settlement,
-  { events, state }: Due,
+  { events, state }: DueEvents,
   event: (hold: Hold, command: Settlement, state: Credits) => CreditsEvent,
 ): CreditsDecision => {
   const hold = holdOf(state, command.reservationId);
@@ -100,7 +98,7 @@ const release = (hold: Hold, { causeEventId, now }: Settlement, { grants }: Cred
 /** The grant of an order line. */
 export const packGrantId = (orderRef: string, pack: PackId): string => `pack:${orderRef}:${pack}`;
 
-const purchase = (command: Of<'PurchasePack'>, { events, state }: Due): CreditsDecision => {
+const purchase = (command: Of<'PurchasePack'>, { events, state }: DueEvents): CreditsDecision => {
   const { pack, orderRef, actor = null } = command;
   const grantId = command.grantId ?? packGrantId(orderRef, pack);
   if (state.orderRefs.includes(orderLineOf(grantId))) return ignore('AlreadyPurchased');
@@ -110,7 +108,7 @@ const purchase = (command: Of<'PurchasePack'>, { events, state }: Due): CreditsD
 };
 
 /** All entries are booked together, or none is. Those that are in the book already are left out. */
-const bookCorrection = (command: Of<'BookCorrection'>, due: Due): CreditsDecision => {
+const bookCorrection = (command: Of<'BookCorrection'>, due: DueEvents): CreditsDecision => {
   const { correctionId, approvedBy, actor, once } = command;
   const entries = command.entries.filter((one) => !due.state.adjustmentIds.includes(one.adjustmentId));
   if (entries.length === 0) return ignore('AlreadyBooked');
@@ -133,18 +131,14 @@ const bookCorrection = (command: Of<'BookCorrection'>, due: Due): CreditsDecisio
     events.push(event);
     state = evolve(state, event);
   }
-  return tooLarge(events, state) ?? accept(...events);
+  return tooLarge(events, due.events) ?? accept(...events);
 };
 
-/** All entries are appended at once. Only credits that are given make a book grow. */
-const tooLarge = (events: readonly CreditsEvent[], after: Credits) => {
-  const size = bytesOf(events);
+/** All entries are appended at once, after what is due. */
+const tooLarge = (events: readonly CreditsEvent[], due: readonly CreditsEvent[]) => {
+  const size = bytesOf(events.slice(due.length));
   if (size > MOST_APPEND_BYTES) return reject('TooLarge', { size, most: MOST_APPEND_BYTES });
-  if (!events.some(({ type, data }) => type === 'CreditsAdjusted' && data.amount > 0)) return null;
-  const carried = bytesOf([periodClosed(after, 0)]);
-  return carried > MOST_CARRIED_BYTES
-    ? reject('BookFull', { size: carried, most: MOST_CARRIED_BYTES })
-    : null;
+  return bytesOf(events) > MOST_APPEND_BYTES ? reject('TooMuchDue', null) : null;
 };
 
 /** Whether an earlier proposal of the correction has booked what this entry would repeat. */

@@ -10,10 +10,11 @@ import type {
 } from '../../contracts/events.js';
 import { bucketMap, getFrom, withEntry, withoutEntry, type BucketMap } from './bucket-map.js';
 import { monthAfter } from './calendar.js';
+import { noItems, withPart, type CarriedParts } from './carried.js';
 import { emptyAccounts, emptyTotals, post, postings } from './postings.js';
 import { isRecent, noRecentIds, recentFrom, remember, type RecentIds } from './recent-ids.js';
 
-/** A credit book, folded. `PeriodClosed` carries all of it. */
+/** A credit book, folded. `PeriodClosed` carries all of it, itself or in parts. */
 export interface Credits {
   /** `null` until the book is opened. */
   readonly workspaceId: string | null;
@@ -31,6 +32,8 @@ export interface Credits {
   readonly orderRefs: readonly string[];
   readonly adjustmentIds: readonly string[];
   readonly eventCount: number;
+  /** The month is being closed: parts of the close are recorded. Any other entry makes them worthless. */
+  readonly carried: CarriedParts | null;
 }
 
 export const noBook: Credits = {
@@ -46,6 +49,7 @@ export const noBook: Credits = {
   orderRefs: [],
   adjustmentIds: [],
   eventCount: 0,
+  carried: null,
 };
 
 export const available = ({ opening, totals }: Credits): number =>
@@ -70,6 +74,7 @@ export const evolve = (state: Credits, event: CreditsEvent): Credits => {
   } else {
     book.totals = post(book.totals, postings(event));
   }
+  if (event.type !== 'PeriodCarried') book.carried = null;
   book.eventCount += 1;
   return book;
 };
@@ -90,6 +95,7 @@ const copyOf = (state: Credits): MutableCredits => ({
   orderRefs: state.orderRefs,
   adjustmentIds: state.adjustmentIds,
   eventCount: state.eventCount,
+  carried: state.carried,
 });
 
 const apply = (book: MutableCredits, { type, data }: CreditsEvent): void => {
@@ -150,18 +156,24 @@ const apply = (book: MutableCredits, { type, data }: CreditsEvent): void => {
       book.adjustmentIds = [...book.adjustmentIds, adjustmentId];
       return;
     }
-    case 'PeriodClosed':
+    case 'PeriodCarried':
+      book.period = data.period;
+      book.carried = withPart(book.carried, data);
+      return;
+    case 'PeriodClosed': {
+      const items = data.carried ? (book.carried?.items ?? noItems) : data;
       book.workspaceId = data.workspaceId;
       book.period = monthAfter(data.period);
       book.opening = data.closing;
       book.subscription = data.subscription;
       book.subscriptions = data.subscriptions;
-      book.grants = data.openGrants;
-      book.holds = bucketMap(data.openHolds.map((hold) => [hold.reservationId, hold]));
-      book.settled = recentFrom(data.settled);
-      book.orderRefs = data.orderRefs;
-      book.adjustmentIds = data.adjustmentIds;
+      book.grants = items.openGrants;
+      book.holds = bucketMap(items.openHolds.map((hold) => [hold.reservationId, hold]));
+      book.settled = recentFrom(items.settled);
+      book.orderRefs = items.orderRefs;
+      book.adjustmentIds = items.adjustmentIds;
       return;
+    }
     default:
       assertNever(type);
   }
@@ -197,20 +209,19 @@ const newGrant = (
   expiresAt: string | null,
 ): Grant => ({ grantId, kind, credits, remaining: credits, held: 0, expiresAt, priceCents });
 
-/** Changes `remaining` and `held` of one grant. A grant with neither is dropped. */
+/** Changes `remaining` and `held` of one grant. A grant with neither is dropped. A book may have thousands of grants. */
 const change = (
   grants: readonly Grant[],
   grantId: string,
   remaining: number,
   held: number,
-): readonly Grant[] =>
-  grants
-    .map((grant) =>
-      grant.grantId === grantId
-        ? { ...grant, remaining: grant.remaining + remaining, held: grant.held + held }
-        : grant,
-    )
-    .filter((grant) => grant.remaining > 0 || grant.held > 0);
+): readonly Grant[] => {
+  const index = grants.findIndex((grant) => grant.grantId === grantId);
+  if (index < 0) return grants;
+  const before = grants[index]!;
+  const grant = { ...before, remaining: before.remaining + remaining, held: before.held + held };
+  return grant.remaining > 0 || grant.held > 0 ? grants.with(index, grant) : grants.toSpliced(index, 1);
+};
 
 const settle = (book: MutableCredits, reservationId: string): void => {
   book.holds = withoutEntry(book.holds, reservationId);

@@ -9,7 +9,8 @@ import {
   type Hold,
 } from '../../contracts/events.js';
 import { valuesOf, type BucketMap } from './bucket-map.js';
-import { settledToCarry } from './due.js';
+import { noItems, sameItems } from './carried.js';
+import { itemsOf, settledToCarry } from './due.js';
 import { evolve, holdOf, isSettled, noBook, type Credits } from './credits.state.js';
 import { balances, postings } from './postings.js';
 
@@ -25,12 +26,18 @@ export class InvariantWatch {
   /** Sum of the open holds. */
   private holds = 0;
 
-  /** Continues a closed month without what was before. Only its own state can be checked. */
-  static after(closed: CreditsEventOf<'PeriodClosed'>): { watch: InvariantWatch; breaches: string[] } {
+  /**
+   * Continues a closed month without what was before. Only its own state can be checked.
+   * @param parts the book folded from the parts of the close alone
+   */
+  static after(
+    parts: Credits,
+    closed: CreditsEventOf<'PeriodClosed'>,
+  ): { watch: InvariantWatch; breaches: string[] } {
     const watch = new InvariantWatch();
     const breaches: string[] = [];
-    watch.book = evolve(noBook, closed);
-    watch.holds = sum(closed.data.openHolds, ({ amount }) => amount);
+    watch.book = evolve(parts, closed);
+    watch.holds = sum(valuesOf(watch.book.holds), ({ amount }) => amount);
     checkState(watch.book, watch.holds, (breach) => breaches.push(breach));
     return { watch, breaches };
   }
@@ -64,7 +71,13 @@ export class InvariantWatch {
     if (event.type === 'CreditsReserved' && isKnown(this.book, event.data.reservationId)) {
       report('a reservation is held twice');
     }
-    if (event.type === 'PeriodClosed') checkClosing(event, this.book, recorded, report);
+    const granted = grantedBy(event);
+    if (granted !== null && this.book.grants.some(({ grantId }) => grantId === granted)) {
+      report('a grant is granted twice');
+    }
+    if (event.type === 'PeriodCarried') checkPart(event, this.book, report);
+    else if (event.type === 'PeriodClosed') checkClosing(event, this.book, recorded, report);
+    else if (this.book.carried) report('an entry stands between the parts of a closed month');
   }
 }
 
@@ -85,6 +98,16 @@ export const violations = (history: readonly CreditsEvent[]): string[] => {
   );
 };
 
+/** Each list of a part continues the one before. */
+const checkPart = ({ data }: CreditsEventOf<'PeriodCarried'>, before: Credits, report: Report): void => {
+  const { parts, items } = before.carried ?? { parts: 0, items: noItems };
+  const right = { period: before.period, part: parts, ...sameItems(itemsOf(before), items, data) };
+  for (const [field, expected] of Object.entries(right)) {
+    if (canonicalJson(data[field as keyof typeof data]) !== canonicalJson(expected))
+      report(`${field} in a part of the closed month differs from the book`);
+  }
+};
+
 /** Every member of the closed month. The type makes a new one fail to compile until it is compared too. */
 const checkClosing = (
   { data }: CreditsEventOf<'PeriodClosed'>,
@@ -93,6 +116,16 @@ const checkClosing = (
   report: Report,
 ): void => {
   const hasPrices = recorded?.schemaVersion !== 1;
+  const { carried } = before;
+  if (carried && canonicalJson(carried.items) !== canonicalJson(itemsOf(before)))
+    report('the parts of the closed month are not the whole book');
+  const items = carried
+    ? noItems
+    : {
+        ...itemsOf(before),
+        openGrants: hasPrices ? before.grants : withPricesOf(data.openGrants, before.grants),
+        settled: recorded ? settledToCarry(before, Date.parse(recorded.occurredAt)) : data.settled,
+      };
   const right: Readonly<Record<keyof typeof data, unknown>> = {
     workspaceId: before.workspaceId,
     period: before.period,
@@ -101,12 +134,9 @@ const checkClosing = (
     closing: balances(before.opening, before.totals),
     subscription: before.subscription,
     subscriptions: before.subscriptions,
-    openGrants: hasPrices ? before.grants : withPricesOf(data.openGrants, before.grants),
-    openHolds: valuesOf(before.holds),
-    settled: recorded ? settledToCarry(before, Date.parse(recorded.occurredAt)) : data.settled,
-    orderRefs: before.orderRefs,
-    adjustmentIds: before.adjustmentIds,
+    ...items,
     eventCount: before.eventCount,
+    carried: carried && { parts: carried.parts, digest: carried.digest },
   };
   for (const [field, expected] of Object.entries(right)) {
     if (canonicalJson(data[field as keyof typeof data]) !== canonicalJson(expected))
@@ -117,6 +147,12 @@ const checkClosing = (
 /** Version 1 of the event has no prices, except that a correction was never sold. */
 const withPricesOf = (recorded: readonly Grant[], grants: readonly Grant[]): Grant[] =>
   grants.map((grant, index) => ({ ...grant, priceCents: recorded[index]?.priceCents ?? null }));
+
+/** The id of the grant that an event makes; `null`: it makes none. */
+const grantedBy = ({ type, data }: CreditsEvent): string | null => {
+  if (type === 'PlanGranted' || type === 'PackPurchased') return data.grantId;
+  return type === 'CreditsAdjusted' && data.amount > 0 ? `adjustment:${data.adjustmentId}` : null;
+};
 
 const checkSettlement = (
   { data }: CreditsEventOf<'CreditsCaptured'> | CreditsEventOf<'CreditsReleased'>,

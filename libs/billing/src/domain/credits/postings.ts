@@ -31,6 +31,7 @@ export const postings = (event: CreditsEvent): readonly Posting[] => {
     case 'SubscriptionStarted':
     case 'SubscriptionChanged':
     case 'SubscriptionCancelled':
+    case 'PeriodCarried':
     case 'PeriodClosed':
       return [];
     default:

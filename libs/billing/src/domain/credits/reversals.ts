@@ -63,6 +63,7 @@ const originalOf = ({ type, data }: CreditsEvent): Omit<Original, 'reversed'> =>
     case 'SubscriptionChanged':
     case 'SubscriptionCancelled':
     case 'CreditsReserved':
+    case 'PeriodCarried':
     case 'PeriodClosed':
       return { reversible: 0, grantId: null };
     default:

@@ -4,10 +4,9 @@ import { PLANS } from '../../contracts/catalogue.js';
 import type { CreditsEvent, CreditsEventOf, Subscription } from '../../contracts/events.js';
 import type { CreditsCommand, CreditsRejection } from './credits.commands.js';
 import { evolve, type Credits } from './credits.state.js';
-import { dueBy } from './due.js';
+import { dueBy, type DueEvents } from './due.js';
 
 type Of<T extends CreditsCommand['type']> = Extract<CreditsCommand, { type: T }>;
-type Due = ReturnType<typeof dueBy>;
 type SubscriptionDecision = Decision<CreditsEvent, CreditsRejection>;
 
 /** The subscription that grants or has granted the present month; `null` when there is none, or it has ended. */
@@ -21,7 +20,10 @@ export const currentSubscription = (
  * A first subscription grants its month at once. A change takes effect with the next grant, or now: then the present
  * subscription ends, and another one grants its first month.
  */
-export const subscribe = (command: Of<'SubscribeToPlan'>, { events, state }: Due): SubscriptionDecision => {
+export const subscribe = (
+  command: Of<'SubscribeToPlan'>,
+  { events, state }: DueEvents,
+): SubscriptionDecision => {
   const { plan, approvalRef, now, when = 'period_end', actor = null } = command;
   const current = currentSubscription(state, now);
   if (!current && command.onlyChange) return reject('NotSubscribed', null);
@@ -52,7 +54,10 @@ const starts = (
 };
 
 /** Credits already granted stay until they expire: taking them is a correction. */
-export const cancel = (command: Of<'CancelSubscription'>, { events, state }: Due): SubscriptionDecision => {
+export const cancel = (
+  command: Of<'CancelSubscription'>,
+  { events, state }: DueEvents,
+): SubscriptionDecision => {
   const { now, when = 'period_end', reference = null, actor = null } = command;
   const current = currentSubscription(state, now);
   if (!current) return ignore('NotSubscribed');

@@ -89,6 +89,7 @@ const leaving = ({ type, data }: CreditsEvent, before: Credits): Leaving[] => {
     case 'PlanGranted':
     case 'PackPurchased':
     case 'CreditsReserved':
+    case 'PeriodCarried':
     case 'PeriodClosed':
       return [];
     default:

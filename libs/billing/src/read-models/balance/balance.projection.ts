@@ -3,8 +3,9 @@ import type { Recorded } from '@app/event-sourcing/core/event.js';
 import { streamId } from '@app/event-sourcing/core/stream-name.js';
 import { defineProjection } from '@app/event-sourcing/projections/projection.js';
 import { view } from '@app/event-sourcing/projections/view.js';
-import { creditsEvents, type Account, type CreditsEvent } from '../../contracts/events.js';
+import { creditsEvents, type Account, type CreditsEvent, type Grant } from '../../contracts/events.js';
 import { endOfMonth } from '../../domain/credits/calendar.js';
+import { noItems } from '../../domain/credits/carried.js';
 import { evolve, noBook } from '../../domain/credits/credits.state.js';
 import { nextDueAt, type Agenda } from '../../domain/credits/due.js';
 import { postings } from '../../domain/credits/postings.js';
@@ -38,7 +39,7 @@ const balances = view<BalanceRow, Event>({
     if (BigInt(row.revision) >= event.revision) return row;
     const moved = movement(event);
     const at = event.metadata.occurredAt;
-    const isKnown = row.agenda !== null || event.type === 'PeriodClosed';
+    const isKnown = row.agenda !== null || statesAgenda(event);
     const agenda = isKnown ? agendaAfter(row.agenda ?? noBook, event) : null;
     return requireNotOverdrawn({
       ...row,
@@ -104,9 +105,18 @@ const movement = (event: CreditsEvent) => {
  * hold stay `held` in its grant until the month is closed. They are never due.
  */
 const agendaAfter = (before: Agenda, event: CreditsEvent): Agenda => {
-  const { period, subscription, grants } = evolve({ ...noBook, ...before }, event);
-  return { period, subscription, grants: grants.filter(({ expiresAt }) => expiresAt !== null) };
+  const { period, subscription, grants, carried } = evolve({ ...noBook, ...before }, event);
+  const agenda = { period, subscription, grants: grants.filter(expires) };
+  if (!carried) return agenda;
+  const openGrants = carried.items.openGrants.filter(expires);
+  return { ...agenda, carried: { ...carried, items: { ...noItems, openGrants } } };
 };
+
+const expires = ({ expiresAt }: Grant): boolean => expiresAt !== null;
+
+/** The close of a month states what is open, from its first part on. */
+const statesAgenda = ({ type, data }: CreditsEvent): boolean =>
+  type === 'PeriodCarried' ? data.part === 0 : type === 'PeriodClosed' && data.carried === null;
 
 /** Until its month is closed, a row of an older version keeps its date, then waits for the end of the month. */
 const dueWithoutAgenda = (before: string, now: string): string =>

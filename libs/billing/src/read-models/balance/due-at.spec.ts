@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Recorded, StoredEvent } from '@app/event-sourcing/core/event.js';
 import { adjustment } from '../../../test/adjustment.js';
 import { openedBook, type TestBook } from '../../../test/book.js';
+import { storedInParts } from '../../../test/in-parts.js';
 import { PLANS } from '../../contracts/catalogue.js';
 import { balanceProjection } from './balance.projection.js';
 
@@ -70,6 +71,22 @@ describe('when an idle book is next due', () => {
     const causeEventId = 'end-r1';
     await book.do('2026-04-12T12:00:01Z', { type: 'ReleaseCredits', reservationId: 'r1', causeEventId });
     expect(dueAt(book)).toBe('2026-04-20T00:00:00.000Z');
+  });
+
+  it('is the same when months are closed in parts, and the end of the month between two parts', async () => {
+    const book = await openedBook();
+    await book.do('2026-04-10T12:00:00Z', { ...subscribe, plan: 'studio' });
+    const gift = { adjustmentId: 'a1', amount: 7, reason: 'sorry', approvedBy: 'ada' };
+    await book.do('2026-04-11T12:00:00Z', adjustment({ ...gift, expiresAt: '2026-05-04T00:00:00.000Z' }));
+    await book.do('2026-05-02T12:00:00Z', { type: 'RecordDue' });
+    const events = storedInParts(book.events);
+    expect(fold(events)).toMatchObject({ due_at: dueAt(book), agenda: fold(book.events)['agenda'] });
+    const first = events.findIndex(({ type }) => type === 'PeriodCarried');
+    const kept = fold(events.slice(0, first + 1));
+    expect(kept).toMatchObject({ due_at: '2026-05-01T00:00:00.000Z', revision: String(first) });
+    // A row of an older version knows what is due from the first part on.
+    const older = fold(events.slice(first), { ...fold(events.slice(0, first)), agenda: null });
+    expect(older).toMatchObject({ due_at: dueAt(book) });
   });
 
   it('is known from the next closed month on in a row of an older version', async () => {

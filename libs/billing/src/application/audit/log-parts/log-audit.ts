@@ -21,7 +21,7 @@ const MOST_THREADS = 8;
 /** Milliseconds. The readers themselves keep the store busy, so each may wait longer for an answer. */
 const READ_TIMEOUT_MS = 10_000;
 
-interface AuditResult {
+export interface AuditResult {
   readonly verified: readonly VerifiedBook[];
   readonly reconciliation: Reconciliation;
   readonly corrections: readonly StoredEvent[];
@@ -68,6 +68,12 @@ export class LogAudit {
       if (folded) return folded;
     }
     return null;
+  }
+
+  /** The workspaces of the books that have not closed a month (`yyyy-mm`), without those where something was found. */
+  async openUntil(period: string): Promise<readonly string[]> {
+    const open = await Promise.all(this.parts.map((part) => part.openUntil(period)));
+    return open.flat().toSorted();
   }
 
   /** Takes newer rows of the balance view, before the rest of the log is read. */

@@ -47,6 +47,8 @@ export interface LogPart {
   read(upTo: bigint): Promise<void>;
   /** A book of this part after its last event; `null` when it is of another part, or has to be read again. */
   folded(workspaceId: string): Promise<Folded<Credits> | null>;
+  /** The workspaces of the books of this part that have not closed a month, without those where something was found. */
+  openUntil(period: string): Promise<readonly string[]>;
   /** Takes newer rows of the balance view. */
   refresh(rows: ReadonlyMap<string, BalanceRow>): Promise<void>;
   result(): Promise<PartResult>;
@@ -96,6 +98,10 @@ export class StorePart implements LogPart {
 
   async folded(workspaceId: string): Promise<Folded<Credits> | null> {
     return this.books?.folded(streamName(creditsEvents.category, workspaceId)) ?? null;
+  }
+
+  async openUntil(period: string): Promise<readonly string[]> {
+    return this.books?.openUntil(period) ?? [];
   }
 
   async refresh(rows: ReadonlyMap<string, BalanceRow>): Promise<void> {

@@ -43,6 +43,10 @@ export class ThreadPart implements LogPart {
     return this.call('folded', workspaceId);
   }
 
+  openUntil(period: string): Promise<readonly string[]> {
+    return this.call('openUntil', period);
+  }
+
   refresh(rows: ReadonlyMap<string, BalanceRow>): Promise<void> {
     return this.call('refresh', rows);
   }

@@ -1,0 +1,86 @@
+import { hash } from 'node:crypto';
+import { canonicalJson } from '@app/event-sourcing/core/canonical-json.js';
+import type { CarriedItems, CreditsEventOf } from '../../contracts/events.js';
+import { jsonBytes } from '../append-size.js';
+
+type Part = CreditsEventOf<'PeriodCarried'>['data'];
+type Closed = CreditsEventOf<'PeriodClosed'>['data'];
+
+/** The parts of a close that are recorded, while the close itself is not. */
+export interface CarriedParts {
+  readonly parts: number;
+  /** As in `PeriodClosed`. */
+  readonly digest: string;
+  /** What they carry together. */
+  readonly items: CarriedItems;
+}
+
+/** Bytes for the members of a part around its items. */
+const MEMBERS_BYTES = 500;
+
+export const noItems: CarriedItems = {
+  openGrants: [],
+  openHolds: [],
+  settled: { older: [], newer: [] },
+  orderRefs: [],
+  adjustmentIds: [],
+};
+
+/** The items list by list. */
+const listsOf = ({ settled, ...others }: CarriedItems) => ({ ...others, ...settled });
+
+const itemsOf = ({ older, newer, ...others }: ReturnType<typeof listsOf>): CarriedItems => ({
+  ...others,
+  settled: { older, newer },
+});
+
+const mapLists = (change: (name: keyof ReturnType<typeof listsOf>) => readonly unknown[]): CarriedItems => {
+  const lists = listsOf(noItems);
+  for (const name of Object.keys(lists) as (keyof typeof lists)[]) lists[name] = change(name) as never;
+  return itemsOf(lists);
+};
+
+/** The items of `all` after those of `before`: at least one, and no more than these bytes. `null`: there are none. */
+export const nextItems = (
+  all: CarriedItems,
+  before: CarriedItems,
+  mostBytes: number,
+): CarriedItems | null => {
+  const [lists, done] = [listsOf(all), listsOf(before)];
+  let [bytes, taken, isFull] = [MEMBERS_BYTES, 0, false];
+  const items = mapLists((name) => {
+    const [list, start] = [lists[name], done[name].length];
+    let end = start;
+    for (; !isFull && end < list.length; end += 1) {
+      bytes += jsonBytes(list[end]) + 1;
+      isFull = bytes > mostBytes && taken > 0;
+      if (isFull) break;
+      taken += 1;
+    }
+    return list.slice(start, end);
+  });
+  return taken === 0 ? null : items;
+};
+
+/** As many items as a part has, out of `all`, after those of `before`: what the part must carry. */
+export const sameItems = (all: CarriedItems, before: CarriedItems, part: CarriedItems): CarriedItems => {
+  const [lists, done, own] = [listsOf(all), listsOf(before), listsOf(part)];
+  return mapLists((name) => lists[name].slice(done[name].length, done[name].length + own[name].length));
+};
+
+/** What is carried after a part. A first part begins anew; `null` when it does not follow the one before. */
+export const withPart = (before: CarriedParts | null, part: Part): CarriedParts | null => {
+  const { period: _, part: index, ...items } = part;
+  const known = index === 0 ? { parts: 0, digest: '', items: noItems } : before;
+  if (known?.parts !== index) return null;
+  const [lists, own] = [listsOf(known.items), listsOf(items)];
+  return {
+    parts: index + 1,
+    digest: hash('sha256', known.digest + canonicalJson(part), 'hex'),
+    items: mapLists((name) => [...lists[name], ...own[name]]),
+  };
+};
+
+/** Whether a close names the parts that stand before it. */
+export const namesParts = ({ carried }: Pick<Closed, 'carried'>, before: CarriedParts | null): boolean =>
+  carried?.parts === before?.parts && carried?.digest === before?.digest;
