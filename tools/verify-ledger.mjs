@@ -167,6 +167,150 @@ const membersOf = (type, version) => {
   return { required: named(false), optional: named(true) };
 };
 
+/** The same, worked out once. */
+const remembered = new Map();
+const membersIn = (type, version) => {
+  const name = `${type} ${version}`;
+  if (!remembered.has(name)) remembered.set(name, membersOf(type, version));
+  return remembered.get(name);
+};
+
+/** The newest version of each event; where none is named, it is 1. */
+const NEWEST = {
+  SubscriptionStarted: 2,
+  SubscriptionChanged: 2,
+  SubscriptionCancelled: 2,
+  PackPurchased: 2,
+  CreditsAdjusted: 3,
+  PeriodClosed: 3,
+};
+
+const isText = (value) => typeof value === 'string';
+const isSomeText = (value) => isText(value) && value !== '';
+const isWhole = (value) => Number.isSafeInteger(value);
+const isCount = (value) => isWhole(value) && value >= 0;
+const isPositive = (value) => isWhole(value) && value > 0;
+const isDayOfMonth = (value) => isPositive(value) && value <= 31;
+const isMonth = (value) => isText(value) && /^\d{4}-(0[1-9]|1[0-2])$/.test(value);
+const isInstant = (value) =>
+  isText(value) &&
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) &&
+  !Number.isNaN(Date.parse(value)) &&
+  new Date(value).toISOString() === value;
+const isAny = () => true;
+const isOneOf =
+  (...values) =>
+  (value) =>
+    values.includes(value);
+const isListOf = (isOne) => (value) => Array.isArray(value) && value.every((one) => isOne(one));
+const isNullOr = (isOne) => (value) => value === null || isOne(value);
+/** An object with these members and no others, but for those that it may have. */
+const hasMembers =
+  (required, optional = {}) =>
+  (value) =>
+    isObject(value) &&
+    Object.entries(required).every(([name, isRight]) => Object.hasOwn(value, name) && isRight(value[name])) &&
+    Object.keys(value).every(
+      (name) =>
+        Object.hasOwn(required, name) || (Object.hasOwn(optional, name) && optional[name](value[name])),
+    );
+
+const ALLOCATION = { grantId: isText, amount: isPositive };
+const HOLD = {
+  reservationId: isText,
+  readingId: isText,
+  amount: isPositive,
+  allocations: isListOf(hasMembers(ALLOCATION)),
+};
+const GRANT = {
+  grantId: isText,
+  kind: isOneOf('plan', 'pack', 'adjustment'),
+  credits: isPositive,
+  remaining: isCount,
+  held: isCount,
+  expiresAt: isNullOr(isInstant),
+};
+const PRICED_GRANT = { ...GRANT, priceCents: isNullOr(isCount) };
+const isSubscription = hasMembers(
+  { subscriptionId: isText, plan: isText, anchorDay: isDayOfMonth, nextGrantAt: isInstant },
+  { nextPlan: isText, endsAt: isInstant },
+);
+
+/** What each member must be. `<event>.<member>` where an event differs, with `@<version>` where an older one did. */
+const SHAPES = {
+  ...{ workspaceId: isText, period: isMonth, grantId: isText, orderRef: isText, adjustmentId: isText },
+  ...{
+    subscriptionId: isText,
+    plan: isText,
+    previousPlan: isText,
+    pack: isText,
+    approvalRef: isNullOr(isText),
+  },
+  ...{ startedAt: isInstant, validFrom: isInstant, expiresAt: isInstant, expiredAt: isInstant },
+  ...{ effectiveAt: isNullOr(isInstant), actor: isNullOr(isText), reference: isNullOr(isText) },
+  ...{ credits: isPositive, amount: isPositive, priceCents: isCount, allocations: HOLD.allocations },
+  ...{ reservationId: isText, readingId: isText, causeEventId: isText, correctionId: isText },
+  ...{ reason: isSomeText, approvedBy: isSomeText, reversesEventId: isNullOr(isText) },
+  anchorDay: isDayOfMonth,
+  'CreditsReleased.allocations': isListOf(hasMembers({ ...ALLOCATION, to: isOneOf('available', 'expired') })),
+  'CreditsAdjusted.amount': isWhole,
+  'CreditsAdjusted.allocations': isListOf(hasMembers({ grantId: isText, amount: isWhole })),
+  opening: hasMembers(perAccount(() => isWhole)),
+  closing: hasMembers(perAccount(() => isWhole)),
+  totals: hasMembers(perAccount(() => hasMembers({ debit: isCount, credit: isCount }))),
+  subscription: isNullOr(isSubscription),
+  subscriptions: isCount,
+  openGrants: isListOf(hasMembers(PRICED_GRANT)),
+  'PeriodClosed.openGrants@1': isListOf(hasMembers(GRANT, { priceCents: isAny })),
+  openHolds: isListOf(hasMembers(HOLD)),
+  settled: hasMembers({ older: isListOf(isText), newer: isListOf(isText) }),
+  orderRefs: isListOf(isText),
+  adjustmentIds: isListOf(isText),
+  eventCount: isCount,
+};
+
+/**
+ * Why no reader of the book understands an event, as the member and a sentence. `null`: it can be read. What a member
+ * of a later version holds does not matter: readers of the older version know it to be absent.
+ */
+export const unreadableBecause = ({ type, schemaVersion, stream, data }) => {
+  if (!Object.hasOwn(EVENTS, type)) return ['facts.type', `there is no event ${type}`];
+  const newest = NEWEST[type] ?? 1;
+  if (!isPositive(schemaVersion) || schemaVersion > newest)
+    return ['facts.schemaVersion', `there is no version ${schemaVersion} of ${type}`];
+  if (!isObject(data)) return ['facts.data', 'the data is no object'];
+  const [then, now] = [membersIn(type, schemaVersion), membersIn(type, newest)];
+  const ignored = now.required.filter((name) => !then.required.includes(name));
+  const odd =
+    then.required.find((name) => !Object.hasOwn(data, name)) ??
+    Object.keys(data).find((name) => ![...now.required, ...now.optional].includes(name));
+  if (odd !== undefined) return [`facts.data.${odd}`, 'the member is missing or unknown'];
+  const isRight = (name) =>
+    (SHAPES[`${type}.${name}@${schemaVersion}`] ?? SHAPES[`${type}.${name}`] ?? SHAPES[name])(data[name]);
+  const wrong = Object.keys(data).find((name) => !ignored.includes(name) && !isRight(name));
+  if (wrong !== undefined) return [`facts.data.${wrong}`, 'the value is not one that the member can have'];
+  const isForeign = 'workspaceId' in data && stream !== `credits-${data.workspaceId}`;
+  return isForeign ? ['facts.data.workspaceId', 'the book belongs to another workspace'] : null;
+};
+
+/** Plans and packs sold so far. An entry may name others: this file then does not know whether it can be read. */
+const isSold = isOneOf(
+  ...['studio', 'pro', 'growth', 'access_local'],
+  ...['flex', 'sprint', 'campaign', 'burst'],
+);
+const namesKnown = ({ plan, previousPlan, pack, subscription }) =>
+  [plan, previousPlan, pack, subscription?.plan, subscription?.nextPlan].every(
+    (name) => name === undefined || isSold(name),
+  );
+
+/** What is wrong with the reason that a line gives for passing over its entry. `null`: the file shows nothing wrong. */
+const passedOverWrongly = ({ problem, facts }) => {
+  if (problem === null) return 'the entry can be read, but readers pass over it';
+  if (facts !== null && unreadableBecause(facts) === null && namesKnown(facts.data))
+    return 'the entry is said to be unreadable, but it can be read';
+  return null;
+};
+
 /** Settled reservations are remembered in two lists. When the newer one has this many, it becomes the older one. */
 const GENERATION = 2048;
 
@@ -657,6 +801,8 @@ class ExportVerifier {
     // What follows from a fault would hide it: after one, only text, revisions and chain are checked.
     this.trusted = this.attempt(
       () => {
+        const wrong = unreadableBecause(facts);
+        demand(wrong === null, ...(wrong ?? []));
         this.checkPeriod(facts);
         const postings = this.book.see(facts, this.header.firstRevision === '0' && this.events === 1);
         const { available, held } = this.book.accounts;
@@ -715,6 +861,8 @@ class ExportVerifier {
     this.unreadable += 1;
     this.unreadableHash.update(`${text}\n`);
     if (quarantine) {
+      const wrong = passedOverWrongly(value);
+      if (wrong) this.find('problem', wrong, at);
       this.quarantined.push(
         `revision ${revision} (${type}) quarantined by ${quarantine.by}: ${quarantine.reason}`,
       );
