@@ -152,7 +152,7 @@ const EVENTS = {
   CreditsReleased: 'reservationId readingId amount allocations causeEventId',
   GrantExpired: 'grantId amount expiredAt',
   CreditsAdjusted:
-    'adjustmentId amount allocations reason approvedBy reversesEventId expiresAt?2 reference@2 actor@2 correctionId?3',
+    'adjustmentId amount allocations reason approvedBy reversesEventId expiresAt?2 reference@2 actor@2 correctionId?3 restores?4',
   PeriodClosed:
     'workspaceId period opening totals closing subscription subscriptions openGrants openHolds settled orderRefs adjustmentIds eventCount',
 };
@@ -181,7 +181,7 @@ const NEWEST = {
   SubscriptionChanged: 2,
   SubscriptionCancelled: 2,
   PackPurchased: 2,
-  CreditsAdjusted: 3,
+  CreditsAdjusted: 4,
   PeriodClosed: 3,
 };
 
@@ -255,6 +255,7 @@ const SHAPES = {
   'CreditsReleased.allocations': isListOf(hasMembers({ ...ALLOCATION, to: isOneOf('available', 'expired') })),
   'CreditsAdjusted.amount': isWhole,
   'CreditsAdjusted.allocations': isListOf(hasMembers({ grantId: isText, amount: isWhole })),
+  restores: hasMembers({ grantIds: (ids) => isListOf(isText)(ids) && ids.length > 0, priceCents: isCount }),
   opening: hasMembers(perAccount(() => isWhole)),
   closing: hasMembers(perAccount(() => isWhole)),
   totals: hasMembers(perAccount(() => hasMembers({ debit: isCount, credit: isCount }))),
@@ -331,6 +332,46 @@ const monthAfter = (month) => {
 };
 
 /**
+ * Refunds of packs. An entry that reverses one restores the value which the refund took: after r of its U credits, worth V
+ * cents, the next k credits bring back worth(U, V, r + k) − worth(U, V, r). So all parts together bring back V.
+ */
+class Refunds {
+  /** Events that gave credits of a bought pack. */
+  packs = new Set();
+  refunds = new Map();
+
+  /** @param isWhole the book is seen from its start: there are no refunds from before */
+  constructor(isWhole) {
+    this.isWhole = isWhole;
+  }
+
+  check(version, amount, reversesEventId, restores) {
+    const right = (condition) =>
+      demand(
+        condition,
+        'facts.data.restores',
+        'this does not follow from the refund that the entry reverses',
+      );
+    if (version < 4 || reversesEventId === null || amount < 0) return right(restores === undefined);
+    const refund = this.refunds.get(reversesEventId);
+    if (!refund) return right(restores === undefined || !this.isWhole);
+    const { grantIds, price, reversed } = refund;
+    const priceCents =
+      price === null ? restores?.priceCents : worth(refund, reversed + amount) - worth(refund, reversed);
+    right(restores !== undefined && same(restores, { grantIds, priceCents }));
+  }
+
+  follow(eventId, amount, reversesEventId, allocations, cents) {
+    const reversed = this.refunds.get(reversesEventId);
+    if (reversed) reversed.reversed += amount;
+    if (amount > 0 || !this.packs.has(reversesEventId)) return;
+    const price = cents.includes(null) ? null : sum(cents, (one) => one);
+    const grantIds = allocations.map(({ grantId }) => grantId);
+    this.refunds.set(eventId, { grantIds, credits: -amount, price, reversed: 0 });
+  }
+}
+
+/**
  * Until it has seen everything from the start or a closed month, a book does not know what grants and holds there are,
  * and checks accounts only.
  */
@@ -338,6 +379,7 @@ class Book {
   constructor(opening, knowsAll) {
     this.accounts = perAccount((account) => opening[account]);
     this.knowsAll = knowsAll;
+    this.refunds = new Refunds(knowsAll);
     this.grants = new Map();
     this.holds = new Map();
     this.settled = new Set();
@@ -366,7 +408,7 @@ class Book {
   }
 
   /** Carries out one event and answers its postings. @throws Fault */
-  see({ type, data, occurredAt, stream, schemaVersion }, first) {
+  see({ type, data, occurredAt, stream, schemaVersion, eventId }, first) {
     this.events += 1;
     demand(type in EVENTS, 'facts.type', `there is no event ${type}`);
     demand(isObject(data), 'facts.data', 'the data is no object');
@@ -423,6 +465,7 @@ class Book {
           this.subscription = granted(this.subscription, data);
           this.grant(data.grantId, 'plan', data.credits, data.priceCents, data.expiresAt);
         } else {
+          this.refunds.packs.add(eventId);
           this.orderRefs.push(String(data.grantId).slice('pack:'.length));
           this.grant(data.grantId, 'pack', data.credits, data.priceCents, null);
         }
@@ -430,13 +473,9 @@ class Book {
       case 'CreditsAdjusted':
         this.allocated(data.allocations, data.amount);
         this.adjustmentIds.push(data.adjustmentId);
-        if (data.amount > 0) {
-          move('adjusted', 'available', data.amount);
-          this.grant(`adjustment:${data.adjustmentId}`, 'adjustment', data.amount, 0, data.expiresAt ?? null);
-        } else {
-          move('available', 'adjusted', -data.amount);
-          for (const { grantId, amount } of data.allocations) this.change(grantId, amount, 0, 'corrections');
-        }
+        if (data.amount > 0) move('adjusted', 'available', data.amount);
+        else move('available', 'adjusted', -data.amount);
+        this.adjust(eventId, schemaVersion, data);
         break;
       case 'CreditsReserved':
         this.allocated(data.allocations, data.amount);
@@ -526,12 +565,32 @@ class Book {
     demand(!this.grants.has(grantId), 'facts.data.grantId', 'a grant is granted twice');
     const unused = { remaining: amount, held: 0 };
     this.grants.set(grantId, { kind, credits: amount, ...unused, expiresAt, price, stated: price });
-    this.book('sales', price);
+    // A correction sells nothing: what it restores was withdrawn before.
+    if (kind === 'adjustment') this.book('corrections', -price);
+    else this.book('sales', price);
   }
 
-  /** Moves credits of a grant. Those that leave it for good leave their value in `money`. */
+  /** The grants of a correction, and their value. */
+  adjust(
+    eventId,
+    version,
+    { amount, adjustmentId, allocations, expiresAt = null, reversesEventId, restores },
+  ) {
+    this.refunds.check(version, amount, reversesEventId, restores);
+    if (restores) this.refunds.packs.add(eventId);
+    let cents = [];
+    if (amount > 0)
+      this.grant(`adjustment:${adjustmentId}`, 'adjustment', amount, restores?.priceCents ?? 0, expiresAt);
+    else cents = allocations.map((one) => this.change(one.grantId, one.amount, 0, 'corrections'));
+    this.refunds.follow(eventId, amount, reversesEventId, allocations, cents);
+  }
+
+  /**
+   * Moves credits of a grant. Those that leave it for good leave their value in `money`.
+   * @returns that value in cents; `null`: it is not known
+   */
   change(grantId, remaining, held, money) {
-    if (!this.knowsAll) return;
+    if (!this.knowsAll) return null;
     const grant = this.grants.get(grantId);
     demand(grant !== undefined, 'facts.data.grantId', `there is no grant ${grantId} with credits`);
     const before = grant.credits - grant.remaining - grant.held;
@@ -543,8 +602,10 @@ class Book {
       'facts.data.allocations',
       `the grant ${grantId} is out of its bounds`,
     );
-    if (money) this.book(money, grant.price === null ? null : worth(grant, after) - worth(grant, before));
+    const cents = grant.price === null ? null : worth(grant, after) - worth(grant, before);
+    if (money) this.book(money, cents);
     if (grant.remaining + grant.held === 0) this.grants.delete(grantId);
+    return cents;
   }
 
   /** Adds cents to the money of the month and of the range. `null`: the price is not known, nor is the money. */

@@ -166,6 +166,7 @@ export const SAMPLES: Samples = {
     reference: 'INC-42',
     actor: 'operator:ada',
     correctionId,
+    restores: { grantIds: ['pack:INV-2026-0042:sprint'], priceCents: 990 },
   },
   PeriodClosed: {
     workspaceId,

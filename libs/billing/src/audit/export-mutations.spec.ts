@@ -11,6 +11,7 @@ import {
 } from '../../test/book.js';
 import { everyMember } from '../../test/export-members.js';
 import { mutantsOf, sampledMutants } from '../../test/mutations.js';
+import { refundedBook } from '../../test/refunded-book.js';
 import type { ExportRange } from '../contracts/export.js';
 import { verifyExport } from './verify-export.js';
 
@@ -37,7 +38,9 @@ const EXPORTS: readonly (readonly [name: string, book: () => Promise<TestBook>, 
   ['a book that was only opened', openedBook, WHOLE],
   ['a book with idle months', idleBook, WHOLE],
   ['a book with signed corrections, a change and a cancellation', correctedBook, WHOLE],
-  ['its first month, with a planned change', correctedBook, { period: '2026-04' }],
+  ['a book with an undone refund', refundedBook, WHOLE],
+  ['its second month, of which the refund is no part', refundedBook, { period: '2026-05' }],
+  ['the first month of the book with a planned change', correctedBook, { period: '2026-04' }],
 ];
 
 const both = async (bytes: Uint8Array) => {

@@ -11,6 +11,7 @@ import {
   quarantinedBook,
   type TestBook,
 } from '../../test/book.js';
+import { refundedBook } from '../../test/refunded-book.js';
 import { changedMembers, type Json } from '../../test/mutations.js';
 import { isReadable, type EventFacts } from './export-lines.js';
 import { verifyExport } from './verify-export.js';
@@ -94,7 +95,7 @@ function* variantsOf(facts: EventFacts): Generator<readonly [name: string, facts
 }
 
 it('The service and the auditor’s file agree which entries can be read, whatever member is changed', async () => {
-  const books = [await eventfulBook(), await correctedBook()];
+  const books = [await eventfulBook(), await correctedBook(), await refundedBook()];
   const events = (await Promise.all(books.map(({ events: all }) => exportOf(all)))).flatMap((text) =>
     text
       .trimEnd()

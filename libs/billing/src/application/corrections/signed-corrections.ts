@@ -20,16 +20,10 @@ export const signedCorrections = async (
   now: number,
   isWanted: (proposed: CorrectionState['proposed']) => boolean = () => true,
 ): Promise<readonly Correction[]> => {
-  const ids = new Set<string>();
-  for (let back = 0; back < days; back += 1) {
-    const { state } = await executors.day.load(instant(now - back * DAY_MS).slice(0, 10));
-    for (const { correctionId } of state) ids.add(correctionId);
-  }
-  const corrections: Correction[] = [];
-  for (const id of ids) {
-    const { state } = await executors.correction.load(id);
-    if (state && isWanted(state.proposed))
-      corrections.push(correctionView(state, await books.booked(state), now));
-  }
-  return corrections;
+  const dates = Array.from({ length: days }, (_, back) => instant(now - back * DAY_MS).slice(0, 10));
+  const signed = await Promise.all(dates.map((date) => executors.day.load(date)));
+  const ids = [...new Set(signed.flatMap(({ state }) => state.map(({ correctionId }) => correctionId)))];
+  const found = await Promise.all(ids.map((id) => executors.correction.load(id)));
+  const wanted = found.flatMap(({ state }) => (state && isWanted(state.proposed) ? [state] : []));
+  return Promise.all(wanted.map(async (state) => correctionView(state, await books.booked(state), now)));
 };
