@@ -203,6 +203,7 @@ const isOneOf =
   (value) =>
     values.includes(value);
 const isListOf = (isOne) => (value) => Array.isArray(value) && value.every((one) => isOne(one));
+const isSomeTexts = (value) => isListOf(isText)(value) && value.length > 0;
 const isNullOr = (isOne) => (value) => value === null || isOne(value);
 /** An object with these members and no others, but for those that it may have. */
 const hasMembers =
@@ -237,38 +238,36 @@ const isSubscription = hasMembers(
 );
 
 /** What each member must be. `<event>.<member>` where an event differs, with `@<version>` where an older one did. */
-const SHAPES = {
-  ...{ workspaceId: isText, period: isMonth, grantId: isText, orderRef: isText, adjustmentId: isText },
-  ...{
-    subscriptionId: isText,
-    plan: isText,
-    previousPlan: isText,
-    pack: isText,
-    approvalRef: isNullOr(isText),
-  },
-  ...{ startedAt: isInstant, validFrom: isInstant, expiresAt: isInstant, expiredAt: isInstant },
-  ...{ effectiveAt: isNullOr(isInstant), actor: isNullOr(isText), reference: isNullOr(isText) },
-  ...{ credits: isPositive, amount: isPositive, priceCents: isCount, allocations: HOLD.allocations },
-  ...{ reservationId: isText, readingId: isText, causeEventId: isText, correctionId: isText },
-  ...{ reason: isSomeText, approvedBy: isSomeText, reversesEventId: isNullOr(isText) },
-  anchorDay: isDayOfMonth,
-  'CreditsReleased.allocations': isListOf(hasMembers({ ...ALLOCATION, to: isOneOf('available', 'expired') })),
-  'CreditsAdjusted.amount': isWhole,
-  'CreditsAdjusted.allocations': isListOf(hasMembers({ grantId: isText, amount: isWhole })),
-  restores: hasMembers({ grantIds: (ids) => isListOf(isText)(ids) && ids.length > 0, priceCents: isCount }),
-  opening: hasMembers(perAccount(() => isWhole)),
-  closing: hasMembers(perAccount(() => isWhole)),
-  totals: hasMembers(perAccount(() => hasMembers({ debit: isCount, credit: isCount }))),
-  subscription: isNullOr(isSubscription),
-  subscriptions: isCount,
-  openGrants: isListOf(hasMembers(PRICED_GRANT)),
-  'PeriodClosed.openGrants@1': isListOf(hasMembers(GRANT, { priceCents: isAny })),
-  openHolds: isListOf(hasMembers(HOLD)),
-  settled: hasMembers({ older: isListOf(isText), newer: isListOf(isText) }),
-  orderRefs: isListOf(isText),
-  adjustmentIds: isListOf(isText),
-  eventCount: isCount,
-};
+const SHAPES = Object.fromEntries(
+  [
+    [isText, 'workspaceId subscriptionId plan previousPlan pack grantId orderRef adjustmentId correctionId'],
+    [isText, 'reservationId readingId causeEventId'],
+    [isNullOr(isText), 'approvalRef actor reference reversesEventId'],
+    [isSomeText, 'reason approvedBy'],
+    [isMonth, 'period'],
+    [isInstant, 'startedAt validFrom expiresAt expiredAt'],
+    [isNullOr(isInstant), 'effectiveAt'],
+    [isDayOfMonth, 'anchorDay'],
+    [isPositive, 'credits amount'],
+    [isWhole, 'CreditsAdjusted.amount'],
+    [isCount, 'priceCents subscriptions eventCount'],
+    [HOLD.allocations, 'allocations'],
+    [isListOf(hasMembers({ grantId: isText, amount: isWhole })), 'CreditsAdjusted.allocations'],
+    [
+      isListOf(hasMembers({ ...ALLOCATION, to: isOneOf('available', 'expired') })),
+      'CreditsReleased.allocations',
+    ],
+    [hasMembers({ grantIds: isSomeTexts, priceCents: isCount }), 'restores'],
+    [hasMembers(perAccount(() => isWhole)), 'opening closing'],
+    [hasMembers(perAccount(() => hasMembers({ debit: isCount, credit: isCount }))), 'totals'],
+    [isNullOr(isSubscription), 'subscription'],
+    [isListOf(hasMembers(PRICED_GRANT)), 'openGrants'],
+    [isListOf(hasMembers(GRANT, { priceCents: isAny })), 'PeriodClosed.openGrants@1'],
+    [isListOf(hasMembers(HOLD)), 'openHolds'],
+    [hasMembers({ older: isListOf(isText), newer: isListOf(isText) }), 'settled'],
+    [isListOf(isText), 'orderRefs adjustmentIds'],
+  ].flatMap(([isRight, names]) => names.split(' ').map((name) => [name, isRight])),
+);
 
 /**
  * Why no reader of the book understands an event, as the member and a sentence. `null`: it can be read. What a member

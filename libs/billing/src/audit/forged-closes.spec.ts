@@ -3,6 +3,7 @@ import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { linesIn, verifyExport as verifyAlone } from '../../../../tools/verify-ledger.mjs';
 import { correctedBook, eventfulBook, exportOf, idleBook, quarantinedBook } from '../../test/book.js';
+import { refundedBook } from '../../test/refunded-book.js';
 import { membersOf } from '../../test/export-members.js';
 import { closesIn, forgedCloses, placesIn } from '../../test/forged-closes.js';
 import { creditsEvents } from '../contracts/events.js';
@@ -12,7 +13,13 @@ import { verifyExport } from './verify-export.js';
 const ONE_OF = process.env['LEDGER_MUTATIONS'] === 'all' ? 1 : 24;
 
 const exports = async () => {
-  const books = [await eventfulBook(), await quarantinedBook(), await idleBook(), await correctedBook()];
+  const books = [
+    await eventfulBook(),
+    await quarantinedBook(),
+    await idleBook(),
+    await correctedBook(),
+    await refundedBook(),
+  ];
   const whole = await Promise.all(books.map(({ events }) => exportOf(events)));
   return [...whole, await exportOf(books[0]!.events, 'jsonl', { period: '2026-05' })];
 };
