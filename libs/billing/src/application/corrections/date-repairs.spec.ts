@@ -11,7 +11,7 @@ import { CreditBooks } from '../credit-books.js';
 const DAY_MS = 86_400_000;
 const EXPIRES = '2026-12-05T00:00:00.000Z';
 /** Credits of each gift. */
-const GIFTS = [6, ...Array.from({ length: 596 }, () => 4)];
+const GIFTS = [386, ...Array.from({ length: 501 }, () => 4)];
 const DAMAGED_AT = Date.parse('2026-11-22T12:00:00.000Z');
 const BY = { actor: 'system:test', correlationId: 'c', causationId: 'c' };
 
@@ -32,7 +32,7 @@ const processOff = (office: CorrectionOffice, ms: number) => {
 };
 
 /** One book with a large plan, one with a plan and many gifts. A worker 40 days ahead looks at both on 22 November. */
-const office = async (isDamaged: boolean): Promise<CorrectionOffice> => {
+const office = async (isDamaged: boolean, gifts = GIFTS): Promise<CorrectionOffice> => {
   // A month of the largest plan goes out and comes back: 20,000 credits.
   const limits = { CORRECTION_MAX_CREDITS: 20_000, CORRECTION_DAILY_CREDITS: 200_000 };
   const opened = await CorrectionOffice.open(limits);
@@ -42,11 +42,11 @@ const office = async (isDamaged: boolean): Promise<CorrectionOffice> => {
   await right('ws_1', { ...subscribe, plan: 'growth' });
   await right('ws_1', { type: 'ReserveCredits', reservationId: 'r1', readingId: 'reading-r1', amount: 20 });
   await right('ws_2', { ...subscribe, plan: 'pro' });
-  const { entries, ...gifts } = adjustment({ adjustmentId: 'gift', amount: 1, expiresAt: EXPIRES });
-  await right('ws_2', {
-    ...gifts,
-    entries: GIFTS.map((amount, index) => ({ ...entries[0]!, amount, adjustmentId: `gift-${index}` })),
-  });
+  const { entries, ...correction } = adjustment({ adjustmentId: 'gift', amount: 1, expiresAt: EXPIRES });
+  if (gifts.length > 0) {
+    const given = gifts.map((amount, index) => ({ ...entries[0]!, amount, adjustmentId: `gift-${index}` }));
+    await right('ws_2', { ...correction, entries: given });
+  }
   opened.now = DAMAGED_AT;
   if (isDamaged)
     for (const ws of ['ws_1', 'ws_2']) await processOff(opened, 40 * DAY_MS)(ws, { type: 'RecordDue' });
@@ -81,13 +81,9 @@ const findings = (desk: CorrectionOffice, workspaceId: string) => {
   return verifier.report().findings;
 };
 
-let damaged: CorrectionOffice;
-beforeEach(async () => {
-  damaged = await office(true);
-});
-
 describe('14,370 credits that expired too early, and two months that were granted and closed too early', () => {
   it('are proposed 500 entries at a time, and come back as if the clock had been right', async () => {
+    const damaged = await office(true);
     const expired = damaged.store.log.filter(({ type }) => type === 'GrantExpired');
     expect(expired.reduce((sum, { data }) => sum + (data as { amount: number }).amount, 0)).toBe(14_370);
     const months = damaged.store.log.filter(
@@ -111,7 +107,7 @@ describe('14,370 credits that expired too early, and two months that were grante
           later.push(correctionId);
       }
     }
-    expect(sizes).toEqual([1, 2, 500, 100]);
+    expect(sizes).toEqual([1, 2, 500, 5]);
     for (const ws of ['ws_1', 'ws_2']) expect(findings(damaged, ws)).toEqual([]);
     for (const date of ['2026-11-22T13:00:00Z', '2026-12-10T00:00:01Z', '2027-01-10T00:00:01Z']) {
       for (const desk of [damaged, control]) desk.now = Date.parse(date);
@@ -124,35 +120,38 @@ describe('14,370 credits that expired too early, and two months that were grante
 });
 
 describe('A plan to repair dates', () => {
+  let damaged: CorrectionOffice;
+  beforeEach(async () => {
+    damaged = await office(true, []);
+  });
   const references = async () =>
-    (await planOf(damaged, 'ws_2')).adjustments.map(({ reference }) => reference);
+    (await planOf(damaged, 'ws_1')).adjustments.map(({ reference }) => reference);
 
   it('leaves out what is in an open correction, and names it', async () => {
     const all = await references();
-    const proposal = await propose(damaged, 'ws_2');
-    const own = proposal.data.entries.map(({ reference }) => reference);
-    expect(own).toEqual(all.slice(0, 500));
+    const proposal = await propose(damaged, 'ws_1');
+    expect(proposal.data.entries.map(({ reference }) => reference)).toEqual(all.slice(0, 1));
     const { correctionId, reference } = proposal.data;
-    const open = { correctionId, reference, status: 'proposed', entries: 500 };
-    expect(await planOf(damaged, 'ws_2')).toMatchObject({ next: 100, open: [open] });
-    expect(await references()).toEqual(all.slice(500));
+    const open = { correctionId, reference, status: 'proposed', entries: 1 };
+    expect(await planOf(damaged, 'ws_1')).toMatchObject({ next: 2, open: [open] });
+    expect(await references()).toEqual(all.slice(1));
     // Another book has nothing of it.
-    expect(await planOf(damaged, 'ws_1')).toMatchObject({ open: [] });
+    expect(await planOf(damaged, 'ws_2')).toMatchObject({ open: [] });
 
     damaged.now += 12 * 3_600_000;
     await damaged.record(damaged.approved(proposal));
     damaged.now += 5 * DAY_MS;
-    expect(await planOf(damaged, 'ws_2')).toMatchObject({ next: 100, open: [{ status: 'approved' }] });
+    expect(await planOf(damaged, 'ws_1')).toMatchObject({ next: 2, open: [{ status: 'approved' }] });
   });
 
   it('has it again once the correction has ended', async () => {
     const all = await references();
-    const first = await propose(damaged, 'ws_2');
+    const first = await propose(damaged, 'ws_1');
     await damaged.record(damaged.withdrawn(first));
     expect(await references()).toEqual(all);
     damaged.now += 60_000;
-    await propose(damaged, 'ws_2');
-    expect(await references()).toHaveLength(100);
+    await propose(damaged, 'ws_1');
+    expect(await references()).toEqual(all.slice(1));
     damaged.now += 2 * DAY_MS;
     expect(await references()).toEqual(all);
   });
